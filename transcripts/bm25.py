@@ -1,0 +1,431 @@
+"""BM25 over the segments of one transcript: tokenize, index once, rank many times. Standard library only.
+
+A word of the query matters more the oftener a segment says it (with diminishing returns), the fewer segments say it, and the shorter the
+segment is. The index is immutable, may be shared between threads, and is stored as one blob beside its transcript.
+"""
+
+import math
+import re
+import struct
+import sys
+import unicodedata
+import zlib
+from array import array
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import accumulate, chain
+from operator import add
+from typing import Self
+
+TOKENIZER_VERSION: int = 1
+"""Changes whenever ``tokenize`` answers differently for any text: stored indexes of another version are refused and built anew."""
+
+K1 = 1.5
+B = 0.75
+MAX_QUERY_CHARACTERS = 10_000
+MAX_QUERY_TERMS = 256
+
+
+# Words
+
+
+def tokenize(text: str) -> list[str]:
+    """Split text into the words that are indexed and searched, in order, repetitions kept.
+
+    - ASCII: lower-case runs of letters, digits and underscores; runs of one character are dropped ("It's 5 a.m." gives "it").
+    - Beyond ASCII: compatibility forms and case are folded (NFKC, "ß" is "ss", full-width "Ａ" is "a"), accents stay, combining marks belong to
+      their letter, soft hyphens and joiners vanish. Single letters are dropped here too.
+    - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese do not (reliably) put blanks between words: every two neighbouring characters
+      make a token, and a character that stands alone is one.
+    - Apostrophes: ' and ’ (also ‘ ʼ ＇) are the same. Between two letters beyond ASCII they belong to the word ("п’ять" is one); beside an ASCII
+      letter they separate, as in ASCII text ("it’s" gives "it", "l’été" gives "été").
+    """
+    folded = _fold(text)
+    if folded.isascii():
+        return [word for word in folded.split() if len(word) > 1]
+    tokens: list[str] = []
+    for word in _WORDS.findall(folded):
+        if _is_unspaced(word):
+            tokens.extend(map(add, word, word[1:]) if len(word) > 1 else word)
+        elif len(word) > 1:
+            tokens.append(word)
+    return tokens
+
+
+def matched_spans(text: str, query: str) -> list[tuple[int, int]]:
+    """Find what to highlight: the spans (start, end) of ``text`` whose words are words of ``query``, in order, never overlapping.
+
+    Spans count characters of the text as given, also where folding changes lengths ("ß", "İ", "ﬁ"), and never cut a letter from its marks.
+    """
+    wanted = frozenset(_query_counts(query))
+    folded, owners = _fold_aligned(text)
+    spans: list[tuple[int, int]] = []
+    for token, start, stop in _scan(folded):
+        if token in wanted:
+            _join_span(spans, owners[start][0], owners[stop - 1][1])
+    return spans
+
+
+# Formulas
+
+
+def idf(segments: int, containing: int) -> float:
+    """Weigh a term by its rarity: ln((N − n + 0.5) / (n + 0.5) + 1), always above zero.
+
+    Robertson and Spärck Jones, "Relevance weighting of search terms" (1976), without relevance information; the + 1 is Lucene's, which
+    keeps terms of more than half the segments from counting against a segment.
+    """
+    return math.log1p((segments - containing + 0.5) / (containing + 0.5))
+
+
+def length_norm(length: int, average: float) -> float:
+    """Weigh a segment's length (in tokens) against the average: k1 · (1 − b + b · length / average); k1 · (1 − b) if nothing was said at all.
+
+    Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
+    """
+    return K1 * (1 - B + B * length / average) if average else K1 * (1 - B)
+
+
+def score_formula(frequency: int, norm: float, weight: float) -> float:
+    """Score one term in one segment: idf · tf · (k1 + 1) / (tf + norm), ``norm`` being ``length_norm`` and ``weight`` the term's idf.
+
+    Robertson and Zaragoza (2009); a segment's score is the sum over the query's tokens, so that a repeated word counts again.
+    """
+    return weight * frequency * (K1 + 1) / (frequency + norm)
+
+
+# Index
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A segment that shares a word with the query: its position in the transcript, and its score above zero."""
+
+    position: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Posting:
+    """A query term in the index: where (ascending positions) and how often it is said, its weight, and the most it can add to a score."""
+
+    positions: "array[int]"
+    frequencies: "array[int]"
+    weight: float
+    bound: float
+
+    def scores(self, norms: Sequence[float]) -> Iterator[tuple[int, float]]:
+        """Yield position and score of every segment with the term; ``score_formula`` written out, because this is the innermost loop."""
+        factor = self.weight * (K1 + 1)
+        for position, frequency in zip(self.positions, self.frequencies, strict=True):
+            yield position, factor * frequency / (frequency + norms[position])
+
+    def score_at(self, position: int, norm: float) -> float:
+        """Score one segment; zero where the term is not said."""
+        place = bisect_left(self.positions, position)
+        if place == len(self.positions) or self.positions[place] != position:
+            return 0.0
+        return self.weight * (K1 + 1) * self.frequencies[place] / (self.frequencies[place] + norm)
+
+
+class Index:
+    """The words of one transcript's segments, ready to rank.
+
+    Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]`` of ``positions`` (ascending) and ``frequencies``.
+    """
+
+    __slots__ = ("_frequencies", "_lengths", "_norms", "_positions", "_starts", "_terms", "average_length")
+
+    def __init__(
+        self, *, terms: list[str], starts: "array[int]", positions: "array[int]", frequencies: "array[int]", lengths: "array[int]"
+    ) -> None:
+        self._terms = terms
+        self._starts = starts
+        self._positions = positions
+        self._frequencies = frequencies
+        self._lengths = lengths
+        self.average_length: float = sum(lengths) / len(lengths) if lengths else 0.0
+        table = {length: length_norm(length, self.average_length) for length in set(lengths)}
+        self._norms: list[float] = [table[length] for length in lengths]
+
+    @classmethod
+    def build(cls, texts: Sequence[str]) -> Self:
+        """Index segments; a hit's position is the segment's place in ``texts``."""
+        lengths: list[int] = []
+        postings: defaultdict[str, list[int]] = defaultdict(list)
+        for position, text in enumerate(texts):
+            tokens = tokenize(text)
+            lengths.append(len(tokens))
+            for term, frequency in Counter(tokens).items():
+                postings[term] += (position, frequency)
+        terms = sorted(postings)
+        flat = [*chain.from_iterable(map(postings.__getitem__, terms))]
+        counts = [len(postings[term]) // 2 for term in terms]
+        return cls(
+            terms=terms,
+            starts=array("I", accumulate(counts, initial=0)),
+            positions=_narrowest(flat[::2]),
+            frequencies=_narrowest(flat[1::2]),
+            lengths=_narrowest(lengths),
+        )
+
+    @property
+    def size(self) -> int:
+        """Count the segments."""
+        return len(self._lengths)
+
+    def rank(self, query: str, *, limit: int) -> list[Hit]:
+        """Find the ``limit`` best segments, best first; equal scores in the transcript's order. Segments without any word are left out.
+
+        Only the first ``MAX_QUERY_CHARACTERS`` characters and ``MAX_QUERY_TERMS`` different words of a query count.
+        """
+        if limit <= 0:
+            return []
+        scores = self._scores(self._lookup(query), limit)
+        threshold = nlargest(limit, scores.values())[-1] if len(scores) > limit else 0.0
+        best = sorted((-score, position) for position, score in scores.items() if score >= threshold)
+        return [Hit(position, -score) for score, position in best[:limit]]
+
+    def to_bytes(self) -> bytes:
+        """Write the index as one blob, little-endian: header, terms (UTF-8, one a line), starts, positions, frequencies, lengths."""
+        names = "\n".join(self._terms).encode()
+        arrays = (self._starts, self._positions, self._frequencies, self._lengths)
+        body = b"".join((names, *map(_little_endian, arrays)))
+        return (
+            _HEADER.pack(
+                _MAGIC,
+                TOKENIZER_VERSION,
+                *(part.itemsize for part in arrays[1:]),
+                len(self._terms),
+                len(names),
+                len(self._positions),
+                len(self._lengths),
+                zlib.crc32(body),
+            )
+            + body
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read a blob written by ``to_bytes``.
+
+        Raises ``ValueError`` if it is none, is damaged, or was written with another tokenizer: build the index anew then.
+        """
+        terms, parts = _unpack(data)
+        starts, positions, frequencies, lengths = parts
+        if len(starts) != len(terms) + 1 or starts[-1] != len(positions) or max(positions, default=-1) >= len(lengths):
+            raise ValueError("the search index contradicts itself")
+        return cls(terms=terms, starts=starts, positions=positions, frequencies=frequencies, lengths=lengths)
+
+    def _lookup(self, query: str) -> list[_Posting]:
+        """Find the query's terms, those that can add most to a score first."""
+        postings = (self._posting(term, count) for term, count in _query_counts(query).items())
+        return sorted((posting for posting in postings if posting.positions), key=lambda posting: -posting.bound)
+
+    def _posting(self, term: str, count: int) -> _Posting:
+        if len(term) == 1:
+            positions, frequencies = self._character(term)
+        else:
+            positions, frequencies = self._term(term)
+        weight = count * idf(self.size, len(positions))
+        most = max(frequencies, default=0)
+        return _Posting(positions, frequencies, weight, score_formula(most, K1 * (1 - B), weight))
+
+    def _term(self, term: str) -> tuple["array[int]", "array[int]"]:
+        place = bisect_left(self._terms, term)
+        if place == len(self._terms) or self._terms[place] != term:
+            return array("H"), array("B")
+        owned = slice(self._starts[place], self._starts[place + 1])
+        return self._positions[owned], self._frequencies[owned]
+
+    def _character(self, character: str) -> tuple["array[int]", "array[int]"]:
+        """Find a lone character of an unspaced script, which is indexed mostly as the head or the tail of pairs, wherever it is said."""
+        heads: Counter[int] = Counter()
+        tails: Counter[int] = Counter()
+        for term in self._terms:
+            if len(term) <= 2 and character in term:
+                said = dict(zip(*self._term(term), strict=True))
+                heads.update(said if term[0] == character else {})
+                tails.update(said if term[-1] == character else {})
+        said = heads | tails  # the greater of the two: within a run of characters, each is the head of one pair and the tail of another
+        return array("I", sorted(said)), array("I", (said[position] for position in sorted(said)))
+
+    def _scores(self, postings: Sequence[_Posting], limit: int) -> dict[int, float]:
+        """Score every segment that may be among the ``limit`` best; others may be missing, or be there with less than their score.
+
+        Once the terms still to come cannot lift a segment over the ``limit``-th best, only segments that can still reach it are scored on
+        (the MaxScore of Turtle and Flood, 1995): this is why frequent words cost next to nothing beside a rare one.
+        """
+        scores: dict[int, float] = {}
+        rest = [*accumulate(posting.bound for posting in reversed(postings))][::-1]
+        for place, posting in enumerate(postings):
+            if len(scores) >= limit:
+                threshold = nlargest(limit, scores.values())[-1] * (1 - 1e-9)  # sums in another order differ by rounding
+                if rest[place] < threshold:
+                    chosen = {position: score for position, score in scores.items() if score + rest[place] >= threshold}
+                    return self._complete(chosen, postings[place:])
+            for position, score in posting.scores(self._norms):
+                scores[position] = scores.get(position, 0.0) + score
+        return scores
+
+    def _complete(self, scores: dict[int, float], postings: Iterable[_Posting]) -> dict[int, float]:
+        for posting in postings:
+            for position in scores:
+                scores[position] += posting.score_at(position, self._norms[position])
+        return scores
+
+
+# Folding
+
+_APOSTROPHES = "‘’‛ʼ"
+_UNSPACED_RANGES = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # ideographs
+    "\u3041-\u31ff\U0001b000-\U0001b16f"  # kana, bopomofo
+)
+_LETTER = f"[^ '{_UNSPACED_RANGES}]"
+_WORDS = re.compile(rf"[{_UNSPACED_RANGES}]+|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*")
+_UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]")
+_ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
+# The typography of captions, replaced first so that most English text takes the fast way; folding it the slow way gives the same.
+_TYPOGRAPHY = tuple(zip("’“”–—…♪\xa0", "'       ", strict=True))
+
+
+class _Folding(dict[int, str]):
+    """What a character becomes after case folding: itself, a blank, an apostrophe, or nothing; worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = result = _fold_character(chr(code))
+        return result
+
+
+_FOLDING = _Folding({ord(apostrophe): "'" for apostrophe in "'" + _APOSTROPHES} | {0x200B: " ", 0x034F: ""})
+
+
+def _fold_character(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cf" or "VARIATION SELECTOR" in unicodedata.name(character, ""):
+        return ""
+    return character if character.isalnum() or character == "_" or category in ("Mn", "Mc") else " "
+
+
+def _fold(text: str) -> str:
+    """Reduce text to folded letters and digits, blanks, and (beyond ASCII) apostrophes."""
+    if not text.isascii():
+        for written, plain in _TYPOGRAPHY:
+            text = text.replace(written, plain)
+    if text.isascii():
+        return text.translate(_ASCII)
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return text.replace("i\u0307", "i").translate(_FOLDING)  # "İ" folds to "i" and a dot, which nobody types
+
+
+def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Fold text, and say for each folded character which span of the text it came from."""
+    if text.isascii():
+        return _fold(text), [(place, place + 1) for place in range(len(text))]
+    folded: list[str] = []
+    owners: list[tuple[int, int]] = []
+    for start, stop in _clusters(text):
+        part = _fold(text[start:stop])
+        folded.append(part)
+        owners += [(start, stop)] * len(part)
+    return "".join(folded), owners
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Cut text into the shortest spans that can be folded each by itself: mostly characters, letters with their marks, syllables of jamo."""
+    start = 0
+    for stop in range(1, len(text)):
+        if _separable(text[start:stop], text[stop]):
+            yield start, stop
+            start = stop
+    if text:
+        yield start, len(text)
+
+
+def _separable(before: str, character: str) -> bool:
+    if character.isascii():
+        return True
+    if unicodedata.category(character).startswith("M"):
+        return False
+    return _fold(before + character) == _fold(before) + _fold(character)
+
+
+def _scan(folded: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the tokens of folded text with their spans; of unspaced scripts the single characters too, since a query may ask for one."""
+    for match in _WORDS.finditer(folded):
+        word, start = match.group(), match.start()
+        if _is_unspaced(word):
+            for size in (1, 2):
+                yield from ((word[place : place + size], start + place, start + place + size) for place in range(len(word) - size + 1))
+        elif len(word) > 1:
+            yield word, start, match.end()
+
+
+def _is_unspaced(word: str) -> bool:
+    return word[0] >= "\u0e00" and _UNSPACED.match(word) is not None
+
+
+def _join_span(spans: list[tuple[int, int]], start: int, end: int) -> None:
+    """Append a span, or extend the last one if they touch."""
+    if spans and start <= spans[-1][1]:
+        spans[-1] = (spans[-1][0], max(spans[-1][1], end))
+    else:
+        spans.append((start, end))
+
+
+def _query_counts(query: str) -> dict[str, int]:
+    counts = Counter(tokenize(query[:MAX_QUERY_CHARACTERS]))
+    return {term: counts[term] for term in [*counts][:MAX_QUERY_TERMS]}
+
+
+# Storage
+
+_MAGIC = b"KBM1"
+_HEADER = struct.Struct("<4sHBBBIIIII")
+_TYPECODES = {1: "B", 2: "H", 4: "I"}
+
+
+def _unpack(data: bytes) -> tuple[list[str], list["array[int]"]]:
+    if len(data) < _HEADER.size:
+        raise ValueError("the search index is too short")
+    magic, version, *widths, terms, name_bytes, postings, segments, checksum = _HEADER.unpack_from(data)
+    if magic != _MAGIC or version != TOKENIZER_VERSION:
+        raise ValueError("not a search index of this version")
+    body = memoryview(data)[_HEADER.size :]
+    if zlib.crc32(body) != checksum or not set(widths) <= _TYPECODES.keys():
+        raise ValueError("the search index is damaged")
+    counts = (terms + 1, postings, postings, segments)
+    names = str(body[:name_bytes], "utf-8")
+    return names.split("\n") if terms else [], _arrays(body[name_bytes:], counts, (4, *widths))
+
+
+def _arrays(body: memoryview, counts: Sequence[int], widths: Sequence[int]) -> list["array[int]"]:
+    sizes = [count * width for count, width in zip(counts, widths, strict=True)]
+    if sum(sizes) != len(body):
+        raise ValueError("the search index has the wrong length")
+    parts: list[array[int]] = []
+    for end, size, width in zip(accumulate(sizes), sizes, widths, strict=True):
+        part = array(_TYPECODES[width], bytes(body[end - size : end]))
+        if sys.byteorder == "big":
+            part.byteswap()
+        parts.append(part)
+    return parts
+
+
+def _little_endian(values: "array[int]") -> bytes:
+    if sys.byteorder == "big":
+        values = values[:]
+        values.byteswap()
+    return values.tobytes()
+
+
+def _narrowest(values: Sequence[int]) -> "array[int]":
+    most = max(values, default=0)
+    return array("B" if most < 1 << 8 else "H" if most < 1 << 16 else "I", values)
