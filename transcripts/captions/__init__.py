@@ -1,0 +1,74 @@
+"""Read caption files of every common format into cues, and write cues as files.
+
+One door in, ``parse``: it looks at the content, not at the name, and raises nothing but ``CaptionError``. What comes out is safe to store and show as
+text (no NUL, no lone surrogates, no bidi overrides) but not as HTML: templates escape it.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from transcripts.captions.decoding import decode
+from transcripts.captions.drafts import Captions
+from transcripts.captions.json_files import read_json
+from transcripts.captions.naming import split_name
+from transcripts.captions.panel import read_panel
+from transcripts.captions.plain import read_plain
+from transcripts.captions.sniffing import Kind, sniff
+from transcripts.captions.storage import from_json, to_json, word_times_from_json, word_times_to_json
+from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
+from transcripts.captions.writing import to_srt, to_txt, to_vtt
+from transcripts.captions.xml_files import read_xml
+from transcripts.errors import CaptionsTooLarge, EmptyCaptions
+
+__all__ = [
+    "MAX_BYTES",
+    "Captions",
+    "from_json",
+    "parse",
+    "parse_text",
+    "split_name",
+    "to_json",
+    "to_srt",
+    "to_txt",
+    "to_vtt",
+    "word_times_from_json",
+    "word_times_to_json",
+]
+
+MAX_BYTES: Final = 50 * 1024 * 1024  # three days of word-timed json3 fit
+
+_READERS: Final[dict[Kind, Callable[[str], Captions]]] = {
+    Kind.VTT: read_vtt,
+    Kind.SRT: read_srt,
+    Kind.SBV: read_sbv,
+    Kind.JSON: read_json,
+    Kind.XML: read_xml,
+    Kind.PANEL: read_panel,
+    Kind.PLAIN: read_plain,
+}
+
+
+def parse(data: bytes, *, name: str = "") -> Captions:
+    """Read a caption file; the extension of ``name`` decides only where the content leaves it open.
+
+    Raises a ``CaptionError`` that names the cause, and nothing else, whatever the bytes are. Time and memory grow linearly with the size,
+    which is at most ``MAX_BYTES``.
+    """
+    if len(data) > MAX_BYTES:
+        raise _too_large()
+    return parse_text(decode(data), name=name)
+
+
+def parse_text(text: str, *, name: str = "") -> Captions:
+    """Read pasted text: YouTube's transcript panel, words without times, or the content of any caption file. Raises as ``parse`` does."""
+    if len(text) > MAX_BYTES:
+        raise _too_large()
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise EmptyCaptions("There is nothing in it.", hint="Download the captions again, or paste the transcript panel.")
+    return _READERS[sniff(text, name=name)](text)
+
+
+def _too_large() -> CaptionsTooLarge:
+    limit = MAX_BYTES // (1024 * 1024)
+    return CaptionsTooLarge(f"The captions are larger than {limit} MB.", hint="Split the file, or upload plain VTT instead of json3.")

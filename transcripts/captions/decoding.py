@@ -1,0 +1,68 @@
+"""From bytes to text, in the encodings that caption files come in."""
+
+import codecs
+from typing import Final
+
+from transcripts.errors import BadEncoding
+
+# UTF-32's little-endian mark begins with UTF-16's: it has to be tried first.
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SAMPLE: Final = 4096
+
+
+def decode(data: bytes) -> str:
+    """Decode by the byte order mark, else as UTF-16 (if every second byte is mostly zero), UTF-8, or Windows-1252, in this order.
+
+    A few broken bytes in UTF-8 or UTF-16 become U+FFFD. Raises ``BadEncoding`` for bytes that Windows-1252 does not define.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, errors="replace")
+    if (unmarked := _unmarked_utf16(data[:_SAMPLE])) is not None:
+        return data.decode(unmarked, errors="replace")
+    return _utf8(data)
+
+
+def _unmarked_utf16(sample: bytes) -> str | None:
+    """Tell the byte order of UTF-16 by where the zero bytes of its digits, blanks and line ends stand."""
+    half = len(sample) // 2
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if odd * 5 >= half > 0 and even * 20 <= half:
+        return "utf-16-le"
+    if even * 5 >= half > 0 and odd * 20 <= half:
+        return "utf-16-be"
+    return None
+
+
+def _utf8(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        if error.start >= len(data) - 3:  # cut off inside the last character
+            return data[: error.start].decode()
+    lenient = data.decode(errors="replace")
+    if _mostly_utf8(lenient):
+        return lenient
+    return _windows1252(data)
+
+
+def _mostly_utf8(lenient: str) -> bool:
+    broken = lenient.count("\ufffd")
+    beyond_ascii = len(lenient) - len(lenient.encode("ascii", "ignore"))
+    return beyond_ascii - broken > broken
+
+
+def _windows1252(data: bytes) -> str:
+    try:
+        return data.decode("cp1252")
+    except UnicodeDecodeError as error:
+        raise BadEncoding(
+            f"Byte {error.start} (0x{data[error.start]:02x}) is text in neither UTF-8, UTF-16 nor Windows-1252.",
+            hint="Save the file as UTF-8 and send it again.",
+        ) from None

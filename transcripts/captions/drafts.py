@@ -1,0 +1,118 @@
+"""From what a file says, in whatever order and overlap, to cues that follow one another."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from transcripts.captions.speech import clean, pieces
+from transcripts.cues import Cue, Word
+from transcripts.errors import EmptyCaptions
+
+LAST_MOMENT: Final = 72 * 3_600_000  # ms; no video is longer, a later stamp is a mistake
+MAX_TEXT: Final = 5_000  # characters of one cue
+WORD_TIME: Final = 400  # ms a word: 150 words a minute, an unhurried lecturer
+
+_SIGN_TIME: Final = 200  # ms a sign, where writing has no blanks between words
+_SIGNS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LEAST_PAUSE: Final = 10_000  # ms
+
+
+@dataclass(frozen=True, slots=True)
+class Captions:
+    """What one file says: cues in time order, not overlapping, with clean text that is never empty; and what it says about itself."""
+
+    cues: tuple[Cue, ...]
+    format: str  # vtt, srt, sbv, json3, srv3, ttml, txt, json or panel
+    language: str = ""
+    id: str = ""
+    title: str = ""
+    youtube_id: str = ""  # eleven characters, or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A cue as found; ``end`` is None where the format gives only starts. Its text may be long and unclean, its times anything."""
+
+    start: int
+    end: int | None
+    text: str
+    words: tuple[Word, ...] = ()
+
+
+def settle(drafts: Iterable[Draft]) -> tuple[Cue, ...]:
+    """Sort the drafts, drop those that repeat or begin outside 0 to 72 h, clip each to the start of the next, and cut long ones.
+
+    Raises ``EmptyCaptions`` when no text is left.
+    """
+    kept = _distinct(sorted(_usable(drafts), key=_start))
+    if not kept:
+        raise EmptyCaptions("There is no spoken text in it.", hint="Check that it is the caption file, and not an empty track.")
+    following = [draft.start for draft in kept[1:]] + [LAST_MOMENT]
+    return tuple(cue for draft, limit in zip(kept, following, strict=True) for cue in _cues(draft, limit))
+
+
+def speaking_time(text: str) -> int:
+    """Estimate how long (ms, at least one word's time) it takes to say a clean text."""
+    signs = 0 if text.isascii() else len(_SIGNS.findall(text))
+    words = len((_SIGNS.sub(" ", text) if signs else text).split())
+    return max(WORD_TIME, words * WORD_TIME + signs * _SIGN_TIME)
+
+
+def words_at(moment: int, text: str) -> list[Word]:
+    """Give the words of a clean text, all at this moment (ms)."""
+    return [Word(moment, word) for word in text.split()]
+
+
+def _usable(drafts: Iterable[Draft]) -> Iterable[Draft]:
+    for draft in drafts:
+        if 0 <= draft.start < LAST_MOMENT and (text := clean(draft.text)):
+            yield draft if text == draft.text else Draft(draft.start, draft.end, text, draft.words)
+
+
+def _start(draft: Draft) -> int:
+    return draft.start
+
+
+def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
+    """Keep the first of drafts that say the same at the same moment: nobody says a thing twice at once."""
+    first: dict[tuple[int, str], Draft] = {}
+    for draft in drafts:
+        first.setdefault((draft.start, draft.text), draft)
+    return list(first.values())
+
+
+def _cues(draft: Draft, limit: int) -> list[Cue]:
+    end = max(draft.start, min(_end(draft), limit))
+    if len(draft.text) <= MAX_TEXT:
+        return [Cue(draft.start, end, draft.text, _within(draft.words, draft.start, end))]
+    return _cut(draft, end)
+
+
+def _end(draft: Draft) -> int:
+    if draft.end is not None:
+        return draft.end
+    return draft.start + max(_LEAST_PAUSE, 2 * speaking_time(draft.text))
+
+
+def _within(words: Sequence[Word], start: int, end: int) -> tuple[Word, ...]:
+    """Clean the words, and bring their times into the cue and in order."""
+    found = []
+    for word in words:
+        start = max(start, min(word.start, end))
+        if text := clean(word.text):
+            found.append(Word(start, text))
+    return tuple(found)
+
+
+def _cut(draft: Draft, end: int) -> list[Cue]:
+    """Share the time out by the length of the parts; word times are given up, as no caption track with them has such cues."""
+    parts = pieces(draft.text, MAX_TEXT)
+    total = sum(map(len, parts))
+    borders = [draft.start]
+    said = 0
+    for part in parts:
+        said += len(part)
+        borders.append(draft.start + (end - draft.start) * said // total)
+    return [Cue(start, stop, part) for (start, stop), part in zip(pairwise(borders), parts, strict=True)]

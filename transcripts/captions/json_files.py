@@ -1,0 +1,108 @@
+"""Captions in JSON: YouTube's json3 (events with segments), and rows of text, start and duration as youtube-transcript-api gives them."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from transcripts.captions.drafts import Captions, Draft, settle, words_at
+from transcripts.captions.speech import clean, label, language_tag
+from transcripts.cues import Word
+from transcripts.errors import BadJson, LiveChat
+
+_CHAT: Final = re.compile(r'"(?:replayChatItemAction|addChatItemAction|liveChatTextMessageRenderer)"\s*:')
+_CHAT_WITHIN: Final = 65_536  # characters
+_LARGEST: Final = 10**12
+_YOUTUBE_ID: Final = re.compile(r"[A-Za-z0-9_-]{11}")
+
+
+def read_json(text: str) -> Captions:
+    """Read json3, a list of rows, or an object whose ``cues`` are such rows. Rows without a usable start or text are left out.
+
+    Raises ``LiveChat`` for a chat replay and ``BadJson`` for JSON that is broken, nested too deeply, or something else.
+    """
+    if _CHAT.search(text, 0, _CHAT_WITHIN):
+        raise LiveChat(
+            "This is the chat of a live stream, not its captions.", hint="Upload the caption file; its name does not end in live_chat.json."
+        )
+    content = _load(text)
+    match content:
+        case {"events": list(events)}:
+            return Captions(cues=settle(_event_drafts(events)), format="json3")
+        case {"cues": list(rows), **about}:
+            return _described(about, rows)
+        case [*rows] if not rows or any(_is_row(row) for row in rows):
+            return Captions(cues=settle(_row_drafts(rows)), format="json")
+    raise BadJson("This JSON holds no captions.", hint="Known are json3, and rows of text, start and duration.")
+
+
+def _load(text: str) -> object:
+    try:
+        content: object = json.loads(text)
+    except RecursionError:
+        raise BadJson("This JSON is nested too deeply.") from None
+    except ValueError as error:
+        raise BadJson(f"This is not valid JSON: {str(error)[:100]}.", hint="Download the file again: it may be cut off.") from None
+    return content
+
+
+def _described(about: dict[object, object], rows: Sequence[object]) -> Captions:
+    youtube_id = about.get("youtube_id")
+    return Captions(
+        cues=settle(_row_drafts(rows)),
+        format="json",
+        language=language_tag(about.get("lang") or about.get("language")),
+        id=label(about.get("id")),
+        title=label(about.get("title")),
+        youtube_id=youtube_id if isinstance(youtube_id, str) and _YOUTUBE_ID.fullmatch(youtube_id) else "",
+    )
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, dict) and "text" in row and "start" in row
+
+
+def _row_drafts(rows: Sequence[object]) -> list[Draft]:
+    return [draft for row in rows if (draft := _row_draft(row)) is not None]
+
+
+def _row_draft(row: object) -> Draft | None:
+    if not isinstance(row, dict) or not isinstance(text := row.get("text"), str):
+        return None
+    start, duration = _number(row.get("start")), _number(row.get("duration"))
+    if start is None:
+        return None
+    return Draft(round(start * 1000), None if duration is None else round((start + duration) * 1000), text)
+
+
+def _event_drafts(events: Sequence[object]) -> list[Draft]:
+    return [draft for event in events if (draft := _event_draft(event)) is not None]
+
+
+def _event_draft(event: object) -> Draft | None:
+    """Events that only append a line break have no text and drop out later; an event stays on screen while the next is spoken."""
+    if not isinstance(event, dict) or not isinstance(found := event.get("segs"), list):
+        return None
+    start, duration = _number(event.get("tStartMs")), _number(event.get("dDurationMs"))
+    segments = [segment for segment in found if isinstance(segment, dict) and isinstance(segment.get("utf8"), str)]
+    if start is None or not segments:
+        return None
+    text = "".join(segment["utf8"] for segment in segments)
+    return Draft(int(start), None if duration is None else int(start + duration), text, _words(segments, int(start)))
+
+
+def _words(segments: Sequence[dict[str, object]], start: int) -> tuple[Word, ...]:
+    """Manual tracks have neither offsets nor confidences: their segments are lines, not words."""
+    if not any("tOffsetMs" in segment or "acAsrConf" in segment for segment in segments):
+        return ()
+    words: list[Word] = []
+    for segment in segments:
+        words += words_at(start + int(_number(segment.get("tOffsetMs")) or 0), clean(str(segment["utf8"])))
+    return tuple(words)
+
+
+def _number(value: object) -> float | None:
+    """Refuse what JSON lets pass as a number or people write for one: true, "1.5", NaN, 1e999, negative times."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if 0 <= value <= _LARGEST else None

@@ -1,0 +1,35 @@
+"""What the name of a caption file says: whose it is, and its language."""
+
+import re
+from pathlib import PurePosixPath
+from typing import Final
+
+from transcripts.captions.speech import label
+
+_EXTENSION: Final = re.compile(r"\.(?:vtt|srt|sbv|json3?|srv[123]|ttml|dfxp|xml|txt)$", re.IGNORECASE)
+_MARKER: Final = re.compile(r"\.(?:auto|asr|cc|sdh|forced)$", re.IGNORECASE)
+# A track with a name of its own has eleven more characters at yt-dlp ("en-eEY6OEpapPo"); "-orig" is the language that was spoken.
+_LANGUAGE: Final = re.compile(r"\.([a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?)(?:-orig|-[A-Za-z0-9_-]{11})?$")
+_NO_LANGUAGES: Final = frozenset({"com", "new", "net", "old", "org", "raw", "the", "web", "www"})
+_BRACKETED_ID: Final = re.compile(r"\[([A-Za-z0-9_-]{11})\]$")
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Split a file's name into an id and a language ("" when it says none).
+
+    ``Title [dQw4w9WgXcQ].en-GB.vtt``, as yt-dlp writes it, gives the video's id; otherwise the id is the name without folder, extension,
+    ``.auto`` and language.
+    """
+    stem = _without(_MARKER, _without(_EXTENSION, PurePosixPath(name.replace("\\", "/")).name))
+    match = _LANGUAGE.search(stem)
+    language = match[1] if match and match.start() > 0 and match[1] not in _NO_LANGUAGES else ""
+    if match and language:
+        stem = _without(_MARKER, stem[: match.start()])
+    bracketed = _BRACKETED_ID.search(stem.rstrip())
+    return (bracketed[1] if bracketed else label(stem)), language
+
+
+def _without(suffix: re.Pattern[str], name: str) -> str:
+    """Cut the suffix off, unless nothing would be left."""
+    match = suffix.search(name)
+    return name[: match.start()] if match and match.start() > 0 else name

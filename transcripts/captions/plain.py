@@ -1,0 +1,30 @@
+"""Words without times: cut into sentences, at estimated times."""
+
+import re
+from typing import Final
+
+from transcripts.captions.drafts import LAST_MOMENT, Captions, Draft, settle, speaking_time
+from transcripts.captions.speech import clean, pieces
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
+_MAX_PIECE: Final = 240  # characters; an automatic transcript without punctuation has no other borders
+
+
+def read_plain(text: str) -> Captions:
+    """Make each sentence or line a cue, as if spoken without pause from 0 at about 150 words a minute.
+
+    So the times only order the text and tell roughly where it lies. What would last beyond 72 h is spoken faster.
+    """
+    found = [piece for line in text.splitlines() for piece in _sentences(clean(line))]
+    lengths = [speaking_time(piece) for piece in found]
+    total = sum(lengths)
+    longest = min(total, LAST_MOMENT)
+    drafts, said = [], 0
+    for piece, length in zip(found, lengths, strict=True):
+        start, said = said, said + length
+        drafts.append(Draft(start * longest // total, said * longest // total, piece))
+    return Captions(cues=settle(drafts), format="txt")
+
+
+def _sentences(line: str) -> list[str]:
+    return [piece for sentence in _SENTENCE_END.split(line) if sentence for piece in pieces(sentence, _MAX_PIECE)]

@@ -1,0 +1,97 @@
+"""What was said, without the markup and the characters that only a player or an attacker needs. Everything here takes linear time."""
+
+import html
+import re
+from html.entities import html5
+from typing import Final
+
+MAX_LABEL: Final = 300  # characters of an id or a title
+
+# NUL and lone surrogates cannot be stored in PostgreSQL; bidi overrides can make a text read differently from what it says.
+_UNSAFE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_INVISIBLE: Final = " \u200b\u200c\u200d\u200e\u200f\u2060\u00ad"
+
+# Only known names are markup: people say "List<String>", "a < b > c" and "the <s> token", and it stands like that in their captions.
+_BREAK: Final = re.compile(r"<br[ \t]*/?>|\[br\]", re.IGNORECASE)
+_TAG: Final = re.compile(
+    r"</?(?:b|i|u|c|v|rt|em|lang|ruby|font|span|strong|script|style|iframe|object|embed|img|svg|link|meta)(?:[.\s/][^<>]*)?>"
+    r"|<a\s[^<>]*>|</a>|<(?:[0-9]{1,4}:)?[0-9]{2}:[0-9]{2}\.[0-9]{3}>",
+    re.IGNORECASE,
+)
+_OVERRIDE: Final = re.compile(r"\{\\(?:an?[0-9]|[ibus][01]|pos\(|move\(|fad\(|fs[0-9]|fn|[1-4]?c&)[^{}]*\}")
+_ENTITY: Final = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
+
+
+def clean(text: str) -> str:
+    """Drop unsafe characters and make every run of white space one blank; "" when nothing visible is left."""
+    if not text.isprintable():
+        text = without_unsafe(text)
+    text = " ".join(text.split())
+    return text if text.strip(_INVISIBLE) else ""
+
+
+def without_unsafe(text: str) -> str:
+    """Drop NUL, control characters other than white space, lone surrogates, bidi overrides and byte order marks."""
+    return _UNSAFE.sub("", text)
+
+
+def plain(marked: str) -> str:
+    """Give the spoken text of a marked-up line: tags and style overrides dropped, then character references read once, then cleaned."""
+    if "<" in marked or "[" in marked:
+        marked = _TAG.sub("", _BREAK.sub(" ", marked))
+    if "{" in marked:
+        marked = _OVERRIDE.sub("", marked)
+    if "&" in marked:
+        marked = _ENTITY.sub(_character, marked)
+    return clean(marked)
+
+
+def protected(text: str) -> str:
+    """Write as character references just what ``plain`` would not give back as it is; the rest stays readable to any player."""
+    text = _TAG.sub(_reference, _ENTITY.sub(r"&amp;\1;", text))
+    return _without_styles(text).replace("-->", "--&gt;")
+
+
+def escaped(text: str) -> str:
+    """Write ``&``, ``<`` and ``>`` as character references, and what else ``plain`` would not give back as it is."""
+    return _without_styles(html.escape(text, quote=False))
+
+
+def label(value: object) -> str:
+    """Give a title or an id out of a file as one clean line of at most ``MAX_LABEL`` characters; "" when it is no text."""
+    return clean(value[: 4 * MAX_LABEL])[:MAX_LABEL].strip() if isinstance(value, str) else ""
+
+
+def language_tag(value: object) -> str:
+    """Give the language when it looks like a BCP 47 tag, else ""."""
+    return value if isinstance(value, str) and _LANGUAGE.fullmatch(value) else ""
+
+
+def pieces(text: str, limit: int) -> list[str]:
+    """Cut a clean text into parts of at most ``limit`` characters, at blanks where there are any."""
+    parts = []
+    position = 0
+    while len(text) - position > limit:
+        cut = text.rfind(" ", position + 1, position + limit + 1)
+        stop = cut if cut > 0 else position + limit
+        parts.append(text[position:stop])
+        position = stop + (cut > 0)
+    parts.append(text[position:])
+    return [part for part in parts if part]
+
+
+def _character(match: re.Match[str]) -> str:
+    name = match[1]
+    if not name.startswith("#"):
+        return html5.get(f"{name};", match[0])
+    code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+    return chr(code) if code <= 0x10FFFF else ""
+
+
+def _without_styles(text: str) -> str:
+    return _OVERRIDE.sub(_reference, _BREAK.sub(_reference, text))
+
+
+def _reference(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0][0])};{match[0][1:]}"

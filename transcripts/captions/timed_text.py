@@ -1,0 +1,148 @@
+"""The formats that are lines of text under a line of times: WebVTT, SubRip (SRT) and SubViewer as YouTube writes it (SBV)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from transcripts.captions.drafts import Captions, Draft, settle, words_at
+from transcripts.captions.rolling import Screen, carried_lines
+from transcripts.captions.speech import language_tag, plain
+from transcripts.cues import Word
+
+_TIME: Final = r"(?:[0-9]{1,6}:)?[0-9]{1,3}:[0-9]{1,2}(?:[.,][0-9]{1,9})?"
+ARROW_LINE: Final = re.compile(rf"^[ \t]*({_TIME})[ \t]*-->[ \t]*({_TIME})(?=[ \t\r]|$)", re.MULTILINE)
+COMMA_LINE: Final = re.compile(rf"^[ \t]*({_TIME})[ \t]*,[ \t]*({_TIME})[ \t]*\r?$", re.MULTILINE)
+_WORD_TIME: Final = re.compile(r"<((?:[0-9]{1,4}:)?[0-9]{2}:[0-9]{2}\.[0-9]{3})>")
+_PARTS: Final = re.compile(r"(?:([0-9]+):)?([0-9]+):([0-9]+)(?:[.,]([0-9]+))?")
+_COMMENT: Final = re.compile(r"NOTE(?:[ \t]|$)|(?:STYLE|REGION)[ \t]*$")
+_HEADER_LANGUAGE: Final = re.compile(r"Language:[ \t]*([A-Za-z0-9-]+)")
+
+
+@dataclass(slots=True)
+class _Block:
+    """A cue as it stands in the file: times in ms, lines with their markup."""
+
+    start: int
+    end: int
+    lines: list[str]
+
+
+def read_vtt(text: str) -> Captions:
+    """Read WebVTT, also without its header and with SRT's habits. Tags go, the times of words stay, rolling lines are told once."""
+    lines = _lines(text)
+    return Captions(cues=settle(_drafts(_blocks(lines, ARROW_LINE))), format="vtt", language=_header_language(lines))
+
+
+def read_srt(text: str) -> Captions:
+    """Read SubRip, also without blank lines between the cues."""
+    return Captions(cues=settle(_drafts(_blocks(_lines(text), ARROW_LINE))), format="srt")
+
+
+def read_sbv(text: str) -> Captions:
+    """Read YouTube's SubViewer: a line ``h:mm:ss.mmm,h:mm:ss.mmm`` above each text."""
+    return Captions(cues=settle(_drafts(_blocks(_lines(text), COMMA_LINE))), format="sbv")
+
+
+def milliseconds(stamp: str) -> int:
+    """Read ``[h:]m:s[.fraction]`` (comma or dot, any number of digits); the stamp has to match, as ``ARROW_LINE`` makes sure."""
+    match = _PARTS.fullmatch(stamp)
+    if match is None:
+        raise ValueError(stamp)
+    hours, minutes, seconds, fraction = match.groups(default="0")
+    return (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 1000 + int(fraction[:3].ljust(3, "0"))
+
+
+def _lines(text: str) -> list[str]:
+    """Break where the formats break: str.splitlines would also break inside a text, at U+2028 and the like."""
+    return text.lstrip().replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _header_language(lines: Sequence[str]) -> str:
+    for line in _header(lines):
+        if match := _HEADER_LANGUAGE.match(line):
+            return language_tag(match[1])
+    return ""
+
+
+def _header(lines: Sequence[str]) -> Sequence[str]:
+    return lines[: lines.index("") if "" in lines else None] if lines[0].startswith("WEBVTT") else []
+
+
+def _blocks(lines: Sequence[str], timing: re.Pattern[str]) -> list[_Block]:
+    """Only an empty line ends a cue; a blank one is part of it. An empty line right under the times was a blank one before an editor stripped it."""
+    times = [_times(line, timing) for line in lines]
+    labels = _label_positions(lines, times)
+    blocks: list[_Block] = []
+    is_open = in_comment = False
+    for position, line in enumerate(lines):
+        if in_comment:
+            in_comment = bool(line)
+        elif (pair := times[position]) is not None:
+            blocks.append(_Block(*pair, []))
+            is_open = True
+        elif not line:
+            is_open = is_open and not blocks[-1].lines
+        elif _begins_comment(lines, position):
+            in_comment = True
+        elif is_open and position not in labels:
+            blocks[-1].lines.append(line)
+    return blocks
+
+
+def _times(line: str, timing: re.Pattern[str]) -> tuple[int, int] | None:
+    match = timing.match(line)
+    return None if match is None else (milliseconds(match[1]), milliseconds(match[2]))
+
+
+def _label_positions(lines: Sequence[str], times: Sequence[tuple[int, int] | None]) -> set[int]:
+    """Find the cue numbers and names: right above times, and either after an empty line or, where cues are numbered at all, a number."""
+    above = [position - 1 for position in range(1, len(lines)) if times[position] is not None and times[position - 1] is None]
+    is_numbered = bool(above) and _is_number(lines[above[0]])
+    return {position for position in above if _follows_gap(lines, position) or (is_numbered and _is_number(lines[position]))}
+
+
+def _is_number(line: str) -> bool:
+    return line.strip().isdecimal()
+
+
+def _follows_gap(lines: Sequence[str], position: int) -> bool:
+    return position == 0 or not lines[position - 1]
+
+
+def _begins_comment(lines: Sequence[str], position: int) -> bool:
+    return _COMMENT.match(lines[position]) is not None and _follows_gap(lines, position)
+
+
+def _drafts(blocks: Sequence[_Block]) -> list[Draft]:
+    screens = [Screen(block.end - block.start, tuple(plain(line) for line in block.lines)) for block in blocks]
+    drafts = []
+    for block, screen, carried in zip(blocks, screens, carried_lines(screens), strict=True):
+        text = " ".join(screen.lines[carried:])
+        drafts.append(Draft(block.start, block.end, text, _words(block.lines[carried:], block.start)))
+    return _with_lone_words(drafts)
+
+
+def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
+    """Read the times inside the text: what stands before the first is said at the start of the cue."""
+    words: list[Word] = []
+    moment, is_timed = start, False
+    for line in lines:
+        first, *rest = _WORD_TIME.split(line) if "<" in line else [line]
+        words += words_at(moment, plain(first))
+        for stamp, text in zip(rest[::2], rest[1::2], strict=True):
+            moment, is_timed = milliseconds(stamp), True
+            words += words_at(moment, plain(text))
+    return tuple(words) if is_timed else ()
+
+
+def _with_lone_words(drafts: list[Draft]) -> list[Draft]:
+    """A line of one word needs no time inside it: it starts with its cue. That holds only in files that time words."""
+    if not any(draft.words for draft in drafts):
+        return drafts
+    return [_with_lone_word(draft) for draft in drafts]
+
+
+def _with_lone_word(draft: Draft) -> Draft:
+    words = draft.text.split()
+    return Draft(draft.start, draft.end, draft.text, (Word(draft.start, words[0]),)) if len(words) == 1 and not draft.words else draft
