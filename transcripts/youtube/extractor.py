@@ -1,0 +1,259 @@
+"""The first library: yt-dlp, which gives metadata, chapters and captions. Importing it costs half a second: only ``YouTube`` does."""
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from requests.adapters import BaseAdapter
+from yt_dlp import YoutubeDL
+from yt_dlp.networking._requests import RequestsRH
+from yt_dlp.utils import YoutubeDLError
+
+from transcripts.errors import InvalidUrl, MembersOnly, NoCaptions, Premiere, VideoRemoved, YouTubeChanged, YouTubeError
+from transcripts.timecodes import Target, is_video_id, target_url, watch_url
+from transcripts.youtube.conditions import explain
+from transcripts.youtube.guard import Guard, Trace
+from transcripts.youtube.tracks import Track, available, choose, make_track, read
+from transcripts.youtube.values import Attempt, Chapter, Entry, Fetched, Listing, Options, VideoInfo
+
+_UNTITLED = re.compile(r"<Untitled Chapter \d+>")
+_MOST_CHAPTERS = 1000
+_MOST_TAGS = 100
+
+
+def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None) -> Attempt:
+    """Ask for a video's metadata and one transcript."""
+    said = _Said()
+    trace = Trace()
+    with _client(options, inner, trace, said) as client:
+        raw = _extract(client, watch_url(video_id), said)
+        if raw is None:
+            return Attempt(explain(trace, said.texts) or _changed())
+        if raw.get("id") != video_id:  # yt-dlp follows a paid film to its trailer
+            return Attempt(MembersOnly("This video has to be bought or rented; YouTube shows only its trailer."))
+        tracks = list(_tracks(raw))
+        info = _info(raw, tracks)
+        return Attempt(_transcript(client, trace, said, raw=raw, info=info, tracks=tracks, options=options, language=language), info)
+
+
+def listing(target: Target, *, options: Options, inner: BaseAdapter | None, newest: int | None) -> Listing:
+    """List the videos of a playlist or channel, the first ``newest`` of them if given. Raises ``YouTubeError``."""
+    if target.kind == "channel":
+        channel_id = target.id if target.id.startswith("UC") else _channel_id(target, options, inner)
+        # One list of everything the channel has put up; its page is split into tabs
+        address = target_url(Target("playlist", f"UU{channel_id[2:]}"))
+    else:
+        channel_id, address = "", target_url(target)
+    raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
+    entries = {entry["id"]: Entry(entry["id"], _clean(entry.get("title"), 500)) for entry in _flat(raw.get("entries")) if _is_watchable(entry)}
+    return Listing(channel_id or target.id, _list_title(raw), target.kind, tuple(entries.values()))
+
+
+class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp derives its key from a name that ends in RH
+    """yt-dlp's own way to send requests, its TLS settings included, behind the guard."""
+
+    def __init__(self, *, inner: BaseAdapter | None, options: Options, trace: Trace, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._wrap = lambda own: Guard(inner or own, options, trace)
+
+    def _create_instance(self, cookiejar: Any, legacy_ssl_support: Any = None) -> Any:
+        session = super()._create_instance(cookiejar, legacy_ssl_support)
+        guard = self._wrap(session.get_adapter("https://"))
+        session.mount("https://", guard)
+        session.mount("http://", guard)
+        return session
+
+
+class _Client(YoutubeDL):  # type: ignore[misc]
+    """yt-dlp with one way out."""
+
+    def __init__(self, params: Mapping[str, Any], *, handler: Any) -> None:
+        self._handler = handler
+        super().__init__(dict(params))
+
+    def build_request_director(self, handlers: Any, preferences: Any = None) -> Any:  # noqa: ARG002 - the signature of yt-dlp
+        return super().build_request_director([self._handler], [])
+
+
+class _Said:
+    """yt-dlp's logger: several conditions reach us only as warnings. Nothing is passed on, so no log can hold the proxy's password."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def debug(self, message: str) -> None:
+        """Drop progress messages."""
+
+    def warning(self, message: str, **_: object) -> None:
+        self.texts.append(str(message))
+
+    def error(self, message: str, **_: object) -> None:
+        self.texts.append(str(message))
+
+
+@contextmanager
+def _client(options: Options, inner: BaseAdapter | None, trace: Trace, said: _Said, **more: Any) -> Iterator[_Client]:
+    handler = functools.partial(_GuardedRH, inner=inner, options=options, trace=trace)
+    handler.RH_KEY = _GuardedRH.RH_KEY  # type: ignore[attr-defined]
+    params = {
+        "skip_download": True,
+        "ignore_no_formats_error": True,  # captions are wanted where no film can be had
+        "noplaylist": True,
+        "cachedir": False,
+        "socket_timeout": options.timeout,
+        "extractor_retries": 1,
+        "writesubtitles": True,  # without these two, withheld captions look like none
+        "writeautomaticsub": True,
+        "logger": said,
+        "color": "never",
+        "js_runtimes": {},  # captions need no JavaScript, and a server should run none that it fetched
+        "allowed_extractors": ["youtube", "youtube:tab", "youtube:playlist"],
+        "extractor_args": {"youtube": {"player_client": ["default"], "skip": ["hls", "dash", *([] if options.allow_translated else ["translated_subs"])]}},
+        "proxy": options.proxy_url or None,
+        **more,
+    }
+    with _Client(params, handler=handler) as client:
+        yield client
+
+
+def _extract(client: _Client, address: str, said: _Said) -> dict[str, Any] | None:
+    try:
+        raw = client.extract_info(address, download=False)
+    except YoutubeDLError as error:
+        said.texts.append(str(error))
+    except Exception as error:  # noqa: BLE001 - on an unforeseen answer yt-dlp raises whatever its code stumbles over
+        said.texts.append(type(error).__name__)
+    else:
+        return raw if isinstance(raw, dict) else None
+    return None
+
+
+def _transcript(  # noqa: PLR0913 - one step of ``attempt``
+    client: _Client,
+    trace: Trace,
+    said: _Said,
+    *,
+    raw: Mapping[str, Any],
+    info: VideoInfo,
+    tracks: list[Track],
+    options: Options,
+    language: str | None,
+) -> Fetched | YouTubeError:
+    try:
+        track = choose(tracks, options, language=language)
+        body = client.urlopen(track.address).read()
+        cues = read(track, body, video_id=info.id)
+    except NoCaptions as error:
+        return _premiere(raw) or explain(trace, said.texts) or error
+    except YouTubeError as error:
+        return error
+    except YoutubeDLError as error:
+        return explain(trace, [str(error)]) or _changed()
+    return Fetched(info, track.language, track.origin, cues, partial=info.live_status == "is_live")
+
+
+def _premiere(raw: Mapping[str, Any]) -> YouTubeError | None:
+    if raw.get("live_status") != "is_upcoming":
+        return None
+    moment = _moment(raw.get("release_timestamp"))
+    when = f"It starts at {moment:%Y-%m-%d %H:%M} UTC." if moment else "Its start is not known."
+    return Premiere(f"This video has not been shown yet. {when}", retry_at=int(moment.timestamp()) if moment else None)
+
+
+def _tracks(raw: Mapping[str, Any]) -> Iterator[Track]:
+    for name, auto in (("subtitles", False), ("automatic_captions", True)):
+        for key, forms in (raw.get(name) or {}).items():
+            address = next((form["url"] for form in forms if form.get("ext") == "json3" and form.get("url")), "")
+            if key != "live_chat" and address:
+                yield make_track(key, address, auto=auto)
+
+
+def _info(raw: Mapping[str, Any], tracks: list[Track]) -> VideoInfo:
+    return VideoInfo(
+        id=raw["id"],
+        title=_clean(raw.get("fulltitle") or raw.get("title"), 500),  # yt-dlp adds the date to the title of a live video
+        channel=_clean(raw.get("channel") or raw.get("uploader"), 200),
+        channel_id=_clean(raw.get("channel_id"), 64),
+        description=_clean(raw.get("description"), 20_000),
+        duration=_ms(raw.get("duration")),
+        published_at=_moment(raw.get("timestamp")) or _day(raw.get("upload_date")),
+        thumbnail_url=f"https://i.ytimg.com/vi/{raw['id']}/hqdefault.jpg",
+        chapters=tuple(_chapters(raw.get("chapters"))),
+        tags=tuple(_clean(tag, 100) for tag in (raw.get("tags") or [])[:_MOST_TAGS]),
+        live_status=_clean(raw.get("live_status"), 20),
+        languages=available(tracks),
+    )
+
+
+def _chapters(raw: list[dict[str, Any]] | None) -> Iterator[Chapter]:
+    for chapter in (raw or [])[:_MOST_CHAPTERS]:
+        title = _clean(chapter.get("title"), 300)
+        if title and not _UNTITLED.fullmatch(title):
+            yield Chapter(_ms(chapter.get("start_time")), title)
+
+
+def _channel_id(target: Target, options: Options, inner: BaseAdapter | None) -> str:
+    raw = _list(target_url(target), "0", options, inner)
+    channel_id = str(raw.get("channel_id") or "")
+    if not channel_id.startswith("UC"):
+        raise VideoRemoved(f"There is no channel {target.id} on YouTube.", hint="Open the channel and copy its address.")
+    return channel_id
+
+
+def _list(address: str, items: str, options: Options, inner: BaseAdapter | None) -> dict[str, Any]:
+    said = _Said()
+    trace = Trace()
+    with _client(options, inner, trace, said, extract_flat="in_playlist", playlist_items=items, noplaylist=False) as client:
+        raw = _extract(client, address, said)
+    if raw is None:
+        raise explain(trace, said.texts) or _changed()
+    if raw.get("_type") != "playlist":
+        raise InvalidUrl("This address leads to no list of videos.")
+    return raw
+
+
+def _flat(entries: Any) -> Iterator[dict[str, Any]]:
+    for entry in entries or ():
+        if isinstance(entry, dict):
+            yield from _flat(entry["entries"]) if "entries" in entry else (entry,)
+
+
+def _is_watchable(entry: Mapping[str, Any]) -> bool:
+    return is_video_id(entry.get("id")) and entry.get("title") not in {"[Private video]", "[Deleted video]"}
+
+
+def _list_title(raw: Mapping[str, Any]) -> str:
+    return _clean(raw.get("title"), 500).removeprefix("Uploads from ")
+
+
+def _changed() -> YouTubeError:
+    return YouTubeChanged("YouTube's answer could not be understood: it has probably changed.")
+
+
+def _clean(value: Any, limit: int) -> str:
+    """Make text fit for a database: no NUL, no lone surrogates, no control characters but the line break and the tab."""
+    text = value if isinstance(value, str) else ""
+    return "".join(mark for mark in text[:limit] if mark in "\n\t" or not (ord(mark) < 32 or 0xD800 <= ord(mark) <= 0xDFFF)).strip()
+
+
+def _ms(seconds: Any) -> int:
+    usable = isinstance(seconds, int | float) and math.isfinite(seconds) and seconds > 0
+    return min(round(seconds * 1000), 2**31 - 1) if usable else 0
+
+
+def _moment(timestamp: Any) -> datetime | None:
+    usable = isinstance(timestamp, int | float) and 0 < timestamp < 32_503_680_000  # the year 3000
+    return datetime.fromtimestamp(timestamp, tz=UTC) if usable else None
+
+
+def _day(written: Any) -> datetime | None:
+    try:
+        return datetime.strptime(written, "%Y%m%d").replace(tzinfo=UTC)
+    except (TypeError, ValueError):
+        return None
+
+

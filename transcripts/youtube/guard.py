@@ -1,0 +1,183 @@
+"""The wire to YouTube: every request of both libraries passes the allow-list, the timeout and the size cap here, redirects included."""
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+import requests
+import urllib3
+from requests.adapters import BaseAdapter, HTTPAdapter
+
+from transcripts.errors import HostRefused, ResponseTooLarge, YouTubeError
+from transcripts.youtube.values import Options
+
+LOOPBACK_VARIABLE = "CUEBASE_YOUTUBE_LOOPBACK"
+_HOSTS = re.compile(r"(?:(?:[a-z0-9-]+\.)?youtube\.com|youtu\.be|youtubei\.googleapis\.com|i\.ytimg\.com)")
+_PIECE = 65_536
+_SLOWEST = 3  # an answer may take this many timeouts in all: a byte now and then must not hold a worker for ever
+
+
+@dataclass(slots=True)
+class Trace:
+    """What went over the wire in one attempt. It tells more, and more reliably, than the wording of a library's errors."""
+
+    statuses: list[tuple[str, int]] = field(default_factory=list)  # (path, HTTP status)
+    refusal: YouTubeError | None = None
+    failed: bool = False  # no answer at all: unreachable, reset, too slow
+    captcha: bool = False
+
+    def saw(self, status: int, *, path: str = "") -> bool:
+        """Tell whether this status came, from a path that begins so."""
+        return any(code == status and asked.startswith(path) for asked, code in self.statuses)
+
+    def server_error(self) -> bool:
+        """Tell whether a status of 500 or more came."""
+        return any(code >= 500 for _, code in self.statuses)
+
+
+class Guard(BaseAdapter):
+    """An adapter around the one that really sends. It notes what happens in ``trace``.
+
+    Raises ``requests.ConnectionError`` for what it refuses: the libraries handle that, where our own errors would be swallowed by one and
+    leak through the other. The typed error is in ``trace.refusal``.
+    """
+
+    def __init__(self, inner: BaseAdapter, options: Options, trace: Trace) -> None:
+        super().__init__()
+        self.inner, self.options, self.trace = inner, options, trace
+
+    def send(  # noqa: PLR0913 - the signature of requests
+        self,
+        request: requests.PreparedRequest,
+        stream: bool = False,
+        timeout: Any = None,
+        verify: bool | str = True,
+        cert: Any = None,
+        proxies: Mapping[str, str] | None = None,
+    ) -> requests.Response:
+        """Send it, if it goes to YouTube, and read the whole answer within the caps."""
+        self._check(request.url or "")
+        deadline = time.monotonic() + _SLOWEST * self.options.timeout
+        try:
+            response = self.inner.send(request, stream=True, timeout=self.options.timeout, verify=verify, cert=cert, proxies=proxies)
+            body = self._read(response, deadline)
+        except OSError:  # every error of requests is one
+            self.trace.failed = True
+            raise
+        except urllib3.exceptions.HTTPError as error:
+            self.trace.failed = True
+            raise requests.ConnectionError(f"The answer broke off ({type(error).__name__}).") from None
+        self.trace.statuses.append((urlsplit(request.url or "").path, response.status_code))
+        return _with_body(response, body)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.inner.close()
+
+    def _check(self, url: str) -> None:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").lower()
+        if host in {"google.com", "www.google.com"} and parts.path.startswith("/sorry"):
+            self.trace.captcha = True
+            raise requests.ConnectionError("YouTube asked for a captcha.")
+        if self.trace.saw(429):
+            raise requests.ConnectionError("YouTube answered 429: nothing more is asked now.")
+        if parts.scheme != "https" or not _HOSTS.fullmatch(host) or parts.port not in {None, 443}:
+            where = f"{parts.scheme}://{host}"[:100]
+            self.trace.refusal = HostRefused(f"YouTube's answer pointed to {where}, which is not YouTube; it was not followed.")
+            raise requests.ConnectionError("refused by the allow-list")
+
+    def _read(self, response: requests.Response, deadline: float) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        while piece := response.raw.read(_PIECE, decode_content=True):
+            size += len(piece)
+            if size > self.options.max_bytes:
+                response.close()
+                limit = self.options.max_bytes / 1_000_000
+                self.trace.refusal = ResponseTooLarge(f"YouTube's answer is larger than {limit:g} MB and was cut off.")
+                raise requests.ConnectionError("refused by the size cap")
+            if time.monotonic() > deadline:
+                response.close()
+                raise requests.ReadTimeout("The answer came too slowly.")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+class Loopback(HTTPAdapter):
+    """Sends every request to a stand-in on this machine, with the host it was meant for in its Host header. For tests."""
+
+    def __init__(self, url: str) -> None:
+        if not _is_loopback(url):
+            raise HostRefused(f"{LOOPBACK_VARIABLE} must be an http:// address of this machine, such as http://127.0.0.1:8000.")
+        super().__init__()
+        self.url = url.rstrip("/")
+
+    def send(  # noqa: PLR0913 - the signature of requests
+        self,
+        request: requests.PreparedRequest,
+        stream: bool = False,
+        timeout: Any = None,
+        verify: bool | str = True,
+        cert: Any = None,
+        proxies: Mapping[str, str] | None = None,
+    ) -> requests.Response:
+        """Send it to the stand-in, past any proxy."""
+        asked = urlsplit(request.url or "")
+        turned = request.copy()
+        turned.headers["Host"] = asked.netloc
+        turned.url = f"{self.url}{asked.path or '/'}{'?' if asked.query else ''}{asked.query}"
+        response = super().send(turned, stream=stream, timeout=timeout, verify=verify, cert=cert, proxies={})
+        response.request, response.url = request, request.url or ""
+        return response
+
+
+def loopback_from_environment() -> BaseAdapter | None:
+    """Make the stand-in's adapter if the environment names one. Raises ``HostRefused`` if that is not on this machine."""
+    url = os.environ.get(LOOPBACK_VARIABLE, "")
+    return Loopback(url) if url else None
+
+
+def session(options: Options, trace: Trace, inner: BaseAdapter | None) -> requests.Session:
+    """Make a session that can reach nothing but YouTube."""
+    made = requests.Session()
+    made.trust_env = False  # or a password from ~/.netrc would be sent along
+    made.proxies.update(proxies(options))
+    guard = Guard(inner or HTTPAdapter(), options, trace)
+    made.mount("https://", guard)
+    made.mount("http://", guard)
+    return made
+
+
+def proxies(options: Options) -> dict[str, str]:
+    """Give the proxy to use by scheme: the configured one, or what the environment says."""
+    return {"http": options.proxy_url, "https": options.proxy_url} if options.proxy_url else getproxies()
+
+
+def _with_body(response: requests.Response, body: bytes) -> requests.Response:
+    """Put the body that was read in place of the stream, for libraries that read ``raw`` themselves."""
+    headers = response.raw.headers.copy()
+    for name in ("Content-Encoding", "Content-Length", "Transfer-Encoding"):
+        headers.pop(name, None)
+        response.headers.pop(name, None)
+    # requests looks for cookies in the original response
+    original = getattr(response.raw, "_original_response", None)
+    response.raw = urllib3.HTTPResponse(
+        BytesIO(body), headers=headers, status=response.status_code, reason=response.reason, preload_content=False, original_response=original
+    )
+    return response
+
+
+def _is_loopback(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "http" and "@" not in parts.netloc and ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,90 @@
+"""The second library: youtube-transcript-api, asked where yt-dlp found nothing but YouTube is still willing to answer."""
+
+import requests
+from requests.adapters import BaseAdapter
+from youtube_transcript_api import (
+    AgeRestricted as SignInNeeded,
+)
+from youtube_transcript_api import (
+    CouldNotRetrieveTranscript,
+    RequestBlocked,
+    TranscriptsDisabled,
+    VideoUnavailable,
+    VideoUnplayable,
+    YouTubeTranscriptApi,
+)
+
+from transcripts.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved, YouTubeChanged, YouTubeError
+from transcripts.timecodes import watch_url
+from transcripts.youtube.conditions import explain, withheld
+from transcripts.youtube.guard import Trace, session
+from transcripts.youtube.tracks import Track, available, choose, make_track, read
+from transcripts.youtube.values import Attempt, Fetched, Options, VideoInfo
+
+
+def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None, info: VideoInfo | None) -> Attempt:
+    """Ask for one transcript; ``info`` is what the first library learnt of the video."""
+    trace = Trace()
+    with session(options, trace, inner) as http:
+        try:
+            tracks = _tracks(http, video_id)
+            track = choose(tracks, options, language=language)
+            cues = _cues(http, track, video_id)
+            known = info or _named(http, video_id, available(tracks))
+        except YouTubeError as error:
+            return Attempt(error, info)
+        except CouldNotRetrieveTranscript as error:
+            return Attempt(_typed(error, trace), info)
+        except Exception:  # noqa: BLE001 - on an unforeseen answer the library raises whatever its code stumbles over
+            return Attempt(explain(trace, ()) or _changed(), info)
+    return Attempt(Fetched(known, track.language, track.origin, cues, partial=known.live_status == "is_live"), known)
+
+
+def _tracks(http: requests.Session, video_id: str) -> list[Track]:
+    found = YouTubeTranscriptApi(http_client=http).list(video_id)
+    # The address is private there, but its public fetch() takes the XML, which destroys < and > and has no word times
+    return [make_track(each.language_code, each._url, auto=each.is_generated) for each in found]  # noqa: SLF001
+
+
+def _cues(http: requests.Session, track: Track, video_id: str) -> tuple:
+    if "&exp=xpe" in track.address:
+        raise withheld()
+    response = http.get(track.address)
+    response.raise_for_status()
+    return read(track, response.content, video_id=video_id)
+
+
+def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) -> VideoInfo:
+    """Learn at least title and channel; the library gives no metadata."""
+    answer = {}
+    response = http.get("https://www.youtube.com/oembed", params={"url": watch_url(video_id), "format": "json"})
+    if response.ok:
+        answer = response.json()
+    return VideoInfo(
+        id=video_id,
+        title=str(answer.get("title") or video_id)[:500],
+        channel=str(answer.get("author_name") or "")[:200],
+        thumbnail_url=f"https://i.ytimg.com/vi/{video_id}/hqdefault.jpg",
+        languages=languages,
+    )
+
+
+def _typed(error: CouldNotRetrieveTranscript, trace: Trace) -> YouTubeError:
+    texts = [" ".join([error.reason or "", *error.sub_reasons])] if isinstance(error, VideoUnplayable) else []
+    return explain(trace, texts) or _by_class(error)
+
+
+def _by_class(error: CouldNotRetrieveTranscript) -> YouTubeError:
+    if isinstance(error, RequestBlocked):
+        return Blocked("YouTube takes this server for a bot and refuses it.")
+    if isinstance(error, TranscriptsDisabled):
+        return NoCaptions("This video has no captions.")
+    if isinstance(error, SignInNeeded):
+        return AgeRestricted("YouTube shows this video only to signed-in adults, and this server does not sign in.")
+    if isinstance(error, VideoUnavailable):
+        return VideoRemoved("It is not on YouTube, or not any more.")
+    return _changed()
+
+
+def _changed() -> YouTubeError:
+    return YouTubeChanged("YouTube's answer could not be understood: it has probably changed.")

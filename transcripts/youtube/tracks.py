@@ -1,0 +1,101 @@
+"""The caption tracks of a video, whichever library listed them: which one to take, and its words."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
+
+from transcripts import captions
+from transcripts.cues import Cue
+from transcripts.errors import CaptionError, EmptyCaptions, HtmlPage, LanguageMissing, NoCaptions, YouTubeChanged
+from transcripts.youtube.conditions import withheld, wrong_video
+from transcripts.youtube.values import Options, Origin
+
+_CODE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
+_RANK: dict[Origin, int] = {"manual": 0, "auto": 1, "translated": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Captions in one language; ``address`` gives them as json3."""
+
+    language: str
+    origin: Origin
+    address: str
+
+
+def make_track(key: str, address: str, *, auto: bool) -> Track:
+    """Describe a track by its address, which tells the language and a translation more reliably than a library's ``key``."""
+    query = parse_qs(urlsplit(address).query)
+    translated = query.get("tlang", [""])[-1]
+    language = translated or query.get("lang", [""])[-1]
+    origin: Origin = "translated" if translated else "auto" if auto else "manual"
+    return Track(language if _CODE.fullmatch(language) else key.removesuffix("-orig"), origin, _as_json3(address))
+
+
+def available(tracks: Iterable[Track]) -> tuple[str, ...]:
+    """List the languages of a video's own captions, manual ones first, each once."""
+    own = sorted((track for track in tracks if track.origin != "translated"), key=lambda track: _RANK[track.origin])
+    return tuple(dict.fromkeys(track.language for track in own))
+
+
+def choose(tracks: Sequence[Track], options: Options, *, language: str | None = None) -> Track:
+    """Pick the track in the language asked for, or the best by the options.
+
+    Without a language: written by hand in a preferred language, else recognised in the original language, else any. Raises ``NoCaptions``, and
+    ``LanguageMissing`` with the codes that exist.
+    """
+    own = [track for track in tracks if track.origin != "translated"]
+    if language is not None:
+        return _asked_for(own, tracks if options.allow_translated else own, language)
+    manual = [track for track in own if track.origin == "manual"]
+    auto = [track for track in own if track.origin == "auto"]
+    for candidates in (manual, auto):
+        if found := _preferred(candidates, options.languages):
+            return found
+    if not own:
+        raise NoCaptions("This video has no captions.")
+    return (auto + manual)[0]
+
+
+def read(track: Track, body: bytes, *, video_id: str) -> tuple[Cue, ...]:
+    """Parse a downloaded track. Raises ``Blocked`` if it belongs to another video, ``PoTokenRequired`` if it is empty."""
+    owner = parse_qs(urlsplit(track.address).query).get("v", [video_id])[-1]
+    if owner != video_id:
+        raise wrong_video()
+    if not body.strip():
+        raise withheld()  # this is how YouTube withholds them where it does not say so
+    try:
+        return captions.parse(body, name=f"{video_id}.json3").cues
+    except EmptyCaptions:
+        raise NoCaptions("This video's captions have no words.") from None
+    except HtmlPage:
+        raise YouTubeChanged("YouTube sent a web page instead of the captions.") from None
+    except CaptionError as error:
+        raise YouTubeChanged(f"YouTube sent captions that cannot be read: {error.message}") from None
+
+
+def _asked_for(own: Sequence[Track], allowed: Sequence[Track], language: str) -> Track:
+    for candidates in (own, allowed):
+        if found := _preferred(sorted(candidates, key=lambda track: _RANK[track.origin]), (language,)):
+            return found
+    if not own:
+        raise NoCaptions("This video has no captions.")
+    raise LanguageMissing(f"This video has no captions in “{language[:35]}”.", available=available(own))
+
+
+def _preferred(tracks: Sequence[Track], languages: Iterable[str]) -> Track | None:
+    for language in languages:
+        wanted = language.lower()
+        exact = (track for track in tracks if track.language.lower() == wanted)
+        regional = (track for track in tracks if track.language.lower().startswith(f"{wanted}-"))
+        if found := next(exact, None) or next(regional, None):
+            return found
+    return None
+
+
+def _as_json3(address: str) -> str:
+    """Ask for json3: the one format that is exact on rolling captions, carries word times and keeps < and >."""
+    parts = urlsplit(address)
+    kept = [(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if name not in {"fmt", "xosf"}]
+    return urlunsplit(parts._replace(query=urlencode([*kept, ("fmt", "json3")])))
