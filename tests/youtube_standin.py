@@ -23,6 +23,13 @@ CHANNEL = "UCstandin-channel-000001"
 HANDLE = "@standin"
 PLAYLIST = "PLstandin-playlist-0000000000000001"
 EMPTY_PLAYLIST = "PLstandin-playlist-0000000000000002"
+# The smallest whole JPEG: one grey point.
+_PICTURE = bytes.fromhex(
+    "ffd8ffdb004300"
+    + "01" * 64
+    + "ffc0000b080001000101011100ffc40014000100000000000000000000000000000009ffc40014100100000000000000000000000000000000"
+    + "ffda0008010100003f002a9fffd9"
+)
 _PAGE = 30  # videos of a list in one answer
 
 # Videos that are there from the start.
@@ -235,6 +242,9 @@ def _answer(standin: YouTubeStandIn, path: str, query: dict[str, str], sent: dic
         return _playlist_page(standin, query.get("list", ""))
     if path.startswith("/embed/"):
         return _page({})
+    if path.startswith("/vi/"):
+        known = path.split("/")[2] in standin.videos
+        return Answer(_PICTURE, 200 if known else 404, "image/jpeg")
     return _channel_page(standin, path.strip("/").split("/"))
 
 
@@ -324,14 +334,14 @@ def _base_url(video: Video, track: Track, shown: str) -> str:
 
 
 def _initial_data(video: Video) -> dict[str, Any]:
-    data: dict[str, Any] = {"contents": {"twoColumnWatchNextResults": {"results": {"results": {"contents": []}}}}}
+    owner = {"videoSecondaryInfoRenderer": {"owner": {"videoOwnerRenderer": {"title": {"runs": [{"text": video.channel}]}}}}}
+    data: dict[str, Any] = {"contents": {"twoColumnWatchNextResults": {"results": {"results": {"contents": [owner]}}}}}
     if video.live == "now":
         chat = {"continuations": [{"reloadContinuationData": {"continuation": "chat"}}]}
         data["contents"]["twoColumnWatchNextResults"]["conversationBar"] = {"liveChatRenderer": chat}
     if video.chapters:
         chapters = [{"chapterRenderer": {"title": {"simpleText": title}, "timeRangeStartMillis": start}} for start, title in video.chapters]
-        bar = {"multiMarkersPlayerBarRenderer": {"markersMap": [{"key": "DESCRIPTION_CHAPTERS", "value": {"chapters": chapters}}]}}
-        decorated = {"decoratedPlayerBarRenderer": {"playerBar": bar}}
+        decorated = {"decoratedPlayerBarRenderer": {"playerBar": {"chapteredPlayerBarRenderer": {"chapters": chapters}}}}
         data["playerOverlays"] = {"playerOverlayRenderer": {"decoratedPlayerBarRenderer": decorated}}
     return data
 
@@ -402,12 +412,14 @@ def _playlist_page(standin: YouTubeStandIn, playlist_id: str) -> Answer:
     title, video_ids = found
     items = {"playlistVideoListRenderer": {"playlistId": playlist_id, "contents": _items(standin, playlist_id, video_ids, 0)}}
     tab = {"selected": True, "content": {"sectionListRenderer": {"contents": [{"itemSectionRenderer": {"contents": [items]}}]}}}
-    return _page({
-        "ytInitialData": {
-            "contents": {"twoColumnBrowseResultsRenderer": {"tabs": [{"tabRenderer": tab}]}},
-            "metadata": {"playlistMetadataRenderer": {"title": title}},
+    return _page(
+        {
+            "ytInitialData": {
+                "contents": {"twoColumnBrowseResultsRenderer": {"tabs": [{"tabRenderer": tab}]}},
+                "metadata": {"playlistMetadataRenderer": {"title": title}},
+            }
         }
-    })
+    )
 
 
 def _items(standin: YouTubeStandIn, playlist_id: str, video_ids: tuple[str, ...], first: int) -> list[dict[str, Any]]:
@@ -442,12 +454,14 @@ def _channel_page(standin: YouTubeStandIn, segments: list[str]) -> Answer:
     command = {"commandMetadata": {"webCommandMetadata": {"url": f"/{name}/videos"}}}
     tab = {"selected": True, "title": "Videos", "endpoint": command, "content": {"richGridRenderer": {"contents": items}}}
     owner = {"title": title, "externalId": channel_id, "channelUrl": f"https://www.youtube.com/channel/{channel_id}", "description": ""}
-    return _page({
-        "ytInitialData": {
-            "contents": {"twoColumnBrowseResultsRenderer": {"tabs": [{"tabRenderer": tab}]}},
-            "metadata": {"channelMetadataRenderer": owner},
+    return _page(
+        {
+            "ytInitialData": {
+                "contents": {"twoColumnBrowseResultsRenderer": {"tabs": [{"tabRenderer": tab}]}},
+                "metadata": {"channelMetadataRenderer": owner},
+            }
         }
-    })
+    )
 
 
 def _alert(text: str) -> dict[str, Any]:

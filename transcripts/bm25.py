@@ -13,12 +13,12 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from itertools import accumulate, chain
-from operator import add
-from typing import Self
+from operator import add, attrgetter
+from typing import Protocol, Self
 
 TOKENIZER_VERSION: int = 1
 """Changes whenever ``tokenize`` answers differently for any text: stored indexes of another version are refused and built anew."""
@@ -108,27 +108,58 @@ class Hit:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Posting:
-    """A query term in the index: where (ascending positions) and how often it is said, its weight, and the most it can add to a score."""
+class _Term(Protocol):
+    """A term of the query: the most it can add to a segment's score, how many segments say it, and what it adds to one of them."""
 
-    positions: "array[int]"
-    frequencies: "array[int]"
-    weight: float
     bound: float
+    count: int
 
-    def scores(self, norms: Sequence[float]) -> Iterator[tuple[int, float]]:
-        """Yield position and score of every segment with the term; ``score_formula`` written out, because this is the innermost loop."""
-        factor = self.weight * (K1 + 1)
-        for position, frequency in zip(self.positions, self.frequencies, strict=True):
-            yield position, factor * frequency / (frequency + norms[position])
+    def at(self, position: int) -> float: ...
 
-    def score_at(self, position: int, norm: float) -> float:
-        """Score one segment; zero where the term is not said."""
-        place = bisect_left(self.positions, position)
-        if place == len(self.positions) or self.positions[place] != position:
+
+class _Rare:
+    """A term whose scores are worked out when they are needed, from its postings."""
+
+    __slots__ = ("_factor", "_frequencies", "_norms", "_positions", "bound", "count")
+
+    def __init__(
+        self, positions: "array[int]", frequencies: "array[int]", *, weight: float, norms: Sequence[float], least_norm: float
+    ) -> None:
+        self._positions = positions
+        self._frequencies = frequencies
+        self._norms = norms
+        self._factor = weight * (K1 + 1)
+        self.count = len(positions)
+        self.bound = score_formula(max(frequencies), least_norm, weight) if frequencies else 0.0
+
+    def scores(self) -> dict[int, float]:
+        """Score every segment that says the term: ``score_formula`` written out, because this is the innermost loop."""
+        factor, norms = self._factor, self._norms
+        return {place: factor * said / (said + norms[place]) for place, said in zip(self._positions, self._frequencies, strict=True)}
+
+    def at(self, position: int) -> float:
+        place = bisect_left(self._positions, position)
+        if place == self.count or self._positions[place] != position:
             return 0.0
-        return self.weight * (K1 + 1) * self.frequencies[place] / (self.frequencies[place] + norm)
+        return self._factor * self._frequencies[place] / (self._frequencies[place] + self._norms[position])
+
+
+class _Frequent:
+    """A term that so many segments say that its scores are kept, one for every segment."""
+
+    __slots__ = ("bound", "count", "table")
+
+    def __init__(self, table: "array[float]", *, count: int) -> None:
+        self.table = table
+        self.count = count
+        self.bound = max(table)
+
+    def at(self, position: int) -> float:
+        return self.table[position]
+
+    def times(self, repetitions: int) -> "_Frequent":
+        """Weigh a term that the query repeats."""
+        return self if repetitions == 1 else _Frequent(array("d", (repetitions * score for score in self.table)), count=self.count)
 
 
 class Index:
@@ -137,7 +168,7 @@ class Index:
     Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]`` of ``positions`` (ascending) and ``frequencies``.
     """
 
-    __slots__ = ("_frequencies", "_lengths", "_norms", "_positions", "_starts", "_terms", "average_length")
+    __slots__ = ("_frequencies", "_kept", "_least_norm", "_lengths", "_norms", "_positions", "_starts", "_terms", "average_length")
 
     def __init__(
         self, *, terms: list[str], starts: "array[int]", positions: "array[int]", frequencies: "array[int]", lengths: "array[int]"
@@ -150,6 +181,8 @@ class Index:
         self.average_length: float = sum(lengths) / len(lengths) if lengths else 0.0
         table = {length: length_norm(length, self.average_length) for length in set(lengths)}
         self._norms: list[float] = [table[length] for length in lengths]
+        self._least_norm: float = min(table.values(), default=0.0)
+        self._kept: dict[str, _Frequent] = {}
 
     @classmethod
     def build(cls, texts: Sequence[str]) -> Self:
@@ -184,10 +217,7 @@ class Index:
         """
         if limit <= 0:
             return []
-        scores = self._scores(self._lookup(query), limit)
-        threshold = nlargest(limit, scores.values())[-1] if len(scores) > limit else 0.0
-        best = sorted((-score, position) for position, score in scores.items() if score >= threshold)
-        return [Hit(position, -score) for score, position in best[:limit]]
+        return _best(self._scores(*self._lookup(query), limit), limit)
 
     def to_bytes(self) -> bytes:
         """Write the index as one blob, little-endian: header, terms (UTF-8, one a line), starts, positions, frequencies, lengths."""
@@ -220,62 +250,110 @@ class Index:
             raise ValueError("the search index contradicts itself")
         return cls(terms=terms, starts=starts, positions=positions, frequencies=frequencies, lengths=lengths)
 
-    def _lookup(self, query: str) -> list[_Posting]:
-        """Find the query's terms, those that can add most to a score first."""
-        postings = (self._posting(term, count) for term, count in _query_counts(query).items())
-        return sorted((posting for posting in postings if posting.positions), key=lambda posting: -posting.bound)
+    def _lookup(self, query: str) -> tuple[list[_Rare], list[_Frequent]]:
+        """Find the query's terms, rare and frequent, each time those first that can add most to a score."""
+        rare: list[_Rare] = []
+        frequent: list[_Frequent] = []
+        for term, repetitions in _query_counts(query).items():
+            found = self._kept.get(term) or self._find(term, repetitions)
+            if isinstance(found, _Frequent):
+                frequent.append(found.times(repetitions))
+            elif found.count:
+                rare.append(found)
+        return sorted(rare, key=_bound, reverse=True), sorted(frequent, key=_bound, reverse=True)
 
-    def _posting(self, term: str, count: int) -> _Posting:
-        if len(term) == 1:
-            positions, frequencies = self._character(term)
-        else:
-            positions, frequencies = self._term(term)
-        weight = count * idf(self.size, len(positions))
-        most = max(frequencies, default=0)
-        return _Posting(positions, frequencies, weight, score_formula(most, K1 * (1 - B), weight))
+    def _find(self, term: str, repetitions: int) -> _Rare | _Frequent:
+        positions, frequencies = self._postings(term) if len(term) > 1 else self._character_postings(term)
+        rarity = idf(self.size, len(positions))
+        if len(positions) * _FREQUENT > self.size:
+            return self._keep(term, _Rare(positions, frequencies, weight=rarity, norms=self._norms, least_norm=self._least_norm))
+        return _Rare(positions, frequencies, weight=repetitions * rarity, norms=self._norms, least_norm=self._least_norm)
 
-    def _term(self, term: str) -> tuple["array[int]", "array[int]"]:
+    def _keep(self, term: str, found: _Rare) -> _Frequent:
+        """Work out a frequent term's scores once; a transcript has few such terms, so this stays small."""
+        table = array("d", bytes(8 * self.size))
+        for position, score in found.scores().items():
+            table[position] = score
+        self._kept[term] = kept = _Frequent(table, count=found.count)
+        return kept
+
+    def _postings(self, term: str) -> tuple["array[int]", "array[int]"]:
         place = bisect_left(self._terms, term)
         if place == len(self._terms) or self._terms[place] != term:
             return array("H"), array("B")
         owned = slice(self._starts[place], self._starts[place + 1])
         return self._positions[owned], self._frequencies[owned]
 
-    def _character(self, character: str) -> tuple["array[int]", "array[int]"]:
+    def _character_postings(self, character: str) -> tuple["array[int]", "array[int]"]:
         """Find a lone character of an unspaced script, which is indexed mostly as the head or the tail of pairs, wherever it is said."""
         heads: Counter[int] = Counter()
         tails: Counter[int] = Counter()
         for term in self._terms:
             if len(term) <= 2 and character in term:
-                said = dict(zip(*self._term(term), strict=True))
+                said = dict(zip(*self._postings(term), strict=True))
                 heads.update(said if term[0] == character else {})
                 tails.update(said if term[-1] == character else {})
         said = heads | tails  # the greater of the two: within a run of characters, each is the head of one pair and the tail of another
         return array("I", sorted(said)), array("I", (said[position] for position in sorted(said)))
 
-    def _scores(self, postings: Sequence[_Posting], limit: int) -> dict[int, float]:
-        """Score every segment that may be among the ``limit`` best; others may be missing, or be there with less than their score.
+    def _scores(self, rare: Sequence[_Rare], frequent: Sequence[_Frequent], limit: int) -> Iterable[tuple[int, float]]:
+        """Score every segment that may be among the ``limit`` best, and perhaps others; their scores are whole unless they are out of the question.
 
         Once the terms still to come cannot lift a segment over the ``limit``-th best, only segments that can still reach it are scored on
-        (the MaxScore of Turtle and Flood, 1995): this is why frequent words cost next to nothing beside a rare one.
+        (MaxScore: Turtle and Flood, "Query evaluation: strategies and optimizations", 1995). So frequent words cost next to nothing beside a rare one.
         """
+        terms: list[_Term] = [*rare, *frequent]
+        rest = [*accumulate(term.bound for term in reversed(terms))][::-1]
         scores: dict[int, float] = {}
-        rest = [*accumulate(posting.bound for posting in reversed(postings))][::-1]
-        for place, posting in enumerate(postings):
-            if len(scores) >= limit:
-                threshold = nlargest(limit, scores.values())[-1] * (1 - 1e-9)  # sums in another order differ by rounding
-                if rest[place] < threshold:
-                    chosen = {position: score for position, score in scores.items() if score + rest[place] >= threshold}
-                    return self._complete(chosen, postings[place:])
-            for position, score in posting.scores(self._norms):
+        for place, term in enumerate(terms):
+            if term.count > _WORTH_A_LOOK and len(scores) >= limit:
+                floor = _floor(scores, terms[place:], limit)
+                if rest[place] < floor:
+                    return _complete(
+                        {position: score for position, score in scores.items() if score + rest[place] >= floor}, terms[place:]
+                    ).items()
+            if place == len(rare):
+                return enumerate(self._sum(scores, frequent))
+            for position, score in rare[place].scores().items():
                 scores[position] = scores.get(position, 0.0) + score
-        return scores
+        return scores.items()
 
-    def _complete(self, scores: dict[int, float], postings: Iterable[_Posting]) -> dict[int, float]:
-        for posting in postings:
-            for position in scores:
-                scores[position] += posting.score_at(position, self._norms[position])
-        return scores
+    def _sum(self, scores: Mapping[int, float], frequent: Iterable[_Frequent]) -> list[float]:
+        """Add frequent terms to the scores of all segments."""
+        sums = [0.0] * self.size
+        for position, score in scores.items():
+            sums[position] = score
+        for term in frequent:
+            sums = [*map(add, sums, term.table)]
+        return sums
+
+
+# Ranking
+
+_FREQUENT = 4  # a term is frequent if more than one in so many segments says it
+_WORTH_A_LOOK = 64  # looking whether the rest can be skipped costs about as much as scoring so many postings
+_ROUNDING = 1 - 1e-9  # bounds are sums in another order than scores, which may differ in the last bits
+
+_bound = attrgetter("bound")
+
+
+def _floor(scores: Mapping[int, float], rest: Sequence[_Term], limit: int) -> float:
+    """Find a score that ``limit`` segments reach when the rest is added: that of the best so far, completed."""
+    threshold = nlargest(limit, scores.values())[-1]
+    best = [position for position, score in scores.items() if score >= threshold][:limit]
+    return min(_complete({position: scores[position] for position in best}, rest).values()) * _ROUNDING
+
+
+def _complete(scores: dict[int, float], rest: Iterable[_Term]) -> dict[int, float]:
+    for term in rest:
+        for position in scores:
+            scores[position] += term.at(position)
+    return scores
+
+
+def _best(scores: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
+    found = [(-score, position) for position, score in scores if score > 0]
+    return [Hit(position, -score) for score, position in nsmallest(limit, found)]
 
 
 # Folding

@@ -1,0 +1,65 @@
+# make run: set up and start. make test: all tests. Both need Python 3.11 or newer and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Set TORCH_INDEX to PyTorch's index of CPU builds where pip would otherwise bring gigabytes of GPU libraries (see the README).
+TORCH_INDEX ?=
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet
+DEPLOY := SECURE=true ALLOWED_HOSTS=kb.example.org CSRF_TRUSTED_ORIGINS=https://kb.example.org
+
+.PHONY: help setup dev run test lint format bench lock clean
+
+help:
+	@echo "make run    set up, start Cuebase and print its address"
+	@echo "make test   run all tests"
+	@echo "make lint   check style, types, architecture, settings, migrations"
+	@echo "make bench  measure; results go to bench/RESULTS.md"
+	@echo "make setup  only prepare $(VENV) with $(BIN)/kb"
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@test -x $(BIN)/python || (echo "Making a virtual environment in $(VENV) …" && $(PYTHON) -m venv $(VENV))
+	@echo "Installing the pinned packages (a few minutes the first time) …"
+	@$(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.lock)
+	@$(PIP) -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+dev: $(VENV)/.dev
+
+$(VENV)/.dev: $(VENV)/.ready requirements-dev.lock
+	@echo "Installing what the tests need …"
+	@$(PIP) -r requirements-dev.lock
+	@touch $@
+
+run: setup
+	@$(BIN)/kb serve --sample
+
+test: dev
+	$(BIN)/python -X dev -m pytest
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(DEPLOY) $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+format: dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: dev
+	$(BIN)/python bench/bm25.py
+
+# A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.
+lock:
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/pip install --quiet torch==2.13.0 && build/lock/bin/pip install --quiet .
+	build/lock/bin/pip freeze --exclude cuebase > requirements.lock
+	build/lock/bin/pip install --quiet --group dev && build/lock/bin/pip freeze --exclude cuebase > requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,102 @@
+"""Who may do what: a user or a token becomes a Scope, once a request."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.functional import SimpleLazyObject
+
+from kbsite.models import ApiToken
+from transcripts.errors import Forbidden, NotSignedIn
+from transcripts.models import WRITING_ROLES, Collection, Membership
+from transcripts.scope import NOTHING, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and what they may see and change."""
+
+    user: AbstractUser
+    scope: Scope
+    token: ApiToken | None = None
+
+    def require_write(self) -> None:
+        """Raise ``Forbidden`` for a token that may only read."""
+        if self.token is not None and not self.token.can_write:
+            raise Forbidden("This token may only read.", hint="Make one with `kb token create --write`.")
+
+
+def everything() -> Scope:
+    """Return the scope of whoever runs `kb` on this machine: they hold the database itself."""
+    ids = frozenset(Collection.objects.values_list("pk", flat=True))
+    return Scope(readable=ids, writable=ids)
+
+
+def scope_of(user: AbstractUser | AnonymousUser, token: ApiToken | None = None) -> Scope:
+    """Return what a user (through a token, when one is given) may see and change."""
+    if not user.is_authenticated or not user.is_active:
+        return NOTHING
+    scope = everything() if user.is_superuser else _as_member(user)
+    return scope if token is None else _narrowed(scope, token)
+
+
+def caller_of_token(text: str) -> Caller:
+    """Return the caller that a bearer token stands for; raise ``NotSignedIn``."""
+    token = ApiToken.find(text)
+    if token is None:
+        raise NotSignedIn("This token is unknown, expired or revoked.")
+    return Caller(user=token.user, scope=scope_of(token.user, token), token=token)
+
+
+def caller_of_request(request: HttpRequest) -> Caller | None:
+    """Return the caller of an API request: by bearer token if one is sent, else by session; None for nobody."""
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    if scheme.casefold() == "bearer":
+        return caller_of_token(text.strip())
+    if request.user.is_authenticated:
+        return Caller(user=request.user, scope=scope_of(request.user))
+    return None
+
+
+class CallerMiddleware(MiddlewareMixin):
+    """Give every request its ``caller`` and ``scope``, worked out when first asked for: the apps below never look at users or tokens."""
+
+    def process_request(self, request: Any) -> None:
+        """Attach both."""
+        request.caller = SimpleLazyObject(lambda: caller_of_request(request))
+        request.scope = SimpleLazyObject(lambda: caller.scope if (caller := caller_of_request(request)) else NOTHING)
+
+
+class SignInRequiredMiddleware(LoginRequiredMiddleware):
+    """Show nothing to strangers. The APIs say so in their own way; an HTMX request is sent to the sign-in page as a whole."""
+
+    def process_view(self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any) -> Any:
+        """Let the APIs authenticate by themselves; everything else needs a session."""
+        if request.path_info.startswith("/api/"):
+            return None
+        return super().process_view(request, view_func, view_args, view_kwargs)
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> Any:
+        """Redirect to the sign-in page."""
+        if getattr(request, "htmx", False):
+            return HttpResponse(status=204, headers={"HX-Redirect": reverse("sign-in")})
+        return super().handle_no_permission(request, view_func)
+
+
+def _as_member(user: AbstractUser) -> Scope:
+    rows = list(Membership.objects.filter(user=user).values_list("collection_id", "role"))
+    return Scope(
+        readable=frozenset(collection for collection, _ in rows),
+        writable=frozenset(collection for collection, role in rows if role in WRITING_ROLES),
+    )
+
+
+def _narrowed(scope: Scope, token: ApiToken) -> Scope:
+    readable = scope.readable
+    if token.limited:
+        readable &= frozenset(token.collections.values_list("pk", flat=True))
+    return Scope(readable=readable, writable=scope.writable & readable if token.can_write else frozenset())

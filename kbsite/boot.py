@@ -1,0 +1,65 @@
+"""Make a process ready: the embedded PostgreSQL if it is the one, Django, and a schema that is up to date."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+
+from kbsite import postgres
+
+MIGRATION_LOCK = 0x43554D49  # "CUMI": one process migrates, the others wait for it
+
+
+def boot(*, migrate: bool = True) -> None:
+    """Start or join the database, set Django up and, unless told not to, bring the schema up to date.
+
+    Raises ``EmbeddedPostgresError`` kinds, which say what to do.
+    """
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
+    join_database()
+    django.setup()
+    if migrate and _stamp() != _wanted_stamp():
+        _migrate()
+
+
+def join_database() -> None:
+    """Start the embedded server, or join it where another process started it; with DATABASE_URL set there is nothing to do."""
+    if is_embedded():
+        postgres.start(settings.DATA_DIR)
+
+
+def is_embedded() -> bool:
+    """Say whether the database is the embedded one."""
+    return not settings.DATABASE_URL
+
+
+def _migrate() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        try:
+            call_command("migrate", verbosity=0, interactive=False)
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+    if is_embedded():
+        _stamp_path().write_text(_wanted_stamp())
+
+
+# Asking Django whether anything is to be migrated takes longer than most commands; the names of the migrations say it as well.
+
+
+def _stamp_path() -> Path:
+    return Path(settings.DATA_DIR) / "schema"
+
+
+def _stamp() -> str:
+    path = _stamp_path()
+    return path.read_text() if is_embedded() and path.is_file() else ""
+
+
+def _wanted_stamp() -> str:
+    names = sorted(str(path.relative_to(settings.BASE_DIR)) for path in Path(settings.BASE_DIR).glob("*/migrations/0*.py"))
+    return hashlib.sha256("\n".join([django.__version__, *names]).encode()).hexdigest()

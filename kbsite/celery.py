@@ -1,0 +1,35 @@
+"""The Celery application. Tasks live in the apps; without a broker, messages are files in the data directory."""
+
+import os
+from pathlib import Path
+
+from celery import Celery
+from celery.signals import celeryd_init, setup_logging
+from django.conf import settings
+from django.utils.log import configure_logging
+
+from kbsite import boot
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
+
+app = Celery("cuebase")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["transcripts"])
+
+
+def make_queue_folders() -> None:
+    """Create the folders of the file queue, which the transport expects to be there."""
+    for name in ("data_folder_in", "control_folder"):
+        if folder := settings.CELERY_BROKER_TRANSPORT_OPTIONS.get(name):
+            Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+@celeryd_init.connect
+def _prepare(**_: object) -> None:
+    boot.join_database()
+    make_queue_folders()
+
+
+@setup_logging.connect
+def _use_django_logging(**_: object) -> None:
+    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)

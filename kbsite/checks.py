@@ -1,0 +1,48 @@
+"""System checks: what would fail later, said at the start with the command that mends it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DatabaseError, connections
+
+
+@register(Tags.database)
+def vector_extension(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Say when the PostgreSQL server has no pgvector, or the database may not create it."""
+    found: list[CheckMessage] = []
+    for alias in databases or ():
+        try:
+            found += _vector_state(alias)
+        except DatabaseError as error:
+            found.append(Error(f"The database cannot be asked: {error}", hint="Check DATABASE_URL, and that the server runs.", id="kbsite.E001"))
+    return found
+
+
+def _vector_state(alias: str) -> list[CheckMessage]:
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector')")
+        if cursor.fetchone()[0]:
+            return []
+        cursor.execute("SELECT bool_or(NOT superuser OR trusted) FROM pg_available_extension_versions WHERE name = 'vector'")
+        creatable = cursor.fetchone()[0]  # None: the server does not have it at all
+        cursor.execute("SELECT rolsuper OR (%s AND has_database_privilege(current_database(), 'CREATE')) FROM pg_roles WHERE rolname = current_user", [bool(creatable)])
+        may_create = cursor.fetchone()[0]
+    if creatable is None:
+        return [_MISSING]
+    return [] if may_create else [_not_allowed(str(connections[alias].settings_dict["NAME"]))]
+
+
+_MISSING = Error(
+    "This PostgreSQL server does not have the pgvector extension.",
+    hint="Install it on the server, for example with `apt install postgresql-18-pgvector`; managed services let you enable it in their console.",
+    id="kbsite.E002",
+)
+
+
+def _not_allowed(database: str) -> CheckMessage:
+    return Error(
+        "The database does not have the vector extension, and its user may not create it.",
+        hint=f'As a superuser: psql -d {database} -c "CREATE EXTENSION vector"',
+        id="kbsite.E003",
+    )

@@ -1,0 +1,105 @@
+"""Keys to the door: API tokens and one-time sign-in links. Only hashes are stored."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+TOKEN_PREFIX = "kb_"
+
+
+class ApiToken(models.Model):
+    """A bearer token for REST and MCP: it acts for its user, at most as far as its own scopes and collections reach."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=80)
+    hint = models.CharField(max_length=12, help_text="How the token begins, to tell it from others.")
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token.")
+    can_write = models.BooleanField(default=False)
+    collections: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
+        "transcripts.Collection", blank=True, related_name="+", help_text="None: all that the user may see."
+    )
+    limited = models.BooleanField(default=False, help_text="Only the collections named; deleting one of them never widens the token.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        verbose_name = "API token"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"
+
+    @classmethod
+    def issue(cls, user: AbstractBaseUser, *, name: str, can_write: bool = False, collections: tuple[Any, ...] = (), days: int | None = None) -> "tuple[ApiToken, str]":
+        """Make a token; its text is returned here and never again."""
+        text = TOKEN_PREFIX + secrets.token_urlsafe(32)
+        token = cls.objects.create(
+            user=user,
+            name=name[:80],
+            hint=text[:9],
+            digest=digest(text),
+            can_write=can_write,
+            limited=bool(collections),
+            expires_at=timezone.now() + timedelta(days=days) if days else None,
+        )
+        token.collections.set(collections)
+        return token, text
+
+    @classmethod
+    def find(cls, text: str) -> "ApiToken | None":
+        """Return the valid token of this text, of an active user, and note its use (once a minute)."""
+        if not text.startswith(TOKEN_PREFIX) or len(text) > 100:
+            return None
+        now = timezone.now()
+        alive = Q(expires_at=None) | Q(expires_at__gt=now)
+        token = cls.objects.filter(alive, digest=digest(text), revoked_at=None, user__is_active=True).select_related("user").first()
+        if token is not None and (token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1)):
+            cls.objects.filter(pk=token.pk).update(last_used_at=now)
+        return token
+
+    def revoke(self) -> None:
+        """Make it useless, keeping the record."""
+        self.revoked_at = timezone.now()
+        self.save(update_fields=["revoked_at"])
+
+
+class SignInLink(models.Model):
+    """A link that signs one user in, once."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"sign-in link for {self.user}"
+
+    @classmethod
+    def issue(cls, user: AbstractBaseUser, *, valid_for: timedelta = timedelta(hours=24)) -> str:
+        """Make a link's secret part; the older ones of this user, and all expired ones, stop working."""
+        cls.objects.filter(Q(user=user) | Q(expires_at__lt=timezone.now())).delete()
+        text = secrets.token_urlsafe(32)
+        cls.objects.create(user=user, digest=digest(text), expires_at=timezone.now() + valid_for)
+        return text
+
+    @classmethod
+    def redeem(cls, text: str) -> Any | None:
+        """Return the user and use the link up; None when it is unknown, used or expired."""
+        links = cls.objects.filter(digest=digest(text), expires_at__gt=timezone.now(), user__is_active=True).select_related("user")
+        link = links.first()
+        if link is None or not links.filter(pk=link.pk).delete()[0]:
+            return None
+        return link.user
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a secret. No salt or stretching: the secrets are 256 random bits."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,65 @@
+"""What can keep the embedded PostgreSQL from being used."""
+
+from transcripts.errors import Unavailable
+
+
+class EmbeddedPostgresError(Unavailable):
+    """The embedded PostgreSQL cannot be used."""
+
+    code = "postgres_unavailable"
+    default_hint = "Set DATABASE_URL to use a PostgreSQL server of your own."
+
+
+class ProgramsMissing(EmbeddedPostgresError):
+    """The bundled programs do not exist, or do not run, on this platform."""
+
+    code = "postgres_missing"
+    default_hint = "There is no bundled PostgreSQL for this platform: set DATABASE_URL to use a PostgreSQL server of your own."
+
+
+class OtherVersion(EmbeddedPostgresError):
+    """The data directory was made by another major version."""
+
+    code = "postgres_version"
+
+
+class DiskFull(EmbeddedPostgresError):
+    """No space is left for the database."""
+
+    code = "disk_full"
+    default_hint = "Free some space on that disk, or set YOUTUBE_KB_DATA_DIR to a directory on another one."
+
+
+class NotWritable(EmbeddedPostgresError):
+    """The data directory cannot be written to."""
+
+    code = "data_dir_not_writable"
+    default_hint = "Give this user the right to write there, or set YOUTUBE_KB_DATA_DIR to another directory."
+
+
+class OwnedByAnother(EmbeddedPostgresError):
+    """The data directory belongs to another user of this machine."""
+
+    code = "data_dir_of_another_user"
+    default_hint = "Run as that user, set YOUTUBE_KB_DATA_DIR to a directory of your own, or set DATABASE_URL to share a server."
+
+
+class PathUnusable(EmbeddedPostgresError):
+    """The data directory's path cannot hold a database."""
+
+    code = "data_dir_unusable"
+    default_hint = "Set YOUTUBE_KB_DATA_DIR to another directory."
+
+
+class StartFailed(EmbeddedPostgresError):
+    """The server ended while it was starting."""
+
+    code = "postgres_start_failed"
+    default_hint = "The server's log says why. Set DATABASE_URL to use a PostgreSQL server of your own instead."
+
+
+class StartTimeout(EmbeddedPostgresError):
+    """The server did not answer in time; it may still be recovering."""
+
+    code = "postgres_start_timeout"
+    default_hint = "Wait a little and try again: a large database that was cut off recovers first."

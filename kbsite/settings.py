@@ -1,0 +1,256 @@
+"""Every setting, read once from the environment (and from a `.env` file beside manage.py). All are optional.
+
+`OPTIONS` is the table of them: `kb config` prints it, the README documents it, and a test compares the two.
+"""
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import environ
+from platformdirs import user_data_path
+
+from kbsite import postgres
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting: its name in the environment, what it is for, whether its value is a secret."""
+
+    name: str
+    default: Any
+    meaning: str
+    secret: bool = False
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the environment gives a value, or the default holds."""
+        return self.name in env.ENVIRON
+
+
+OPTIONS: dict[str, Option] = {}
+
+
+def _option(name: str, default: Any, meaning: str, *, secret: bool = False) -> Any:
+    OPTIONS[name] = Option(name=name, default=default, meaning=meaning, secret=secret)
+    match default:
+        case bool():
+            return env.bool(name, default=default)
+        case int():
+            return env.int(name, default=default)
+        case float():
+            return env.float(name, default=default)
+        case list():
+            return env.list(name, default=default)
+        case _:
+            return env.str(name, default=default)
+
+
+# Where things are
+
+DATA_DIR = Path(_option("YOUTUBE_KB_DATA_DIR", "", "Where the embedded database and the queue live; empty: the platform's user data directory.") or user_data_path("cuebase"))
+DATABASE_URL = _option("DATABASE_URL", "", "An external PostgreSQL with pgvector, as postgres://user:password@host/name; empty: the embedded one.", secret=True)
+PUBLIC_URL = _option("PUBLIC_URL", "http://127.0.0.1:8000", "The address people reach this server at; links and the MCP address are made from it.")
+HOST = _option("HOST", "127.0.0.1", "The address that `kb serve` listens on.")
+PORT = _option("PORT", 8000, "The port that `kb serve` listens on.")
+
+# Security
+
+
+def _stored_secret_key() -> str:
+    path = DATA_DIR / "secret_key"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_urlsafe(50))
+        try:
+            path.hardlink_to(fresh)  # of several processes that start at once, the first wins
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_text()
+
+
+SECRET_KEY = _option("SECRET_KEY", "", "Signs sessions and links; empty: made once and kept in the data directory.", secret=True) or _stored_secret_key()
+DEBUG = _option("DEBUG", False, "Django's debug pages; never on a server others can reach.")
+ALLOWED_HOSTS = _option("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"], "Host names this server answers to.")
+CSRF_TRUSTED_ORIGINS = _option("CSRF_TRUSTED_ORIGINS", [], "Origins, such as https://kb.example.org, that may send forms and MCP calls.")
+SECURE = _option("SECURE", False, "Served over HTTPS (behind a proxy that sets X-Forwarded-Proto): secure cookies, HSTS, redirect.")
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
+SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"  # YouTube's player refuses to play without a referrer
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "frame-src": ["https://www.youtube-nocookie.com"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+# Django
+
+INSTALLED_APPS = [
+    "kbsite",
+    "citations",
+    "transcripts",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "rest_framework",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "kbsite.auth.CallerMiddleware",
+    "kbsite.auth.SignInRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "kbsite.errors.ErrorMiddleware",
+]
+ROOT_URLCONF = "kbsite.urls"
+ASGI_APPLICATION = "kbsite.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "library"
+LOGOUT_REDIRECT_URL = "sign-in"
+LANGUAGE_CODE = "en"
+TIME_ZONE = _option("TIME_ZONE", "UTC", "The time zone that times are shown in.")
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
+WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
+DATA_UPLOAD_MAX_MEMORY_SIZE = 60 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FILES = 2_000
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
+
+_database: dict[str, Any] = dict(env.db("DATABASE_URL")) if DATABASE_URL else postgres.database_settings(DATA_DIR)
+DB_POOL_SIZE = _option("DB_POOL_SIZE", 20, "Database connections that one process may hold at most.")
+DATABASES = {
+    "default": {
+        **_database,
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {**_database.get("OPTIONS", {}), "pool": {"min_size": 1, "max_size": DB_POOL_SIZE, "timeout": 20}},
+    }
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {name: {"level": "INFO"} for name in ("kbsite", "citations", "transcripts")},
+}
+
+# Reading and searching a transcript (the plugin's settings)
+
+CHUNK_SIZE_SECONDS = _option("CHUNK_SIZE_SECONDS", 300, "Length of a time chunk.")
+PREVIEW_LENGTH = _option("PREVIEW_LENGTH", 500, "Characters of a transcript too long to be shown whole.")
+MAX_FULL_TRANSCRIPT_LENGTH = _option("MAX_FULL_TRANSCRIPT_LENGTH", 50_000, "Up to so many characters a transcript is read whole.")
+SEARCH_SEGMENT_SECONDS = _option("SEARCH_SEGMENT_SECONDS", 30, "Length of the segments that a search within a transcript ranks.")
+
+# YouTube
+
+TRANSCRIPT_LANGUAGES = _option("TRANSCRIPT_LANGUAGES", ["en"], "Caption languages, most wanted first; en matches en-GB.")
+PROXY_URL = _option("PROXY_URL", "", "Proxy for everything asked of YouTube.", secret=True)
+YOUTUBE_PACING_SECONDS = _option("YOUTUBE_PACING_SECONDS", 12.0, "Usual pause between two videos asked of YouTube.")
+YOUTUBE_TIMEOUT_SECONDS = _option("YOUTUBE_TIMEOUT_SECONDS", 20.0, "How long one answer of YouTube may take.")
+YOUTUBE_MAX_BYTES = _option("YOUTUBE_MAX_BYTES", 20_000_000, "The largest answer of YouTube that is read.")
+MAX_UPLOAD_BYTES = _option("MAX_UPLOAD_BYTES", 50_000_000, "The largest caption file that is taken.")
+
+# Jobs
+
+CELERY_BROKER_URL = _option("CELERY_BROKER_URL", "", "Redis or RabbitMQ; empty: a queue of files in the data directory.", secret=True) or "filesystem://"
+WORKER_CONCURRENCY = _option("WORKER_CONCURRENCY", 2, "Jobs that one worker runs at once.")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_ACKS_LATE = True
+CELERY_TIMEZONE = TIME_ZONE
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
+    {
+        "data_folder_in": str(DATA_DIR / "queue" / "messages"),
+        "data_folder_out": str(DATA_DIR / "queue" / "messages"),
+        "control_folder": str(DATA_DIR / "queue" / "control"),
+    }
+    if CELERY_BROKER_URL == "filesystem://"
+    else {}
+)
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "transcripts.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
+    "sync-feeds": {"task": "transcripts.tasks.sync_due_feeds", "schedule": 300.0, "options": {"expires": 300}},
+}
+
+# MCP
+
+MCP_CALLS_PER_MINUTE = _option("MCP_CALLS_PER_MINUTE", 120, "Calls that one token may make in a minute.")
+MCP_MAX_TOKENS = _option("MCP_MAX_TOKENS", 20_000, "Tokens that one tool's answer has at most, unless the call asks for fewer or more.")
+
+# The content API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["kbsite.content.TokenAuthentication", "rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_FILTER_BACKENDS": [
+        "django_filters.rest_framework.DjangoFilterBackend",
+        "rest_framework.filters.SearchFilter",
+        "rest_framework.filters.OrderingFilter",
+    ],
+    "DEFAULT_PAGINATION_CLASS": "kbsite.content.Pages",
+    "EXCEPTION_HANDLER": "kbsite.errors.drf_exception_handler",
+    "PAGE_SIZE": 25,
+}

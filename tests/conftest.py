@@ -1,0 +1,39 @@
+"""What every test may ask for."""
+
+import os
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from kbsite import boot, postgres
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the database of this run, without fsync."""
+    if boot.is_embedded() and not config.option.collectonly:
+        postgres.start(Path(settings.DATA_DIR), fast=True)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real transcripts to measure with; the test is skipped where it is not there."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("CUEBASE_DATA", default))
+    if not (folder / "dev").is_dir():
+        pytest.skip("the measuring data is not here; set CUEBASE_DATA")
+    return folder
+
+
+@pytest.fixture
+def collection(db: None) -> Collection:
+    """An empty collection."""
+    return Collection.objects.create(name="Lectures", slug="lectures")
+
+
+@pytest.fixture
+def scope(collection: Collection) -> Scope:
+    """The right to read and change that collection."""
+    return Scope(readable=frozenset({collection.pk}), writable=frozenset({collection.pk}))

@@ -1,0 +1,46 @@
+"""Makers of things that tests need: real rows through the real use cases."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from transcripts import acquisition
+from transcripts.cues import Cue
+from transcripts.models import Collection, Membership, Role, Video
+
+SENTENCES = (
+    "Welcome to this lecture on neural networks.",
+    "A network is a chain of simple functions.",
+    "Backpropagation carries the error from the end to the start.",
+    "Each weight moves a little against its gradient.",
+    "Error 404 means that the page is missing.",
+    "Now let us look at convolution and pooling.",
+)
+
+
+def make_cues(count: int = 60, *, seconds: float = 5.0, sentences: Sequence[str] = SENTENCES) -> list[Cue]:
+    """Make ``count`` cues of ``seconds`` each; sentence after sentence, numbered so that no two are equal."""
+    step = int(seconds * 1000)
+    return [Cue(start=n * step, end=(n + 1) * step, text=f"{sentences[n % len(sentences)]} Point {n}.") for n in range(count)]
+
+
+def caption_json(cues: Sequence[Cue], **about: Any) -> bytes:
+    """Write cues as an object of youtube-transcript-api's kind, with ``id``, ``title``, ``lang`` as wanted."""
+    rows = [{"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000} for cue in cues]
+    return json.dumps({**about, "cues": rows}).encode()
+
+
+def make_video(collection: Collection, *, key: str = "lecture-1", title: str = "Lecture 1", lang: str = "en", cues: Sequence[Cue] | None = None, **about: Any) -> Video:
+    """Store a video with one transcript, as an upload would."""
+    data = caption_json(make_cues() if cues is None else cues, id=key, title=title, lang=lang, **about)
+    return acquisition.add_captions(collection, data, name=f"{key}.json").video
+
+
+def make_user(name: str = "ada", *, collection: Collection | None = None, role: str = Role.OWNER, **extra: Any) -> User:
+    """Make a user, a member of the collection if one is given."""
+    user = User.objects.create_user(name, password="correct horse battery", **extra)
+    if collection is not None:
+        Membership.objects.create(collection=collection, user=user, role=role)
+    return user

@@ -1,0 +1,18 @@
+"""The project's settings, over a PostgreSQL of this run's own: the embedded one in a new folder, or the one DATABASE_URL names."""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+HOME = os.environ.setdefault("CUEBASE_TEST_HOME", tempfile.mkdtemp(prefix="cuebase-tests-"))
+os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
+os.environ["SECRET_KEY"] = "only-for-tests-" * 4
+os.environ["YOUTUBE_PACING_SECONDS"] = "0"
+for _name in ("PROXY_URL", "CELERY_BROKER_URL", "PUBLIC_URL", "SECURE"):
+    os.environ.pop(_name, None)
+atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+
+from kbsite.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

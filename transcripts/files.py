@@ -1,0 +1,62 @@
+"""Which of many files are transcripts, and which metadata file belongs to which: pure, over names only."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from transcripts.captions import split_name
+
+# Best first: where one recording lies there in several formats, the one that times words and loses nothing is taken.
+FORMATS = (".json3", ".srv3", ".srv2", ".srv1", ".vtt", ".ttml", ".dfxp", ".srt", ".sbv", ".xml", ".json", ".txt")
+INFO_SUFFIX = ".info.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A caption file, and the name of yt-dlp's metadata file beside it, if there is one."""
+
+    name: str
+    info_name: str = ""
+
+
+def is_candidate(name: str) -> bool:
+    """Say whether a file may be captions or their metadata, by its name."""
+    path = PurePosixPath(name)
+    return path.suffix.casefold() in FORMATS and not path.name.startswith(".") and not path.name.casefold().endswith(".live_chat.json")
+
+
+def select(names: Iterable[str]) -> list[Selected]:
+    """Pick one caption file for each recording, language and folder, and find its metadata; in the order of the names."""
+    candidates = sorted(name for name in names if is_candidate(name))
+    infos = {name for name in candidates if name.casefold().endswith(INFO_SUFFIX)}
+    best: dict[tuple[str, ...], str] = {}
+    for name in candidates:
+        if name not in infos:
+            kept = best.setdefault(_recording(name), name)
+            best[_recording(name)] = min(kept, name, key=_rank)
+    return [Selected(name=name, info_name=_info_for(name, infos)) for name in sorted(best.values())]
+
+
+def is_auto(name: str) -> bool:
+    """Say whether a file's name marks it as the work of speech recognition."""
+    marks = PurePosixPath(name).name.casefold().split(".")[1:]
+    return "auto" in marks or any(mark.endswith("-orig") for mark in marks)
+
+
+def _recording(name: str) -> tuple[str, ...]:
+    path = PurePosixPath(name)
+    return (str(path.parent), *split_name(path.name), str(is_auto(name)))
+
+
+def _rank(name: str) -> int:
+    return FORMATS.index(PurePosixPath(name).suffix.casefold())
+
+
+def _info_for(name: str, infos: set[str]) -> str:
+    # "Title [id].en-GB.vtt" belongs to "Title [id].info.json": drop suffixes until one is there.
+    stem = PurePosixPath(name)
+    while stem.suffix:
+        stem = stem.with_suffix("")
+        if (candidate := f"{stem}{INFO_SUFFIX}") in infos:
+            return candidate
+    return ""
