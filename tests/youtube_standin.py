@@ -198,11 +198,8 @@ def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
             parts = urlsplit(self.path)
             query = dict(parse_qsl(parts.query))
             sent = _object(body)
-            video_id = str(query.get("v") or sent.get("videoId") or "")
-            if parts.path.startswith("/embed/"):
-                video_id = parts.path.removeprefix("/embed/")
-            host, agent = self.headers.get("Host", ""), self.headers.get("User-Agent", "")
-            standin.requests.append(Asked(host, self.command, parts.path, parts.query, video_id, agent))
+            video_id = str(query.get("v") or sent.get("videoId") or "") or _id_in(parts.path)
+            standin.requests.append(Asked(self.headers.get("Host", ""), self.command, parts.path, parts.query, video_id, self.headers.get("User-Agent", "")))
             video = standin.videos.get(video_id)
             fault = _FAULTS.get(video.behaviour) if video else None
             if fault and fault(standin, self, parts.path):
@@ -226,25 +223,21 @@ def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
 
 def _answer(standin: YouTubeStandIn, path: str, query: dict[str, str], sent: dict[str, Any], video_id: str) -> Answer:
     video = standin.videos.get(video_id) or Video(video_id, tracks=(), status="ERROR", reason="This video is unavailable", title="")
-    if path == "/watch":
-        return _watch_page(video)
-    if path == "/youtubei/v1/player":
-        return _json(_player(video))
-    if path == "/youtubei/v1/next":
-        return _json(_initial_data(video))
-    if path == "/youtubei/v1/browse":
-        return _json(_continuation(standin, str(sent.get("continuation") or "")))
-    if path == "/api/timedtext":
-        return _timedtext(video, query)
-    if path == "/oembed":
-        return _oembed(standin, query)
-    if path == "/playlist":
-        return _playlist_page(standin, query.get("list", ""))
+    answers: dict[str, Callable[[], Answer]] = {
+        "/watch": lambda: _watch_page(video),
+        "/youtubei/v1/player": lambda: _json(_player(video)),
+        "/youtubei/v1/next": lambda: _json(_initial_data(video)),
+        "/youtubei/v1/browse": lambda: _json(_continuation(standin, str(sent.get("continuation") or ""))),
+        "/api/timedtext": lambda: _timedtext(video, query),
+        "/oembed": lambda: _oembed(standin, query),
+        "/playlist": lambda: _playlist_page(standin, query.get("list", "")),
+    }
+    if path in answers:
+        return answers[path]()
     if path.startswith("/embed/"):
         return _page({})
     if path.startswith("/vi/"):
-        known = path.split("/")[2] in standin.videos
-        return Answer(_PICTURE, 200 if known else 404, "image/jpeg")
+        return Answer(_PICTURE, 200 if path.split("/")[2] in standin.videos else 404, "image/jpeg")
     return _channel_page(standin, path.strip("/").split("/"))
 
 
@@ -587,6 +580,11 @@ _FIRST = (
     Video(LIVE, title="Live from the bakery", live="now", published="2024-03-01T10:00:00-08:00"),
     Video(CODE, title="Code", tracks=(Track("en", ((0, 2000, "if 3 < 4 && 4 > 2"), (2000, 1000, "vector<int> & more"))),)),
 )
+
+
+def _id_in(path: str) -> str:
+    segments = path.strip("/").split("/")
+    return segments[1] if len(segments) > 1 and segments[0] in {"embed", "vi"} else ""
 
 
 def _object(body: bytes) -> dict[str, Any]:

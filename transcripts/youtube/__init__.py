@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from transcripts.errors import InvalidUrl, YouTubeError
 from transcripts.timecodes import Target, is_video_id
+from transcripts.youtube.metadata import info_from_json
 from transcripts.youtube.values import Attempt, Chapter, Entry, Fetched, Listing, Options, Origin, VideoInfo
 
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
-__all__ = ["Attempt", "Chapter", "Entry", "Fetched", "Listing", "Options", "Origin", "VideoInfo", "YouTube"]
+__all__ = ["Attempt", "Chapter", "Entry", "Fetched", "Listing", "Options", "Origin", "VideoInfo", "YouTube", "info_from_json"]
 
 # Never after a refusal: asking again from the same address makes it worse.
 _SECOND_OPINION = frozenset({"no_captions", "po_token", "youtube_changed", "age_restricted", "network"})
@@ -32,9 +33,7 @@ class YouTube:
 
     def fetch(self, video_id: str, *, language: str | None = None) -> Fetched:
         """Fetch a video's metadata and one transcript, in ``language`` if given. Raises ``YouTubeError`` and, for what is no id, ``InvalidUrl``."""
-        if not is_video_id(video_id):
-            raise InvalidUrl("This is no video id: those have 11 letters, digits, - and _.")
-        first = self._ask_first(video_id, language)
+        first = self._ask_first(_checked(video_id), language)
         if isinstance(first.outcome, Fetched):
             return first.outcome
         if first.outcome.code not in _SECOND_OPINION:
@@ -52,6 +51,12 @@ class YouTube:
             raise InvalidUrl("This is one video, not a list of videos.")
         return extractor.listing(target, options=self._options, inner=self._inner(), newest=newest)
 
+    def thumbnail(self, video_id: str) -> bytes:
+        """Fetch a video's picture, a JPEG. Raises ``YouTubeError`` and ``InvalidUrl``."""
+        from transcripts.youtube.thumbnail import picture  # noqa: PLC0415 - brings requests along
+
+        return picture(_checked(video_id), options=self._options, inner=self._inner())
+
     def _ask_first(self, video_id: str, language: str | None) -> Attempt:
         from transcripts.youtube import extractor  # noqa: PLC0415 - as above
 
@@ -66,6 +71,12 @@ class YouTube:
         from transcripts.youtube.guard import loopback_from_environment  # noqa: PLC0415 - brings requests along
 
         return self._adapter or loopback_from_environment()
+
+
+def _checked(video_id: str) -> str:
+    if not is_video_id(video_id):
+        raise InvalidUrl("This is no video id: those have 11 letters, digits, - and _.")
+    return video_id
 
 
 def _more_telling(first: YouTubeError, second: YouTubeError) -> YouTubeError:

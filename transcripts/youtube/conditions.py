@@ -50,9 +50,14 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
         re.compile(r"premieres? (?:in|will)|live event will begin|(?:will )?begins? in", re.IGNORECASE),
         lambda reason: Premiere(f"This video has not been shown yet.{reason}"),
     ),
-    (re.compile(r"(?:video|playlist) is private|private (?:video|playlist)", re.IGNORECASE), lambda _: PrivateVideo("Only its owner may see it: it is private.")),
     (
-        re.compile(r"removed|no longer available|terminated|deleted|unavailable|does not exist|the playlist exist|isn.t available|HTTP Error 404", re.IGNORECASE),
+        re.compile(r"(?:video|playlist) is private|private (?:video|playlist)", re.IGNORECASE),
+        lambda _: PrivateVideo("Only its owner may see it: it is private."),
+    ),
+    (
+        re.compile(
+            r"removed|no longer available|terminated|deleted|unavailable|does not exist|the playlist exist|isn.t available|HTTP Error 404", re.IGNORECASE
+        ),
         lambda reason: VideoRemoved(f"It is not on YouTube, or not any more.{reason}"),
     ),
     (
@@ -109,7 +114,7 @@ def _matching(table: tuple[tuple[re.Pattern[str], _Maker], ...], said: list[str]
 def _cleaned(text: str) -> str:
     """Cut a library's message down to what YouTube itself says."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    text = re.sub(r"^(?:ERROR: |WARNING: )?(?:\[[\w:+]+\] )?(?:[\w@-]+: )?", "", text)
-    text = re.split(r"\s*\(caused by| Use --cookies|; please report|(?:See|refer to)\s+https", text, maxsplit=1)[0]
+    text = re.sub(r"^(?:ERROR: |WARNING: )?(?:\[[\w:+]+\] )?(?:[\w@-]+: )?(?:YouTube said: )?", "", text)
+    text = re.split(r"\s*\(caused by| Retrying \(| Use --cookies|; please report|(?:See|refer to)\s+https", text, maxsplit=1)[0]
     printable = "".join(mark if mark.isprintable() else " " for mark in text)
     return printable.replace("’", "'").strip()[:_LONGEST_REASON]

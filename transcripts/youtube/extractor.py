@@ -1,11 +1,8 @@
 """The first library: yt-dlp, which gives metadata, chapters and captions. Importing it costs half a second: only ``YouTube`` does."""
 
 import functools
-import math
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 from requests.adapters import BaseAdapter
@@ -17,12 +14,9 @@ from transcripts.errors import InvalidUrl, MembersOnly, NoCaptions, Premiere, Vi
 from transcripts.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.conditions import explain
 from transcripts.youtube.guard import Guard, Trace
-from transcripts.youtube.tracks import Track, available, choose, make_track, read
-from transcripts.youtube.values import Attempt, Chapter, Entry, Fetched, Listing, Options, VideoInfo
-
-_UNTITLED = re.compile(r"<Untitled Chapter \d+>")
-_MOST_CHAPTERS = 1000
-_MOST_TAGS = 100
+from transcripts.youtube.metadata import clean, info_from_json, moment, tracks_from_json
+from transcripts.youtube.tracks import Track, choose, raw_name, read
+from transcripts.youtube.values import Attempt, Entry, Fetched, Listing, Options, VideoInfo
 
 
 def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None) -> Attempt:
@@ -35,8 +29,8 @@ def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, langu
             return Attempt(explain(trace, said.texts) or _changed())
         if raw.get("id") != video_id:  # yt-dlp follows a paid film to its trailer
             return Attempt(MembersOnly("This video has to be bought or rented; YouTube shows only its trailer."))
-        tracks = list(_tracks(raw))
-        info = _info(raw, tracks)
+        tracks = tracks_from_json(raw)
+        info = info_from_json(raw)
         return Attempt(_transcript(client, trace, said, raw=raw, info=info, tracks=tracks, options=options, language=language), info)
 
 
@@ -49,7 +43,7 @@ def listing(target: Target, *, options: Options, inner: BaseAdapter | None, newe
     else:
         channel_id, address = "", target_url(target)
     raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
-    entries = {entry["id"]: Entry(entry["id"], _clean(entry.get("title"), 500)) for entry in _flat(raw.get("entries")) if _is_watchable(entry)}
+    entries = {entry["id"]: Entry(entry["id"], clean(entry.get("title"), 500)) for entry in _flat(raw.get("entries")) if _is_watchable(entry)}
     return Listing(channel_id or target.id, _list_title(raw), target.kind, tuple(entries.values()))
 
 
@@ -153,47 +147,15 @@ def _transcript(  # noqa: PLR0913 - one step of ``attempt``
         return error
     except YoutubeDLError as error:
         return explain(trace, [str(error)]) or _changed()
-    return Fetched(info, track.language, track.origin, cues, partial=info.live_status == "is_live")
+    return Fetched(info, track.language, track.origin, cues, partial=info.live_status == "is_live", raw_name=raw_name(track, info.id), raw=body)
 
 
 def _premiere(raw: Mapping[str, Any]) -> YouTubeError | None:
     if raw.get("live_status") != "is_upcoming":
         return None
-    moment = _moment(raw.get("release_timestamp"))
-    when = f"It starts at {moment:%Y-%m-%d %H:%M} UTC." if moment else "Its start is not known."
-    return Premiere(f"This video has not been shown yet. {when}", retry_at=int(moment.timestamp()) if moment else None)
-
-
-def _tracks(raw: Mapping[str, Any]) -> Iterator[Track]:
-    for name, auto in (("subtitles", False), ("automatic_captions", True)):
-        for key, forms in (raw.get(name) or {}).items():
-            address = next((form["url"] for form in forms if form.get("ext") == "json3" and form.get("url")), "")
-            if key != "live_chat" and address:
-                yield make_track(key, address, auto=auto)
-
-
-def _info(raw: Mapping[str, Any], tracks: list[Track]) -> VideoInfo:
-    return VideoInfo(
-        id=raw["id"],
-        title=_clean(raw.get("fulltitle") or raw.get("title"), 500),  # yt-dlp adds the date to the title of a live video
-        channel=_clean(raw.get("channel") or raw.get("uploader"), 200),
-        channel_id=_clean(raw.get("channel_id"), 64),
-        description=_clean(raw.get("description"), 20_000),
-        duration=_ms(raw.get("duration")),
-        published_at=_moment(raw.get("timestamp")) or _day(raw.get("upload_date")),
-        thumbnail_url=f"https://i.ytimg.com/vi/{raw['id']}/hqdefault.jpg",
-        chapters=tuple(_chapters(raw.get("chapters"))),
-        tags=tuple(_clean(tag, 100) for tag in (raw.get("tags") or [])[:_MOST_TAGS]),
-        live_status=_clean(raw.get("live_status"), 20),
-        languages=available(tracks),
-    )
-
-
-def _chapters(raw: list[dict[str, Any]] | None) -> Iterator[Chapter]:
-    for chapter in (raw or [])[:_MOST_CHAPTERS]:
-        title = _clean(chapter.get("title"), 300)
-        if title and not _UNTITLED.fullmatch(title):
-            yield Chapter(_ms(chapter.get("start_time")), title)
+    start = moment(raw.get("release_timestamp"))
+    when = f"It starts at {start:%Y-%m-%d %H:%M} UTC." if start else "Its start is not known."
+    return Premiere(f"This video has not been shown yet. {when}", retry_at=int(start.timestamp()) if start else None)
 
 
 def _channel_id(target: Target, options: Options, inner: BaseAdapter | None) -> str:
@@ -227,33 +189,8 @@ def _is_watchable(entry: Mapping[str, Any]) -> bool:
 
 
 def _list_title(raw: Mapping[str, Any]) -> str:
-    return _clean(raw.get("title"), 500).removeprefix("Uploads from ")
+    return clean(raw.get("title"), 500).removeprefix("Uploads from ")
 
 
 def _changed() -> YouTubeError:
     return YouTubeChanged("YouTube's answer could not be understood: it has probably changed.")
-
-
-def _clean(value: Any, limit: int) -> str:
-    """Make text fit for a database: no NUL, no lone surrogates, no control characters but the line break and the tab."""
-    text = value if isinstance(value, str) else ""
-    return "".join(mark for mark in text[:limit] if mark in "\n\t" or not (ord(mark) < 32 or 0xD800 <= ord(mark) <= 0xDFFF)).strip()
-
-
-def _ms(seconds: Any) -> int:
-    usable = isinstance(seconds, int | float) and math.isfinite(seconds) and seconds > 0
-    return min(round(seconds * 1000), 2**31 - 1) if usable else 0
-
-
-def _moment(timestamp: Any) -> datetime | None:
-    usable = isinstance(timestamp, int | float) and 0 < timestamp < 32_503_680_000  # the year 3000
-    return datetime.fromtimestamp(timestamp, tz=UTC) if usable else None
-
-
-def _day(written: Any) -> datetime | None:
-    try:
-        return datetime.strptime(written, "%Y%m%d").replace(tzinfo=UTC)
-    except (TypeError, ValueError):
-        return None
-
-

@@ -18,7 +18,8 @@ from transcripts.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved,
 from transcripts.timecodes import watch_url
 from transcripts.youtube.conditions import explain, withheld
 from transcripts.youtube.guard import Trace, session
-from transcripts.youtube.tracks import Track, available, choose, make_track, read
+from transcripts.youtube.metadata import clean, thumbnail_address
+from transcripts.youtube.tracks import Track, available, choose, make_track, raw_name, read
 from transcripts.youtube.values import Attempt, Fetched, Options, VideoInfo
 
 
@@ -29,7 +30,8 @@ def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, langu
         try:
             tracks = _tracks(http, video_id)
             track = choose(tracks, options, language=language)
-            cues = _cues(http, track, video_id)
+            body = _download(http, track)
+            cues = read(track, body, video_id=video_id)
             known = info or _named(http, video_id, available(tracks))
         except YouTubeError as error:
             return Attempt(error, info)
@@ -37,34 +39,33 @@ def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, langu
             return Attempt(_typed(error, trace), info)
         except Exception:  # noqa: BLE001 - on an unforeseen answer the library raises whatever its code stumbles over
             return Attempt(explain(trace, ()) or _changed(), info)
-    return Attempt(Fetched(known, track.language, track.origin, cues, partial=known.live_status == "is_live"), known)
+    partial = known.live_status == "is_live"
+    return Attempt(Fetched(known, track.language, track.origin, cues, partial=partial, raw_name=raw_name(track, video_id), raw=body), known)
 
 
 def _tracks(http: requests.Session, video_id: str) -> list[Track]:
     found = YouTubeTranscriptApi(http_client=http).list(video_id)
     # The address is private there, but its public fetch() takes the XML, which destroys < and > and has no word times
-    return [make_track(each.language_code, each._url, auto=each.is_generated) for each in found]  # noqa: SLF001
+    return [track for each in found for track in make_track(each.language_code, each._url, auto=each.is_generated)]
 
 
-def _cues(http: requests.Session, track: Track, video_id: str) -> tuple:
+def _download(http: requests.Session, track: Track) -> bytes:
     if "&exp=xpe" in track.address:
         raise withheld()
     response = http.get(track.address)
     response.raise_for_status()
-    return read(track, response.content, video_id=video_id)
+    return response.content
 
 
 def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) -> VideoInfo:
     """Learn at least title and channel; the library gives no metadata."""
-    answer = {}
     response = http.get("https://www.youtube.com/oembed", params={"url": watch_url(video_id), "format": "json"})
-    if response.ok:
-        answer = response.json()
+    answer = response.json() if response.ok else {}
     return VideoInfo(
         id=video_id,
-        title=str(answer.get("title") or video_id)[:500],
-        channel=str(answer.get("author_name") or "")[:200],
-        thumbnail_url=f"https://i.ytimg.com/vi/{video_id}/hqdefault.jpg",
+        title=clean(answer.get("title"), 500) or video_id,
+        channel=clean(answer.get("author_name"), 200),
+        thumbnail_url=thumbnail_address(video_id),
         languages=languages,
     )
 

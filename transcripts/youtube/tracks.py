@@ -1,7 +1,7 @@
 """The caption tracks of a video, whichever library listed them: which one to take, and its words."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -24,13 +24,21 @@ class Track:
     address: str
 
 
-def make_track(key: str, address: str, *, auto: bool) -> Track:
-    """Describe a track by its address, which tells the language and a translation more reliably than a library's ``key``."""
-    query = parse_qs(urlsplit(address).query)
+def make_track(key: str, address: str, *, auto: bool) -> Iterator[Track]:
+    """Describe a track by its address, which tells the language and a translation more reliably than a library's ``key``.
+
+    Gives nothing for an address that cannot be taken apart.
+    """
+    try:
+        query = parse_qs(urlsplit(address).query)
+    except ValueError:
+        return
     translated = query.get("tlang", [""])[-1]
     language = translated or query.get("lang", [""])[-1]
     origin: Origin = "translated" if translated else "auto" if auto else "manual"
-    return Track(language if _CODE.fullmatch(language) else key.removesuffix("-orig"), origin, _as_json3(address))
+    code = language if _CODE.fullmatch(language) else key.removesuffix("-orig")
+    if _CODE.fullmatch(code):
+        yield Track(code, origin, _as_json3(address))
 
 
 def available(tracks: Iterable[Track]) -> tuple[str, ...]:
@@ -66,13 +74,18 @@ def read(track: Track, body: bytes, *, video_id: str) -> tuple[Cue, ...]:
     if not body.strip():
         raise withheld()  # this is how YouTube withholds them where it does not say so
     try:
-        return captions.parse(body, name=f"{video_id}.json3").cues
+        return captions.parse(body, name=raw_name(track, video_id)).cues
     except EmptyCaptions:
         raise NoCaptions("This video's captions have no words.") from None
     except HtmlPage:
         raise YouTubeChanged("YouTube sent a web page instead of the captions.") from None
     except CaptionError as error:
         raise YouTubeChanged(f"YouTube sent captions that cannot be read: {error.message}") from None
+
+
+def raw_name(track: Track, video_id: str) -> str:
+    """Name the downloaded file as yt-dlp would."""
+    return f"{video_id}.{track.language}.json3"
 
 
 def _asked_for(own: Sequence[Track], allowed: Sequence[Track], language: str) -> Track:

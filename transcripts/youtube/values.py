@@ -1,6 +1,6 @@
 """What YouTube gives, in our own words. Times are whole milliseconds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -54,13 +54,15 @@ class VideoInfo:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """One transcript; ``partial`` while the video is still live."""
+    """One transcript; ``partial`` while the video is still live. ``raw`` is the file as YouTube sent it."""
 
     info: VideoInfo
     language: str
     origin: Origin
     cues: tuple[Cue, ...]
     partial: bool = False
+    raw_name: str = ""
+    raw: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,88 @@
+"""A video's metadata out of yt-dlp's JSON, be it fresh from YouTube or a ``.info.json`` file, which may hold anything."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from transcripts.timecodes import is_video_id
+from transcripts.youtube.tracks import Track, available, make_track
+from transcripts.youtube.values import Chapter, VideoInfo
+
+_UNTITLED = re.compile(r"<Untitled Chapter \d+>")
+_MOST_CHAPTERS = 1000
+_MOST_TAGS = 100
+
+
+def info_from_json(raw: object) -> VideoInfo:
+    """Read yt-dlp's description of a video; what is missing or malformed is left empty. Raises ``ValueError`` if it is no object."""
+    if not isinstance(raw, Mapping):
+        raise ValueError("yt-dlp's description of a video is a JSON object")  # noqa: TRY004 - a wrong value in a file, not a wrong type in a program
+    video_id = raw.get("id") if is_video_id(raw.get("id")) else ""
+    return VideoInfo(
+        id=video_id or "",
+        title=clean(raw.get("fulltitle") or raw.get("title"), 500),  # yt-dlp adds the date to the title of a live video
+        channel=clean(raw.get("channel") or raw.get("uploader"), 200),
+        channel_id=clean(raw.get("channel_id"), 64),
+        description=clean(raw.get("description"), 20_000),
+        duration=_ms(raw.get("duration")),
+        published_at=moment(raw.get("timestamp")) or _day(raw.get("upload_date")),
+        thumbnail_url=thumbnail_address(video_id) if video_id else "",
+        chapters=tuple(_chapters(raw.get("chapters"))),
+        tags=tuple(filter(None, (clean(tag, 100) for tag in _items(raw.get("tags"))[:_MOST_TAGS]))),
+        live_status=clean(raw.get("live_status"), 20),
+        languages=available(tracks_from_json(raw)),
+    )
+
+
+def tracks_from_json(raw: Mapping[str, Any]) -> list[Track]:
+    """List the caption tracks that yt-dlp found."""
+    return [*_tracks(raw.get("subtitles"), auto=False), *_tracks(raw.get("automatic_captions"), auto=True)]
+
+
+def thumbnail_address(video_id: str) -> str:
+    """Build the address of a video's picture from its id."""
+    return f"https://i.ytimg.com/vi/{video_id}/hqdefault.jpg"
+
+
+def clean(value: object, limit: int) -> str:
+    """Make text fit for a database: no NUL, no lone surrogates, no control characters but the line break and the tab."""
+    text = value if isinstance(value, str) else ""
+    return "".join(mark for mark in text[:limit] if mark in "\n\t" or not (ord(mark) < 32 or 0xD800 <= ord(mark) <= 0xDFFF)).strip()
+
+
+def moment(timestamp: object) -> datetime | None:
+    """Read seconds since the epoch, up to the year 3000."""
+    usable = isinstance(timestamp, int | float) and 0 < timestamp < 32_503_680_000
+    return datetime.fromtimestamp(timestamp, tz=UTC) if usable else None
+
+
+def _tracks(listed: object, *, auto: bool) -> Iterator[Track]:
+    for key, forms in listed.items() if isinstance(listed, Mapping) else ():
+        address = next((str(form.get("url") or "") for form in _items(forms) if isinstance(form, Mapping) and form.get("ext") == "json3"), "")
+        if address and key != "live_chat":
+            yield from make_track(str(key), address, auto=auto)
+
+
+def _chapters(raw: object) -> Iterator[Chapter]:
+    for chapter in _items(raw)[:_MOST_CHAPTERS]:
+        title = clean(chapter.get("title"), 300) if isinstance(chapter, Mapping) else ""
+        if title and not _UNTITLED.fullmatch(title):
+            yield Chapter(_ms(chapter.get("start_time")), title)
+
+
+def _items(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _ms(seconds: object) -> int:
+    usable = isinstance(seconds, int | float) and math.isfinite(seconds) and seconds > 0
+    return round(min(seconds, 2_000_000) * 1000) if usable else 0
+
+
+def _day(written: object) -> datetime | None:
+    try:
+        return datetime.strptime(str(written), "%Y%m%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
