@@ -12,26 +12,47 @@ import atexit
 import contextlib
 import errno
 import fcntl
-import hashlib
-import importlib.util
 import logging
 import os
 import pwd
-import shutil
-import signal
 import stat
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
 
-from kbsite.server_account import Account, account_for, open_way
-from transcripts.errors import Unavailable
+from kbsite.postgres_errors import (
+    DiskFull,
+    EmbeddedPostgresError,
+    NotWritable,
+    OtherVersion,
+    OwnedByAnother,
+    PathUnusable,
+    ProgramsMissing,
+    StartFailed,
+    StartTimeout,
+)
+from kbsite.postmaster import DATABASE, MAJOR_VERSION, PORT, ROLE, START_SECONDS, STOP_SECONDS, Home, bring_up, home_of, stop
+from kbsite.server_account import Account, account_for
+
+__all__ = [
+    "DiskFull",
+    "EmbeddedPostgresError",
+    "NotWritable",
+    "OtherVersion",
+    "OwnedByAnother",
+    "PathUnusable",
+    "ProgramsMissing",
+    "Server",
+    "StartFailed",
+    "StartTimeout",
+    "database_settings",
+    "start",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +73,10 @@ def start(data_dir: Path, *, fast: bool = False) -> "Server":
     home = home_of(data_dir)
     with _this_process:
         server = _servers.get(home)
-        if server is None or server.pid != os.getpid():  # a forked child is a user of its own
-            server = Server(home)
+        if server is not None and server.pid != os.getpid():  # a forked child is a user of its own
+            server.forget()
+            server = None
+        server = server or Server(home)
         server.join(fast=fast)
         _servers[home] = server
     return server
@@ -103,6 +126,11 @@ class Server:
             if self._count == 0:
                 self._release_all()
 
+    def forget(self) -> None:
+        """Let go of what a forked child inherited, without ending its parent's use."""
+        atexit.unregister(self._release_all)
+        self._drop_user_lock()
+
     def __enter__(self) -> Self:
         return self
 
@@ -139,7 +167,7 @@ _servers: dict[Home, Server] = {}
 _this_process = threading.RLock()
 
 
-# Places and errors
+# Errors
 
 
 @contextlib.contextmanager
@@ -148,6 +176,8 @@ def _told_plainly(home: Home) -> Iterator[None]:
         yield
     except LookupError as error:
         raise EmbeddedPostgresError(str(error), hint="Run as an ordinary user, or set DATABASE_URL.") from error
+    except subprocess.TimeoutExpired as error:
+        raise StartTimeout(f"A program of PostgreSQL did not end in time: {error}.") from error
     except (ValueError, OSError) as error:
         raise _plainly(error, home.root) from error
 
@@ -165,8 +195,8 @@ def _plainly(error: ValueError | OSError, path: Path) -> EmbeddedPostgresError:
 
 
 def _prepare(home: Home) -> Account:
-    if not str(home.root).isprintable():
-        raise PathUnusable(f"The path {str(home.root)!r} contains unprintable characters.")
+    if any(character < " " for character in str(home.root)):
+        raise PathUnusable(f"The path {str(home.root)!r} contains control characters.")
     account = account_for(home.root, home.root.parent)
     _make_directory(home.root, account)
     _check_owner(home.root, account)

@@ -14,9 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from kbsite.postgres_errors import DiskFull, EmbeddedPostgresError, ProgramsMissing, StartFailed, StartTimeout
+from kbsite.postgres_errors import DiskFull, EmbeddedPostgresError, NotWritable, ProgramsMissing, StartFailed, StartTimeout
 from kbsite.server_account import Account, open_way
 
 MAJOR_VERSION = 18
@@ -29,6 +28,7 @@ _SOCKET_PATH_LIMIT = 100  # bytes; the kernels allow 103 (macOS) and 107 (Linux)
 _ROOM_FOR_WAL = 32 * 1024 * 1024  # bytes: two WAL segments
 _NO_PROCESS = 2**31 - 2  # above every system's highest process id
 _LOG_CHARACTERS = 3000
+_ACCEPTING, _REJECTING, _SILENT = 0, 1, 2  # what pg_isready answers
 
 # Written once, when the database is made: ``ALTER SYSTEM`` and an edited postgresql.conf keep the last word.
 _INITIAL_SETTINGS = {
@@ -56,6 +56,21 @@ class _Leftovers(StartFailed):
     """Processes of a killed server are still ending."""
 
 
+_SIGNS: dict[str, type[EmbeddedPostgresError]] = {
+    "No space left on device": DiskFull,
+    "Disk quota exceeded": DiskFull,
+    "Read-only file system": NotWritable,
+    "Permission denied": NotWritable,
+    "pre-existing shared memory block": _Leftovers,
+}
+_HAPPENED: dict[type[EmbeddedPostgresError], str] = {
+    DiskFull: "No space is left on the disk for the database",
+    NotWritable: "PostgreSQL may not write to its files",
+    StartFailed: "PostgreSQL could not be started",
+    _Leftovers: "Processes of a killed PostgreSQL do not end",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """Where the parts of one embedded server lie."""
@@ -77,26 +92,29 @@ class Home:
 
 
 def home_of(data_dir: Path) -> Home:
+    """Derive the places from the path alone, the same in every process."""
     root = data_dir.expanduser().resolve() / "postgres"
     return Home(root, root if _fits_socket(root) else _short_directory(root))
 
 
 def socket_path(directory: Path) -> Path:
+    """Name the file in a socket directory that clients connect to."""
     return directory / f".s.PGSQL.{PORT}"
 
 
 def bring_up(home: Home, account: Account, *, fast: bool) -> None:
-    if _answers(home, account):
+    """Return when the database answers, within ``START_SECONDS``; make and start what is missing. Raises EmbeddedPostgresError or OSError."""
+    if _answers(home):
         return
     deadline = time.monotonic() + START_SECONDS
-    if not _listens(home, account) and not _is_postmaster(_written_pid(home.pid_file), home):
+    pid = _written_pid(home.pid_file)
+    if not _lives(pid, home) or not _await_ready(pid, home, deadline):
         _launch_until_ready(home, account, deadline, fast=fast)
-    else:
-        _await_ready(home, account, _written_pid(home.pid_file), deadline)
-    _make_database(home, account)
+    _make_database(home)
 
 
 def stop(home: Home) -> None:
+    """End the server, if it runs, and wait for it at most ``STOP_SECONDS`` and a little."""
     pid = _written_pid(home.pid_file)
     for number, seconds in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, 5)):  # "fast", then "immediate"
         if pid is None or not _is_postmaster(pid, home):
@@ -113,7 +131,7 @@ def stop(home: Home) -> None:
 
 def _fits_socket(root: Path) -> bool:
     # libpq takes a comma for the end of one host's name.
-    return len(os.fsencode(socket_path(root))) <= _SOCKET_PATH_LIMIT and "," not in str(root) and str(root).isascii()
+    return len(os.fsencode(socket_path(root))) <= _SOCKET_PATH_LIMIT and "," not in str(root) and str(root).isprintable()
 
 
 def _short_directory(root: Path) -> Path:
@@ -174,31 +192,33 @@ def _launch(home: Home, account: Account, deadline: float, *, fast: bool) -> Non
     launched = subprocess.run(command, check=False, capture_output=True, text=True, **_process_options(account))
     if launched.returncode != 0:
         raise _failure(home, launched.stderr)
-    _await_ready(home, account, int(launched.stdout), deadline, sizes=sizes)
+    if not _await_ready(int(launched.stdout), home, deadline):
+        raise _failure(home, _log_since(home, sizes))
 
 
-def _await_ready(home: Home, account: Account, pid: int | None, deadline: float, *, sizes: dict[Path, int] | None = None) -> None:
-    while _run("pg_isready", *_address(home), account=account).returncode != 0:
-        if not _is_postmaster(pid, home) and not _listens(home, account):
-            raise _failure(home, _log_since(home, sizes or {}))
+def _await_ready(pid: int | None, home: Home, deadline: float) -> bool:
+    while _status(home) != _ACCEPTING:
+        if not _lives(pid, home):
+            return False
         if time.monotonic() > deadline:
-            raise StartTimeout(f"PostgreSQL did not answer within {START_SECONDS} s.\n{_log_since(home, sizes or {})}")
+            raise StartTimeout(f"PostgreSQL did not answer within {START_SECONDS} s.\n{_log_since(home, {})}")
         time.sleep(0.03)
+    return True
 
 
-def _make_database(home: Home, account: Account) -> None:
-    if _answers(home, account):
+def _make_database(home: Home) -> None:
+    if _answers(home):
         return
-    made = _run("createdb", *_address(home), f"--username={ROLE}", "--maintenance-db=postgres", DATABASE, account=account)
+    made = _run("createdb", *_address(home), f"--username={ROLE}", "--maintenance-db=postgres", DATABASE)
     if made.returncode != 0:
         raise _failure(home, made.stderr)
 
 
 def _failure(home: Home, told: str) -> EmbeddedPostgresError:
-    full = "No space left on device" in told or "Disk quota exceeded" in told or shutil.disk_usage(home.root).free < _ROOM_FOR_WAL
-    kind = DiskFull if full else _Leftovers if "pre-existing shared memory block" in told else StartFailed
-    happened = "No space is left on the disk for the database" if full else "PostgreSQL could not be started"
-    return kind(f"{happened} in {home.root}.\n{told.strip()[-_LOG_CHARACTERS:]}".rstrip())
+    kind = next((kind for sign, kind in _SIGNS.items() if sign in told), StartFailed)
+    if shutil.disk_usage(home.root).free < _ROOM_FOR_WAL:  # then the log may not have been written either
+        kind = DiskFull
+    return kind(f"{_HAPPENED[kind]} in {home.root}.\n{told.strip()[-_LOG_CHARACTERS:]}".rstrip())
 
 
 def _log_since(home: Home, sizes: dict[Path, int]) -> str:
@@ -219,7 +239,7 @@ def _shared_memory() -> str:
     return "posix"
 
 
-# Stopping, and processes that are not what they seem
+# Processes that are not what they seem
 
 
 def _disown(file: Path) -> None:
@@ -245,6 +265,11 @@ def _written_pid(file: Path) -> int | None:
         return None
 
 
+def _lives(pid: int | None, home: Home) -> bool:
+    # A server in another container has no process id here, but its socket answers.
+    return _is_postmaster(pid, home) or _status(home) != _SILENT
+
+
 def _is_postmaster(pid: int | None, home: Home) -> bool:
     """Tell whether a living process is the server of this directory, and not another one that has got its id."""
     if pid is None or pid <= 0:
@@ -260,30 +285,36 @@ def _is_postmaster(pid: int | None, home: Home) -> bool:
 # Programs
 
 
-def _answers(home: Home, account: Account) -> bool:
+def _answers(home: Home) -> bool:
     if not socket_path(home.sockets).exists():
         return False
     question = ["--no-psqlrc", "--no-password", f"--username={ROLE}", f"--dbname={DATABASE}", "--command=SELECT 1"]
-    return _run("psql", *_address(home), *question, account=account).returncode == 0
+    return _run("psql", *_address(home), *question).returncode == 0
 
 
-def _listens(home: Home, account: Account) -> bool:
-    return _run("pg_isready", *_address(home), account=account).returncode in (0, 1)
+def _status(home: Home) -> int:
+    code = _run("pg_isready", *_address(home)).returncode
+    return code if code in (_ACCEPTING, _REJECTING) else _SILENT
 
 
 def _address(home: Home) -> list[str]:
     return [f"--host={home.sockets}", f"--port={PORT}"]
 
 
-def _run(program: str, *arguments: str, account: Account) -> "subprocess.CompletedProcess[str]":
+def _run(program: str, *arguments: str, account: Account | None = None) -> "subprocess.CompletedProcess[str]":
     command = [str(_programs() / program), *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True, errors="replace", timeout=START_SECONDS, **_process_options(account))
+    options = _process_options(account)
+    try:
+        return subprocess.run(command, check=False, capture_output=True, text=True, errors="replace", timeout=START_SECONDS, **options)
+    except OSError as error:
+        raise ProgramsMissing(f"The bundled PostgreSQL cannot be run: {error}.") from error
 
 
-def _process_options(account: Account) -> dict[str, Any]:
+def _process_options(account: Account | None) -> dict[str, Any]:
     # Without a person's PG* variables and language, and out of reach of the Ctrl-C that ends this process.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
-    return {"env": environment | {"LC_ALL": "C"}, "cwd": "/", "start_new_session": True, "stdin": subprocess.DEVNULL, **account.options}
+    environment |= {"LC_ALL": "C", "PGCONNECT_TIMEOUT": "10"}
+    return {"env": environment, "cwd": "/", "start_new_session": True, "stdin": subprocess.DEVNULL, **(account.options if account else {})}
 
 
 def _programs() -> Path:

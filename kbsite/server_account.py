@@ -43,7 +43,7 @@ def account_for(*directories: Path) -> Account:
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), switch=False)
     owner = next((found.stat().st_uid for found in directories if found.exists()), 0)
-    entry = pwd.getpwuid(owner) if owner else _own_account()
+    entry = _account_of(owner) if owner else _own_account()
     return Account(entry.pw_uid, entry.pw_gid, switch=True)
 
 
@@ -55,6 +55,13 @@ def open_way(path: Path, account: Account) -> None:
         _let_pass(parent, account)
     if not _reaches(path, account):
         raise PermissionError(f"The account {pwd.getpwuid(account.uid).pw_name} cannot reach {path}.")
+
+
+def _account_of(uid: int) -> pwd.struct_passwd:
+    try:
+        return pwd.getpwuid(uid)
+    except KeyError:
+        raise LookupError(f"The data directory belongs to the user id {uid}, which has no account here.") from None
 
 
 def _own_account() -> pwd.struct_passwd:
