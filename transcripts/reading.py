@@ -1,0 +1,218 @@
+"""How much of a transcript to give: a time range, a time chunk, all of it, or a preview with hints. Pure; times are seconds, cues have ms."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from transcripts.cues import Cue, Group, group_by_time
+from transcripts.errors import ChunkNotFound, InvalidTime
+from transcripts.timecodes import clock
+
+MIN_CHUNK_SECONDS, MAX_CHUNK_SECONDS = 10, 86_400
+HINTS = (
+    "Search within the transcript to find the parts you need.",
+    "Read it chunk by chunk: give a chunk index, from 0 on.",
+    "Read a part: give a start and an end time.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The plugin's settings: length of a chunk and of a search segment (s), of a preview, and up to where a text is given whole (characters)."""
+
+    chunk_size_seconds: int = 300
+    preview_length: int = 500
+    max_full_transcript_length: int = 50_000
+    search_segment_seconds: int = 30
+
+
+class Mode(StrEnum):
+    """How a reading was cut."""
+
+    RANGE = "range"
+    CHUNK = "chunk"
+    FULL = "full"
+    PREVIEW = "preview"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One time chunk and its neighbours' indexes."""
+
+    index: int
+    count: int
+    start: float
+    end: float
+    text: str
+    cues: tuple[Cue, ...]
+    previous: int | None
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read. ``chunk`` is set in chunk mode only, ``hints`` in a preview, ``warning`` on a large full text."""
+
+    mode: Mode
+    text: str
+    start: float
+    end: float
+    cues: tuple[Cue, ...]
+    total_characters: int
+    total_chunks: int
+    chunk_size: int
+    chunk: Chunk | None = None
+    hints: tuple[str, ...] = ()
+    warning: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing of the transcript is left out."""
+        return self.mode is Mode.FULL
+
+
+def read(
+    cues: Sequence[Cue],
+    *,
+    limits: Limits,
+    start: float | None = None,
+    end: float | None = None,
+    chunk_index: int | None = None,
+    chunk_size: int | None = None,
+    include_full: bool = False,
+) -> Reading:
+    """Read cues (in time order) by the plugin's decision tree: range, chunk, full when short or asked for, else preview.
+
+    A range gives the cues that are spoken at any moment of [start, end). Raises ``InvalidTime``, ``ChunkNotFound``.
+    """
+    size = limits.chunk_size_seconds if chunk_size is None else chunk_size
+    _check_chunk_size(size)
+    if start is not None or end is not None:
+        return _range(cues, start=start, end=end, size=size)
+    if chunk_index is not None:
+        return _chunk(cues, chunk_index, size=size)
+    text = full_text(cues)
+    if include_full or len(text) <= limits.max_full_transcript_length:
+        return _reading(cues, Mode.FULL, cues, text=text, size=size, warning=_warning(text, limits))
+    preview = _cut(text, limits.preview_length)
+    shown = _cues_within(cues, len(preview))
+    return _reading(cues, Mode.PREVIEW, shown, text=f"{preview}…", size=size, hints=HINTS)
+
+
+def chunks(cues: Sequence[Cue], *, seconds: int) -> list[Chunk]:
+    """Cut cues into time chunks. Raises ``InvalidTime`` for a size out of bounds."""
+    _check_chunk_size(seconds)
+    groups = group_by_time(cues, seconds)
+    return [_as_chunk(cues, group, index, len(groups)) for index, group in enumerate(groups)]
+
+
+def full_text(cues: Sequence[Cue]) -> str:
+    """Return all that is said, cues joined by blanks."""
+    return " ".join(cue.text for cue in cues)
+
+
+def page_text(text: str, offset: int, max_chars: int) -> tuple[str, int | None]:
+    """Return a piece of at most ``max_chars`` from ``offset`` on, cut after a blank where there is one, and where the next begins (None: the end).
+
+    The pieces put together are the text.
+    """
+    stop = min(len(text), offset + max(1, max_chars))
+    if stop < len(text):
+        blank = text.rfind(" ", offset + 1, stop)
+        stop = blank + 1 if blank > 0 else stop
+    return text[offset:stop], stop if stop < len(text) else None
+
+
+def _range(cues: Sequence[Cue], *, start: float | None, end: float | None, size: int) -> Reading:
+    first, last = _checked(0.0 if start is None else start), _checked(math.inf if end is None else end, open_end=end is None)
+    if last <= first:
+        raise InvalidTime("The end has to come after the start.", hint="Give start and end in seconds, start first.")
+    duration = cues[-1].end if cues else 0
+    if first * 1000 >= max(duration, 1):
+        raise InvalidTime(f"The start lies behind the end of the transcript, which is {clock(duration)} long.", hint=f"Give a start below {duration / 1000:g}.")
+    found = tuple(cue for cue in cues if cue.start < last * 1000 and (cue.end > first * 1000 or cue.start >= first * 1000))
+    return _reading(cues, Mode.RANGE, found, text=full_text(found), size=size)
+
+
+def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
+    groups = group_by_time(cues, size)
+    if not 0 <= index < len(groups):
+        valid = f"0 to {len(groups) - 1}" if groups else "none: the transcript is empty"
+        raise ChunkNotFound(f"There is no chunk {index}.", hint=f"Valid with chunks of {size} seconds: {valid}.")
+    chunk = _as_chunk(cues, groups[index], index, len(groups))
+    return _reading(cues, Mode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)
+
+
+def _reading(
+    cues: Sequence[Cue],
+    mode: Mode,
+    shown: Sequence[Cue],
+    *,
+    text: str,
+    size: int,
+    chunk: Chunk | None = None,
+    hints: tuple[str, ...] = (),
+    warning: str = "",
+) -> Reading:
+    return Reading(
+        mode=mode,
+        text=text,
+        start=shown[0].start / 1000 if shown else 0.0,
+        end=shown[-1].end / 1000 if shown else 0.0,
+        cues=tuple(shown),
+        total_characters=sum(len(cue.text) + 1 for cue in cues) - 1 if cues else 0,
+        total_chunks=len(group_by_time(cues, size)),
+        chunk_size=size,
+        chunk=chunk,
+        hints=hints,
+        warning=warning,
+    )
+
+
+def _as_chunk(cues: Sequence[Cue], group: Group, index: int, count: int) -> Chunk:
+    return Chunk(
+        index=index,
+        count=count,
+        start=group.start / 1000,
+        end=group.end / 1000,
+        text=group.text,
+        cues=tuple(cues[group.first : group.first + group.count]),
+        previous=index - 1 if index else None,
+        next=index + 1 if index + 1 < count else None,
+    )
+
+
+def _warning(text: str, limits: Limits) -> str:
+    if len(text) <= limits.max_full_transcript_length:
+        return ""
+    return f"This is the whole transcript, {len(text):,} characters; it may not fit into a language model's context. Chunks or a search take less."
+
+
+def _cut(text: str, length: int) -> str:
+    head = text[:length]
+    blank = head.rfind(" ")
+    return head if blank <= 0 else head[:blank]
+
+
+def _cues_within(cues: Sequence[Cue], characters: int) -> tuple[Cue, ...]:
+    shown: list[Cue] = []
+    for cue in cues:
+        if characters <= 0:
+            break
+        shown.append(cue)
+        characters -= len(cue.text) + 1
+    return tuple(shown)
+
+
+def _checked(seconds: float, *, open_end: bool = False) -> float:
+    if open_end:
+        return seconds
+    if not math.isfinite(seconds) or seconds < 0:
+        raise InvalidTime("A time has to be a number of seconds, 0 or more.", hint="For example start=90, end=150.")
+    return seconds
+
+
+def _check_chunk_size(seconds: int) -> None:
+    if not MIN_CHUNK_SECONDS <= seconds <= MAX_CHUNK_SECONDS:
+        raise InvalidTime(f"A chunk may last {MIN_CHUNK_SECONDS} to {MAX_CHUNK_SECONDS} seconds, not {seconds}.", hint="300 is usual.")
