@@ -35,7 +35,7 @@ __all__ = [
     "word_times_to_json",
 ]
 
-MAX_BYTES: Final = 50 * 1024 * 1024  # three days of word-timed json3 fit
+MAX_BYTES: Final = 20 * 1024 * 1024  # two days of word-timed json3; a parsed file takes many times its size
 
 _READERS: Final[dict[Kind, Callable[[str], Captions]]] = {
     Kind.VTT: read_vtt,

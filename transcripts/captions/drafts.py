@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from transcripts.captions.speech import clean, pieces
 from transcripts.cues import Cue, Word
-from transcripts.errors import EmptyCaptions
+from transcripts.errors import CaptionsTooLarge, EmptyCaptions
+from transcripts.timecodes import LONGEST_SECONDS
 
-LAST_MOMENT: Final = 72 * 3_600_000  # ms; no video is longer, a later stamp is a mistake
+LAST_MOMENT: Final = LONGEST_SECONDS * 1000  # a later stamp is a mistake
+MAX_CUES: Final = 300_000  # one a second for longer than any video
 MAX_TEXT: Final = 5_000  # characters of one cue
 WORD_TIME: Final = 400  # ms a word: 150 words a minute, an unhurried lecturer
 
@@ -31,9 +33,11 @@ class Captions:
     youtube_id: str = ""  # eleven characters, or ""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A cue as found; ``end`` is None where the format gives only starts. Its text may be long and unclean, its times anything."""
+class Draft(NamedTuple):
+    """A cue as found; ``end`` is None where the format gives only starts. Its text may be long and unclean, its times anything; its words are clean.
+
+    A tuple, as a long file makes hundreds of thousands of them.
+    """
 
     start: int
     end: int | None
@@ -44,11 +48,13 @@ class Draft:
 def settle(drafts: Iterable[Draft]) -> tuple[Cue, ...]:
     """Sort the drafts, drop those that repeat or begin outside 0 to 72 h, clip each to the start of the next, and cut long ones.
 
-    Raises ``EmptyCaptions`` when no text is left.
+    Raises ``EmptyCaptions`` when no text is left, and ``CaptionsTooLarge`` above ``MAX_CUES``.
     """
     kept = _distinct(sorted(_usable(drafts), key=_start))
     if not kept:
         raise EmptyCaptions("There is no spoken text in it.", hint="Check that it is the caption file, and not an empty track.")
+    if len(kept) > MAX_CUES:
+        raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} cues.", hint="Split the file.")
     following = [draft.start for draft in kept[1:]] + [LAST_MOMENT]
     return tuple(cue for draft, limit in zip(kept, following, strict=True) for cue in _cues(draft, limit))
 
@@ -86,7 +92,7 @@ def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
 def _cues(draft: Draft, limit: int) -> list[Cue]:
     end = max(draft.start, min(_end(draft), limit))
     if len(draft.text) <= MAX_TEXT:
-        return [Cue(draft.start, end, draft.text, _within(draft.words, draft.start, end))]
+        return [Cue(draft.start, end, draft.text, _within(draft.words, draft.start, end) if draft.words else ())]
     return _cut(draft, end)
 
 
@@ -97,12 +103,11 @@ def _end(draft: Draft) -> int:
 
 
 def _within(words: Sequence[Word], start: int, end: int) -> tuple[Word, ...]:
-    """Clean the words, and bring their times into the cue and in order."""
+    """Bring the times of the words into the cue, and in order."""
     found = []
     for word in words:
         start = max(start, min(word.start, end))
-        if text := clean(word.text):
-            found.append(Word(start, text))
+        found.append(word if word.start == start else Word(start, word.text))
     return tuple(found)
 
 

@@ -9,11 +9,11 @@ from transcripts.captions.drafts import Captions, Draft, settle, words_at
 from transcripts.captions.speech import clean, label, language_tag
 from transcripts.cues import Word
 from transcripts.errors import BadJson, LiveChat
+from transcripts.timecodes import is_video_id
 
 _CHAT: Final = re.compile(r'"(?:replayChatItemAction|addChatItemAction|liveChatTextMessageRenderer)"\s*:')
 _CHAT_WITHIN: Final = 65_536  # characters
 _LARGEST: Final = 10**12
-_YOUTUBE_ID: Final = re.compile(r"[A-Za-z0-9_-]{11}")
 
 
 def read_json(text: str) -> Captions:
@@ -54,7 +54,7 @@ def _described(about: dict[object, object], rows: Sequence[object]) -> Captions:
         language=language_tag(about.get("lang") or about.get("language")),
         id=label(about.get("id")),
         title=label(about.get("title")),
-        youtube_id=youtube_id if isinstance(youtube_id, str) and _YOUTUBE_ID.fullmatch(youtube_id) else "",
+        youtube_id=youtube_id if is_video_id(youtube_id) else "",
     )
 
 

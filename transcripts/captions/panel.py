@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from transcripts.captions.drafts import Captions, Draft, settle
-from transcripts.captions.speech import clean
+from transcripts.captions.speech import clean, lines
 
 _ROW: Final = re.compile(
     r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?", re.DOTALL
 )
+_ROW_START: Final = frozenset("[(0123456789")
 _READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
 _LONGEST_READ_OUT: Final = 80  # characters
 
@@ -56,9 +57,8 @@ def read_panel(text: str) -> Captions:
 def _rows(text: str) -> tuple[list[str], list[_Row]]:
     before: list[str] = []
     rows: list[_Row] = []
-    for line in text.splitlines():
-        line = clean(line)
-        if match := _ROW.fullmatch(line):
+    for line in map(clean, lines(text)):
+        if line[:1] in _ROW_START and (match := _ROW.fullmatch(line)):
             rows.append(_row(match))
         elif line:
             (rows[-1].lines if rows else before).append(line)

@@ -1,10 +1,12 @@
 """Words without times: cut into sentences, at estimated times."""
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
-from transcripts.captions.drafts import LAST_MOMENT, Captions, Draft, settle, speaking_time
-from transcripts.captions.speech import clean, pieces
+from transcripts.captions.drafts import LAST_MOMENT, MAX_CUES, MAX_TEXT, Captions, Draft, settle, speaking_time
+from transcripts.captions.speech import clean, lines, pieces
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
 _MAX_PIECE: Final = 240  # characters; an automatic transcript without punctuation has no other borders
@@ -15,7 +17,7 @@ def read_plain(text: str) -> Captions:
 
     So the times only order the text and tell roughly where it lies. What would last beyond 72 h is spoken faster.
     """
-    found = [piece for line in text.splitlines() for piece in _sentences(clean(line))]
+    found = list(islice((piece for line in lines(text) for piece in _sentences(clean(line))), MAX_CUES + 1))
     lengths = [speaking_time(piece) for piece in found]
     total = sum(lengths)
     longest = min(total, LAST_MOMENT)
@@ -26,5 +28,8 @@ def read_plain(text: str) -> Captions:
     return Captions(cues=settle(drafts), format="txt")
 
 
-def _sentences(line: str) -> list[str]:
-    return [piece for sentence in _SENTENCE_END.split(line) if sentence for piece in pieces(sentence, _MAX_PIECE)]
+def _sentences(line: str) -> Iterator[str]:
+    """Cut a line a part at a time: it may be the whole file."""
+    for part in pieces(line, MAX_TEXT):
+        for sentence in _SENTENCE_END.split(part):
+            yield from pieces(sentence, _MAX_PIECE)

@@ -5,15 +5,13 @@ new is told by where a line stands, not by what it says, so that a word said twi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _FLUSH: Final = 50  # ms; nobody can read a cue as short as this, it only moves the line up
 _WINDOW: Final = 3  # lines that a player's caption window keeps
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """What one cue shows: its duration (ms) and its lines as plain text, "" for a line that is there but blank."""
 
     duration: int
@@ -26,6 +24,8 @@ class Screen:
 
 def carried_lines(screens: Sequence[Screen]) -> list[int]:
     """Say how many lines at the top of each screen were there before; all 0 unless the whole file rolls."""
+    if all(len(screen.lines) < 2 for screen in screens):
+        return [0] * len(screens)
     counts = []
     shown: tuple[str, ...] = ()
     for screen in screens:

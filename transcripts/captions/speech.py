@@ -5,7 +5,10 @@ import re
 from html.entities import html5
 from typing import Final
 
+from transcripts.errors import CaptionsTooLarge
+
 MAX_LABEL: Final = 300  # characters of an id or a title
+MAX_LINES: Final = 1_500_000
 
 # NUL and lone surrogates cannot be stored in PostgreSQL; bidi overrides can make a text read differently from what it says.
 _UNSAFE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -25,15 +28,27 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 def clean(text: str) -> str:
     """Drop unsafe characters and make every run of white space one blank; "" when nothing visible is left."""
-    if not text.isprintable():
-        text = without_unsafe(text)
-    text = " ".join(text.split())
-    return text if text.strip(_INVISIBLE) else ""
+    if text.isprintable() and "  " not in text:  # as most texts are: white space other than the blank is not printable
+        text = text.strip()
+    else:
+        text = " ".join(without_unsafe(text).split())
+    return text if text.isascii() or text.strip(_INVISIBLE) else ""
 
 
 def without_unsafe(text: str) -> str:
     """Drop NUL, control characters other than white space, lone surrogates, bidi overrides and byte order marks."""
     return _UNSAFE.sub("", text)
+
+
+def lines(text: str) -> list[str]:
+    """Break a text where caption formats do: str.splitlines would also break inside a line, at U+2028 and the like.
+
+    Raises ``CaptionsTooLarge`` above ``MAX_LINES``, before they fill the memory.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.count("\n") > MAX_LINES:
+        raise CaptionsTooLarge(f"It has more than {MAX_LINES:,} lines.", hint="Split the file.")
+    return text.split("\n")
 
 
 def plain(marked: str) -> str:

@@ -8,13 +8,13 @@ from typing import Final
 from transcripts.captions.drafts import Captions, Draft, settle, words_at
 from transcripts.captions.rolling import Screen, carried_lines
 from transcripts.captions.speech import language_tag, plain
+from transcripts.captions.speech import lines as split_lines
 from transcripts.cues import Word
 
-_TIME: Final = r"(?:[0-9]{1,6}:)?[0-9]{1,3}:[0-9]{1,2}(?:[.,][0-9]{1,9})?"
-ARROW_LINE: Final = re.compile(rf"^[ \t]*({_TIME})[ \t]*-->[ \t]*({_TIME})(?=[ \t\r]|$)", re.MULTILINE)
-COMMA_LINE: Final = re.compile(rf"^[ \t]*({_TIME})[ \t]*,[ \t]*({_TIME})[ \t]*\r?$", re.MULTILINE)
-_WORD_TIME: Final = re.compile(r"<((?:[0-9]{1,4}:)?[0-9]{2}:[0-9]{2}\.[0-9]{3})>")
-_PARTS: Final = re.compile(r"(?:([0-9]+):)?([0-9]+):([0-9]+)(?:[.,]([0-9]+))?")
+_TIME: Final = r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?"
+ARROW_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?=[ \t\r]|$)", re.MULTILINE)
+COMMA_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*,[ \t]*{_TIME}[ \t]*\r?$", re.MULTILINE)
+_WORD_TIME: Final = re.compile(r"<(?:([0-9]{1,4}):)?([0-9]{2}):([0-9]{2})\.([0-9]{3})>")
 _COMMENT: Final = re.compile(r"NOTE(?:[ \t]|$)|(?:STYLE|REGION)[ \t]*$")
 _HEADER_LANGUAGE: Final = re.compile(r"Language:[ \t]*([A-Za-z0-9-]+)")
 
@@ -30,32 +30,18 @@ class _Block:
 
 def read_vtt(text: str) -> Captions:
     """Read WebVTT, also without its header and with SRT's habits. Tags go, the times of words stay, rolling lines are told once."""
-    lines = _lines(text)
+    lines = split_lines(text.lstrip())
     return Captions(cues=settle(_drafts(_blocks(lines, ARROW_LINE))), format="vtt", language=_header_language(lines))
 
 
 def read_srt(text: str) -> Captions:
     """Read SubRip, also without blank lines between the cues."""
-    return Captions(cues=settle(_drafts(_blocks(_lines(text), ARROW_LINE))), format="srt")
+    return Captions(cues=settle(_drafts(_blocks(split_lines(text), ARROW_LINE))), format="srt")
 
 
 def read_sbv(text: str) -> Captions:
     """Read YouTube's SubViewer: a line ``h:mm:ss.mmm,h:mm:ss.mmm`` above each text."""
-    return Captions(cues=settle(_drafts(_blocks(_lines(text), COMMA_LINE))), format="sbv")
-
-
-def milliseconds(stamp: str) -> int:
-    """Read ``[h:]m:s[.fraction]`` (comma or dot, any number of digits); the stamp has to match, as ``ARROW_LINE`` makes sure."""
-    match = _PARTS.fullmatch(stamp)
-    if match is None:
-        raise ValueError(stamp)
-    hours, minutes, seconds, fraction = match.groups(default="0")
-    return (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 1000 + int(fraction[:3].ljust(3, "0"))
-
-
-def _lines(text: str) -> list[str]:
-    """Break where the formats break: str.splitlines would also break inside a text, at U+2028 and the like."""
-    return text.lstrip().replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return Captions(cues=settle(_drafts(_blocks(split_lines(text), COMMA_LINE))), format="sbv")
 
 
 def _header_language(lines: Sequence[str]) -> str:
@@ -92,7 +78,16 @@ def _blocks(lines: Sequence[str], timing: re.Pattern[str]) -> list[_Block]:
 
 def _times(line: str, timing: re.Pattern[str]) -> tuple[int, int] | None:
     match = timing.match(line)
-    return None if match is None else (milliseconds(match[1]), milliseconds(match[2]))
+    if match is None:
+        return None
+    parts = match.groups()
+    return _milliseconds(*parts[:4]), _milliseconds(*parts[4:])
+
+
+def _milliseconds(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
+    """The fraction may have any number of digits: ".5" is half a second."""
+    whole = int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)
+    return whole * 1000 + (int(fraction[:3].ljust(3, "0")) if fraction else 0)
 
 
 def _label_positions(lines: Sequence[str], times: Sequence[tuple[int, int] | None]) -> set[int]:
@@ -125,15 +120,17 @@ def _drafts(blocks: Sequence[_Block]) -> list[Draft]:
 
 def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
     """Read the times inside the text: what stands before the first is said at the start of the cue."""
+    if not any(map(_WORD_TIME.search, lines)):
+        return ()
     words: list[Word] = []
-    moment, is_timed = start, False
+    moment = start
     for line in lines:
-        first, *rest = _WORD_TIME.split(line) if "<" in line else [line]
+        first, *rest = _WORD_TIME.split(line)
         words += words_at(moment, plain(first))
-        for stamp, text in zip(rest[::2], rest[1::2], strict=True):
-            moment, is_timed = milliseconds(stamp), True
-            words += words_at(moment, plain(text))
-    return tuple(words) if is_timed else ()
+        for at in range(0, len(rest), 5):
+            moment = _milliseconds(*rest[at : at + 4])
+            words += words_at(moment, plain(rest[at + 4]))
+    return tuple(words)
 
 
 def _with_lone_words(drafts: list[Draft]) -> list[Draft]:
