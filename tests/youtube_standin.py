@@ -104,11 +104,11 @@ class YouTubeStandIn:
     def __init__(self, port: int = 0) -> None:
         self.requests: list[Asked] = []
         self.blocked = False
+        self.delay = 0.0  # seconds before each answer
         self.videos: dict[str, Video] = {}
         self.playlists: dict[str, tuple[str, tuple[str, ...]]] = {}
         self.channels: dict[str, tuple[str, str]] = {HANDLE: (CHANNEL, "Stand-in Channel")}  # handle -> id, title
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", port), _handler(self))
         self._release = threading.Event()
         for video in _FIRST:
             self.videos[video.id] = video
@@ -180,6 +180,14 @@ class YouTubeStandIn:
         self.stop()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: clients that hang up on a misbehaving answer are what is tested."""
+
+
 def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -202,6 +210,7 @@ def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
             standin.requests.append(Asked(self.headers.get("Host", ""), self.command, parts.path, parts.query, video_id, self.headers.get("User-Agent", "")))
             video = standin.videos.get(video_id)
             fault = _FAULTS.get(video.behaviour) if video else None
+            standin.hold(standin.delay)
             if fault and fault(standin, self, parts.path):
                 return
             self.send(Answer(b"slow down", 429) if standin.blocked else _answer(standin, unquote(parts.path), query, sent, video_id))

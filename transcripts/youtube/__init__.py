@@ -7,8 +7,9 @@ address that is not of this machine is an error.
 """
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from transcripts.errors import InvalidUrl, YouTubeError
+from transcripts.errors import InvalidUrl, NetworkProblem, YouTubeError
 from transcripts.timecodes import Target, is_video_id
 from transcripts.youtube.metadata import info_from_json
 from transcripts.youtube.values import Attempt, Chapter, Entry, Fetched, Listing, Options, Origin, VideoInfo
@@ -20,7 +21,7 @@ __all__ = ["Attempt", "Chapter", "Entry", "Fetched", "Listing", "Options", "Orig
 
 # Never after a refusal: asking again from the same address makes it worse.
 _SECOND_OPINION = frozenset({"no_captions", "po_token", "youtube_changed", "age_restricted", "network"})
-_VAGUE = frozenset({"youtube_changed", "network"})
+_PROXY_SCHEMES = frozenset({"http", "https", "socks4", "socks4a", "socks5", "socks5h"})
 _HEAT = frozenset({"blocked", "rate_limited", "refused"})
 
 
@@ -28,6 +29,8 @@ class YouTube:
     """Asks YouTube, once a call. ``adapter`` sends the requests in place of the network."""
 
     def __init__(self, options: Options, *, adapter: "BaseAdapter | None" = None) -> None:
+        """Raise ``NetworkProblem`` if the proxy's address cannot be one."""
+        _check_proxy(options.proxy_url)
         self._options = options
         self._adapter = adapter
 
@@ -79,6 +82,17 @@ def _checked(video_id: str) -> str:
     return video_id
 
 
+def _check_proxy(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in _PROXY_SCHEMES and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if url and not usable:
+        raise NetworkProblem("PROXY_URL is not the address of a proxy.", hint="Write http://user:password@host:port, or socks5h:// for a SOCKS proxy.")
+
+
 def _more_telling(first: YouTubeError, second: YouTubeError) -> YouTubeError:
-    """Prefer the second error where it closes the gate, or where the first says little."""
-    return second if second.code in _HEAT or (first.code in _VAGUE and second.code not in _VAGUE) else first
+    """Prefer the second error where it closes the gate, or where the first says less."""
+    says_more = first.code == "youtube_changed" or (first.code == "network" and second.code != "youtube_changed")
+    return second if second.code in _HEAT or says_more else first

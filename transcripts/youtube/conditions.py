@@ -15,9 +15,10 @@ from transcripts.errors import (
     RateLimited,
     Refused,
     VideoRemoved,
+    YouTubeChanged,
     YouTubeError,
 )
-from transcripts.youtube.guard import Trace
+from transcripts.youtube.trace import Trace
 
 _Maker = Callable[[str], YouTubeError]
 _CAPTIONS = "/api/timedtext"
@@ -64,6 +65,7 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
         re.compile(r"missing subtitles languages because a PO token|subtitles require a PO token", re.IGNORECASE),
         lambda _: withheld(),
     ),
+    (re.compile(r"failed to parse JSON|unable to (?:extract|parse)", re.IGNORECASE), lambda _: changed()),
 )
 
 
@@ -81,6 +83,11 @@ def wrong_video() -> YouTubeError:
 def withheld() -> YouTubeError:
     """Say that the captions are there, but kept for YouTube's own player."""
     return PoTokenRequired("This video has captions, but YouTube gives them only to its own player (a “PO token” is needed).")
+
+
+def changed() -> YouTubeError:
+    """Say that the answer made no sense to the library."""
+    return YouTubeChanged("YouTube's answer could not be understood: it has probably changed.")
 
 
 def _on_the_wire(trace: Trace) -> YouTubeError | None:

@@ -10,11 +10,12 @@ from yt_dlp import YoutubeDL
 from yt_dlp.networking._requests import RequestsRH
 from yt_dlp.utils import YoutubeDLError
 
-from transcripts.errors import InvalidUrl, MembersOnly, NoCaptions, Premiere, VideoRemoved, YouTubeChanged, YouTubeError
+from transcripts.errors import InvalidUrl, MembersOnly, NoCaptions, Premiere, VideoRemoved, YouTubeError
 from transcripts.timecodes import Target, is_video_id, target_url, watch_url
-from transcripts.youtube.conditions import explain
-from transcripts.youtube.guard import Guard, Trace
+from transcripts.youtube.conditions import changed, explain
+from transcripts.youtube.guard import Guard
 from transcripts.youtube.metadata import clean, info_from_json, moment, tracks_from_json
+from transcripts.youtube.trace import Trace
 from transcripts.youtube.tracks import Track, choose, raw_name, read
 from transcripts.youtube.values import Attempt, Entry, Fetched, Listing, Options, VideoInfo
 
@@ -26,7 +27,7 @@ def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, langu
     with _client(options, inner, trace, said) as client:
         raw = _extract(client, watch_url(video_id), said)
         if raw is None:
-            return Attempt(explain(trace, said.texts) or _changed())
+            return Attempt(explain(trace, said.texts) or changed())
         if raw.get("id") != video_id:  # yt-dlp follows a paid film to its trailer
             return Attempt(MembersOnly("This video has to be bought or rented; YouTube shows only its trailer."))
         tracks = tracks_from_json(raw)
@@ -138,15 +139,15 @@ def _transcript(  # noqa: PLR0913 - one step of ``attempt``
     language: str | None,
 ) -> Fetched | YouTubeError:
     try:
-        track = choose(tracks, options, language=language)
+        track = choose(tracks, options, video_id=info.id, language=language)
         body = client.urlopen(track.address).read()
-        cues = read(track, body, video_id=info.id)
+        cues = read(body, name=raw_name(track, info.id))
     except NoCaptions as error:
         return _premiere(raw) or explain(trace, said.texts) or error
     except YouTubeError as error:
         return error
     except YoutubeDLError as error:
-        return explain(trace, [str(error)]) or _changed()
+        return explain(trace, [str(error)]) or changed()
     return Fetched(info, track.language, track.origin, cues, partial=info.live_status == "is_live", raw_name=raw_name(track, info.id), raw=body)
 
 
@@ -172,7 +173,7 @@ def _list(address: str, items: str, options: Options, inner: BaseAdapter | None)
     with _client(options, inner, trace, said, extract_flat="in_playlist", playlist_items=items, noplaylist=False) as client:
         raw = _extract(client, address, said)
     if raw is None:
-        raise explain(trace, said.texts) or _changed()
+        raise explain(trace, said.texts) or changed()
     if raw.get("_type") != "playlist":
         raise InvalidUrl("This address leads to no list of videos.")
     return raw
@@ -190,7 +191,3 @@ def _is_watchable(entry: Mapping[str, Any]) -> bool:
 
 def _list_title(raw: Mapping[str, Any]) -> str:
     return clean(raw.get("title"), 500).removeprefix("Uploads from ")
-
-
-def _changed() -> YouTubeError:
-    return YouTubeChanged("YouTube's answer could not be understood: it has probably changed.")

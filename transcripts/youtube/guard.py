@@ -4,7 +4,6 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from io import BytesIO
 from ipaddress import ip_address
 from typing import Any
@@ -15,31 +14,14 @@ import requests
 import urllib3
 from requests.adapters import BaseAdapter, HTTPAdapter
 
-from transcripts.errors import HostRefused, ResponseTooLarge, YouTubeError
+from transcripts.errors import HostRefused, ResponseTooLarge
+from transcripts.youtube.trace import Trace
 from transcripts.youtube.values import Options
 
 LOOPBACK_VARIABLE = "CUEBASE_YOUTUBE_LOOPBACK"
 _HOSTS = re.compile(r"(?:(?:[a-z0-9-]+\.)?youtube\.com|youtu\.be|youtubei\.googleapis\.com|i\.ytimg\.com)")
 _PIECE = 65_536
 _SLOWEST = 3  # an answer may take this many timeouts in all: a byte now and then must not hold a worker for ever
-
-
-@dataclass(slots=True)
-class Trace:
-    """What went over the wire in one attempt. It tells more, and more reliably, than the wording of a library's errors."""
-
-    statuses: list[tuple[str, int]] = field(default_factory=list)  # (path, HTTP status)
-    refusal: YouTubeError | None = None
-    failed: bool = False  # no answer at all: unreachable, reset, too slow
-    captcha: bool = False
-
-    def saw(self, status: int, *, path: str = "") -> bool:
-        """Tell whether this status came, from a path that begins so."""
-        return any(code == status and asked.startswith(path) for asked, code in self.statuses)
-
-    def server_error(self) -> bool:
-        """Tell whether a status of 500 or more came."""
-        return any(code >= 500 for _, code in self.statuses)
 
 
 class Guard(BaseAdapter):
@@ -75,6 +57,7 @@ class Guard(BaseAdapter):
             self.trace.failed = True
             raise requests.ConnectionError(f"The answer broke off ({type(error).__name__}).") from None
         self.trace.statuses.append((urlsplit(request.url or "").path, response.status_code))
+        self.trace.captcha = self.trace.captcha or b'class="g-recaptcha"' in body
         return _with_body(response, body)
 
     def close(self) -> None:
@@ -86,9 +69,8 @@ class Guard(BaseAdapter):
         host = (parts.hostname or "").lower()
         if host in {"google.com", "www.google.com"} and parts.path.startswith("/sorry"):
             self.trace.captcha = True
-            raise requests.ConnectionError("YouTube asked for a captcha.")
-        if self.trace.saw(429):
-            raise requests.ConnectionError("YouTube answered 429: nothing more is asked now.")
+        if self.trace.captcha or self.trace.saw(429):  # whatever else the library has in mind, it would only make matters worse
+            raise requests.ConnectionError("YouTube refuses this server; nothing more is asked now.")
         if parts.scheme != "https" or not _HOSTS.fullmatch(host) or parts.port not in {None, 443}:
             where = f"{parts.scheme}://{host}"[:100]
             self.trace.refusal = HostRefused(f"YouTube's answer pointed to {where}, which is not YouTube; it was not followed.")
@@ -97,7 +79,7 @@ class Guard(BaseAdapter):
     def _read(self, response: requests.Response, deadline: float) -> bytes:
         pieces: list[bytes] = []
         size = 0
-        while piece := response.raw.read(_PIECE, decode_content=True):
+        while piece := response.raw.read1(_PIECE, decode_content=True):  # read() would wait for a whole piece, however slowly it came
             size += len(piece)
             if size > self.options.max_bytes:
                 response.close()

@@ -14,11 +14,12 @@ from youtube_transcript_api import (
     YouTubeTranscriptApi,
 )
 
-from transcripts.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved, YouTubeChanged, YouTubeError
+from transcripts.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved, YouTubeError
 from transcripts.timecodes import watch_url
-from transcripts.youtube.conditions import explain, withheld
-from transcripts.youtube.guard import Trace, session
+from transcripts.youtube.conditions import changed, explain, withheld
+from transcripts.youtube.guard import session
 from transcripts.youtube.metadata import clean, thumbnail_address
+from transcripts.youtube.trace import Trace
 from transcripts.youtube.tracks import Track, available, choose, make_track, raw_name, read
 from transcripts.youtube.values import Attempt, Fetched, Options, VideoInfo
 
@@ -29,16 +30,16 @@ def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, langu
     with session(options, trace, inner) as http:
         try:
             tracks = _tracks(http, video_id)
-            track = choose(tracks, options, language=language)
+            track = choose(tracks, options, video_id=video_id, language=language)
             body = _download(http, track)
-            cues = read(track, body, video_id=video_id)
+            cues = read(body, name=raw_name(track, video_id))
             known = info or _named(http, video_id, available(tracks))
         except YouTubeError as error:
             return Attempt(error, info)
         except CouldNotRetrieveTranscript as error:
             return Attempt(_typed(error, trace), info)
         except Exception:  # noqa: BLE001 - on an unforeseen answer the library raises whatever its code stumbles over
-            return Attempt(explain(trace, ()) or _changed(), info)
+            return Attempt(explain(trace, ()) or changed(), info)
     partial = known.live_status == "is_live"
     return Attempt(Fetched(known, track.language, track.origin, cues, partial=partial, raw_name=raw_name(track, video_id), raw=body), known)
 
@@ -84,8 +85,4 @@ def _by_class(error: CouldNotRetrieveTranscript) -> YouTubeError:
         return AgeRestricted("YouTube shows this video only to signed-in adults, and this server does not sign in.")
     if isinstance(error, VideoUnavailable):
         return VideoRemoved("It is not on YouTube, or not any more.")
-    return _changed()
-
-
-def _changed() -> YouTubeError:
-    return YouTubeChanged("YouTube's answer could not be understood: it has probably changed.")
+    return changed()

@@ -5,8 +5,9 @@ from requests.adapters import BaseAdapter
 
 from transcripts.errors import VideoRemoved, YouTubeChanged
 from transcripts.youtube.conditions import explain
-from transcripts.youtube.guard import Trace, session
+from transcripts.youtube.guard import session
 from transcripts.youtube.metadata import thumbnail_address
+from transcripts.youtube.trace import Trace
 from transcripts.youtube.values import Options
 
 

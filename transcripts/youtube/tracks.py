@@ -47,12 +47,14 @@ def available(tracks: Iterable[Track]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(track.language for track in own))
 
 
-def choose(tracks: Sequence[Track], options: Options, *, language: str | None = None) -> Track:
+def choose(tracks: Sequence[Track], options: Options, *, video_id: str, language: str | None = None) -> Track:
     """Pick the track in the language asked for, or the best by the options.
 
-    Without a language: written by hand in a preferred language, else recognised in the original language, else any. Raises ``NoCaptions``, and
-    ``LanguageMissing`` with the codes that exist.
+    Without a language: written by hand in a preferred language, else recognised in the original language, else any. Raises ``NoCaptions``,
+    ``LanguageMissing`` with the codes that exist, and ``Blocked`` if the tracks belong to another video.
     """
+    if any(_owner(track) not in {"", video_id} for track in tracks):
+        raise wrong_video()
     own = [track for track in tracks if track.origin != "translated"]
     if language is not None:
         return _asked_for(own, tracks if options.allow_translated else own, language)
@@ -66,15 +68,12 @@ def choose(tracks: Sequence[Track], options: Options, *, language: str | None = 
     return (auto + manual)[0]
 
 
-def read(track: Track, body: bytes, *, video_id: str) -> tuple[Cue, ...]:
-    """Parse a downloaded track. Raises ``Blocked`` if it belongs to another video, ``PoTokenRequired`` if it is empty."""
-    owner = parse_qs(urlsplit(track.address).query).get("v", [video_id])[-1]
-    if owner != video_id:
-        raise wrong_video()
+def read(body: bytes, *, name: str) -> tuple[Cue, ...]:
+    """Parse a downloaded track. Raises ``PoTokenRequired`` if it is empty, ``NoCaptions`` if it has no words, else ``YouTubeChanged``."""
     if not body.strip():
         raise withheld()  # this is how YouTube withholds them where it does not say so
     try:
-        return captions.parse(body, name=raw_name(track, video_id)).cues
+        return captions.parse(body, name=name).cues
     except EmptyCaptions:
         raise NoCaptions("This video's captions have no words.") from None
     except HtmlPage:
@@ -105,6 +104,10 @@ def _preferred(tracks: Sequence[Track], languages: Iterable[str]) -> Track | Non
         if found := next(exact, None) or next(regional, None):
             return found
     return None
+
+
+def _owner(track: Track) -> str:
+    return parse_qs(urlsplit(track.address).query).get("v", [""])[-1]
 
 
 def _as_json3(address: str) -> str:
