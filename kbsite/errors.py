@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
@@ -24,6 +24,10 @@ from transcripts.errors import (
 )
 
 logger = logging.getLogger(__name__)
+
+API = "/api/"
+PROBLEM = "application/problem+json"
+CHALLENGE = 'Bearer realm="cuebase"'
 
 # Family -> (HTTP status, exit code). The first that fits counts, so a narrower family stands before a wider one.
 FAMILIES: tuple[tuple[type[KnowledgeBaseError], int, int], ...] = (
@@ -52,15 +56,56 @@ def exit_code_of(error: KnowledgeBaseError) -> int:
 
 def problem(error: KnowledgeBaseError) -> dict[str, Any]:
     """Return the problem details (RFC 9457) of an expected error."""
-    return {"type": "about:blank", "title": error.code.replace("_", " "), "status": status_of(error), "code": error.code, "detail": error.message, "hint": error.hint}
+    return {
+        "type": "about:blank",
+        "title": error.code.replace("_", " "),
+        "status": status_of(error),
+        "code": error.code,
+        "detail": error.message,
+        "hint": error.hint,
+    }
 
 
 def problem_response(error: KnowledgeBaseError) -> JsonResponse:
     """Return the problem details as a response."""
-    response = JsonResponse(problem(error), status=status_of(error), content_type="application/problem+json")
+    response = JsonResponse(problem(error), status=status_of(error), content_type=PROBLEM)
     if isinstance(error, NotSignedIn):
-        response["WWW-Authenticate"] = 'Bearer realm="cuebase"'
+        response["WWW-Authenticate"] = CHALLENGE
     return response
+
+
+# What goes wrong before any use case is asked: status -> (code, message). There is no error class for these; nothing of ours raises them.
+PROTOCOL: dict[int, tuple[str, str]] = {
+    400: ("bad_request", "The request cannot be read."),
+    401: ("not_signed_in", "This needs a session or a token."),
+    403: ("forbidden", "You may not do this; a browser session has to send its CSRF token along."),
+    404: ("not_found", "There is nothing at this address."),
+    405: ("method_not_allowed", "This address does not take that method."),
+    406: ("not_acceptable", "This cannot be given in any form that you accept."),
+    413: ("too_large", "The request is larger than this server takes."),
+    415: ("unsupported_media_type", "This address does not take that kind of content."),
+    429: ("throttled", "Too many calls."),
+    500: ("internal_error", "Something unexpected went wrong; the server's log has the details."),
+}
+
+
+def protocol_problem(status: int, detail: str = "") -> dict[str, Any]:
+    """Return the problem details of a request that was refused before anything was looked at."""
+    code, message = PROTOCOL.get(status, PROTOCOL[400 if status < 500 else 500])
+    return {"type": "about:blank", "title": code.replace("_", " "), "status": status, "code": code, "detail": detail or message, "hint": ""}
+
+
+def protocol_response(status: int, detail: str = "") -> JsonResponse:
+    """Return those problem details as a response."""
+    response = JsonResponse(protocol_problem(status, detail), status=status, content_type=PROBLEM)
+    if status == 401:
+        response["WWW-Authenticate"] = CHALLENGE
+    return response
+
+
+def status_of_refusal(exception: SuspiciousOperation) -> int:
+    """Return the status for a request that Django would not read: 413 for too much of anything, else 400."""
+    return 413 if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)) else 400
 
 
 def sentence(error: KnowledgeBaseError) -> str:
@@ -69,46 +114,65 @@ def sentence(error: KnowledgeBaseError) -> str:
 
 
 class ErrorMiddleware(MiddlewareMixin):
-    """Turn an expected error of a page into a page (or a fragment) that says what happened and what to try."""
+    """Turn an expected error of a page into a page (or a fragment) that says what to try, and every failure of an API into problem details."""
+
+    def process_view(self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any) -> HttpResponse | None:
+        """Refuse the NUL character in an address: PostgreSQL cannot store or compare it, and no id, name or word has it."""
+        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            return self.process_exception(request, InvalidInput("The address has a NUL character in it.", hint="Leave %00 out."))
+        return None
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """Give what Django itself refuses under the API (unknown address, method, CSRF, unreadable body, a crash) the one shape too."""
+        if response.status_code < 400 or not request.path_info.startswith(API) or _is_ours(response):
+            return response
+        answer = protocol_response(response.status_code)
+        if "Allow" in response:
+            answer["Allow"] = response["Allow"]
+        return answer
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Render expected errors; let the unexpected rise."""
         if not isinstance(exception, KnowledgeBaseError):
             return None
-        if request.path_info.startswith("/api/"):
+        if request.path_info.startswith(API):
             return problem_response(exception)
         template = "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
         return render(request, template, {"error": exception}, status=status_of(exception))
 
 
 def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """Give the content API the one error shape."""
-    error = _known(exception)
-    if error is None:
+    """Give the content API the one error shape; the browsable pages show it inside their own."""
+    found = _known(exception)
+    if found is None:
         return None
-    return Response(problem(error), status=status_of(error), content_type="application/problem+json", headers=_challenge(error))
+    data = problem(found) if isinstance(found, KnowledgeBaseError) else found
+    renderer = getattr(context["request"], "accepted_renderer", None)
+    as_page = renderer is not None and renderer.media_type == "text/html"
+    headers = {"WWW-Authenticate": CHALLENGE} if data["status"] == 401 else {}
+    return Response(data, status=data["status"], content_type=None if as_page else PROBLEM, headers=headers)
 
 
-def _challenge(error: KnowledgeBaseError) -> dict[str, str]:
-    return {"WWW-Authenticate": 'Bearer realm="cuebase"'} if isinstance(error, NotSignedIn) else {}
+def _is_ours(response: HttpResponse) -> bool:
+    return isinstance(response, Response) or response.get("Content-Type", "").startswith((PROBLEM, "application/json"))
 
 
-def _known(exception: Exception) -> KnowledgeBaseError | None:
+def _known(exception: Exception) -> KnowledgeBaseError | dict[str, Any] | None:
     match exception:
         case KnowledgeBaseError():
             return exception
         case drf.NotAuthenticated() | drf.AuthenticationFailed():
-            return NotSignedIn("This needs a session or a token.")
+            return NotSignedIn(str(exception.detail))
         case drf.PermissionDenied() | PermissionDenied():
-            return Forbidden("You may not do this.")
+            return Forbidden(str(getattr(exception, "detail", "")) or "You may not do this.")
         case drf.NotFound() | Http404():
             return NotFound("There is nothing here that you can see.")
         case drf.ValidationError():
             return InvalidInput(_flat(exception.detail))
-        case drf.Throttled():
-            return Throttled("Too many calls.", hint="Wait a moment.")
+        case SuspiciousOperation():
+            return protocol_problem(status_of_refusal(exception))
         case drf.APIException():
-            return InvalidInput(str(exception.detail))
+            return protocol_problem(exception.status_code, _flat(exception.detail))
     return None
 
 
