@@ -1,0 +1,104 @@
+"""A Cuebase of its own in a folder: its processes are real and separate, so that they can be killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psycopg
+
+from kbsite import postgres
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 60.0  # seconds until a test gives up; machines are noisy
+
+
+class Instance:
+    """A data directory with its embedded PostgreSQL, which lives as long as the ``with`` block."""
+
+    def __init__(self, home: Path, **environment: str) -> None:
+        self.home = home
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "CUEBASE_TEST_HOME", "PROXY_URL")},
+            "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+            "YOUTUBE_KB_DATA_DIR": str(home),
+            "SECRET_KEY": "only-for-tests-" * 4,
+            "YOUTUBE_PACING_SECONDS": "0",
+            "PYTHONUNBUFFERED": "1",
+            **environment,
+        }
+
+    def __enter__(self) -> Self:
+        self._server = postgres.start(self.home, fast=True)
+        self.python("pass")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._server.release()
+
+    def python(self, code: str) -> str:
+        """Run code in a process that is set up; returns what it prints."""
+        script = f"from kbsite import boot\nboot.boot()\n{code}"
+        done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def json(self, code: str) -> Any:
+        """Run code that prints JSON, and return it read."""
+        return json.loads(self.python(f"import json\n{code}"))
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Ask the database."""
+        with psycopg.connect(self._server.dsn, autocommit=True) as connection:
+            return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        """Keep everyone else from writing to a table while the block runs."""
+        with psycopg.connect(self._server.dsn) as connection:
+            connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")  # type: ignore[arg-type]
+            yield
+            connection.rollback()
+
+    @contextmanager
+    def worker(self) -> Iterator["subprocess.Popen[bytes]"]:
+        """Run a worker; it is killed at the end of the block if it still lives."""
+        log = (self.home / "worker.log").open("ab")
+        command = [sys.executable, "-m", "celery", "-A", "kbsite", "worker", "--beat", "--schedule", str(self.home / "beat"), "--loglevel", "WARNING"]
+        process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True)
+        try:
+            yield process
+        finally:
+            kill(process)
+            log.close()
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """End a process and its children at once, as a power cut would."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait(timeout=10)
+
+
+def wait_until(condition: Callable[[], Any], *, what: str, patience: float = PATIENCE) -> Any:
+    """Wait for a condition and return its value; fail with ``what`` when it does not come."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError(f"waited {patience:.0f} s for {what}")
+
+
+def run(command: Sequence[str], instance: Instance, **options: Any) -> "subprocess.CompletedProcess[str]":
+    """Run a command in the instance's environment."""
+    return subprocess.run(command, cwd=ROOT, env=instance.environment, capture_output=True, text=True, timeout=120, check=False, **options)

@@ -1,0 +1,113 @@
+"""A worker may be killed at any moment: after the next start every job ends, and nothing is there twice."""
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.instance import Instance, kill, wait_until
+from tests.youtube_standin import YouTubeStandIn
+
+IDS = [f"kill-video{n}" for n in range(10)]
+FILES = 60
+
+ADD_VIDEOS = f"""
+from transcripts.models import Collection
+from transcripts import acquisition, tasks
+shelf = Collection.objects.default()
+for video_id in {IDS!r}:
+    tasks.send(acquisition.request(shelf, video_id))
+"""
+ADD_FILES = f"""
+from transcripts.models import Collection
+from transcripts import acquisition, tasks
+from tests.makers import caption_json, make_cues
+shelf = Collection.objects.default()
+uploads = [(f"file-{{n}}.json", caption_json(make_cues(5), id=f"file-{{n}}", lang="en")) for n in range({FILES})]
+tasks.send(acquisition.request_files(shelf, uploads))
+"""
+ADD_PLAYLIST = """
+from transcripts.models import Collection
+from transcripts import acquisition, tasks
+tasks.send(acquisition.request(Collection.objects.default(), "PLkillkillkillkill"))
+"""
+
+
+@pytest.fixture
+def youtube() -> Iterator[YouTubeStandIn]:
+    with YouTubeStandIn() as standin:
+        for video_id in IDS:
+            standin.add_video(video_id)
+        standin.add_playlist("PLkillkillkillkill", IDS)
+        yield standin
+
+
+@pytest.fixture
+def instance(tmp_path: Path, youtube: YouTubeStandIn) -> Iterator[Instance]:
+    with Instance(tmp_path / "home", **youtube.environment()) as made:
+        yield made
+
+
+def test_a_worker_killed_while_it_asks_youtube_does_it_again(instance: Instance, youtube: YouTubeStandIn) -> None:
+    youtube.delay = 2
+    instance.python(ADD_VIDEOS)
+    with instance.worker() as worker:
+        _wait_for_step(instance, "asking YouTube")
+        kill(worker)
+    youtube.delay = 0
+    _finishes(instance, videos=len(IDS))
+
+
+def test_a_worker_killed_while_it_stores_leaves_no_half_video(instance: Instance) -> None:
+    instance.python(ADD_VIDEOS)
+    with instance.worker() as worker, instance.locked("transcripts_transcriptindex"):
+        _wait_for_step(instance, "storing")
+        time.sleep(0.3)
+        assert instance.rows("SELECT count(*) FROM transcripts_video") == [(0,)]
+        kill(worker)
+    _finishes(instance, videos=len(IDS))
+
+
+def test_a_worker_killed_while_it_reads_a_playlist_queues_each_video_once(instance: Instance, youtube: YouTubeStandIn) -> None:
+    youtube.delay = 2
+    instance.python(ADD_PLAYLIST)
+    with instance.worker() as worker:
+        _wait_for_step(instance, "reading the list")
+        kill(worker)
+    youtube.delay = 0
+    _finishes(instance, videos=len(IDS))
+
+
+def test_a_worker_killed_in_the_middle_of_an_import_goes_on_with_the_next_file(instance: Instance) -> None:
+    instance.python(ADD_FILES)
+    with instance.worker() as worker:
+        wait_until(lambda: instance.rows("SELECT FROM transcripts_job WHERE done > 3"), what="the first files")
+        kill(worker)
+    assert 0 < instance.rows("SELECT count(*) FROM transcripts_video")[0][0] < FILES
+    _finishes(instance, videos=FILES)
+    assert instance.rows("SELECT count(*) FROM transcripts_jobfile") == [(0,)]
+
+
+def test_workers_killed_at_random_moments_lose_nothing(instance: Instance) -> None:
+    instance.python(ADD_VIDEOS + ADD_FILES)
+    for _ in range(4):
+        with instance.worker() as worker:
+            time.sleep(random.uniform(1.5, 4))
+            kill(worker)
+    _finishes(instance, videos=len(IDS) + FILES)
+
+
+def _wait_for_step(instance: Instance, step: str) -> None:
+    wait_until(lambda: instance.rows("SELECT FROM transcripts_job WHERE step = %s", step), what=f"the step “{step}”")
+
+
+def _finishes(instance: Instance, *, videos: int) -> None:
+    """Start a worker, wait for the last job, and look for anything that is there twice, missing or failed."""
+    with instance.worker():
+        wait_until(lambda: not instance.rows("SELECT FROM transcripts_job WHERE state IN ('queued', 'running')"), what="all jobs to end")
+    assert instance.rows("SELECT error FROM transcripts_job WHERE state <> 'done'") == []
+    assert instance.rows("SELECT count(*), count(DISTINCT key) FROM transcripts_video") == [(videos, videos)]
+    assert instance.rows("SELECT count(*) FROM transcripts_transcript") == [(videos,)]
+    assert instance.rows("SELECT count(*) FROM transcripts_transcriptindex") == [(videos,)]

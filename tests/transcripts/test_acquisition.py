@@ -1,0 +1,192 @@
+"""The write side, against the real YouTube libraries and a stand-in for YouTube."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.makers import caption_json, make_cues, make_video
+from tests.youtube_standin import YouTubeStandIn
+from transcripts import acquisition, library
+from transcripts.acquisition import Change
+from transcripts.errors import Conflict, InvalidInput, InvalidUrl
+from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate
+from transcripts.scope import Scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
+VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there world\n"
+
+
+@pytest.fixture
+def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
+    with YouTubeStandIn() as standin:
+        for name, value in standin.environment().items():
+            monkeypatch.setenv(name, value)
+        yield standin
+
+
+def done(job: Job) -> Job:
+    """Do a job now, whatever the gate's pace, and return it."""
+    YouTubeGate.objects.update(next_at=timezone.now() - timedelta(seconds=1))
+    acquisition.perform(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def test_an_address_becomes_a_video_with_transcript_metadata_and_picture(collection: Collection, scope: Scope, youtube: YouTubeStandIn) -> None:
+    youtube.add_video("first-video", title="A first talk")
+    job = done(acquisition.request(collection, "https://youtu.be/first-video"))
+    assert job.state == Job.State.DONE, job.error
+    video = library.find_video(scope, "first-video")
+    assert (video.title, job.video, job.percent) == ("A first talk", video, 100)
+    assert library.read(video).reading.text
+
+
+def test_asking_twice_is_one_job_and_fetching_twice_one_video(collection: Collection, youtube: YouTubeStandIn) -> None:
+    youtube.add_video("first-video")
+    first = acquisition.request(collection, "first-video")
+    assert acquisition.request(collection, "https://www.youtube.com/watch?v=first-video") == first
+    done(first)
+    done(acquisition.request(collection, "first-video"))
+    assert (Video.objects.count(), Transcript.objects.count(), Job.objects.count()) == (1, 1, 2)
+
+
+def test_what_is_no_address_of_youtube_is_refused_before_anything_is_queued(collection: Collection) -> None:
+    with pytest.raises(InvalidUrl):
+        acquisition.request(collection, "https://youtube.com.evil.example/watch?v=first-video")
+    assert not Job.objects.exists()
+
+
+def test_a_refusal_closes_the_gate_and_keeps_the_job(collection: Collection, youtube: YouTubeStandIn) -> None:
+    youtube.add_video("first-video")
+    youtube.blocked = True
+    job = done(acquisition.request(collection, "first-video"))
+    gate = YouTubeGate.current()
+    assert (job.state, job.attempts, gate.state) == (Job.State.QUEUED, 0, "closed")
+    assert job.run_after == gate.closed_until
+    assert 14 < (gate.closed_until - timezone.now()).total_seconds() / 60 <= 15
+    asked = len(youtube.requests)
+    Job.objects.update(run_after=None)
+    done(job)
+    assert len(youtube.requests) == asked, "nothing is asked while the gate is closed"
+
+
+def test_after_the_pause_one_probe_goes_through_and_opens_the_gate(collection: Collection, youtube: YouTubeStandIn) -> None:
+    youtube.add_video("first-video")
+    YouTubeGate.refused(InvalidInput("no"))
+    YouTubeGate.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
+    assert YouTubeGate.current().state == "probing"
+    assert done(acquisition.request(collection, "first-video")).state == Job.State.DONE
+    assert YouTubeGate.current().state == "open"
+
+
+def test_each_further_refusal_doubles_the_pause_up_to_two_hours(db: None) -> None:
+    minutes = [round((YouTubeGate.refused(InvalidInput("no")) - timezone.now()).total_seconds() / 60) for _ in range(6)]
+    assert minutes == [15, 30, 60, 120, 120, 120]
+
+
+def test_a_network_problem_is_tried_three_times(collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    youtube.stop()
+    job = acquisition.request(collection, "first-video")
+    for attempt in (1, 2):
+        Job.objects.update(run_after=None)
+        assert done(job).state == Job.State.QUEUED
+        assert job.attempts == attempt
+    Job.objects.update(run_after=None)
+    assert done(job).state == Job.State.FAILED
+    assert (job.error_code, bool(job.hint)) == ("network", True)
+
+
+def test_a_playlist_queues_what_is_new_and_a_second_sync_only_what_came_since(collection: Collection, youtube: YouTubeStandIn) -> None:
+    ids = [f"list-video{n}" for n in range(3)]
+    for video_id in ids:
+        youtube.add_video(video_id)
+    youtube.add_playlist("PLnewnewnewnew", ids[:2], title="A course")
+    assert done(acquisition.request(collection, "https://www.youtube.com/playlist?list=PLnewnewnewnew", every_hours=6)).state == Job.State.DONE
+    feed = Feed.objects.get()
+    assert (feed.title, feed.next_sync_at is not None) == ("A course", True)
+    queued = Job.objects.filter(kind=Job.Kind.VIDEO)
+    assert set(queued.values_list("target", flat=True)) == set(ids[:2])
+    done(queued.get(target=ids[0]))
+    Video.objects.all().delete()  # by hand: it is not brought back
+    youtube.add_playlist("PLnewnewnewnew", ids, title="A course")
+    done(acquisition.request_feed(feed))
+    assert sorted(queued.values_list("target", flat=True)) == ids
+
+
+def test_uploaded_files_are_stored_one_by_one_and_what_is_broken_is_told(collection: Collection) -> None:
+    uploads = [("good.vtt", VTT), ("bad.vtt", b"<html><body>Sign in</body></html>"), ("notes.pdf", b"%PDF")]
+    job = done(acquisition.request_files(collection, uploads))
+    assert (job.state, job.done, job.total) == (Job.State.DONE, 2, 2)
+    assert [(problem["name"], problem["code"]) for problem in job.problems] == [("bad.vtt", "html_page")]
+    assert not job.files.exists()
+    assert Video.objects.get().key == "good"
+
+
+def test_an_import_of_which_nothing_can_be_read_fails_with_the_reason(collection: Collection) -> None:
+    job = done(acquisition.request_files(collection, [("bad.vtt", b"<html></html>")]))
+    assert (job.state, "bad.vtt" in job.error) == (Job.State.FAILED, True)
+    with pytest.raises(InvalidInput):
+        acquisition.request_files(collection, [("film.mp4", b"")])
+
+
+def test_adding_the_same_file_again_changes_nothing_and_an_edited_one_updates(collection: Collection) -> None:
+    changes = [acquisition.add_captions(collection, data, name="talk.en.vtt").change for data in (VTT, VTT, VTT.replace(b"world", b"world again"))]
+    assert changes == [Change.ADDED, Change.UNCHANGED, Change.UPDATED]
+    assert Transcript.objects.get().cue_count == 1
+
+
+def test_another_recording_of_the_same_name_is_refused_and_the_first_kept(collection: Collection) -> None:
+    first = acquisition.add_captions(collection, VTT, name="a/lecture.vtt")
+    with pytest.raises(Conflict) as caught:
+        acquisition.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nquite different matters\n", name="b/lecture.vtt")
+    assert "a/lecture.vtt" in caught.value.message
+    first.transcript.refresh_from_db()
+    assert first.transcript.cues[0][2] == "hello there world"
+
+
+def test_a_download_folder_of_yt_dlp_brings_title_chapters_and_the_youtube_id(collection: Collection) -> None:
+    info = {
+        "id": "dQw4w9WgXcQ",
+        "extractor": "youtube",
+        "extractor_key": "Youtube",
+        "title": "A talk",
+        "channel": "A channel",
+        "duration": 60,
+        "upload_date": "20240229",
+        "chapters": [{"start_time": 0, "end_time": 30, "title": "Start"}],
+    }
+    uploads = [("dir/A talk [dQw4w9WgXcQ].en.vtt", VTT), ("dir/A talk [dQw4w9WgXcQ].info.json", json.dumps(info).encode())]
+    job = done(acquisition.request_files(collection, uploads))
+    video = Video.objects.get()
+    assert job.video == video
+    assert (video.key, video.youtube_id, video.title, video.channel) == ("dQw4w9WgXcQ", "dQw4w9WgXcQ", "A talk", "A channel")
+    assert (video.chapters, video.published_at and video.published_at.date().isoformat()) == ([[0, "Start"]], "2024-02-29")
+
+
+def test_a_kept_original_is_parsed_again_after_the_parser_changed(collection: Collection) -> None:
+    video = make_video(collection)
+    transcript = video.transcripts.get()
+    Transcript.objects.filter(pk=transcript.pk).update(digest="of an older parser", cues=[[0, 1, "old"]])
+    assert acquisition.reparse(video.transcripts.get()) is Change.UPDATED
+    assert video.transcripts.get().cue_count == 60
+
+
+def test_a_job_that_nobody_holds_is_taken_up_again_and_given_up_after_five_crashes(collection: Collection) -> None:
+    job = acquisition.request(collection, "first-video")
+    Job.objects.update(state=Job.State.RUNNING, attempts=1)
+    assert acquisition.recover_abandoned() == 1
+    job.refresh_from_db()
+    assert job.state == Job.State.QUEUED
+    Job.objects.update(state=Job.State.RUNNING, attempts=acquisition.MAX_CRASHES)
+    acquisition.recover_abandoned()
+    job.refresh_from_db()
+    assert (job.state, "died 5 times" in job.error) == (Job.State.FAILED, True)
+
+
+def test_a_caption_file_keeps_its_own_id_title_and_language(collection: Collection, scope: Scope) -> None:
+    stored = acquisition.add_captions(collection, caption_json(make_cues(3), id="own-id", title="Own title", lang="pt-BR"), name="elsewhere.json")
+    assert (stored.video.key, stored.video.title, stored.transcript.language) == ("own-id", "Own title", "pt-BR")
+    assert library.find_video(scope, "own-id") == stored.video
