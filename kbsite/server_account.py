@@ -14,14 +14,22 @@ import struct
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
 logger = logging.getLogger(__name__)
 
 NAME = "cuebase"
+# The kernel's form of an access control list: a version, then entries of tag, rights and id in the order of their tags.
 _ACL = "system.posix_acl_access"
+_VERSION = struct.pack("<I", 2)
+_ENTRY = struct.Struct("<HHI")
+_OWNER, _USER, _GROUP, _NAMED_GROUP, _MASK, _OTHERS = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
+_MASKED = (_USER, _GROUP, _NAMED_GROUP)
 _NO_ID = 0xFFFFFFFF
+_PASS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +107,21 @@ def _closed(path: Path) -> Iterator[Path]:
 
 
 def _let_pass(directory: Path, account: Account) -> None:
-    # Where somebody wrote a list already, adding to it could widen what its mask holds back.
-    if not hasattr(os, "setxattr") or _ACL in os.listxattr(directory):
+    if not hasattr(os, "setxattr"):
         raise PermissionError(f"The account {pwd.getpwuid(account.uid).pw_name} may not pass through {directory}.")
-    mode = directory.stat().st_mode
-    owner, group, others = (mode >> 6) & 7, (mode >> 3) & 7, mode & 7
-    entries = ((0x01, owner, _NO_ID), (0x02, 1, account.uid), (0x04, group, _NO_ID), (0x10, group | 1, _NO_ID), (0x20, others, _NO_ID))
-    os.setxattr(directory, _ACL, struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries))
+    old = _entries(directory)
+    # Rights that the mask holds back are dropped before the mask is widened: nobody else gains any.
+    mask = next((rights for tag, rights, _ in old if tag == _MASK), 7)
+    kept = {(tag, owner): rights & mask if tag in _MASKED else rights for tag, rights, owner in old if tag != _MASK}
+    kept[_USER, account.uid] = kept.get((_USER, account.uid), 0) | _PASS
+    kept[_MASK, _NO_ID] = reduce(or_, (rights for (tag, _), rights in kept.items() if tag in _MASKED))
+    packed = b"".join(_ENTRY.pack(tag, rights, owner) for (tag, owner), rights in sorted(kept.items()))
+    os.setxattr(directory, _ACL, _VERSION + packed)
     logger.info("Let the account of PostgreSQL pass through %s.", directory)
+
+
+def _entries(directory: Path) -> list[tuple[int, int, int]]:
+    if _ACL in os.listxattr(directory):
+        return [(tag, rights, owner) for tag, rights, owner in _ENTRY.iter_unpack(os.getxattr(directory, _ACL)[len(_VERSION) :])]
+    mode = directory.stat().st_mode
+    return [(_OWNER, (mode >> 6) & 7, _NO_ID), (_GROUP, (mode >> 3) & 7, _NO_ID), (_OTHERS, mode & 7, _NO_ID)]
