@@ -1,7 +1,9 @@
 """The read side: list, find, read and search, always within a Scope."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 
 from django.conf import settings
@@ -9,10 +11,10 @@ from django.db.models import Count, Prefetch
 
 from transcripts import bm25, captions, conf, reading
 from transcripts.cues import Cue, Group, group_by_time
-from transcripts.errors import EmptyQuery, InvalidUrl, TranscriptNotFound, VideoNotFound
+from transcripts.errors import EmptyQuery, Forbidden, InvalidInput, InvalidUrl, TranscriptNotFound, VideoNotFound
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.scope import Scope
-from transcripts.timecodes import parse_target, watch_url
+from transcripts.timecodes import clock, parse_target, watch_url
 
 MAX_QUERY = 1_000  # characters
 MAX_HITS = 50
@@ -69,6 +71,25 @@ class VideoSearch:
     hits: tuple[Hit, ...]
 
 
+class Format(StrEnum):
+    """The kinds of file that a transcript is given out as."""
+
+    VTT = "vtt"
+    SRT = "srt"
+    TXT = "txt"
+    MD = "md"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A transcript as a file: its name, its media type and its text."""
+
+    name: str
+    media_type: str
+    text: str
+
+
 def collections(scope: Scope) -> list[Collection]:
     """Return the visible collections with ``video_count``."""
     return list(Collection.objects.visible(scope).annotate(video_count=Count("videos")))
@@ -77,6 +98,24 @@ def collections(scope: Scope) -> list[Collection]:
 def find_collection(scope: Scope, name: str) -> Collection:
     """Return a visible collection by slug or name. Raises ``CollectionNotFound``."""
     return Collection.objects.visible(scope).named(name)
+
+
+def shelf(scope: Scope, name: str = "") -> Collection:
+    """Return the collection that new things go to: the one named, else “library”, else the only one that may be changed.
+
+    Raises ``CollectionNotFound``, ``Forbidden``, and ``InvalidInput`` when it has to be named.
+    """
+    if name:
+        found = find_collection(scope, name)
+        scope.require_write(found.pk)
+        return found
+    mine = list(Collection.objects.filter(pk__in=scope.writable).order_by("slug"))
+    usual = [one for one in mine if one.slug == "library"] or mine
+    if len(usual) == 1:
+        return usual[0]
+    if not usual:
+        raise Forbidden("There is no collection that you may add to.", hint="Ask an owner of a collection to make you an editor.")
+    raise InvalidInput("Which collection is it for?", hint=f"Collections you can add to: {', '.join(one.slug for one in usual[:20])}.")
 
 
 def list_videos(scope: Scope, wanted: Filter = Filter(), *, offset: int = 0, limit: int = 24) -> Page:  # noqa: B008  frozen
@@ -91,7 +130,11 @@ def list_videos(scope: Scope, wanted: Filter = Filter(), *, offset: int = 0, lim
     if wanted.language:
         found = found.filter(transcripts__language__istartswith=wanted.language).distinct()
     found = found.matching(wanted.words[:MAX_QUERY])
-    rows = found.select_related("collection").defer("description").prefetch_related(Prefetch("transcripts", queryset=Transcript.objects.light()))[offset : offset + limit + 1]
+    rows = (
+        found.select_related("collection")
+        .defer("description")
+        .prefetch_related(Prefetch("transcripts", queryset=Transcript.objects.light()))[offset : offset + limit + 1]
+    )
     videos = tuple(rows)
     return Page(videos=videos[:limit], total=found.count(), next=offset + limit if len(videos) > limit else None)
 
@@ -107,14 +150,18 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
     for condition in _conditions(reference.strip()):
         if video := found.filter(**condition).order_by("collection_id").first():
             return video
-    raise VideoNotFound(f"There is no video “{reference[:100]}” in the collections you can see.", hint="List what is there, or add it first.")
+    raise VideoNotFound(
+        f"There is no video “{reference[:100]}” in the collections you can see.", hint="List what is there, or add it first."
+    )
 
 
 def find_transcript(video: Video, *, language: str = "") -> Transcript:
     """Return the video's transcript in a language, or the best one. Raises ``TranscriptNotFound``, naming what there is."""
     transcripts = video.transcripts.light().best_first([language] if language else settings.TRANSCRIPT_LANGUAGES)
     if not transcripts:
-        raise TranscriptNotFound(f"“{video}” has no transcript yet.", hint="Its job may still run, or have failed: see Activity or `kb jobs`.")
+        raise TranscriptNotFound(
+            f"“{video}” has no transcript yet.", hint="Its job may still run, or have failed: see Activity or `kb jobs`."
+        )
     best = transcripts[0]
     if language and not matches_language(best.language, language):
         available = ", ".join(sorted({one.language or "unknown" for one in transcripts}))
@@ -140,7 +187,13 @@ def read(
     """Read a video's transcript: a time range (seconds), a time chunk, all of it, or a preview. Raises what ``reading.read`` raises."""
     transcript = find_transcript(video, language=language)
     found = reading.read(
-        cues_of(transcript), limits=conf.limits(), start=start, end=end, chunk_index=chunk_index, chunk_size=chunk_size, include_full=include_full
+        cues_of(transcript),
+        limits=conf.limits(),
+        start=start,
+        end=end,
+        chunk_index=chunk_index,
+        chunk_size=chunk_size,
+        include_full=include_full,
     )
     return VideoReading(video=video, transcript=transcript, reading=found)
 
@@ -159,6 +212,14 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
         query=query,
         hits=tuple(_hit(video, segments[hit.position], hit.score, query) for hit in hits),
     )
+
+
+def export(video: Video, *, form: Format, language: str = "") -> Export:
+    """Write a video's transcript as a file. Raises ``TranscriptNotFound``."""
+    transcript = find_transcript(video, language=language)
+    media_type, write = _WRITERS[form]
+    suffix = f".{transcript.language}" if transcript.language else ""
+    return Export(name=f"{video.key}{suffix}.{form}", media_type=f"{media_type}; charset=utf-8", text=write(video, transcript))
 
 
 def cues_of(transcript: Transcript) -> tuple[Cue, ...]:
@@ -188,6 +249,48 @@ def _conditions(reference: str) -> Sequence[dict[str, str]]:
     return [*conditions, {"youtube_id": target.id}, {"key": target.id}] if target.kind == "video" else conditions
 
 
+# Transcripts as files
+
+
+def _markdown(video: Video, transcript: Transcript) -> str:
+    cues = cues_of(transcript)
+    about = " · ".join(
+        part for part in (video.channel, clock(video.duration), transcript.language, transcript.get_origin_display()) if part
+    )
+    parts = [f"# {video}", about]
+    for start, title, inside in _sections(video, cues):
+        head = f"[{clock(start)}]({link_at(video, start)})"
+        parts += [f"## {head} {title}".rstrip(), " ".join(cue.text for cue in inside)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sections(video: Video, cues: Sequence[Cue]) -> list[tuple[int, str, Sequence[Cue]]]:
+    """Cut at the chapters, or into time chunks where there are none."""
+    if not video.chapters:
+        groups = group_by_time(cues, conf.limits().chunk_size_seconds)
+        return [(group.start, "", cues[group.first : group.first + group.count]) for group in groups]
+    starts = sorted((int(start), str(title)) for start, title in video.chapters)
+    if cues and cues[0].start < starts[0][0]:
+        starts.insert(0, (cues[0].start, ""))
+    ends = [start for start, _ in starts[1:]] + [cues[-1].end + 1 if cues else 0]
+    cut = [(start, title, [cue for cue in cues if start <= cue.start < end]) for (start, title), end in zip(starts, ends, strict=True)]
+    return [section for section in cut if section[2]]
+
+
+def _json(video: Video, transcript: Transcript) -> str:
+    rows = [{"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000} for cue in cues_of(transcript)]
+    return json.dumps({"id": video.key, "title": video.title, "lang": transcript.language, "cues": rows}, ensure_ascii=False)
+
+
+_WRITERS: dict[Format, tuple[str, Callable[[Video, Transcript], str]]] = {
+    Format.VTT: ("text/vtt", lambda _, transcript: captions.to_vtt(cues_of(transcript))),
+    Format.SRT: ("application/x-subrip", lambda _, transcript: captions.to_srt(cues_of(transcript))),
+    Format.TXT: ("text/plain", lambda _, transcript: captions.to_txt(cues_of(transcript))),
+    Format.MD: ("text/markdown", _markdown),
+    Format.JSON: ("application/json", _json),
+}
+
+
 # What is derived from a transcript is kept by its digest, so that a changed transcript is never answered from memory.
 
 
@@ -203,7 +306,9 @@ def _segments(pk: int, digest: str, seconds: int) -> list[Group]:
 
 @lru_cache(maxsize=256)
 def _index(pk: int, digest: str, seconds: int) -> bm25.Index:
-    stored = TranscriptIndex.objects.filter(transcript=pk, digest=digest, segment_seconds=seconds, tokenizer_version=bm25.TOKENIZER_VERSION).first()
+    stored = TranscriptIndex.objects.filter(
+        transcript=pk, digest=digest, segment_seconds=seconds, tokenizer_version=bm25.TOKENIZER_VERSION
+    ).first()
     if stored is not None:
         return bm25.Index.from_bytes(bytes(stored.data))
     return bm25.Index.build([segment.text for segment in _segments(pk, digest, seconds)])
