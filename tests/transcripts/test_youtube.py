@@ -3,6 +3,7 @@
 import itertools
 import json
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -385,6 +386,36 @@ def test_the_environment_turns_every_request_to_the_stand_in(fresh: YouTubeStand
     assert {asked.host for asked in fresh.requests} == {"www.youtube.com"}
 
 
+_WATCHED = """
+import json, sys
+met = set()
+def watch(event, arguments):
+    if event == "socket.connect":
+        met.add(str(arguments[1][0]))
+    if event == "socket.getaddrinfo":
+        met.add(str(arguments[0]))
+sys.addaudithook(watch)
+from transcripts.timecodes import Target
+from transcripts.youtube import Options, YouTube
+youtube = YouTube(Options())
+fetched = youtube.fetch(sys.argv[1])
+listing = youtube.list_videos(Target("playlist", sys.argv[2]))
+try:
+    youtube.fetch(sys.argv[3])
+except Exception as error:
+    code = error.code
+print(json.dumps([fetched.info.title, len(listing.entries), code, sorted(met)]))
+"""
+
+
+def test_a_whole_process_asks_nobody_but_the_stand_in(fresh: YouTubeStandIn) -> None:
+    silent = fresh.add_video(new_id(), tracks=())
+    command = [sys.executable, "-c", _WATCHED, standin.MANUAL, standin.PLAYLIST, silent.id]
+    said = subprocess.run(command, env={**os.environ, **fresh.environment()}, capture_output=True, text=True, check=True)
+    assert json.loads(said.stdout) == ["Baking bread at home", 3, "no_captions", ["127.0.0.1"]]
+    assert second_opinions(fresh)
+
+
 # The proxy
 
 
@@ -396,7 +427,7 @@ class Recorder(BaseAdapter):
         self.inner = inner
         self.proxies: list[dict[str, str]] = []
 
-    def send(self, request: requests.PreparedRequest, **settings: Any) -> requests.Response:
+    def send(self, request: requests.PreparedRequest, *_: Any, **settings: Any) -> requests.Response:
         self.proxies.append(dict(settings["proxies"]))
         return self.inner.send(request, **settings)
 

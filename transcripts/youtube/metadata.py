@@ -54,8 +54,9 @@ def clean(value: object, limit: int) -> str:
 
 def moment(timestamp: object) -> datetime | None:
     """Read seconds since the epoch, up to the year 3000."""
-    usable = isinstance(timestamp, int | float) and 0 < timestamp < 32_503_680_000
-    return datetime.fromtimestamp(timestamp, tz=UTC) if usable else None
+    if isinstance(timestamp, int | float) and 0 < timestamp < 32_503_680_000:
+        return datetime.fromtimestamp(timestamp, tz=UTC)
+    return None
 
 
 def _tracks(listed: object, *, auto: bool) -> Iterator[Track]:
@@ -77,8 +78,9 @@ def _items(value: object) -> list[Any]:
 
 
 def _ms(seconds: object) -> int:
-    usable = isinstance(seconds, int | float) and math.isfinite(seconds) and seconds > 0
-    return round(min(seconds, 2_000_000) * 1000) if usable else 0
+    if isinstance(seconds, int | float) and 0 < seconds < math.inf:
+        return round(min(seconds, 2_000_000) * 1000)
+    return 0
 
 
 def _day(written: object) -> datetime | None:

@@ -51,7 +51,7 @@ def _tracks(http: requests.Session, video_id: str) -> list[Track]:
 
 
 def _download(http: requests.Session, track: Track) -> bytes:
-    if "&exp=xpe" in track.address:
+    if "exp=xpe" in track.address:
         raise withheld()
     response = http.get(track.address)
     response.raise_for_status()
