@@ -2,7 +2,7 @@
 
 from django.apps import AppConfig
 
-from kbsite import checks  # noqa: F401  registers the checks
+from kbsite import celery, checks  # noqa: F401  tasks find their broker through the one, the other registers the checks
 
 
 class SiteConfig(AppConfig):

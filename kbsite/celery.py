@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import celeryd_init, setup_logging
+from celery.signals import before_task_publish, celeryd_init, setup_logging
 from django.conf import settings
 from django.utils.log import configure_logging
 
@@ -27,6 +27,11 @@ def make_queue_folders() -> None:
 @celeryd_init.connect
 def _prepare(**_: object) -> None:
     boot.join_database()
+    make_queue_folders()
+
+
+@before_task_publish.connect
+def _prepare_to_send(**_: object) -> None:
     make_queue_folders()
 
 

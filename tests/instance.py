@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import psycopg
+import pytest
 
 from kbsite import postgres
 
@@ -87,6 +90,34 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
     except ProcessLookupError:
         pass
     process.wait(timeout=10)
+
+
+@contextmanager
+def redis_server(folder: Path, *, port: int = 0) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """Run a Redis that keeps nothing on disk; the test is skipped where the program is missing, except in CI."""
+    program = shutil.which("redis-server")
+    if program is None:
+        assert not os.environ.get("CI"), "CI has to install redis-server"
+        pytest.skip("redis-server is not installed")
+    port = port or _free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        wait_until(lambda: _listens(port), what="Redis")
+        yield process, f"redis://127.0.0.1:{port}/0"
+    finally:
+        kill(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 def wait_until(condition: Callable[[], Any], *, what: str, patience: float = PATIENCE) -> Any:

@@ -1,11 +1,17 @@
 """Celery tasks: each loads by id and makes one call. A message is a nudge; losing one, or doing it twice, changes nothing."""
 
+import logging
 from datetime import timedelta
+from functools import partial
 
 from celery import shared_task
+from django.db import transaction
+from kombu.exceptions import OperationalError
 
 from transcripts import acquisition
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
+
+logger = logging.getLogger(__name__)
 
 SENT_AT_ONCE = 50  # how many messages may be out for jobs that need no turn at YouTube
 LOST_AFTER = timedelta(seconds=120)
@@ -37,7 +43,7 @@ def sync_due_feeds() -> None:
 def send(job: Job) -> None:
     """Tell the workers of a job, once its row is committed."""
     job.mark_sent()
-    run_job.delay_on_commit(job.pk)
+    transaction.on_commit(partial(_publish, job))
 
 
 def dispatch() -> None:
@@ -48,3 +54,11 @@ def dispatch() -> None:
         due += ready.exclude(kind=Job.Kind.FILES)[:1]
     for job in due:
         send(job)
+
+
+def _publish(job: Job) -> None:
+    try:
+        run_job.delay(job.pk)
+    except OperationalError as error:
+        logger.warning("the broker is away (%s); job %s waits for the next sweep", type(error).__name__, job.pk)
+        job.mark_unsent()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.instance import Instance, kill, wait_until
+from tests.instance import Instance, kill, redis_server, wait_until
 from tests.youtube_standin import YouTubeStandIn
 
 IDS = [f"kill-video{n}" for n in range(10)]
@@ -111,3 +111,16 @@ def _finishes(instance: Instance, *, videos: int) -> None:
     assert instance.rows("SELECT count(*), count(DISTINCT key) FROM transcripts_video") == [(videos, videos)]
     assert instance.rows("SELECT count(*) FROM transcripts_transcript") == [(videos,)]
     assert instance.rows("SELECT count(*) FROM transcripts_transcriptindex") == [(videos,)]
+
+
+@pytest.mark.redis
+def test_over_redis_a_killed_worker_and_a_restarted_broker_lose_nothing(tmp_path: Path, youtube: YouTubeStandIn) -> None:
+    with redis_server(tmp_path) as (broker, url), Instance(tmp_path / "home", CELERY_BROKER_URL=url, **youtube.environment()) as instance:
+        instance.python(ADD_VIDEOS + ADD_FILES)
+        with instance.worker() as worker:
+            wait_until(lambda: instance.rows("SELECT FROM transcripts_job WHERE done > 3"), what="the first files")
+            kill(worker)
+        kill(broker)  # nothing is saved: whatever messages there were are gone
+        with redis_server(tmp_path, port=int(url.rsplit(":", 1)[1].split("/")[0])):
+            instance.rows("UPDATE transcripts_job SET sent_at = sent_at - interval '1 hour' RETURNING id")
+            _finishes(instance, videos=len(IDS) + FILES)

@@ -197,6 +197,10 @@ class Job(models.Model):
         """Note that a message to the workers went out."""
         self._change(sent_at=timezone.now())
 
+    def mark_unsent(self) -> None:
+        """Note that the message did not go out."""
+        self._change(sent_at=None)
+
     def _change(self, **changes: Any) -> None:
         # One statement, so that a job that was deleted meanwhile stays deleted.
         if Job.objects.filter(pk=self.pk).update(**changes):
