@@ -13,6 +13,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_INCREMENTAL_UTF8: Final = codecs.getincrementaldecoder("utf-8")
 _SAMPLE: Final = 4096
 
 
@@ -42,10 +43,12 @@ def _unmarked_utf16(sample: bytes) -> str | None:
 
 def _utf8(data: bytes) -> str:
     try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        if error.start >= len(data) - 3:  # cut off inside the last character
-            return data[: error.start].decode()
+        return _INCREMENTAL_UTF8().decode(data)  # leaves out a last character that was cut off
+    except UnicodeDecodeError:
+        return _nearly_utf8(data)
+
+
+def _nearly_utf8(data: bytes) -> str:
     lenient = data.decode(errors="replace")
     if _mostly_utf8(lenient):
         return lenient

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from transcripts.captions.drafts import Captions, Draft, settle
+from transcripts.captions.drafts import MAX_CUES, Captions, Draft, settle
 from transcripts.captions.speech import clean, lines
+from transcripts.errors import CaptionsTooLarge
 
 _ROW: Final = re.compile(
     r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?", re.DOTALL
 )
 _ROW_START: Final = frozenset("[(0123456789")
 _READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
+_HEAD: Final = 65_536  # characters
 _LONGEST_READ_OUT: Final = 80  # characters
 
 
@@ -31,8 +33,8 @@ class _Row:
 
 
 def is_panel(text: str) -> bool:
-    """Say whether lines of the text begin with times that never go back: at least two of them, or the first line."""
-    before, rows = _rows(text)
+    """Say whether lines of the text begin with times that never go back: at least two near its start, or the first line."""
+    before, rows = _rows(text[:_HEAD])
     starts = [row.start for row in rows]
     return (len(rows) > 1 or (bool(rows) and not before)) and starts == sorted(starts)
 
@@ -60,6 +62,8 @@ def _rows(text: str) -> tuple[list[str], list[_Row]]:
     for line in map(clean, lines(text)):
         if line[:1] in _ROW_START and (match := _ROW.fullmatch(line)):
             rows.append(_row(match))
+            if len(rows) > MAX_CUES:
+                raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} times.", hint="Split the text.")
         elif line:
             (rows[-1].lines if rows else before).append(line)
     return before, rows

@@ -28,10 +28,8 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 def clean(text: str) -> str:
     """Drop unsafe characters and make every run of white space one blank; "" when nothing visible is left."""
-    if text.isprintable() and "  " not in text:  # as most texts are: white space other than the blank is not printable
-        text = text.strip()
-    else:
-        text = " ".join(without_unsafe(text).split())
+    is_tidy = text.isprintable() and "  " not in text  # as most texts are; no white space but the blank is printable
+    text = text.strip() if is_tidy else " ".join(without_unsafe(text).split())
     return text if text.isascii() or text.strip(_INVISIBLE) else ""
 
 

@@ -92,8 +92,9 @@ def _milliseconds(hours: str | None, minutes: str, seconds: str, fraction: str |
 
 def _label_positions(lines: Sequence[str], times: Sequence[tuple[int, int] | None]) -> set[int]:
     """Find the cue numbers and names: right above times, and either after an empty line or, where cues are numbered at all, a number."""
-    above = [position - 1 for position in range(1, len(lines)) if times[position] is not None and times[position - 1] is None]
-    is_numbered = bool(above) and _is_number(lines[above[0]])
+    timed = [position for position, pair in enumerate(times) if pair is not None]
+    above = [position - 1 for position in timed if position > 0 and times[position - 1] is None]
+    is_numbered = bool(above) and above[0] < timed[0] and _is_number(lines[above[0]])
     return {position for position in above if _follows_gap(lines, position) or (is_numbered and _is_number(lines[position]))}
 
 
