@@ -131,6 +131,21 @@ def refetch(video: Video, *, language: str = "", by: Any = None) -> Job:
     return _request_video(video.collection, video.youtube_id, language=language, tags=(), by=by)
 
 
+def retry(job: Job) -> Job:
+    """Queue a finished job again; where an unfinished one does the same, that one is returned. Raises ``Conflict``."""
+    with transaction.atomic():
+        found = Job.objects.select_for_update().filter(pk=job.pk).first()
+        if found is None or not found.is_finished:
+            raise Conflict(f"Job {job.pk} has not ended yet.", hint="It is tried again by itself where that makes sense.")
+        if found.kind == Job.Kind.FILES and not found.files.exists():
+            raise Conflict("The files of this job are gone.", hint="Add the ones that failed again.")
+        same = Job.objects.unfinished().filter(collection=found.collection_id, kind=found.kind, target=found.target, language=found.language)
+        if found.kind != Job.Kind.FILES and (other := same.first()):
+            return other
+        found.retry()
+    return found
+
+
 # Doing it
 
 
