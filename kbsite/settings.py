@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 from platformdirs import user_data_path
 
 from kbsite import postgres
@@ -38,17 +39,14 @@ OPTIONS: dict[str, Option] = {}
 
 def _option(name: str, default: Any, meaning: str, *, secret: bool = False) -> Any:
     OPTIONS[name] = Option(name=name, default=default, meaning=meaning, secret=secret)
-    match default:
-        case bool():
-            return env.bool(name, default=default)
-        case int():
-            return env.int(name, default=default)
-        case float():
-            return env.float(name, default=default)
-        case list():
-            return env.list(name, default=default)
-        case _:
-            return env.str(name, default=default)
+    try:
+        return _READERS.get(type(default), env.str)(name, default=default)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} cannot be {env.str(name)!r}: {_EXPECTED[type(default)]} is expected ({meaning})") from error
+
+
+_READERS = {bool: env.bool, int: env.int, float: env.float, list: env.list}
+_EXPECTED = {bool: "true or false", int: "a whole number", float: "a number"}
 
 
 # Where things are

@@ -1,0 +1,46 @@
+"""Settings and what the README says of them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kbsite.settings import OPTIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_readme_lists_every_setting_with_its_default_and_nothing_else() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    told = {name: (default, meaning) for name, default, meaning in rows}
+    assert told == {name: (shown(option.default), option.meaning) for name, option in OPTIONS.items()}
+
+
+def shown(default: object) -> str:
+    """Write a default as the README's table does."""
+    if isinstance(default, list):
+        default = ",".join(default)
+    return f"`{default}`" if default != "" else ""
+
+
+@pytest.mark.parametrize(("name", "value"), [("CHUNK_SIZE_SECONDS", "five"), ("YOUTUBE_PACING_SECONDS", "fast"), ("PORT", "http")])
+def test_a_setting_that_makes_no_sense_is_told_at_the_start(name: str, value: str, tmp_path: Path) -> None:
+    environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", "import kbsite.settings"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"{name} cannot be '{value}'" in done.stderr
+
+
+def test_the_secret_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    code = "from kbsite.settings import SECRET_KEY; print(SECRET_KEY)"
+    runs = [
+        subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env={"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    keys = {run.communicate()[0] for run in runs}
+    assert len(keys) == 1
+    assert len(keys.pop()) > 50
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
