@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import importlib.util
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -157,17 +158,23 @@ def _launch_until_ready(home: Home, account: Account, deadline: float, *, fast: 
 
 
 def _initialise(home: Home, account: Account, *, fast: bool) -> None:
-    # A cluster that was cut off while it was made never stands under the real name.
-    unfinished = home.root / "data.new"
-    shutil.rmtree(unfinished, ignore_errors=True)
+    # A database that was cut off while it was made never stands under the real name, and one that a killed start still makes is not touched by this.
+    _remove_unfinished(home)
+    unfinished = home.root / f"new-{secrets.token_hex(4)}"
     made = _initdb(unfinished, account, "C.UTF-8", fast=fast)
     if made.returncode != 0 and "invalid locale name" in made.stderr:
         made = _initdb(unfinished, account, "C", fast=fast)
     if made.returncode != 0:
-        error = _failure(home, made.stderr)
-        shutil.rmtree(unfinished, ignore_errors=True)
+        error = _failure(home, made.stderr)  # looks at the room on the disk, and so comes before the removal
+        _remove_unfinished(home)
         raise error
     unfinished.rename(home.data)
+    _remove_unfinished(home)
+
+
+def _remove_unfinished(home: Home) -> None:
+    for directory in home.root.glob("new-*"):
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _initdb(directory: Path, account: Account, locale: str, *, fast: bool) -> "subprocess.CompletedProcess[str]":
@@ -197,7 +204,8 @@ def _launch(home: Home, account: Account, deadline: float, *, fast: bool) -> Non
 
 
 def _await_ready(pid: int | None, home: Home, deadline: float) -> bool:
-    while _status(home) != _ACCEPTING:
+    # The file is read first because the server's log keeps every refused connection.
+    while not (_says_ready(home) and _status(home) == _ACCEPTING):
         if not _lives(pid, home):
             return False
         if time.monotonic() > deadline:
@@ -265,6 +273,13 @@ def _written_pid(file: Path) -> int | None:
         return None
 
 
+def _says_ready(home: Home) -> bool:
+    try:
+        return home.pid_file.read_bytes().splitlines()[-1].strip() == b"ready"
+    except (OSError, IndexError):
+        return False
+
+
 def _lives(pid: int | None, home: Home) -> bool:
     # A server in another container has no process id here, but its socket answers.
     return _is_postmaster(pid, home) or _status(home) != _SILENT
@@ -293,7 +308,7 @@ def _answers(home: Home) -> bool:
 
 
 def _status(home: Home) -> int:
-    code = _run("pg_isready", *_address(home)).returncode
+    code = _run("pg_isready", *_address(home), f"--username={ROLE}", "--dbname=postgres").returncode
     return code if code in (_ACCEPTING, _REJECTING) else _SILENT
 
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -253,7 +254,7 @@ def test_four_processes_that_start_at_once_share_one_new_database(data_dir: Path
             leave(user)
 
     assert not answers(data_dir)
-    assert not (data_dir / "postgres/data.new").exists()
+    assert not list((data_dir / "postgres").glob("new-*"))
 
 
 def test_a_killed_server_is_started_anew_with_what_was_committed(made_dir: Path) -> None:
@@ -297,7 +298,7 @@ def test_a_broken_pid_file_is_overcome(made_dir: Path, content: str) -> None:
 
 
 def test_a_database_that_was_cut_off_while_it_was_made_is_made_again(data_dir: Path) -> None:
-    unfinished = data_dir / "postgres/data.new"
+    unfinished = data_dir / "postgres/new-0123"
     unfinished.mkdir(parents=True)
     (data_dir / "postgres").chmod(0o700)
     (unfinished / "PG_VERSION").write_text("18\n")
@@ -307,6 +308,19 @@ def test_a_database_that_was_cut_off_while_it_was_made_is_made_again(data_dir: P
 
     with postgres.start(data_dir, fast=True) as server:
         assert ask(server.dsn, "SELECT 1") == 1
+
+
+@pytest.mark.parametrize(("seconds", "number"), [(0.1, signal.SIGINT), (0.3, signal.SIGKILL), (0.6, signal.SIGINT)])
+def test_a_first_start_that_is_interrupted_leaves_nothing_that_harms_the_next(data_dir: Path, seconds: float, number: signal.Signals) -> None:
+    with process(data_dir, USER.replace("server =", "print('here', flush=True)\nserver =").replace("sys.stdin.read()", "")) as starting:
+        assert address(starting) == "here"
+        time.sleep(seconds)
+        starting.send_signal(number)
+        starting.wait(10)
+
+        with postgres.start(data_dir, fast=True) as server:
+            assert ask(server.dsn, "SELECT 1") == 1
+        assert not answers(data_dir)
 
 
 def test_a_directory_of_another_major_version_is_told_with_both_versions(made_dir: Path) -> None:
