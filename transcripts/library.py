@@ -1,13 +1,14 @@
 """The read side: list, find, read and search, always within a Scope."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
 from django.conf import settings
-from django.db.models import Count, Prefetch
+from django.db.models import Count, Func, Prefetch, TextField
 
 from transcripts import bm25, captions, conf, reading
 from transcripts.cues import Cue, Group, group_by_time
@@ -118,6 +119,12 @@ def shelf(scope: Scope, name: str = "") -> Collection:
     raise InvalidInput("Which collection is it for?", hint=f"Collections you can add to: {', '.join(one.slug for one in usual[:20])}.")
 
 
+def tags(scope: Scope, *, limit: int = 50) -> list[str]:
+    """Return the tags that visible videos have, in alphabetical order, at most ``limit``."""
+    each = Func("tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True)
+    return list(Video.objects.visible(scope).order_by().annotate(one=each).values_list("one", flat=True).distinct().order_by("one")[:limit])
+
+
 def list_videos(scope: Scope, wanted: Filter = Filter(), *, offset: int = 0, limit: int = 24) -> Page:  # noqa: B008  frozen
     """Return a page of videos, newest first."""
     found = Video.objects.visible(scope)
@@ -196,6 +203,12 @@ def read(
         include_full=include_full,
     )
     return VideoReading(video=video, transcript=transcript, reading=found)
+
+
+def chunk_index_at(transcript: Transcript, seconds: float) -> int:
+    """Return the index of the time chunk in which a moment lies; before the first it is 0, after the last the last."""
+    groups = group_by_time(cues_of(transcript), conf.limits().chunk_size_seconds)
+    return max(0, bisect_right([group.start for group in groups], seconds * 1000) - 1)
 
 
 def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> VideoSearch:

@@ -1,0 +1,52 @@
+"""How times, states and hits are written in pages."""
+
+from collections.abc import Sequence
+
+from django import template
+from django.utils.html import conditional_escape
+from django.utils.safestring import SafeString, mark_safe
+
+from transcripts.timecodes import clock as clock_of_ms
+
+register = template.Library()
+
+
+@register.filter
+def clock(ms: int) -> str:
+    """Write milliseconds as ``12:34``."""
+    return clock_of_ms(int(ms))
+
+
+@register.filter
+def clock_seconds(seconds: float) -> str:
+    """Write seconds as ``12:34``."""
+    return clock_of_ms(int(seconds * 1000))
+
+
+@register.filter
+def seconds(ms: int) -> int:
+    """Cut milliseconds to whole seconds."""
+    return int(ms) // 1000
+
+
+@register.filter
+def spoken_length(ms: int) -> str:
+    """Write milliseconds as a person would say it: ``1 h 5 min``, ``12 min``, ``40 s``."""
+    minutes, rest = divmod(int(ms) // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min" if minutes else f"{rest} s"
+
+
+@register.filter
+def marked(text: str, spans: Sequence[tuple[int, int]]) -> SafeString:
+    """Escape a text and put the spans (in order, not overlapping) into ``<mark>``."""
+    parts, position = [], 0
+    for start, end in spans:
+        parts += [conditional_escape(text[position:start]), "<mark>", conditional_escape(text[start:end]), "</mark>"]
+        position = end
+    parts.append(conditional_escape(text[position:]))
+    return mark_safe("".join(parts))  # every part is escaped above
+
+
