@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
@@ -20,7 +20,7 @@ from transcripts.scope import NOTHING, Scope
 class Caller:
     """Who asks, and what they may see and change."""
 
-    user: AbstractUser
+    user: User
     scope: Scope
     token: ApiToken | None = None
 
@@ -36,7 +36,7 @@ def everything() -> Scope:
     return Scope(readable=ids, writable=ids)
 
 
-def scope_of(user: AbstractUser | AnonymousUser, token: ApiToken | None = None) -> Scope:
+def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope:
     """Return what a user (through a token, when one is given) may see and change."""
     if not user.is_authenticated or not user.is_active:
         return NOTHING
@@ -87,7 +87,7 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
         return super().handle_no_permission(request, view_func)
 
 
-def _as_member(user: AbstractUser) -> Scope:
+def _as_member(user: User) -> Scope:
     rows = list(Membership.objects.filter(user=user).values_list("collection_id", "role"))
     return Scope(
         readable=frozenset(collection for collection, _ in rows),

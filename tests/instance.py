@@ -66,7 +66,7 @@ class Instance:
     def locked(self, table: str) -> Iterator[None]:
         """Keep everyone else from writing to a table while the block runs."""
         with psycopg.connect(self._server.dsn) as connection:
-            connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")  # type: ignore[arg-type]
+            connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
             yield
             connection.rollback()
 

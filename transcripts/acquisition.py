@@ -237,7 +237,8 @@ def _recover(job: Job) -> bool:
         if not held or not Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).exists():
             return False
         if job.attempts >= MAX_CRASHES:
-            job.fail(KnowledgeBaseError(f"The worker died {job.attempts} times while doing this.", hint="The server's log may say why; retry it when that is mended."))
+            message = f"The worker died {job.attempts} times while doing this."
+            job.fail(KnowledgeBaseError(message, hint="The server's log may say why; retry it when that is mended."))
         else:
             job.put_back()
         return True
@@ -265,7 +266,7 @@ def _run_feed(job: Job) -> None:
     if feed is None:
         raise Conflict("The playlist or channel was deleted.", hint="Add it again.")
     job.report(step="reading the list")
-    listing = YouTube(conf.youtube_options()).list_videos(Target(kind=feed.kind, id=feed.youtube_id), newest=feed.newest)
+    listing = YouTube(conf.youtube_options()).list_videos(feed.target, newest=feed.newest)
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
     wanted = _unseen(feed, listing.video_ids)
     with transaction.atomic():
@@ -405,7 +406,8 @@ def _keep_thumbnail(youtube: YouTube, video: Video) -> None:
 
 
 def _store_fetched(job: Job, fetched: Fetched) -> Stored:
-    found = Metadata(key=fetched.info.id, info=fetched.info, title=fetched.info.title, youtube_id=fetched.info.id, tags=tuple(job.tags), partial=fetched.partial)
+    info = fetched.info
+    found = Metadata(key=info.id, info=info, title=info.title, youtube_id=info.id, tags=tuple(job.tags), partial=fetched.partial)
     return _store(job.collection, found, cues=fetched.cues, language=fetched.language, origin=fetched.origin, raw_name=fetched.raw_name, raw=fetched.raw)
 
 
@@ -421,9 +423,8 @@ def _store(collection: Collection, found: Metadata, *, cues: Sequence[Cue], lang
 
 def _store_video(collection: Collection, found: Metadata, *, duration: int) -> Video:
     values = _video_values(found)
-    video, created = Video.objects.get_or_create(
-        collection=collection, key=found.key, defaults={**values, "title": values.get("title") or found.key, "duration": max(duration, values.get("duration", 0))}
-    )
+    defaults = {**values, "title": values.get("title") or found.key, "duration": max(duration, values.get("duration", 0))}
+    video, created = Video.objects.get_or_create(collection=collection, key=found.key, defaults=defaults)
     if not created:
         for name, value in values.items():
             setattr(video, name, value)

@@ -66,6 +66,7 @@ def test_a_refusal_closes_the_gate_and_keeps_the_job(collection: Collection, you
     gate = YouTubeGate.current()
     assert (job.state, job.attempts, gate.state) == (Job.State.QUEUED, 0, "closed")
     assert job.run_after == gate.closed_until
+    assert gate.closed_until is not None
     assert 14 < (gate.closed_until - timezone.now()).total_seconds() / 60 <= 15
     asked = len(youtube.requests)
     Job.objects.update(run_after=None)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from transcripts.models.shelves import Collection
 from transcripts.scope import Scope
-from transcripts.timecodes import watch_url
+from transcripts.timecodes import Target, watch_url
 
 KEY_LENGTH = 200
 
@@ -208,6 +208,11 @@ class Feed(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.youtube_id
+
+    @property
+    def target(self) -> Target:
+        """What YouTube is asked for."""
+        return Target(kind="playlist" if self.kind == self.Kind.PLAYLIST else "channel", id=self.youtube_id)
 
     def plan(self) -> None:
         """Set when it is looked at next, from now."""
