@@ -382,6 +382,10 @@ def test_rows_of_text_start_and_duration_are_read() -> None:
     assert rows(captions) == [(5850, 7713, "a b"), (8000, 10_000, "<i>c</i>")]
 
 
+def test_rows_may_lie_in_the_list_of_one_video() -> None:
+    assert texts(parse(b'[[{"text": "a", "start": 0, "duration": 1}]]')) == ["a"]
+
+
 def test_an_object_says_whose_its_cues_are() -> None:
     about = {
         "id": "talk-1",

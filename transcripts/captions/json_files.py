@@ -31,7 +31,9 @@ def read_json(text: str) -> Captions:
             return Captions(cues=settle(_event_drafts(events)), format="json3")
         case {"cues": list(rows), **about}:
             return _described(about, rows)
-        case [*rows] if not rows or any(_is_row(row) for row in rows):
+        case [[*rows]] | [*rows] if not rows or any(
+            map(_is_row, rows)
+        ):  # the command of youtube-transcript-api gives a list for each video
             return Captions(cues=settle(_row_drafts(rows)), format="json")
     raise BadJson("This JSON holds no captions.", hint="Known are json3, and rows of text, start and duration.")
 
