@@ -1,0 +1,163 @@
+"""What `kb add` does: files are read here and now, addresses become jobs, and the end tells what came of all."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kbsite.cli import following, importing, shapes
+from kbsite.cli.importing import Problem
+from kbsite.cli.terminal import note, print_json, say, table
+from kbsite.errors import exit_code_of
+from transcripts import acquisition, conf, library, tasks
+from transcripts.acquisition import Stored
+from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
+from transcripts.models import Collection, Job, WorkerPulse
+from transcripts.scope import Scope
+from transcripts.timecodes import parse_target
+
+PASTED = "-"
+PROBLEMS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How things are to be added."""
+
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    newest: int | None = None
+    every_hours: int | None = None
+    title: str = ""
+    wait: bool = False
+    quiet: bool = False
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of it. A problem with what was named on the command line sets the exit code; one inside a folder does not."""
+
+    stored: list[Stored] = field(default_factory=list)
+    skipped: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
+    exit_code: int = 0
+    waited: bool = False
+
+    def fail(self, name: str, error: KnowledgeBaseError) -> None:
+        """Note a problem with something that was named."""
+        self.problems.append(Problem.of(name, error))
+        self.exit_code = self.exit_code or exit_code_of(error)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many transcripts were added, updated and unchanged, and how many files were skipped."""
+        changes = [str(one.change) for one in self.stored]
+        return {**{change: changes.count(change) for change in acquisition.Change}, "skipped": self.skipped}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it."""
+        videos = {one.video.pk: one.video for one in self.stored} | {one.video.pk: one.video for one in self.jobs if one.video}
+        return {
+            **self.counts(),
+            "videos": [shapes.video(video) for video in videos.values()],
+            "jobs": [shapes.job(one) for one in self.jobs],
+            "problems": [problem.as_json() for problem in self.problems],
+        }
+
+    def print(self, *, as_json: bool) -> None:
+        """Show it."""
+        if as_json:
+            print_json(self.as_json())
+            return
+        if self.stored or self.skipped or self.problems:
+            say(", ".join(f"{count} {name}" for name, count in self.counts().items()))
+        self._print_jobs()
+        self._print_problems()
+
+    def _print_jobs(self) -> None:
+        for job in self.jobs:
+            say(f"Job {job.pk}: {job} · {job.get_state_display()}" + (f" · {job.video.key}: {job.video}" if job.video else ""))
+        if any(not job.is_finished for job in self.jobs) and not self.waited and not WorkerPulse.is_alive():
+            note("No worker is running, so this waits in the queue: start one with `kb serve`, or add with --wait.", "yellow")
+
+    def _print_problems(self) -> None:
+        if self.problems:
+            rows = [(problem.name, problem.code, problem.message) for problem in self.problems[:PROBLEMS_SHOWN]]
+            table(("Not added", "Code", "Why"), rows)
+            for hint in dict.fromkeys(problem.hint for problem in self.problems[:PROBLEMS_SHOWN] if problem.hint):
+                note(hint)
+        if len(self.problems) > PROBLEMS_SHOWN:
+            note(f"… and {len(self.problems) - PROBLEMS_SHOWN} more; --json lists them all.")
+
+
+def shelf(scope: Scope, name: str) -> Collection:
+    """Return the collection of that name, or the default one. Raises ``CollectionNotFound``."""
+    return library.find_collection(scope, name) if name else Collection.objects.default()
+
+
+def add(collection: Collection, what: Sequence[str], *, wishes: Wishes) -> Report:
+    """Add everything that was named; one that fails does not keep the others out."""
+    report = Report(waited=wishes.wait)
+    paths = [Path(name) for name in what if name != PASTED and Path(name).exists()]
+    addresses = [name for name in what if name != PASTED and not Path(name).exists()]
+    _check_title(what, paths, wishes)
+    if PASTED in what:
+        _add_pasted(collection, wishes, report)
+    _add_paths(collection, paths, wishes, report)
+    for address in dict.fromkeys(addresses):
+        _request(collection, address, wishes, report)
+    if wishes.wait and report.jobs:
+        _follow(report, quiet=wishes.quiet)
+    return report
+
+
+def _check_title(what: Sequence[str], paths: Sequence[Path], wishes: Wishes) -> None:
+    if PASTED in what and not wishes.title:
+        raise InvalidInput("What is pasted has no title.", hint="Give it one: kb add - --title “…”")
+    if wishes.title and (len(what) > 1 or any(path.is_dir() for path in paths) or not (paths or PASTED in what)):
+        raise InvalidInput("--title is for one file, or for what is pasted.", hint="Leave it out; titles come from YouTube, the files or their names.")
+
+
+def _add_pasted(collection: Collection, wishes: Wishes, report: Report) -> None:
+    text = sys.stdin.buffer.read(conf.max_upload_bytes() + 1).decode(errors="replace")
+    try:
+        report.stored.append(acquisition.add_text(collection, text, title=wishes.title, language=wishes.language, tags=wishes.tags))
+    except KnowledgeBaseError as error:
+        report.fail(PASTED, error)
+
+
+def _add_paths(collection: Collection, paths: Iterable[Path], wishes: Wishes, report: Report) -> None:
+    gathered = importing.gather(list(paths))
+    report.skipped += gathered.skipped
+    report.problems += gathered.problems
+    for outcome in importing.run(collection, gathered, tags=wishes.tags, language=wishes.language, title=wishes.title, quiet=wishes.quiet):
+        if isinstance(outcome.result, Stored):
+            report.stored.append(outcome.result)
+        elif outcome.found.named:
+            report.fail(str(outcome.found.path), outcome.result)
+        else:
+            report.skipped += 1
+            report.problems.append(Problem.of(str(outcome.found.path), outcome.result))
+
+
+def _request(collection: Collection, address: str, wishes: Wishes, report: Report) -> None:
+    try:
+        parse_target(address)
+        job = acquisition.request(
+            collection, address, language=wishes.language, tags=wishes.tags, newest=wishes.newest, every_hours=wishes.every_hours
+        )
+    except InvalidUrl as error:
+        missing = "/" in address and "youtu" not in address.casefold() or importing.is_captions_name(address)
+        report.fail(address, InvalidInput(f"There is no file “{address}” here, and it is no address of YouTube.") if missing else error)
+        return
+    tasks.send(job)
+    report.jobs.append(job)
+
+
+def _follow(report: Report, *, quiet: bool) -> None:
+    ended = following.follow(report.jobs, quiet=quiet)
+    report.jobs = ended.jobs
+    for job in ended.jobs:
+        if error := following.error_of(job):
+            report.fail(f"{job}", error)

@@ -1,0 +1,49 @@
+"""What the programs that speak MCP want in their configuration files."""
+
+from pathlib import Path
+from typing import Any
+
+from kbsite import settings
+from kbsite.cli import running
+
+NAME = "cuebase"
+PLACES = {
+    "claude-desktop": "Claude Desktop: claude_desktop_config.json (Settings → Developer → Edit Config). It starts mcp-remote, which needs Node.",
+    "claude-code": "Claude Code: .mcp.json in the project's folder.",
+    "cursor": "Cursor: ~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder.",
+    "vscode": "VS Code: .vscode/mcp.json in the project's folder.",
+}
+
+
+def base_url() -> str:
+    """Return where the server is reached: the one that runs now, or else the one that the settings name."""
+    server = None if settings.OPTIONS["PUBLIC_URL"].is_set else running.find(Path(settings.DATA_DIR))
+    if server:
+        return server.url.rstrip("/")
+    url = settings.PUBLIC_URL if settings.OPTIONS["PUBLIC_URL"].is_set else f"http://127.0.0.1:{settings.PORT}"
+    return str(url).rstrip("/")
+
+
+def mcp_url() -> str:
+    """Return the address of the MCP endpoint."""
+    return f"{base_url()}/mcp"
+
+
+def config(client: str, *, url: str, token: str) -> dict[str, Any]:
+    """Return the configuration of one client: ``claude-desktop``, ``claude-code``, ``cursor`` or ``vscode``."""
+    headers = {"Authorization": f"Bearer {token}"}
+    match client:
+        case "claude-desktop":
+            return {"mcpServers": {NAME: _bridge(url, token)}}
+        case "claude-code":
+            return {"mcpServers": {NAME: {"type": "http", "url": url, "headers": headers}}}
+        case "cursor":
+            return {"mcpServers": {NAME: {"url": url, "headers": headers}}}
+        case _:
+            return {"servers": {NAME: {"type": "http", "url": url, "headers": headers}}}
+
+
+def _bridge(url: str, token: str) -> dict[str, Any]:
+    # Its configuration file knows only programs to start. The token is passed by the environment, as Windows breaks arguments with blanks.
+    plain = ["--allow-http"] if url.startswith("http://") else []
+    return {"command": "npx", "args": ["-y", "mcp-remote", url, *plain, "--header", "Authorization:${CUEBASE_AUTH}"], "env": {"CUEBASE_AUTH": f"Bearer {token}"}}

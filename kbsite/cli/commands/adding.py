@@ -1,0 +1,34 @@
+"""Bringing something in: add."""
+
+from typing import Annotated
+
+import typer
+
+from kbsite.cli.options import InCollection, Json, Language
+from kbsite.cli.terminal import open_library
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command("add")(add)
+
+
+def add(
+    what: Annotated[list[str], typer.Argument(metavar="URL|FILE|DIR…", help="Videos, playlists or channels of YouTube; caption files; folders of them; - for a pasted panel.")],
+    collection: InCollection = "",
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; may be given several times.", show_default=False)] = None,
+    lang: Language = "",
+    newest: Annotated[int | None, typer.Option(min=1, help="Of a playlist or channel, only the newest so many.", show_default=False)] = None,
+    every: Annotated[int | None, typer.Option(min=1, metavar="HOURS", help="Look for new videos of it every so many hours.", show_default=False)] = None,
+    title: Annotated[str, typer.Option(help="The title of one file, or of what is pasted.", show_default=False)] = "",
+    wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait until YouTube's videos are here.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Add videos of YouTube, caption files, folders of them, or a transcript pasted into the standard input (-)."""
+    scope = open_library()
+    from kbsite.cli import addition
+
+    wishes = addition.Wishes(tags=tuple(tag or ()), language=lang, newest=newest, every_hours=every, title=title, wait=wait, quiet=as_json)
+    report = addition.add(addition.shelf(scope, collection), what, wishes=wishes)
+    report.print(as_json=as_json)
+    raise typer.Exit(report.exit_code)

@@ -1,0 +1,195 @@
+"""Looking at what is there: list, show, search, export, collections, delete; and demo."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from kbsite.cli import completion
+from kbsite.cli.options import InCollection, Json, Language, VideoId, Yes
+from kbsite.cli.terminal import confirm, note, open_library, print_json, say, table
+from transcripts.errors import InvalidInput
+from transcripts.timecodes import clock, parse_clock
+
+SHELVES = typer.Typer(no_args_is_help=False, help="Collections: list, add, delete.")
+
+
+class Format(StrEnum):
+    """What a transcript can be written as."""
+
+    VTT = "vtt"
+    SRT = "srt"
+    TXT = "txt"
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    for name, command in (("list", list_videos), ("show", show), ("search", search), ("export", export), ("delete", delete), ("demo", demo)):
+        app.command(name)(command)
+    app.add_typer(SHELVES, name="collections")
+
+
+def list_videos(
+    words: Annotated[list[str] | None, typer.Argument(help="Words of the title, channel or id.", show_default=False)] = None,
+    collection: InCollection = "",
+    tag: Annotated[str, typer.Option(help="Only videos with this tag.", show_default=False)] = "",
+    channel: Annotated[str, typer.Option(help="Only videos of this channel.", show_default=False)] = "",
+    lang: Language = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many videos at most.")] = 50,
+    offset: Annotated[int, typer.Option(min=0, help="Skip so many.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """List the videos, newest first."""
+    scope = open_library()
+    from kbsite.cli import shapes
+    from transcripts import library
+
+    wanted = library.Filter(words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang)
+    page = library.list_videos(scope, wanted, offset=offset, limit=limit)
+    if as_json:
+        print_json({"videos": [shapes.video(video) for video in page.videos], "total": page.total, "next": page.next})
+        return
+    rows = ((one.key, one.title, one.channel, clock(one.duration), " ".join(shapes.languages(one)), one.collection.slug) for one in page.videos)
+    table(("ID", "Title", "Channel", "Length", "Languages", "Collection"), rows, empty="No videos. Add one with `kb add`, or try `kb demo`.")
+    if page.next is not None:
+        note(f"{page.total} in all; the next: --offset {page.next}")
+
+
+def show(
+    reference: VideoId,
+    full: Annotated[bool, typer.Option("--full", help="All of it, however long.")] = False,
+    chunk: Annotated[int | None, typer.Option(min=0, help="One time chunk, counted from 0.", show_default=False)] = None,
+    start: Annotated[str, typer.Option(metavar="TIME", help="From this moment on: 90, 12:34, 1:02:03 or 1h2m3s.", show_default=False)] = "",
+    end: Annotated[str, typer.Option(metavar="TIME", help="Up to this moment.", show_default=False)] = "",
+    chunk_size: Annotated[int | None, typer.Option(help="Seconds of a chunk; unset: CHUNK_SIZE_SECONDS.", show_default=False)] = None,
+    lang: Language = "",
+    collection: InCollection = "",
+    as_json: Json = False,
+) -> None:
+    """Read a transcript: all of it if it is short, else a preview; a time chunk; a time range."""
+    span = [parse_clock(text) if text else None for text in (start, end)]
+    scope = open_library()
+    from kbsite.cli import shapes
+    from transcripts import library
+
+    video = library.find_video(scope, reference, collection=collection)
+    found = library.read(video, language=lang, start=span[0], end=span[1], chunk_index=chunk, chunk_size=chunk_size, include_full=full)
+    if as_json:
+        print_json(shapes.reading(found))
+    else:
+        shapes.print_reading(found)
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="Words to look for.")],
+    inside: Annotated[str, typer.Option("--in", metavar="ID", help="The video to search in.", autocompletion=completion.video_ids, show_default=False)] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many hits at most.")] = 5,
+    lang: Language = "",
+    collection: InCollection = "",
+    as_json: Json = False,
+) -> None:
+    """Find the moments of a video at which words are spoken, best first."""
+    if not inside:
+        raise InvalidInput("Say which video to search in: --in ID.", hint="`kb list` shows the ids.")
+    scope = open_library()
+    from kbsite.cli import shapes
+    from transcripts import library
+
+    video = library.find_video(scope, inside, collection=collection)
+    found = library.search(video, query, language=lang, limit=limit)
+    if as_json:
+        print_json([shapes.hit(one) for one in found.hits])
+    else:
+        shapes.print_hits(found)
+
+
+def export(
+    reference: VideoId,
+    form: Annotated[Format, typer.Option("--format", "-f", help="The format.")] = Format.VTT,
+    lang: Language = "",
+    collection: InCollection = "",
+) -> None:
+    """Write a transcript as captions or text to the standard output."""
+    scope = open_library()
+    from transcripts import captions, library
+
+    transcript = library.find_transcript(library.find_video(scope, reference, collection=collection), language=lang)
+    write = {Format.VTT: captions.to_vtt, Format.SRT: captions.to_srt, Format.TXT: captions.to_txt}[form]
+    typer.echo(write(library.cues_of(transcript)), nl=False)
+
+
+def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False) -> None:
+    """Delete a video and everything that came from it."""
+    scope = open_library()
+    from kbsite.cli import shelves
+    from transcripts import library
+
+    video = library.find_video(scope, reference, collection=collection)
+    going = shelves.what_goes_with(video)
+    confirm(f"“{video}” ({video.key}) goes, with {going}. Delete it?", yes=yes)
+    key = video.key
+    shelves.delete_video(video)
+    if as_json:
+        print_json({"deleted": key})
+    else:
+        say(f"Deleted {key}: {going}.")
+
+
+def demo(as_json: Json = False) -> None:
+    """Show what this does, with a small library of its own and without a network: read, page, search."""
+    open_library()
+    from kbsite.cli import demonstration
+
+    shown = demonstration.run()
+    if as_json:
+        print_json(shown.as_json())
+    else:
+        shown.print()
+
+
+@SHELVES.callback(invoke_without_command=True)
+def list_collections(context: typer.Context, as_json: Json = False) -> None:
+    """List the collections, or add or delete one."""
+    if context.invoked_subcommand:
+        return
+    scope = open_library()
+    from kbsite.cli import shelves
+
+    found = shelves.overview(scope)
+    if as_json:
+        print_json([row.as_json() for row in found])
+    else:
+        table(("Collection", "Name", "Videos", "Members"), ((row.slug, row.name, row.videos, ", ".join(row.members)) for row in found))
+
+
+@SHELVES.command("add")
+def add_collection(name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = False) -> None:
+    """Make a collection."""
+    open_library()
+    from kbsite.cli import shelves
+
+    made = shelves.add(name)
+    if as_json:
+        print_json({"id": made.slug, "name": made.name})
+    else:
+        say(f"Made the collection “{made.name}” ({made.slug}).")
+
+
+@SHELVES.command("delete")
+def delete_collection(
+    name: Annotated[str, typer.Argument(help="Its name or slug.", autocompletion=completion.collections)], yes: Yes = False, as_json: Json = False
+) -> None:
+    """Delete a collection with all its videos."""
+    scope = open_library()
+    from kbsite.cli import shelves
+    from transcripts import library
+
+    collection = library.find_collection(scope, name)
+    going = shelves.what_goes_with(collection)
+    confirm(f"The collection “{collection}” goes, with {going}. Delete it?", yes=yes)
+    slug = collection.slug
+    shelves.delete_collection(collection)
+    if as_json:
+        print_json({"deleted": slug})
+    else:
+        say(f"Deleted the collection {slug}: {going}.")

@@ -1,0 +1,41 @@
+"""The demonstration: the sample library is loaded, read, paged and searched."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from kbsite.cli import shapes
+from kbsite.cli.terminal import say
+from transcripts import library, samples
+from transcripts.library import VideoReading, VideoSearch
+
+QUERY = "why does a rare word count more"
+HITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A short talk read whole, a page of a long one, and the best moments for a question."""
+
+    reading: VideoReading
+    page: VideoReading
+    found: VideoSearch
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {"reading": shapes.reading(self.reading), "page": shapes.reading(self.page), "hits": [shapes.hit(one) for one in self.found.hits]}
+
+    def print(self) -> None:
+        """Show it, each part with the command that gives it."""
+        say(f"$ kb show {self.reading.video.key}", "bold green")
+        shapes.print_reading(self.reading)
+        say(f"\n$ kb show {self.page.video.key} --chunk {self.page.reading.chunk.index if self.page.reading.chunk else 0}", "bold green")
+        shapes.print_reading(self.page)
+        say(f'\n$ kb search "{self.found.query}" --in {self.found.video.key}', "bold green")
+        shapes.print_hits(self.found)
+
+
+def run() -> Demonstration:
+    """Load the samples if they are not there, and use them."""
+    videos = {stored.video.key: stored.video for stored in samples.load()}
+    short, long = videos[samples.SHORT], videos[samples.LONG]
+    return Demonstration(reading=library.read(short, language="en"), page=library.read(long, chunk_index=1), found=library.search(short, QUERY, language="en", limit=HITS))

@@ -1,0 +1,185 @@
+"""Caption files from this machine: which of the named files and folders they are, and reading them into the library."""
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from django.db import transaction
+
+from kbsite.cli.terminal import err
+from transcripts import acquisition, conf, files
+from transcripts.acquisition import Stored
+from transcripts.errors import InvalidInput, KnowledgeBaseError
+from transcripts.models import Collection
+
+AT_ONCE = 25  # files stored in one transaction: a commit waits for the disk, and thousands of files would wait thousands of times
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that was not added, and why."""
+
+    name: str
+    code: str
+    message: str
+    hint: str
+
+    @classmethod
+    def of(cls, name: str, error: KnowledgeBaseError) -> "Problem":
+        """Make it from an error."""
+        return cls(name=name, code=error.code, message=error.message, hint=error.hint)
+
+    def as_json(self) -> dict[str, str]:
+        """Return it for programs."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A caption file, its name as stored, yt-dlp's metadata beside it, and whether the person named it (rather than its folder)."""
+
+    path: Path
+    name: str
+    info: Path | None = None
+    named: bool = False
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The files to import, how many others lie beside them, and folders that cannot be read."""
+
+    found: list[Found] = field(default_factory=list)
+    skipped: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one file."""
+
+    found: Found
+    result: Stored | KnowledgeBaseError
+
+
+def is_captions_name(name: str) -> bool:
+    """Say whether a file of this name may be captions."""
+    return files.is_candidate(name)
+
+
+def gather(paths: Sequence[Path]) -> Gathered:
+    """Find the caption files among files and folders, one for each recording and language. Hidden files and loops of links are left out."""
+    gathered = Gathered()
+    for path in paths:
+        if path.is_dir():
+            _gather_folder(path, gathered)
+    _gather_named([path for path in paths if not path.is_dir()], gathered)
+    return gathered
+
+
+def run(collection: Collection, gathered: Gathered, *, tags: Sequence[str], language: str, title: str, quiet: bool) -> Iterator[Outcome]:
+    """Import file after file, a bar showing how far it is; yields what came of each."""
+    with ExitStack() as stack:
+        waiting: Iterable[Found] = gathered.found
+        if not quiet and len(gathered.found) > 1:
+            waiting = stack.enter_context(_bar(gathered.found))
+        remaining = iter(waiting)
+        while batch := list(itertools.islice(remaining, AT_ONCE)):
+            with transaction.atomic():
+                outcomes = [Outcome(found, _store(collection, found, tags=tags, language=language, title=title)) for found in batch]
+            yield from outcomes
+
+
+def _store(collection: Collection, found: Found, *, tags: Sequence[str], language: str, title: str) -> Stored | KnowledgeBaseError:
+    try:
+        info = _read(found.info) if found.info else None
+        return acquisition.add_captions(collection, _read(found.path), name=found.name, info=info, language=language, tags=tags, title=title)
+    except KnowledgeBaseError as error:
+        return error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            raise InvalidInput(f"“{_stored_name(path.name)}” is not an ordinary file.")
+        with path.open("rb") as stream:
+            return stream.read(conf.max_upload_bytes() + 1)
+    except OSError as error:
+        raise InvalidInput(f"“{_stored_name(path.name)}” cannot be read: {error.strerror}.", hint="Check the rights to the file.") from error
+
+
+def _bar(found: Sequence[Found]) -> "_Tracked":
+    return _Tracked(found)
+
+
+class _Tracked:
+    """Files, counted on a bar as they are taken."""
+
+    def __init__(self, found: Sequence[Found]) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._found = found
+        columns = (TextColumn("Importing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._progress = Progress(*columns, console=err(), transient=True)
+
+    def __enter__(self) -> Iterator[Found]:
+        self._progress.start()
+        return iter(self._progress.track(self._found, total=len(self._found)))
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+# Finding
+
+
+def _gather_folder(folder: Path, gathered: Gathered) -> None:
+    names = list(_files_under(folder, gathered))
+    chosen = files.select(names)
+    used = {one.name for one in chosen} | {one.info_name for one in chosen}
+    gathered.skipped += sum(name not in used for name in names)
+    for one in chosen:
+        info = folder / one.info_name if one.info_name else None
+        gathered.found.append(Found(path=folder / one.name, name=_stored_name(one.name), info=info))
+
+
+def _files_under(folder: Path, gathered: Gathered) -> Iterator[str]:
+    def note(error: OSError) -> None:
+        gathered.problems.append(Problem.of(str(error.filename), InvalidInput(f"This folder cannot be read: {error.strerror}.")))
+
+    seen: set[tuple[int, int]] = set()
+    for root, folders, names in os.walk(folder, followlinks=True, onerror=note):
+        state = Path(root).stat()
+        if (state.st_dev, state.st_ino) in seen:  # a link that leads back up
+            folders.clear()
+            continue
+        seen.add((state.st_dev, state.st_ino))
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (str((Path(root) / name).relative_to(folder)) for name in sorted(names) if not name.startswith("."))
+
+
+def _gather_named(paths: Sequence[Path], gathered: Gathered) -> None:
+    chosen = {Path(one.name): one for one in files.select(str(path) for path in paths)}
+    used_infos = {Path(one.info_name) for one in chosen.values() if one.info_name}
+    for path in dict.fromkeys(paths):
+        if path in chosen or not files.is_candidate(path.name):
+            gathered.found.append(Found(path=path, name=_stored_name(path.name), info=_info_beside(path), named=True))
+        elif path not in used_infos:
+            gathered.skipped += 1
+
+
+def _info_beside(path: Path) -> Path | None:
+    stem = path
+    while stem.suffix:
+        stem = stem.with_suffix("")
+        candidate = stem.with_name(f"{stem.name}{files.INFO_SUFFIX}")
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _stored_name(name: str) -> str:
+    # A file's name need not be text; what is stored has to be.
+    return os.fsencode(name).decode(errors="replace").replace("\0", "")

@@ -1,0 +1,25 @@
+"""The sample library: three short talks that come with Cuebase, so that there is something to read and search before anything was added."""
+
+from pathlib import Path
+
+from django.db import transaction
+
+from transcripts import acquisition, files
+from transcripts.acquisition import Stored
+from transcripts.models import Collection
+
+FOLDER = Path(__file__).resolve().parent / "sample"
+SHORT, LONG = "how-bm25-ranks", "when-a-service-says-no"
+TAGS = ("sample",)
+
+
+def load(collection: Collection | None = None) -> list[Stored]:
+    """Store the samples in a collection, by default one of their own; what is there already stays as it is."""
+    shelf = collection or Collection.objects.get_or_create(slug="samples", defaults={"name": "Sample library"})[0]
+    with transaction.atomic():
+        return [_store(shelf, selected) for selected in files.select(path.name for path in FOLDER.iterdir())]
+
+
+def _store(shelf: Collection, selected: files.Selected) -> Stored:
+    info = (FOLDER / selected.info_name).read_bytes() if selected.info_name else None
+    return acquisition.add_captions(shelf, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS)
