@@ -160,6 +160,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "library"
 LOGOUT_REDIRECT_URL = "sign-in"
+CSRF_FAILURE_VIEW = "kbsite.views.form_expired"
 LANGUAGE_CODE = "en"
 TIME_ZONE = _option("TIME_ZONE", "UTC", "The time zone that times are shown in.")
 USE_TZ = True

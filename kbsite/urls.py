@@ -3,7 +3,22 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+from kbsite import views
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("transcripts.urls")),
+    path("", views.home, name="home"),
+    path("sign-in/", views.SignIn.as_view(), name="sign-in"),
+    path("sign-in/<str:secret>/", views.sign_in_link, name="sign-in-link"),
+    path("sign-out/", views.SignOut.as_view(), name="sign-out"),
+    path("tokens/", views.tokens, name="tokens"),
+    path("tokens/create/", views.create_token, name="token-create"),
+    path("tokens/<int:pk>/revoke/", views.revoke_token, name="token-revoke"),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
 ]
+handler400 = views.bad_request
+handler403 = views.forbidden
+handler404 = views.not_found
+handler500 = views.broken

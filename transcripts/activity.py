@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from transcripts.errors import Conflict, NotFound
+from transcripts.errors import NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class JobPage:
-    """Some jobs, those that are under way first, then newest first; ``next`` goes on after the last one, None at the end."""
+    """Some jobs, newest first; ``next`` goes on after the last one, None at the end."""
 
     jobs: tuple[Job, ...]
     next: int | None
@@ -55,17 +55,6 @@ def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25
 def find_job(scope: Scope, pk: int) -> Job:
     """Return a job. Raises ``JobNotFound``."""
     return Job.objects.visible(scope).select_related("collection", "video", "feed").numbered(pk)
-
-
-def retry(job: Job) -> None:
-    """Queue a failed job again. Raises ``Conflict`` for one that has not failed, or whose files are gone."""
-    if job.state != Job.State.FAILED:
-        raise Conflict("Only a job that has failed can be tried again.", hint="Wait for it to end.")
-    if job.kind == Job.Kind.FILES and not job.files.exists():
-        raise Conflict("The files of this job are no longer here.", hint="Add them again.")
-    if Job.objects.unfinished().filter(collection=job.collection, kind=job.kind, target=job.target, language=job.language).exists():
-        raise Conflict("Another job does the same already.", hint="Look for it among the jobs that are under way.")
-    job.retry()
 
 
 def list_feeds(scope: Scope) -> list[Feed]:

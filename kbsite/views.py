@@ -1,0 +1,174 @@
+"""Pages of the site itself: home, signing in and out, API tokens, health, and what is shown when something is not there."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LoginView, LogoutView
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_GET, require_POST, require_safe
+
+from kbsite.models import ApiToken, SignInLink
+from transcripts.errors import InvalidInput, NotFound
+from transcripts.models import Collection
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class TokenForm(forms.Form):
+    """A new API token."""
+
+    name = forms.CharField(max_length=80)
+    can_write = forms.BooleanField(required=False)
+    collections = forms.ModelMultipleChoiceField(Collection.objects.none(), required=False)
+    days = forms.IntegerField(required=False, min_value=1, max_value=3650)
+
+    def __init__(self, *args: Any, shelves: Any, **kwargs: Any) -> None:
+        """Offer only the collections that the caller may see."""
+        super().__init__(*args, **kwargs)
+        self.fields["collections"].queryset = shelves  # type: ignore[attr-defined]
+
+
+class SignIn(LoginView):
+    """Sign in by name and password."""
+
+    template_name = "kbsite/sign_in.html"
+    redirect_authenticated_user = True
+
+
+class SignOut(LogoutView):
+    """Sign out (POST)."""
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Go to the library."""
+    return redirect("library")
+
+
+@login_not_required
+@never_cache
+@sensitive_variables("secret")
+@require_GET
+def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
+    """Sign in by a one-time link, and use it up. The address must not travel on: it is a secret until it is used."""
+    user = SignInLink.redeem(secret)
+    if user is not None:
+        login(request, user, backend=BACKEND)
+        response: HttpResponse = redirect(_next(request))
+    elif request.user.is_authenticated:
+        response = redirect(_next(request))  # the page was loaded twice
+    else:
+        response = render(request, "kbsite/link_used.html", status=410)
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+@login_not_required
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Say that this process answers."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+@login_not_required
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Say whether the database answers too; what is wrong with it is nobody's business here."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return HttpResponse("not ready", status=503, content_type="text/plain")
+    return HttpResponse("ok", content_type="text/plain")
+
+
+@require_safe
+def tokens(request: Any) -> HttpResponse:
+    """List the caller's API tokens, with a form for a new one."""
+    return render(request, "kbsite/tokens.html", _tokens(request))
+
+
+@never_cache
+@sensitive_variables("text")
+@require_POST
+def create_token(request: Any) -> HttpResponse:
+    """Make a token and show it, this once."""
+    form = TokenForm(request.POST, shelves=Collection.objects.visible(request.scope))
+    if not form.is_valid():
+        raise InvalidInput(f"The token was not made: {next(iter(form.errors.values()))[0]}", hint="Give it a name, and days as a number.")
+    values = form.cleaned_data
+    token, text = ApiToken.issue(
+        request.user, name=values["name"], can_write=values["can_write"], collections=tuple(values["collections"]), days=values["days"]
+    )
+    return render(request, "kbsite/tokens.html", {**_tokens(request), "made": token, "text": text, "config": _config(text)})
+
+
+@require_POST
+def revoke_token(request: Any, pk: int) -> HttpResponse:
+    """Make one of the caller's tokens useless."""
+    token = ApiToken.objects.filter(user=request.user, pk=pk, revoked_at=None).first()
+    if token is None:
+        raise NotFound("There is no such token.", hint="It may have been revoked already.")
+    token.revoke()
+    messages.success(request, f"The token “{token.name}” is revoked.")
+    return redirect("tokens")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Show that the request cannot be read."""
+    return _trouble(request, 400, "This request cannot be read.", "Go back and try again; a very large upload may have to be sent in parts.")
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Show that it is not allowed."""
+    return _trouble(request, 403, "You may not do this.", "Ask whoever runs this server.")
+
+
+@csrf_exempt
+def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Show that the form's protection against forgery does not fit any more."""
+    return _trouble(request, 403, "This form has expired.", "Reload the page, and send it again. Cookies have to be allowed.")
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Show that there is nothing at the address."""
+    return _trouble(request, 404, "There is nothing at this address.", "It may have been deleted or mistyped; the library lists what is there.")
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Show that something unexpected happened, without a word about what."""
+    return _trouble(request, 500, "Something unexpected went wrong.", "Try again; the server's log has the details.")
+
+
+def _trouble(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:
+    template = "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
+    return render(request, template, {"error": {"message": message, "hint": hint}}, status=status)
+
+
+def _next(request: HttpRequest) -> str:
+    wanted = request.GET.get("next", "")
+    if url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()):
+        return wanted
+    return resolve_url(settings.LOGIN_REDIRECT_URL)
+
+
+def _tokens(request: Any) -> dict[str, Any]:
+    mine = ApiToken.objects.filter(user=request.user, revoked_at=None).prefetch_related("collections")
+    return {"tokens": mine, "shelves": Collection.objects.visible(request.scope), "mcp_url": f"{settings.PUBLIC_URL.rstrip('/')}/mcp"}
+
+
+def _config(text: str) -> str:
+    server = {"type": "http", "url": f"{settings.PUBLIC_URL.rstrip('/')}/mcp", "headers": {"Authorization": f"Bearer {text}"}}
+    return json.dumps({"mcpServers": {"cuebase": server}}, indent=2)

@@ -1,0 +1,54 @@
+"""Server-sent events: a fragment is sent again whenever it has changed."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections
+from django.http import StreamingHttpResponse
+
+POLL_SECONDS: Final = 0.5
+HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
+LONGEST_SECONDS: Final = 600.0  # then the browser connects anew, and its rights are looked at again
+
+Render = Callable[[], tuple[str, bool]]
+
+
+def stream(name: str, render: Render) -> StreamingHttpResponse:
+    """Stream what ``render`` returns (the HTML, and whether it is final) as events; a final one is followed by the event ``finished``."""
+    response = StreamingHttpResponse(_events(name, render), content_type="text/event-stream")
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+async def _events(name: str, render: Render) -> AsyncIterator[str]:
+    ends = time.monotonic() + LONGEST_SECONDS
+    sent, sent_at = "", 0.0
+    while time.monotonic() < ends:
+        html, is_final = await sync_to_async(_without_connection)(render)
+        if html != sent:
+            sent, sent_at = html, time.monotonic()
+            yield event(name, html)
+        elif time.monotonic() - sent_at > HEARTBEAT_SECONDS:
+            sent_at = time.monotonic()
+            yield ": still here\n\n"
+        if is_final:
+            yield event("finished", "finished")
+            return
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def event(name: str, data: str) -> str:
+    """Write one event; every line of the data becomes a field of its own, so that none can start another event."""
+    fields = "".join(f"data: {line}\n" for line in data.splitlines())
+    return f"event: {name}\n{fields}\n"
+
+
+def _without_connection(render: Render) -> tuple[str, bool]:
+    try:
+        return render()
+    finally:
+        close_old_connections()  # a stream that waits must not keep a connection from others

@@ -1,0 +1,36 @@
+"""What a request of these pages carries, and how a page answers HTMX or a plain browser."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import AbstractUser
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django_htmx.middleware import HtmxDetails
+
+from transcripts.scope import Scope
+
+
+class PageRequest(HttpRequest):
+    """A request behind the middleware: signed in, with its scope and HTMX's headers read."""
+
+    user: AbstractUser
+    scope: Scope
+    caller: Any
+    htmx: HtmxDetails
+
+
+def page_or_fragment(request: PageRequest, page: str, fragment: str, context: Mapping[str, Any]) -> HttpResponse:
+    """Render the fragment for HTMX, the whole page for a plain browser."""
+    return render(request, fragment if request.htmx else page, dict(context))
+
+
+def done(request: PageRequest, message: str, to: str, **arguments: Any) -> HttpResponse:
+    """Say that it is done and go on to a page, so that a reload does not do it again."""
+    messages.success(request, message)
+    if request.htmx:
+        response = HttpResponse(status=204)
+        response["HX-Redirect"] = redirect(to, **arguments)["Location"]
+        return response
+    return redirect(to, **arguments)

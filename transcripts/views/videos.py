@@ -1,0 +1,149 @@
+"""One video: reading it in time chunks, searching in it, taking it away as a file, fetching it anew, deleting it."""
+
+import hashlib
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from transcripts import acquisition, library, shelving
+from transcripts.errors import InvalidInput, InvalidTime, NotFound, TranscriptNotFound
+from transcripts.forms import FetchForm, require_valid
+from transcripts.models import Thumbnail, Transcript, Video
+from transcripts.tasks import send
+from transcripts.timecodes import parse_clock
+from transcripts.views.requests import PageRequest, done
+
+HITS = 20
+ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
+
+
+@require_safe
+def show_video(request: PageRequest, pk: int) -> HttpResponse:
+    """Show the chunk that the address names (``chunk``), or the one in which its moment (``t``) lies, and the hits for ``q``."""
+    video = shelving.find_video(request.scope, pk)
+    language = request.GET.get("lang", "")[:35]
+    context: dict[str, Any] = {"video": video, "language": language, "may_write": video.collection_id in request.scope.writable}
+    context |= {"transcripts": video.transcripts.light(), "query": request.GET.get("q", "")[: library.MAX_QUERY], "formats": library.Format}
+    try:
+        transcript = library.find_transcript(video, language=language)
+    except TranscriptNotFound as error:
+        return render(request, "transcripts/video.html", {**context, "missing": error}, status=404 if language else 200)
+    return render(request, "transcripts/video.html", {**context, **_chunk(request, video, transcript, language), **_found(context)})
+
+
+@require_safe
+def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
+    """Show one time chunk: the fragment that infinite scroll asks for; a plain browser gets the page."""
+    if not request.htmx:
+        return redirect(f"{_address(pk)}?chunk={index}")
+    video = shelving.find_video(request.scope, pk)
+    language = request.GET.get("lang", "")[:35]
+    read = library.read(video, language=language, chunk_index=index)
+    context = {"video": video, "chunk": read.reading.chunk, "language": language, "only": request.GET.get("only", "")}
+    return render(request, "transcripts/_chunk.html", context)
+
+
+@require_safe
+def search(request: PageRequest, pk: int) -> HttpResponse:
+    """Show the hits for ``q``: the fragment of search-as-you-type; a plain browser gets the page with them."""
+    if not request.htmx:
+        return redirect(f"{_address(pk)}?{request.GET.urlencode()}")
+    video = shelving.find_video(request.scope, pk)
+    context = {"video": video, "language": request.GET.get("lang", "")[:35], "query": request.GET.get("q", "")[: library.MAX_QUERY]}
+    return render(request, "transcripts/_hits.html", {**context, **_found(context)})
+
+
+@require_safe
+def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
+    """Give the transcript as a file."""
+    if form not in list(library.Format):
+        raise NotFound(f"There is no format “{form[:20]}”.", hint=f"Known: {', '.join(library.Format)}.")
+    video = shelving.find_video(request.scope, pk)
+    export = library.export(video, form=library.Format(form), language=request.GET.get("lang", "")[:35])
+    response = HttpResponse(export.text, content_type=export.media_type)
+    response["Content-Disposition"] = content_disposition_header(True, export.name)
+    return response
+
+
+@require_safe
+@cache_control(private=True, max_age=300)
+def thumbnail(request: PageRequest, pk: int) -> HttpResponse:
+    """Give the video's picture; a drawing of ours where there is none."""
+    video = shelving.find_video(request.scope, pk)
+    kept = Thumbnail.objects.filter(video=video).first()
+    if kept is not None:
+        return HttpResponse(bytes(kept.data), content_type="image/jpeg")
+    return render(request, "transcripts/thumbnail.svg", _art(video), content_type="image/svg+xml")
+
+
+@require_POST
+def fetch(request: PageRequest, pk: int) -> HttpResponse:
+    """Fetch a video of YouTube anew, or in another language."""
+    video = _changeable(request, pk)
+    language = require_valid(FetchForm(request.POST))["language"]
+    job = acquisition.refetch(video, language=language, by=request.user)
+    send(job)
+    if request.htmx:
+        return render(request, "transcripts/_job_live.html", {"job": job})
+    return done(request, f"“{video}” is queued.", "activity")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: PageRequest, pk: int) -> HttpResponse:
+    """Ask, then delete the video with its transcripts."""
+    video = _changeable(request, pk)
+    if request.method != "POST":
+        return render(request, "transcripts/delete_video.html", {"video": video, "transcripts": video.transcripts.light()})
+    shelving.delete_video(video)
+    return done(request, f"“{video}” was deleted.", "library")
+
+
+def _changeable(request: PageRequest, pk: int) -> Video:
+    video = shelving.find_video(request.scope, pk)
+    request.scope.require_write(video.collection_id)
+    return video
+
+
+def _chunk(request: PageRequest, video: Video, transcript: Transcript, language: str) -> dict[str, Any]:
+    moment = _moment(request.GET.get("t", ""))
+    index = _index(request.GET["chunk"]) if "chunk" in request.GET else library.chunk_index_at(transcript, moment or 0)
+    chunk = library.read(video, language=language, chunk_index=index).reading.chunk
+    at = None
+    if moment is not None and chunk is not None:
+        at = max((cue.start for cue in chunk.cues if cue.start <= moment * 1000), default=chunk.cues[0].start)
+    return {"transcript": transcript, "chunk": chunk, "at": at, "start": int(moment or 0)}
+
+
+def _found(context: dict[str, Any]) -> dict[str, Any]:
+    if not str(context["query"]).strip():
+        return {}
+    return {"search": library.search(context["video"], context["query"], language=context["language"], limit=HITS)}
+
+
+def _moment(text: str) -> float | None:
+    try:
+        return parse_clock(text) if text else None
+    except InvalidTime:
+        return None  # the video is what was asked for; a broken time must not hide it
+
+
+def _index(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise InvalidInput("The chunk in the address is not a number.", hint="Chunks are counted from 0.")
+    return int(text)
+
+
+def _address(pk: int) -> str:
+    return redirect("video", pk=pk)["Location"]
+
+
+def _art(video: Video) -> dict[str, Any]:
+    """Make a drawing out of the title: always the same for the same one."""
+    seed = hashlib.sha256(str(video).encode()).digest()
+    hue = ART_HUES[seed[0] % len(ART_HUES)]
+    bars = [{"x": 40 + n * 24, "y": 90 - height // 2, "height": height} for n, byte in enumerate(seed[1:12]) if (height := 16 + byte % 72)]
+    return {"hue": hue, "other": (hue + 40) % 360, "bars": bars}

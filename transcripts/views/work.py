@@ -1,0 +1,116 @@
+"""Activity: jobs, playlists and channels, the gate to YouTube, the worker."""
+
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+
+from transcripts import acquisition, activity
+from transcripts.errors import Forbidden
+from transcripts.forms import ScheduleForm, require_valid
+from transcripts.models import Feed, Job, YouTubeGate
+from transcripts.tasks import dispatch, send
+from transcripts.views import events
+from transcripts.views.requests import PageRequest, done
+
+
+@require_safe
+def show_activity(request: PageRequest) -> HttpResponse:
+    """List what is going on."""
+    context = _activity(request)
+    return render(request, "transcripts/activity.html", {**context, "feeds": activity.list_feeds(request.scope)})
+
+
+@require_GET
+def activity_events(request: PageRequest) -> StreamingHttpResponse:
+    """Send the jobs again whenever one of them has moved on."""
+    return events.stream("activity", lambda: (render_to_string("transcripts/_activity.html", _activity(request), request=request), False))
+
+
+@require_safe
+def show_job(request: PageRequest, pk: int) -> HttpResponse:
+    """Show one job."""
+    return render(request, "transcripts/job.html", {"job": activity.find_job(request.scope, pk), "may_write": _may_write(request)})
+
+
+@require_GET
+def job_events(request: PageRequest, pk: int) -> StreamingHttpResponse:
+    """Send one job again whenever it has moved on, until it has ended."""
+    activity.find_job(request.scope, pk)
+    return events.stream("job", lambda: _job(request, pk))
+
+
+@require_POST
+def retry(request: PageRequest, pk: int) -> HttpResponse:
+    """Try a job again."""
+    job = activity.find_job(request.scope, pk)
+    request.scope.require_write(job.collection_id)
+    send(acquisition.retry(job))
+    return done(request, f"“{job.target}” is tried again.", "activity")
+
+
+@require_POST
+def reopen_gate(request: PageRequest) -> HttpResponse:
+    """Ask YouTube again at once."""
+    if not request.scope.writable:
+        raise Forbidden("Only those who may add videos may do this.", hint="Ask an owner of a collection to make you an editor.")
+    YouTubeGate.reopen()
+    dispatch()
+    return done(request, "The gate is open; the next video is asked for now.", "activity")
+
+
+@require_POST
+def sync_feed(request: PageRequest, pk: int) -> HttpResponse:
+    """Look for new videos now."""
+    feed = _changeable(request, pk)
+    send(acquisition.request_feed(feed, by=request.user))
+    return done(request, f"Looking for new videos of “{feed}”.", "activity")
+
+
+@require_POST
+def schedule_feed(request: PageRequest, pk: int) -> HttpResponse:
+    """Change how many videos are taken, and how often they are looked for."""
+    feed = _changeable(request, pk)
+    activity.schedule(feed, **require_valid(ScheduleForm(request.POST)))
+    return done(request, f"The schedule of “{feed}” is changed.", "activity")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def remove_feed(request: PageRequest, pk: int) -> HttpResponse:
+    """Ask, then stop taking videos from a playlist or channel."""
+    feed = _changeable(request, pk)
+    if request.method != "POST":
+        return render(request, "transcripts/remove_feed.html", {"feed": feed, "unfinished": feed.jobs.unfinished().count()})
+    activity.remove_feed(feed)
+    return done(request, f"“{feed}” was removed; its videos stay.", "activity")
+
+
+def _changeable(request: PageRequest, pk: int) -> Feed:
+    feed = activity.find_feed(request.scope, pk)
+    request.scope.require_write(feed.collection_id)
+    return feed
+
+
+def _activity(request: PageRequest) -> dict[str, Any]:
+    state = request.GET.get("state", "")
+    offset = request.GET.get("offset", "")
+    start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 9 else 0
+    return {
+        "now": activity.summary(request.scope),
+        "page": activity.list_jobs(request.scope, state=state, offset=start),
+        "state": state,
+        "states": Job.State.choices,
+        "offset": start,
+        "may_write": _may_write(request),
+    }
+
+
+def _job(request: PageRequest, pk: int) -> tuple[str, bool]:
+    job = activity.find_job(request.scope, pk)
+    return render_to_string("transcripts/_job.html", {"job": job, "may_write": _may_write(request)}, request=request), job.is_finished
+
+
+def _may_write(request: PageRequest) -> bool:
+    return bool(request.scope.writable)
