@@ -1,0 +1,1 @@
+"""The MCP endpoint: what language models read, search and fetch through, at /mcp."""

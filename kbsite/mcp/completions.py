@@ -1,0 +1,61 @@
+"""Completions of the resource template's and the prompts' arguments, from what the caller may see."""
+
+from typing import Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp_types import CompleteRequestParams, CompleteResult, Completion
+
+from kbsite.auth import Caller
+from kbsite.mcp.bridge import in_thread
+from kbsite.mcp.identity import caller
+from transcripts import library
+from transcripts.errors import NotFound
+from transcripts.models import Transcript
+
+MOST = 100  # values, which is all the protocol allows
+LONGEST = 200  # characters of a beginning
+
+
+def register(mcp: MCPServer[Any]) -> None:
+    """Add the handler."""
+
+    async def complete(_: Any, params: CompleteRequestParams) -> CompleteResult:
+        given = (params.context and params.context.arguments) or {}
+        typed = params.argument.value.replace("\0", "")[:LONGEST]
+        return CompleteResult(completion=await in_thread(_complete, caller(), params.argument.name, typed, given))
+
+    mcp._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, complete)
+
+
+def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Completion:
+    match name:
+        case "videoId":
+            return _videos(by, typed, given.get("collection", ""))
+        case "language":
+            return _starting(_languages(by, given.get("videoId", "")), typed)
+        case "collection":
+            return _starting([shelf.slug for shelf in library.collections(by.scope)], typed)
+    return Completion(values=[], total=0, has_more=False)
+
+
+def _videos(by: Caller, typed: str, collection: str) -> Completion:
+    try:
+        found = library.list_videos(by.scope, library.Filter(words=typed, collection=collection), limit=MOST)
+    except NotFound:
+        return Completion(values=[], total=0, has_more=False)
+    return Completion(values=list(dict.fromkeys(video.key for video in found.videos)), total=found.total, has_more=found.next is not None)
+
+
+def _languages(by: Caller, reference: str) -> list[str]:
+    found = Transcript.objects.visible(by.scope)
+    if reference:
+        try:
+            found = found.filter(video=library.find_video(by.scope, reference.replace("\0", "")))
+        except NotFound:
+            return []
+    return sorted({language for language in found.values_list("language", flat=True).distinct() if language})
+
+
+def _starting(values: list[str], typed: str) -> Completion:
+    fitting = [value for value in values if value.casefold().startswith(typed.casefold())]
+    return Completion(values=fitting[:MOST], total=len(fitting), has_more=len(fitting) > MOST)

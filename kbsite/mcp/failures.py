@@ -1,0 +1,61 @@
+"""Errors as a language model reads them: what happened, what to try, and which tool helps next."""
+
+from mcp_types import CallToolResult, TextContent
+from pydantic import ValidationError
+
+from kbsite.errors import sentence
+from transcripts.errors import (
+    ChunkNotFound,
+    CollectionNotFound,
+    Conflict,
+    EmptyQuery,
+    Forbidden,
+    InvalidCursor,
+    InvalidTime,
+    InvalidUrl,
+    JobNotFound,
+    KnowledgeBaseError,
+    LanguageMissing,
+    NotFound,
+    Throttled,
+    TranscriptNotFound,
+    VideoNotFound,
+    YouTubeError,
+)
+
+# The first that fits counts, so a narrower family stands before a wider one.
+_NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
+    (VideoNotFound, "list_transcripts shows what is there; fetch_transcript gets a YouTube video."),
+    (TranscriptNotFound, "fetch_transcript with the language wanted, or get_transcript without language."),
+    (ChunkNotFound, "get_transcript with one of the valid chunk indexes."),
+    (CollectionNotFound, "list_transcripts without collection."),
+    (JobNotFound, "list_transcripts shows what is there already; add_source begins a new job."),
+    (InvalidTime, "get_transcript with videoId alone says how long it is and how many chunks it has."),
+    (InvalidCursor, "the same tool without cursor."),
+    (EmptyQuery, "search_transcript with words, or get_transcript to read."),
+    (InvalidUrl, "list_transcripts shows the ids that can be read; add_source takes playlists and channels."),
+    (Forbidden, "list_transcripts and get_transcript read what is there already."),
+    (Throttled, "the same call, after that time."),
+    (LanguageMissing, "fetch_transcript with one of these languages."),
+    (YouTubeError, "list_transcripts shows what is there already; fetch_transcript tries again."),
+    (Conflict, "get_job, if a job is meant; otherwise list_transcripts."),
+    (NotFound, "list_transcripts."),
+    (KnowledgeBaseError, "list_transcripts."),
+)
+
+
+def explained(error: KnowledgeBaseError) -> str:
+    """Return an expected error as a sentence that ends with the next useful tool."""
+    tool = next(tool for family, tool in _NEXT if isinstance(error, family))
+    return f"{sentence(error)} Next: {tool}"
+
+
+def rejected(error: ValidationError, *, tool: str, known: list[str]) -> str:
+    """Return what is wrong with a tool's arguments, naming those it takes but repeating none of the values."""
+    wrong = [f"{'.'.join(str(part) for part in found['loc'])[:60]}: {found['msg']}" for found in error.errors(include_url=False, include_input=False)[:5]]
+    return f"These arguments do not fit. {'; '.join(wrong)}. Next: {tool} again; it takes {', '.join(known)}."
+
+
+def failed(text: str) -> CallToolResult:
+    """Return a tool's answer that says it failed."""
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)

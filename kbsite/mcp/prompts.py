@@ -1,0 +1,59 @@
+"""Prompts: ready-made tasks that tell a model which tools to use, and how to cite."""
+# ruff: noqa: N803  the arguments have the plugin's names
+
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+from pydantic import Field
+
+from kbsite.auth import Caller
+from kbsite.mcp.bridge import in_thread
+from kbsite.mcp.failures import explained
+from kbsite.mcp.identity import caller
+from transcripts import library
+from transcripts.errors import KnowledgeBaseError
+
+VideoId = Annotated[str, Field(description="Id of the video, or any YouTube address of it.", max_length=2048)]
+_CITING = "Cite as [12:34](link): the moment and the timestamp_link that the tool gave. Say so where the transcript does not answer."
+
+
+def register(mcp: MCPServer[Any]) -> None:
+    """Add the prompts."""
+
+    @mcp.prompt(title="Summarise a video", description="An outline of what is said, with times.")
+    async def summarise_video(videoId: VideoId) -> str:
+        name = await in_thread(_name, caller(), videoId)
+        return (
+            f"Summarise the video {name}. Read it with get_transcript: begin with videoId alone and, if that gives only a preview, go through all chunks with "
+            "chunkIndex. Write three sentences on what it is about, then an outline of its parts with the time each begins, then the main claims. "
+            f"Use only what is said in it. {_CITING}"
+        )
+
+    @mcp.prompt(title="Find and cite", description="Answer a question from the library, every claim with the second it is said.")
+    async def find_and_cite(
+        question: Annotated[str, Field(description="What you want to know.", max_length=1000)],
+        videoId: Annotated[str, Field(description="Only in this video.", max_length=2048)] = "",
+    ) -> str:
+        where = f"the video {await in_thread(_name, caller(), videoId)}" if videoId else "the library (find likely videos with list_transcripts)"
+        return (
+            f"Answer from {where}: {question}\n\nSearch with search_transcript in several wordings, read around the hits with get_transcript and startTime and "
+            f"endTime, and quote word for word what supports each claim. {_CITING}"
+        )
+
+    @mcp.prompt(title="Study questions", description="Questions that test whether one has understood a video, with answers.")
+    async def study_questions(videoId: VideoId, count: Annotated[str, Field(description="How many questions. Default 8.", max_length=3)] = "8") -> str:
+        name = await in_thread(_name, caller(), videoId)
+        return (
+            f"Write {count if count.isdecimal() else 8} study questions on the video {name}, from easy to hard, after reading all of it with get_transcript "
+            f"(by chunkIndex if it is long). Below each give a short answer and where in the video it is found. {_CITING}"
+        )
+
+
+def _name(by: Caller, reference: str) -> str:
+    try:
+        video = library.find_video(by.scope, reference.replace("\0", ""))
+    except KnowledgeBaseError as error:
+        raise MCPError(code=INVALID_PARAMS, message=explained(error)) from error
+    return f"“{video}” (videoId={video.key})"

@@ -1,0 +1,178 @@
+"""Builds the MCP server and mounts it beside Django, in one ASGI application."""
+
+import asyncio
+from importlib.metadata import version
+from typing import Any
+
+from django.core.asgi import get_asgi_application
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, GetPromptResult, InputRequiredResult
+from pydantic import AnyHttpUrl, ValidationError
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from kbsite.mcp import completions, prompts, resources
+from kbsite.mcp.admission import host_is_ours, origin_may_call
+from kbsite.mcp.bridge import in_thread
+from kbsite.mcp.failures import explained, failed, rejected
+from kbsite.mcp.identity import Verifier, caller
+from kbsite.mcp.rates import count_call
+from kbsite.mcp.tools import all_tools
+from transcripts.conf import public_url
+from transcripts.errors import KnowledgeBaseError
+
+PATH = "/mcp"
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+MAX_BODY = 1_000_000  # bytes
+COUNTED = frozenset({"tools/call", "resources/read", "resources/list", "prompts/get", "completion/complete"})
+FRESH = CacheHint(ttl_ms=300_000)  # what is the same until the server is upgraded
+INSTRUCTIONS = (
+    "Transcripts of YouTube videos and recordings. list_transcripts finds ids; search_transcript finds the moment something is said; "
+    "get_transcript reads; fetch_transcript and add_source bring in more. Times are seconds. "
+    "Answers keep to maxTokens; where next_cursor is given, repeat the call with it as cursor."
+)
+
+
+def build_application(server: MCPServer[Any] | None = None) -> "Application":
+    """Return a new ASGI application. One serves one event loop: a server that is started again needs a new one."""
+    return Application(server or build_server())
+
+
+def build_server() -> MCPServer[Any]:
+    """Return the MCP server with its tools, resources, completions and prompts."""
+    server = Server(
+        name="cuebase",
+        title="Cuebase",
+        instructions=INSTRUCTIONS,
+        version=version("cuebase"),
+        tools=all_tools(),
+        token_verifier=Verifier(),
+        auth=AuthSettings(
+            issuer_url=AnyHttpUrl(public_url()),
+            resource_server_url=AnyHttpUrl(f"{public_url()}{PATH}"),
+            required_scopes=["read"],
+            validate_token_resource=False,  # tokens are this server's own, looked up in its own table
+        ),
+        cache_hints={"tools/list": FRESH, "prompts/list": FRESH, "resources/templates/list": FRESH},
+        subscriptions=False,
+        middleware=[_limit_rate],
+    )
+    resources.register(server)
+    prompts.register(server)
+    completions.register(server)
+    return server
+
+
+class Server(MCPServer[Any]):
+    """The SDK's server, with the one error shape of this project."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> CallToolResult | InputRequiredResult:
+        """Call a tool; expected errors come back as its answer, an unknown name as a protocol error."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is None:
+            raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name[:100]}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            match error.__cause__:
+                case KnowledgeBaseError() as cause:
+                    return failed(explained(cause))
+                case ValidationError() as cause:
+                    return failed(rejected(cause, tool=name, known=sorted(tool.parameters["properties"])))
+            raise
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Render a prompt; an unknown name or unfit arguments are a protocol error."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error)[:500]) from error
+
+
+class Application:
+    """Django, and the MCP endpoint at /mcp. Works with and without the lifespan protocol."""
+
+    def __init__(self, server: MCPServer[Any]) -> None:
+        self._django: Any = get_asgi_application()
+        # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
+        unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        self._mcp = server.streamable_http_app(
+            streamable_http_path=PATH,
+            stateless_http=True,
+            json_response=False,
+            max_request_body_size=MAX_BODY,
+            transport_security=unchecked,
+        )
+        self._sessions = server.session_manager
+        self._has_lifespan = False
+        self._runner: asyncio.Task[None] | None = None
+        self._ready = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand over to whom it concerns."""
+        if scope["type"] == "lifespan":
+            self._has_lifespan = True
+            await self._mcp(scope, receive, send)
+        elif scope["type"] == "http" and _is_ours(scope["path"]):
+            await self._serve(_tidied(scope), receive, send)
+        else:
+            await self._django(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", ""), headers.get("origin", "")
+        if not host_is_ours(host):
+            await PlainTextResponse("This server does not answer to that name; see ALLOWED_HOSTS.", status_code=421)(scope, receive, send)
+        elif scope["path"] == PATH and not origin_may_call(origin, host=host):
+            await PlainTextResponse("Pages of this origin may not call; see CSRF_TRUSTED_ORIGINS.", status_code=403)(scope, receive, send)
+        else:
+            await self._running()
+            await self._mcp(scope, receive, send)
+
+    async def _running(self) -> None:
+        """Start the sessions' task group where the web server has no lifespan protocol, which would have done it."""
+        if self._has_lifespan:
+            return
+        if self._runner is None:
+            self._runner = asyncio.create_task(self._run_sessions())
+        await self._ready.wait()
+
+    async def _run_sessions(self) -> None:
+        async with self._sessions.run():
+            self._ready.set()
+            await asyncio.Event().wait()  # until the event loop ends and cancels this
+
+
+async def _limit_rate(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Count what costs something against the token's rate."""
+    if ctx.method not in COUNTED or ctx.request_id is None:
+        return await call_next(ctx)
+    try:
+        by = caller()
+        if by.token is not None:
+            await in_thread(count_call, by.token.pk)
+    except KnowledgeBaseError as error:
+        if ctx.method == "tools/call":
+            return failed(explained(error))
+        raise MCPError(code=INVALID_REQUEST, message=explained(error)) from error
+    return await call_next(ctx)
+
+
+def _is_ours(path: str) -> bool:
+    return path.rstrip("/") == PATH or path.startswith(METADATA_PATH)
+
+
+def _tidied(scope: Scope) -> Scope:
+    """Drop blanks around header values, which httptools keeps and the SDK then takes for a mismatch, and a trailing slash of the path."""
+    headers = [(name, value.strip()) for name, value in scope["headers"]]
+    path = scope["path"].rstrip("/")
+    return {**scope, "headers": headers, "path": path, "raw_path": path.encode()}

@@ -1,0 +1,88 @@
+"""The endpoint as its users have it: uvicorn on a port of its own, and the SDK's client speaking HTTP to it."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Literal, TypeVar
+
+import httpx2
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, TextContent
+from starlette.types import ASGIApp
+
+T = TypeVar("T")
+Lifespan = Literal["auto", "off", "on"]
+
+
+class Endpoint:
+    """A running server."""
+
+    def __init__(self, port: int) -> None:
+        self.base = f"http://127.0.0.1:{port}"
+        self.url = f"{self.base}/mcp"
+
+    @asynccontextmanager
+    async def client(self, token: str, **options: Any) -> AsyncIterator[Client]:
+        """Connect as the holder of a token."""
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
+            async with Client(streamable_http_client(self.url, http_client=http), **options) as client:
+                yield client
+
+    def talk(self, token: str, work: Callable[[Client], Awaitable[T]], **options: Any) -> T:
+        """Connect, do something with the client, and return what it returns."""
+
+        async def whole() -> T:
+            async with self.client(token, **options) as client:
+                return await work(client)
+
+        return asyncio.run(whole())
+
+    def call(self, token: str, tool: str, **arguments: Any) -> CallToolResult:
+        """Call one tool."""
+        return self.talk(token, lambda client: client.call_tool(tool, arguments))
+
+    def post(self, body: Any, *, token: str = "", **headers: str) -> httpx2.Response:
+        """Send one message as it is, without a client."""
+        sent = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+        content = body if isinstance(body, bytes) else None
+        with httpx2.Client(timeout=30) as http:
+            return http.post(self.url, content=content, json=None if content else body, headers={**sent, **headers})
+
+
+@contextmanager
+def served(application: ASGIApp, *, lifespan: Lifespan = "on") -> Iterator[Endpoint]:
+    """Serve an application while the block runs."""
+    server = uvicorn.Server(uvicorn.Config(application, port=0, ws="none", lifespan=lifespan, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield Endpoint(_port(server, thread))
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
+
+
+def text(result: CallToolResult) -> str:
+    """Return an answer's text."""
+    block = result.content[0]
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+def data(result: CallToolResult) -> dict[str, Any]:
+    """Return an answer's structured content; the call must have succeeded."""
+    assert not result.is_error, text(result)
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+def _port(server: uvicorn.Server, thread: threading.Thread) -> int:
+    pause = threading.Event()
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        pause.wait(0.01)
+    port: int = server.servers[0].sockets[0].getsockname()[1]
+    return port
