@@ -120,6 +120,7 @@ INSTALLED_APPS = [
     "csp",
     "django_filters",
     "django_htmx",
+    "ninja",
     "rest_framework",
 ]
 MIDDLEWARE = [

@@ -1,12 +1,18 @@
 """The table of contents."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
+
+from kbsite import api
+from kbsite.content.views import router as content
 
 from kbsite import views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
+    path("api/v1/", api.api.urls),
+    path("api/content/", include(content.urls)),
+    re_path("^api/", api.not_found),
     path("", include("transcripts.urls")),
     path("", views.home, name="home"),
     path("sign-in/", views.SignIn.as_view(), name="sign-in"),

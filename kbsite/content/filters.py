@@ -1,0 +1,51 @@
+"""What may be asked of a listing. References are by slug, id or name: text is bounded by nothing but the address, numbers would not be."""
+
+import django_filters
+from django.db.models import QuerySet
+
+from transcripts.models import Transcript, Video
+
+
+class VideoFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Which videos."""
+
+    collection = django_filters.CharFilter(field_name="collection__slug")
+    id = django_filters.CharFilter(field_name="key")
+    youtube_id = django_filters.CharFilter()
+    channel = django_filters.CharFilter(lookup_expr="iexact")
+    tag = django_filters.CharFilter(method="with_tag")
+    language = django_filters.CharFilter(method="in_language")
+    added_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
+    published_after = django_filters.IsoDateTimeFilter(field_name="published_at", lookup_expr="gte")
+
+    def with_tag(self, queryset: QuerySet[Video], name: str, value: str) -> QuerySet[Video]:
+        """Keep those with the tag."""
+        return queryset.filter(tags__contains=[value])
+
+    def in_language(self, queryset: QuerySet[Video], name: str, value: str) -> QuerySet[Video]:
+        """Keep those with a transcript in the language, or a regional kind of it."""
+        return queryset.filter(pk__in=Transcript.objects.filter(language__istartswith=value).values("video"))
+
+
+class TranscriptFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Which transcripts."""
+
+    collection = django_filters.CharFilter(field_name="video__collection__slug")
+    video = django_filters.CharFilter(field_name="video__key")
+    language = django_filters.CharFilter(lookup_expr="istartswith")
+    origin = django_filters.CharFilter()
+
+
+class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Which playlists and channels."""
+
+    collection = django_filters.CharFilter(field_name="collection__slug")
+    kind = django_filters.CharFilter()
+
+
+class MembershipFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Which members."""
+
+    collection = django_filters.CharFilter(field_name="collection__slug")
+    user = django_filters.CharFilter(field_name="user__username")
+    role = django_filters.CharFilter()

@@ -1,0 +1,135 @@
+"""What the resources look like, and what of them may be written."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from rest_framework import serializers
+
+from transcripts.models import Collection, Feed, Membership, Transcript, Video
+
+
+class CollectionSerializer(serializers.ModelSerializer[Collection]):
+    """A collection; its slug is made once and stays."""
+
+    videos = serializers.IntegerField(source="video_count", read_only=True)
+
+    class Meta:
+        model = Collection
+        fields = ("pk", "slug", "name", "videos", "created_at")
+
+
+class CollectionChange(CollectionSerializer):
+    """What may change of a collection that is there."""
+
+    class Meta(CollectionSerializer.Meta):
+        read_only_fields = ("slug",)
+
+
+class MembershipSerializer(serializers.ModelSerializer[Membership]):
+    """One user's role in one collection."""
+
+    # Both are typed, not picked: a list of all users would be long, and nobody's business.
+    collection = serializers.SlugRelatedField(slug_field="slug", queryset=Collection.objects.all(), style={"base_template": "input.html"})
+    user = serializers.SlugRelatedField(
+        slug_field="username", queryset=get_user_model().objects.all(), style={"base_template": "input.html"}
+    )
+
+    class Meta:
+        model = Membership
+        fields = ("pk", "collection", "user", "role")
+
+    def get_fields(self) -> dict[str, Any]:
+        """Offer only what the caller can see; a member that is there changes only the role."""
+        fields: dict[str, Any] = super().get_fields()
+        fields["collection"].queryset = Collection.objects.visible(self.context["request"].scope)
+        for name in ("collection", "user") if self.instance is not None else ():
+            fields[name].read_only, fields[name].queryset = True, None
+        return fields
+
+
+class TranscriptSerializer(serializers.ModelSerializer[Transcript]):
+    """A transcript without its text."""
+
+    video = serializers.CharField(source="video.key", read_only=True)
+    collection = serializers.CharField(source="video.collection.slug", read_only=True)
+
+    class Meta:
+        model = Transcript
+        fields: tuple[str, ...] = (
+            "pk",
+            "video",
+            "collection",
+            "language",
+            "origin",
+            "digest",
+            "cue_count",
+            "characters",
+            "duration",
+            "created_at",
+            "updated_at",
+        )
+
+
+class TranscriptDetail(TranscriptSerializer):
+    """A transcript with its cues: [start, end, text], in milliseconds."""
+
+    class Meta(TranscriptSerializer.Meta):
+        fields = (*TranscriptSerializer.Meta.fields, "cues")
+
+
+class TranscriptOfVideo(serializers.ModelSerializer[Transcript]):
+    """A transcript, beside its video."""
+
+    class Meta:
+        model = Transcript
+        fields = ("pk", "language", "origin", "cue_count", "duration")
+
+
+class VideoSerializer(serializers.ModelSerializer[Video]):
+    """A video; its title and tags may be changed."""
+
+    id = serializers.CharField(source="key", read_only=True)
+    collection = serializers.CharField(source="collection.slug", read_only=True)
+    url = serializers.CharField(read_only=True)
+    tags = serializers.ListField(child=serializers.CharField(max_length=60), max_length=50, required=False)
+    transcripts = TranscriptOfVideo(many=True, read_only=True)
+
+    class Meta:
+        model = Video
+        fields: tuple[str, ...] = (
+            "pk", "id", "collection", "title", "channel", "url", "youtube_id", "duration", "published_at", "tags", "languages", "partial",
+            "transcripts", "created_at", "updated_at",
+        )  # fmt: skip
+        read_only_fields = tuple(name for name in fields if name not in ("title", "tags"))
+
+
+class VideoDetail(VideoSerializer):
+    """A video with all that is known of it."""
+
+    class Meta(VideoSerializer.Meta):
+        fields = (*VideoSerializer.Meta.fields, "description", "chapters")
+        read_only_fields = (*VideoSerializer.Meta.read_only_fields, "description", "chapters")
+
+
+class FeedSerializer(serializers.ModelSerializer[Feed]):
+    """A playlist or channel; how many of its videos are wanted, and how often it is looked at, may be changed."""
+
+    collection = serializers.CharField(source="collection.slug", read_only=True)
+    newest = serializers.IntegerField(min_value=1, max_value=100_000, allow_null=True, required=False)
+    every_hours = serializers.IntegerField(min_value=1, max_value=8_760, allow_null=True, required=False)
+
+    class Meta:
+        model = Feed
+        fields = (
+            "pk",
+            "collection",
+            "kind",
+            "youtube_id",
+            "title",
+            "newest",
+            "every_hours",
+            "last_synced_at",
+            "next_sync_at",
+            "created_at",
+        )
+        read_only_fields = tuple(name for name in fields if name not in ("newest", "every_hours"))
