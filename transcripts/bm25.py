@@ -13,12 +13,12 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nlargest, nsmallest
-from itertools import accumulate, chain
-from operator import add, attrgetter
-from typing import Protocol, Self
+from heapq import nlargest
+from itertools import accumulate, chain, islice, pairwise
+from operator import add
+from typing import NamedTuple, Self
 
 TOKENIZER_VERSION: int = 1
 """Changes whenever ``tokenize`` answers differently for any text: stored indexes of another version are refused and built anew."""
@@ -26,7 +26,7 @@ TOKENIZER_VERSION: int = 1
 K1 = 1.5
 B = 0.75
 MAX_QUERY_CHARACTERS = 10_000
-MAX_QUERY_TERMS = 256
+MAX_QUERY_WORDS = 512
 
 
 # Words
@@ -108,58 +108,13 @@ class Hit:
     score: float
 
 
-class _Term(Protocol):
-    """A term of the query: the most it can add to a segment's score, how many segments say it, and what it adds to one of them."""
+class _Term(NamedTuple):
+    """A term in the index: where it is said (ascending positions) and how often, its idf, and its scores in all segments (see ``_pack``)."""
 
-    bound: float
-    count: int
-
-    def at(self, position: int) -> float: ...
-
-
-class _Rare:
-    """A term whose scores are worked out when they are needed, from its postings."""
-
-    __slots__ = ("_factor", "_frequencies", "_norms", "_positions", "bound", "count")
-
-    def __init__(
-        self, positions: "array[int]", frequencies: "array[int]", *, weight: float, norms: Sequence[float], least_norm: float
-    ) -> None:
-        self._positions = positions
-        self._frequencies = frequencies
-        self._norms = norms
-        self._factor = weight * (K1 + 1)
-        self.count = len(positions)
-        self.bound = score_formula(max(frequencies), least_norm, weight) if frequencies else 0.0
-
-    def scores(self) -> dict[int, float]:
-        """Score every segment that says the term: ``score_formula`` written out, because this is the innermost loop."""
-        factor, norms = self._factor, self._norms
-        return {place: factor * said / (said + norms[place]) for place, said in zip(self._positions, self._frequencies, strict=True)}
-
-    def at(self, position: int) -> float:
-        place = bisect_left(self._positions, position)
-        if place == self.count or self._positions[place] != position:
-            return 0.0
-        return self._factor * self._frequencies[place] / (self._frequencies[place] + self._norms[position])
-
-
-class _Frequent:
-    """A term that so many segments say that its scores are kept, one for every segment."""
-
-    __slots__ = ("bound", "count", "table")
-
-    def __init__(self, table: "array[float]", *, count: int) -> None:
-        self.table = table
-        self.count = count
-        self.bound = max(table)
-
-    def at(self, position: int) -> float:
-        return self.table[position]
-
-    def times(self, repetitions: int) -> "_Frequent":
-        """Weigh a term that the query repeats."""
-        return self if repetitions == 1 else _Frequent(array("d", (repetitions * score for score in self.table)), count=self.count)
+    positions: "array[int]"
+    frequencies: "array[int]"
+    weight: float
+    lanes: int
 
 
 class Index:
@@ -168,11 +123,9 @@ class Index:
     Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]`` of ``positions`` (ascending) and ``frequencies``.
     """
 
-    __slots__ = ("_frequencies", "_kept", "_least_norm", "_lengths", "_norms", "_positions", "_starts", "_terms", "average_length")
+    __slots__ = ("_frequencies", "_highest", "_kept", "_lengths", "_norms", "_ones", "_positions", "_starts", "_terms", "average_length")
 
-    def __init__(
-        self, *, terms: list[str], starts: "array[int]", positions: "array[int]", frequencies: "array[int]", lengths: "array[int]"
-    ) -> None:
+    def __init__(self, *, terms: list[str], starts: "array[int]", positions: "array[int]", frequencies: "array[int]", lengths: "array[int]") -> None:
         self._terms = terms
         self._starts = starts
         self._positions = positions
@@ -181,8 +134,9 @@ class Index:
         self.average_length: float = sum(lengths) / len(lengths) if lengths else 0.0
         table = {length: length_norm(length, self.average_length) for length in set(lengths)}
         self._norms: list[float] = [table[length] for length in lengths]
-        self._least_norm: float = min(table.values(), default=0.0)
-        self._kept: dict[str, _Frequent] = {}
+        self._ones = int.from_bytes(array("I", [1]) * len(lengths), sys.byteorder)
+        self._highest = self._ones * _HIGHEST
+        self._kept: dict[str, _Term] = {}
 
     @classmethod
     def build(cls, texts: Sequence[str]) -> Self:
@@ -213,11 +167,13 @@ class Index:
     def rank(self, query: str, *, limit: int) -> list[Hit]:
         """Find the ``limit`` best segments, best first; equal scores in the transcript's order. Segments without any word are left out.
 
-        Only the first ``MAX_QUERY_CHARACTERS`` characters and ``MAX_QUERY_TERMS`` different words of a query count.
+        Only the first ``MAX_QUERY_CHARACTERS`` characters and ``MAX_QUERY_WORDS`` words of a query count.
         """
-        if limit <= 0:
+        asked = [(term, repetitions) for word, repetitions in _query_counts(query).items() if (term := self._term(word))]
+        if limit <= 0 or not asked:
             return []
-        return _best(self._scores(*self._lookup(query), limit), limit)
+        found = sorted((-self._score(position, asked), position) for position in self._candidates(asked, limit))
+        return [Hit(position, -score) for score, position in found[:limit]]
 
     def to_bytes(self) -> bytes:
         """Write the index as one blob, little-endian: header, terms (UTF-8, one a line), starts, positions, frequencies, lengths."""
@@ -244,38 +200,65 @@ class Index:
 
         Raises ``ValueError`` if it is none, is damaged, or was written with another tokenizer: build the index anew then.
         """
-        terms, parts = _unpack(data)
-        starts, positions, frequencies, lengths = parts
+        terms, (starts, positions, frequencies, lengths) = _unpack(data)
         if len(starts) != len(terms) + 1 or starts[-1] != len(positions) or max(positions, default=-1) >= len(lengths):
             raise ValueError("the search index contradicts itself")
         return cls(terms=terms, starts=starts, positions=positions, frequencies=frequencies, lengths=lengths)
 
-    def _lookup(self, query: str) -> tuple[list[_Rare], list[_Frequent]]:
-        """Find the query's terms, rare and frequent, each time those first that can add most to a score."""
-        rare: list[_Rare] = []
-        frequent: list[_Frequent] = []
-        for term, repetitions in _query_counts(query).items():
-            found = self._kept.get(term) or self._find(term, repetitions)
-            if isinstance(found, _Frequent):
-                frequent.append(found.times(repetitions))
-            elif found.count:
-                rare.append(found)
-        return sorted(rare, key=_bound, reverse=True), sorted(frequent, key=_bound, reverse=True)
+    def _score(self, position: int, asked: "_Asked") -> float:
+        """Sum what each term adds to one segment."""
+        norm, score = self._norms[position], 0.0
+        for (positions, frequencies, weight, _), repetitions in asked:
+            place = bisect_left(positions, position)
+            if place < len(positions) and positions[place] == position:
+                score += repetitions * score_formula(frequencies[place], norm, weight)
+        return score
 
-    def _find(self, term: str, repetitions: int) -> _Rare | _Frequent:
-        positions, frequencies = self._postings(term) if len(term) > 1 else self._character_postings(term)
-        rarity = idf(self.size, len(positions))
-        if len(positions) * _FREQUENT > self.size:
-            return self._keep(term, _Rare(positions, frequencies, weight=rarity, norms=self._norms, least_norm=self._least_norm))
-        return _Rare(positions, frequencies, weight=repetitions * rarity, norms=self._norms, least_norm=self._least_norm)
+    def _candidates(self, asked: "_Asked", limit: int) -> Iterator[int]:
+        """Yield, in order, few more positions than the ``limit`` best, and those for certain.
 
-    def _keep(self, term: str, found: _Rare) -> _Frequent:
-        """Work out a frequent term's scores once; a transcript has few such terms, so this stays small."""
-        table = array("d", bytes(8 * self.size))
-        for position, score in found.scores().items():
-            table[position] = score
-        self._kept[term] = kept = _Frequent(table, count=found.count)
-        return kept
+        All segments are scored roughly, by one sum of integers. What the best of the segments with the rarest words reach is then the least that
+        a candidate has to reach.
+        """
+        sums = sum([term.lanes * repetitions if repetitions > 1 else term.lanes for term, repetitions in asked])
+        slack = sum(repetitions for _, repetitions in asked) + 1  # every lane was rounded up by at most one
+        lanes = array("I", sums.to_bytes(_LANE * self.size, sys.byteorder))
+        rarest = sorted((term.positions for term, _ in asked), key=len)
+        likely = nlargest(limit, map(lanes.__getitem__, {*islice(chain.from_iterable(rarest), _LIKELY)}))
+        flags = self._reaching(sums, likely[-1] - slack if len(likely) == limit else 1)
+        if flags.bit_count() > 4 * limit:
+            flags = self._reaching(sums, nlargest(limit, lanes)[-1] - slack)
+        return _flagged(flags.to_bytes(_LANE * self.size, sys.byteorder))
+
+    def _reaching(self, sums: int, least: int) -> int:
+        """Set the highest bit of every lane that reaches ``least`` (and 1), and no other bit."""
+        return (sums + self._ones * (_HIGHEST - max(1, least))) & self._highest
+
+    def _term(self, word: str) -> _Term | None:
+        """Find a term. Those of many segments are kept, since packing them takes the longest and they are asked for again."""
+        kept = self._kept.get(word)
+        if kept is not None:
+            return kept
+        positions, frequencies = self._postings(word) if len(word) > 1 else self._character_postings(word)
+        if not positions:
+            return None
+        weight = idf(self.size, len(positions))
+        term = _Term(positions, frequencies, weight, self._pack(positions, frequencies, weight))
+        if len(positions) * _KEPT_SHARE > self.size and len(self._kept) * self.size * _LANE < _KEPT_BYTES:
+            self._kept[word] = term
+        return term
+
+    def _pack(self, positions: "array[int]", frequencies: "array[int]", weight: float) -> int:
+        """Write a term's score in every segment, in fixed point and rounded up, side by side into one integer of 32 bits a segment.
+
+        So adding two such integers, which is one fast loop inside the interpreter, adds the scores of all segments. ``MAX_QUERY_WORDS`` words
+        cannot overflow a lane: each adds less than 2.5 · ln(2³⁰) · 2¹⁶.
+        """
+        lanes = array("I", bytes(_LANE * self.size))
+        factor, norms = weight * (K1 + 1) * _SCALE, self._norms
+        for position, frequency in zip(positions, frequencies, strict=True):
+            lanes[position] = int(factor * frequency / (frequency + norms[position])) + 1
+        return int.from_bytes(lanes, sys.byteorder)
 
     def _postings(self, term: str) -> tuple["array[int]", "array[int]"]:
         place = bisect_left(self._terms, term)
@@ -293,67 +276,27 @@ class Index:
                 said = dict(zip(*self._postings(term), strict=True))
                 heads.update(said if term[0] == character else {})
                 tails.update(said if term[-1] == character else {})
-        said = heads | tails  # the greater of the two: within a run of characters, each is the head of one pair and the tail of another
-        return array("I", sorted(said)), array("I", (said[position] for position in sorted(said)))
-
-    def _scores(self, rare: Sequence[_Rare], frequent: Sequence[_Frequent], limit: int) -> Iterable[tuple[int, float]]:
-        """Score every segment that may be among the ``limit`` best, and perhaps others; their scores are whole unless they are out of the question.
-
-        Once the terms still to come cannot lift a segment over the ``limit``-th best, only segments that can still reach it are scored on
-        (MaxScore: Turtle and Flood, "Query evaluation: strategies and optimizations", 1995). So frequent words cost next to nothing beside a rare one.
-        """
-        terms: list[_Term] = [*rare, *frequent]
-        rest = [*accumulate(term.bound for term in reversed(terms))][::-1]
-        scores: dict[int, float] = {}
-        for place, term in enumerate(terms):
-            if term.count > _WORTH_A_LOOK and len(scores) >= limit:
-                floor = _floor(scores, terms[place:], limit)
-                if rest[place] < floor:
-                    return _complete(
-                        {position: score for position, score in scores.items() if score + rest[place] >= floor}, terms[place:]
-                    ).items()
-            if place == len(rare):
-                return enumerate(self._sum(scores, frequent))
-            for position, score in rare[place].scores().items():
-                scores[position] = scores.get(position, 0.0) + score
-        return scores.items()
-
-    def _sum(self, scores: Mapping[int, float], frequent: Iterable[_Frequent]) -> list[float]:
-        """Add frequent terms to the scores of all segments."""
-        sums = [0.0] * self.size
-        for position, score in scores.items():
-            sums[position] = score
-        for term in frequent:
-            sums = [*map(add, sums, term.table)]
-        return sums
+        found = heads | tails  # the greater of the two: within a run of characters, each is the head of one pair and the tail of another
+        places = sorted(found)
+        return array("I", places), array("I", map(found.__getitem__, places))
 
 
-# Ranking
+_Asked = Sequence[tuple[_Term, int]]
 
-_FREQUENT = 4  # a term is frequent if more than one in so many segments says it
-_WORTH_A_LOOK = 64  # looking whether the rest can be skipped costs about as much as scoring so many postings
-_ROUNDING = 1 - 1e-9  # bounds are sums in another order than scores, which may differ in the last bits
-
-_bound = attrgetter("bound")
-
-
-def _floor(scores: Mapping[int, float], rest: Sequence[_Term], limit: int) -> float:
-    """Find a score that ``limit`` segments reach when the rest is added: that of the best so far, completed."""
-    threshold = nlargest(limit, scores.values())[-1]
-    best = [position for position, score in scores.items() if score >= threshold][:limit]
-    return min(_complete({position: scores[position] for position in best}, rest).values()) * _ROUNDING
+_LANE = 4  # bytes
+_HIGHEST = 1 << 31
+_SCALE = 1 << 16
+_LIKELY = 64
+_KEPT_SHARE = 32  # terms of more than one in so many segments are kept packed,
+_KEPT_BYTES = 1 << 21  # while they take less than this
 
 
-def _complete(scores: dict[int, float], rest: Iterable[_Term]) -> dict[int, float]:
-    for term in rest:
-        for position in scores:
-            scores[position] += term.at(position)
-    return scores
-
-
-def _best(scores: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
-    found = [(-score, position) for position, score in scores if score > 0]
-    return [Hit(position, -score) for score, position in nsmallest(limit, found)]
+def _flagged(flags: bytes) -> Iterator[int]:
+    """Yield the positions of the lanes whose highest bit is set."""
+    place = flags.find(b"\x80")
+    while place >= 0:
+        yield place // _LANE
+        place = flags.find(b"\x80", place + 1)
 
 
 # Folding
@@ -459,8 +402,7 @@ def _join_span(spans: list[tuple[int, int]], start: int, end: int) -> None:
 
 
 def _query_counts(query: str) -> dict[str, int]:
-    counts = Counter(tokenize(query[:MAX_QUERY_CHARACTERS]))
-    return {term: counts[term] for term in [*counts][:MAX_QUERY_TERMS]}
+    return Counter(tokenize(query[:MAX_QUERY_CHARACTERS])[:MAX_QUERY_WORDS])
 
 
 # Storage
@@ -479,22 +421,20 @@ def _unpack(data: bytes) -> tuple[list[str], list["array[int]"]]:
     body = memoryview(data)[_HEADER.size :]
     if zlib.crc32(body) != checksum or not set(widths) <= _TYPECODES.keys():
         raise ValueError("the search index is damaged")
-    counts = (terms + 1, postings, postings, segments)
-    names = str(body[:name_bytes], "utf-8")
-    return names.split("\n") if terms else [], _arrays(body[name_bytes:], counts, (4, *widths))
-
-
-def _arrays(body: memoryview, counts: Sequence[int], widths: Sequence[int]) -> list["array[int]"]:
-    sizes = [count * width for count, width in zip(counts, widths, strict=True)]
-    if sum(sizes) != len(body):
+    widths = [4, *widths]
+    sizes = [count * width for count, width in zip((terms + 1, postings, postings, segments), widths, strict=True)]
+    if name_bytes + sum(sizes) != len(body):
         raise ValueError("the search index has the wrong length")
-    parts: list[array[int]] = []
-    for end, size, width in zip(accumulate(sizes), sizes, widths, strict=True):
-        part = array(_TYPECODES[width], bytes(body[end - size : end]))
-        if sys.byteorder == "big":
-            part.byteswap()
-        parts.append(part)
-    return parts
+    borders = pairwise(accumulate(sizes, initial=name_bytes))
+    parts = [_from_little_endian(body[start:stop], width) for (start, stop), width in zip(borders, widths, strict=True)]
+    return str(body[:name_bytes], "utf-8").split("\n") if terms else [], parts
+
+
+def _from_little_endian(data: memoryview, width: int) -> "array[int]":
+    values = array(_TYPECODES[width], bytes(data))
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
 
 
 def _little_endian(values: "array[int]") -> bytes:
