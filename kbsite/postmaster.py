@@ -181,7 +181,8 @@ def _initdb(directory: Path, account: Account, locale: str, *, fast: bool) -> "s
     # The built-in C.UTF-8 sorts and folds alike on every machine; the C library's locale only classifies characters.
     options = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", f"--locale={locale}", "--lc-messages=C", "--encoding=UTF8"]
     options += ["--auth-local=trust", "--auth-host=reject", f"--username={ROLE}", *(["--no-sync"] if fast else [])]
-    options += [f"--set={name}={value}" for name, value in _INITIAL_SETTINGS.items()]
+    # What an interrupted initdb leaves of "mmap" lies in the directory that is removed; the server itself is told its kind at each start.
+    options += [f"--set={name}={value}" for name, value in (_INITIAL_SETTINGS | {"dynamic_shared_memory_type": "mmap"}).items()]
     return _run("initdb", *options, "-D", str(directory), account=account)
 
 
