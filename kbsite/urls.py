@@ -3,10 +3,8 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from kbsite import api
+from kbsite import api, views
 from kbsite.content.views import router as content
-
-from kbsite import views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
