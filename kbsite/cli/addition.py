@@ -144,9 +144,7 @@ def _add_paths(collection: Collection, paths: Iterable[Path], wishes: Wishes, re
 def _request(collection: Collection, address: str, wishes: Wishes, report: Report) -> None:
     try:
         parse_target(address)
-        job = acquisition.request(
-            collection, address, language=wishes.language, tags=wishes.tags, newest=wishes.newest, every_hours=wishes.every_hours
-        )
+        job = acquisition.request(collection, address, language=wishes.language, tags=wishes.tags, newest=wishes.newest, every_hours=wishes.every_hours)
     except InvalidUrl as error:
         missing = "/" in address and "youtu" not in address.casefold() or importing.is_captions_name(address)
         report.fail(address, InvalidInput(f"There is no file “{address}” here, and it is no address of YouTube.") if missing else error)

@@ -66,12 +66,12 @@ def _data_dir() -> Check:
         with tempfile.TemporaryFile(dir=folder):
             return Check("Data directory", ok=True, detail=str(folder))
     except OSError as error:
-        return Check("Data directory", ok=False, detail=f"{folder}: {error.strerror}", hint="Set YOUTUBE_KB_DATA_DIR to a directory that this user may write to.")
+        return Check("Data directory", ok=False, detail=f"{folder}: {error.strerror}", hint="Set YOUTUBE_KB_DATA_DIR to a directory that you may write to.")
 
 
 def _disk() -> Check:
     free = shutil.disk_usage(settings.DATA_DIR).free
-    return Check("Free disk", ok=free >= LEAST_FREE, detail=f"{free / GIGABYTE:.1f} GB", hint="Free at least 1 GB, or move YOUTUBE_KB_DATA_DIR to another disk.")
+    return Check("Free disk", ok=free >= LEAST_FREE, detail=f"{free / GIGABYTE:.1f} GB", hint="Free 1 GB, or move YOUTUBE_KB_DATA_DIR to another disk.")
 
 
 def _postgres() -> Check:
@@ -125,7 +125,7 @@ def _worker() -> Check:
 
     if WorkerPulse.is_alive():
         return Check("Worker", ok=True, detail="alive")
-    return Check("Worker", ok=None, detail="none is running", hint="`kb serve` starts one. Without it, videos of YouTube wait in the queue, or are added with --wait.")
+    return Check("Worker", ok=None, detail="none is running", hint="`kb serve` starts one; until then videos of YouTube wait.")
 
 
 def _gate() -> Check:

@@ -46,4 +46,5 @@ def config(client: str, *, url: str, token: str) -> dict[str, Any]:
 def _bridge(url: str, token: str) -> dict[str, Any]:
     # Its configuration file knows only programs to start. The token is passed by the environment, as Windows breaks arguments with blanks.
     plain = ["--allow-http"] if url.startswith("http://") else []
-    return {"command": "npx", "args": ["-y", "mcp-remote", url, *plain, "--header", "Authorization:${CUEBASE_AUTH}"], "env": {"CUEBASE_AUTH": f"Bearer {token}"}}
+    args = ["-y", "mcp-remote", url, *plain, "--header", "Authorization:${CUEBASE_AUTH}"]
+    return {"command": "npx", "args": args, "env": {"CUEBASE_AUTH": f"Bearer {token}"}}

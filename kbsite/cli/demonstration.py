@@ -8,7 +8,7 @@ from kbsite.cli.terminal import say
 from transcripts import library, samples
 from transcripts.library import VideoReading, VideoSearch
 
-QUERY = "why does a rare word count more"
+QUERY = "why should a rare word count more than a common one"
 HITS = 3
 
 
@@ -38,4 +38,8 @@ def run() -> Demonstration:
     """Load the samples if they are not there, and use them."""
     videos = {stored.video.key: stored.video for stored in samples.load()}
     short, long = videos[samples.SHORT], videos[samples.LONG]
-    return Demonstration(reading=library.read(short, language="en"), page=library.read(long, chunk_index=1), found=library.search(short, QUERY, language="en", limit=HITS))
+    return Demonstration(
+        reading=library.read(short, language="en"),
+        page=library.read(long, language="en", chunk_index=1),
+        found=library.search(short, QUERY, language="en", limit=HITS),
+    )

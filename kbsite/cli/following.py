@@ -28,7 +28,8 @@ class Ended:
 def follow(jobs: Sequence[Job], *, quiet: bool) -> Ended:
     """Wait until the jobs, and those that they queue, have ended or are put off for longer than ``PATIENCE``."""
     wanted = _with_offspring(jobs)
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=err(), transient=True, disable=quiet) as progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
         bar = progress.add_task("Waiting for YouTube", total=None)
         while pending := [job for job in _all(wanted) if _is_worth_waiting(job)]:
             _show(progress, bar, _all(wanted))

@@ -1,13 +1,15 @@
 """A worker process: Celery with a pool of threads, and the clock that looks for due and lost jobs."""
 
 import atexit
+import logging
 import os
 import signal
-import sys
 import threading
+import warnings
 from typing import Any
 
 from celery.beat import EmbeddedService, Scheduler
+from celery.exceptions import SecurityWarning
 from celery.signals import worker_ready
 from django.conf import settings
 
@@ -22,6 +24,7 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
     if with_parent:
         threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
     worker_ready.connect(_sweep_at_once)
+    _keep_quiet()
     # The schedule is kept in memory: it is two fixed intervals, and a file would have to survive a kill.
     clock: Any = EmbeddedService(app, thread=True, scheduler_cls=Scheduler) if beat else None
     worker = app.Worker(
@@ -37,13 +40,20 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
     return int(worker.exitcode or 0)
 
 
+def _keep_quiet() -> None:
+    # Neither says anything of use: messages are JSON, which is safe to read as root (in a container), and a queue of files has no host.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
+    if settings.CELERY_BROKER_URL.startswith("filesystem:"):
+        logging.getLogger("kombu.connection").setLevel(logging.ERROR)
+
+
 def _sweep_at_once(**_: object) -> None:
     tasks.sweep.delay()
 
 
 def _end_with_parent() -> None:
     """End when the parent is gone: it holds the other end of the standard input, and the kernel closes that even for a killed process."""
-    while sys.stdin.buffer.read(1):
+    while os.read(0, 1):  # not through sys.stdin, whose lock Python wants when it ends
         continue
     os.kill(os.getpid(), signal.SIGTERM)
     threading.Event().wait(GRACE_SECONDS)

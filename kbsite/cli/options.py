@@ -9,7 +9,7 @@ from kbsite.cli import completion
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on without asking.")]
 VideoId = Annotated[
-    str, typer.Argument(metavar="ID", help="The video's id, a file's name without its ending, or a YouTube address.", autocompletion=completion.video_ids, show_default=False)
+    str, typer.Argument(metavar="ID", help="The video's id, or its address at YouTube.", autocompletion=completion.video_ids, show_default=False)
 ]
 InCollection = Annotated[
     str, typer.Option("--collection", "-c", metavar="NAME", help="The collection, by name or slug.", autocompletion=completion.collections, show_default=False)

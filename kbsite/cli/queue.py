@@ -12,7 +12,7 @@ from django.utils import timezone
 from kbsite.cli import following, shapes
 from kbsite.cli.terminal import note, print_json, table
 from kbsite.errors import exit_code_of
-from transcripts import acquisition, library, tasks
+from transcripts import acquisition, activity, library, tasks
 from transcripts.errors import Conflict, InvalidUrl, NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.scope import Scope
@@ -65,7 +65,7 @@ def reopen() -> dict[str, Any]:
 
 def retry(scope: Scope, number: int, *, wait: bool, quiet: bool) -> list[Job]:
     """Queue a finished job again. Raises ``JobNotFound``, ``Conflict`` for one that is not finished."""
-    job = Job.objects.visible(scope).select_related("collection", "video__collection").numbered(number)
+    job = activity.find_job(scope, number)
     if not job.is_finished:
         raise Conflict(f"Job {number} is not finished: it is {job.get_state_display()}.", hint="It goes on by itself where a worker runs.")
     if job.kind == Job.Kind.FILES and not job.files.exists():

@@ -29,11 +29,12 @@ def run(*, sample: bool, with_worker: bool, open_browser: bool) -> None:
     with contextlib.suppress(KeyboardInterrupt), running.only_server(data_dir) as lock, _listening(settings.HOST, settings.PORT) as listener:
         _publish(listener)
         lock.tell(settings.PUBLIC_URL)
+        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a folder that is not there
         boot.boot()
         from kbsite.cli import welcome  # models can be imported only from here on
 
         owner = welcome.first_steps(sample=sample)
-        worker = Worker(data_dir) if with_worker else None
+        worker = Worker() if with_worker else None
         with worker or contextlib.nullcontext():
             link = welcome.sign_in_link(owner)
             _serve(listener, lambda: _say_hello(link, data_dir, open_browser=open_browser))

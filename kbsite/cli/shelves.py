@@ -1,14 +1,11 @@
-"""Collections and videos as `kb` changes them: added, counted, deleted."""
+"""Collections as `kb` shows and makes them, and what goes with something that is deleted."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.utils.text import slugify
-
-from transcripts import library
-from transcripts.errors import Conflict, InvalidInput
-from transcripts.models import Collection, Feed, Job, Membership, Transcript, Video
+from kbsite.cli import welcome
+from transcripts import library, shelving
+from transcripts.models import Collection, Membership, Video
 from transcripts.scope import Scope
 
 
@@ -38,40 +35,17 @@ def overview(scope: Scope) -> list[Shelf]:
 
 
 def add(name: str) -> Collection:
-    """Make a collection. Raises ``Conflict`` when there is one of that name, ``InvalidInput`` for a name without letters or digits."""
-    wanted = " ".join(name.split())
-    slug = slugify(wanted, allow_unicode=False)[:60] or slugify(wanted, allow_unicode=True).encode().hex()[:60]
-    if not slug or len(wanted) > 120:
-        raise InvalidInput("A collection's name has 1 to 120 characters, letters or digits among them.")
-    try:
-        with transaction.atomic():
-            return Collection.objects.create(name=wanted, slug=slug)
-    except IntegrityError:
-        raise Conflict(f"There is a collection “{wanted}” ({slug}) already.", hint="`kb collections` lists them.") from None
+    """Make a collection that belongs to the owner of this library. Raises ``Conflict`` when the name is taken."""
+    return shelving.create(name, owner=welcome.owner())
 
 
 def what_goes_with(thing: Video | Collection) -> str:
     """Count what deleting it deletes as well, in words."""
     if isinstance(thing, Video):
         return _counted(thing.transcripts.count(), "transcript")
-    counts = (
-        (thing.videos.count(), "video"),
-        (Transcript.objects.filter(video__collection=thing).count(), "transcript"),
-        (Feed.objects.filter(collection=thing).count(), "playlist or channel"),
-        (Job.objects.filter(collection=thing).count(), "job"),
-    )
+    found = shelving.contents(thing)
+    counts = ((found.videos, "video"), (found.transcripts, "transcript"), (found.feeds, "playlist or channel"), (found.jobs, "job"))
     return ", ".join(_counted(count, noun) for count, noun in counts)
-
-
-def delete_video(video: Video) -> None:
-    """Delete it with its transcripts."""
-    video.delete()
-
-
-def delete_collection(collection: Collection) -> None:
-    """Delete it with all that stands in it."""
-    with transaction.atomic():
-        collection.delete()
 
 
 def _counted(count: int, noun: str) -> str:

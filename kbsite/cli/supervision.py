@@ -21,9 +21,8 @@ STOP_SECONDS = 8.0
 class Worker:
     """Keeps one worker alive while the block runs. Killing it loses nothing: what it did is taken up by the next."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self) -> None:
         self._command = [sys.executable, "-m", "kbsite.cli", "worker", "--with-parent"]
-        self._directory = data_dir
         self._ending = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
@@ -58,7 +57,8 @@ class Worker:
             if self._ending.is_set():
                 return None
             # Its standard input is the sign of life: it ends when this process does, however that happens. A session of its own keeps Ctrl-C from it.
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True, env=_environment())
+            # Its log goes to the error output; what Celery prints beside it is of no use.
+            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True, env=_environment())
             return self._process
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from kbsite import settings
 from kbsite.models import SignInLink
 from transcripts import samples
-from transcripts.errors import NotFound
+from transcripts.errors import Conflict, NotFound
 from transcripts.models import Collection, Membership, Role
 
 OWNER = "owner"
@@ -15,20 +15,24 @@ OWNER = "owner"
 
 def first_steps(*, sample: bool) -> User:
     """Make what a new library lacks, and return who signs in. The samples come with the first start only: deleted ones stay deleted."""
-    users = get_user_model().objects.filter(is_superuser=True, is_active=True).order_by("pk")
-    if found := users.filter(username=OWNER).first() or users.first():
-        return found
-    if sample:
+    if sample and not get_user_model().objects.exists():
         samples.load()
-    return _make_owner()
+    return owner()
+
+
+def owner() -> User:
+    """Return whoever this library belongs to, made if there is nobody: a superuser without a password, who signs in by link."""
+    users = get_user_model().objects.filter(is_superuser=True, is_active=True).order_by("pk")
+    return users.filter(username=OWNER).first() or users.first() or _make_owner()
 
 
 def find_user(name: str) -> User:
-    """Return a user by name, or for an empty one whoever runs this library. Raises ``NotFound``."""
-    users = get_user_model().objects.filter(is_active=True).order_by("-is_superuser", "pk")
-    found = users.filter(username=name).first() if name else users.filter(username=OWNER).first() or users.first()
+    """Return a user by name, or for an empty one the owner. Raises ``NotFound``."""
+    if not name:
+        return owner()
+    found = get_user_model().objects.filter(username=name, is_active=True).first()
     if found is None:
-        raise NotFound(f"There is no user “{name}”." if name else "There are no users yet.", hint="`kb user list` lists them, `kb user add NAME` makes one.")
+        raise NotFound(f"There is no user “{name}”.", hint="`kb user list` lists them, `kb user add NAME` makes one.")
     return found
 
 
@@ -39,6 +43,11 @@ def sign_in_link(user: AbstractBaseUser, *, base: str = "") -> str:
 
 @transaction.atomic
 def _make_owner() -> User:
-    owner = get_user_model().objects.create_superuser(OWNER, password=None)
-    Membership.objects.create(collection=Collection.objects.default(), user=owner, role=Role.OWNER)
-    return owner
+    made, created = get_user_model().objects.get_or_create(username=OWNER, defaults={"is_superuser": True, "is_staff": True})
+    if created:
+        made.set_unusable_password()
+        made.save(update_fields=["password"])
+    elif not (made.is_superuser and made.is_active):
+        raise Conflict(f"The user “{OWNER}” is no active superuser, and there is no other.", hint="Make one: kb user add NAME --admin")
+    Membership.objects.get_or_create(collection=Collection.objects.default(), user=made, defaults={"role": Role.OWNER})
+    return made

@@ -99,7 +99,7 @@ def create_token(
     write: Annotated[bool, typer.Option("--write", help="May also add and change; without it, only read.")] = False,
     collection: Annotated[
         list[str] | None,
-        typer.Option("--collection", "-c", help="Only this collection; may be given several times.", autocompletion=completion.collections, show_default=False),
+        typer.Option("--collection", "-c", help="Only this collection; can be repeated.", autocompletion=completion.collections, show_default=False),
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Valid for so many days; unset: until it is revoked.", show_default=False)] = None,
     as_json: Json = False,
@@ -126,7 +126,9 @@ def list_tokens(as_json: Json = False) -> None:
     if as_json:
         print_json([token.as_json() for token in found])
         return
-    rows = ((one.id, one.name, f"{one.hint}…", one.user, "read and write" if one.can_write else "read", one.state, one.last_used_at or "never") for one in found)
+    rows = (
+        (one.id, one.name, f"{one.hint}…", one.user, "read and write" if one.can_write else "read", one.state, one.last_used_at or "never") for one in found
+    )
     table(("Nr", "Name", "Begins", "User", "May", "State", "Last used"), rows, empty="There are no tokens.")
 
 

@@ -14,9 +14,9 @@ def register(app: typer.Typer) -> None:
 
 
 def add(
-    what: Annotated[list[str], typer.Argument(metavar="URL|FILE|DIR…", help="Videos, playlists or channels of YouTube; caption files; folders of them; - for a pasted panel.")],
+    what: Annotated[list[str], typer.Argument(metavar="URL|FILE|DIR…", help="Addresses at YouTube, caption files, folders; - for a pasted panel.")],
     collection: InCollection = "",
-    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; may be given several times.", show_default=False)] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; can be repeated.", show_default=False)] = None,
     lang: Language = "",
     newest: Annotated[int | None, typer.Option(min=1, help="Of a playlist or channel, only the newest so many.", show_default=False)] = None,
     every: Annotated[int | None, typer.Option(min=1, metavar="HOURS", help="Look for new videos of it every so many hours.", show_default=False)] = None,

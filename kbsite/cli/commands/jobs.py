@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kbsite.cli.options import InCollection, Json
-from kbsite.cli.terminal import note, open_library, print_json, say, table
+from kbsite.cli.terminal import note, open_library, print_json, say
 
 JOBS = typer.Typer(help="Jobs: list them, retry one, open the gate to YouTube.")
 

@@ -122,13 +122,13 @@ def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, 
     """Delete a video and everything that came from it."""
     scope = open_library()
     from kbsite.cli import shelves
-    from transcripts import library
+    from transcripts import library, shelving
 
     video = library.find_video(scope, reference, collection=collection)
     going = shelves.what_goes_with(video)
     confirm(f"“{video}” ({video.key}) goes, with {going}. Delete it?", yes=yes)
     key = video.key
-    shelves.delete_video(video)
+    shelving.delete_video(video)
     if as_json:
         print_json({"deleted": key})
     else:
@@ -182,13 +182,13 @@ def delete_collection(
     """Delete a collection with all its videos."""
     scope = open_library()
     from kbsite.cli import shelves
-    from transcripts import library
+    from transcripts import library, shelving
 
     collection = library.find_collection(scope, name)
     going = shelves.what_goes_with(collection)
     confirm(f"The collection “{collection}” goes, with {going}. Delete it?", yes=yes)
     slug = collection.slug
-    shelves.delete_collection(collection)
+    shelving.delete(collection)
     if as_json:
         print_json({"deleted": slug})
     else:
