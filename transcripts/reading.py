@@ -1,6 +1,7 @@
 """How much of a transcript to give: a time range, a time chunk, all of it, or a preview with hints. Pure; times are seconds, cues have ms."""
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -97,7 +98,7 @@ def read(
         return _reading(cues, Mode.FULL, cues, text=text, size=size, warning=_warning(text, limits))
     preview = _cut(text, limits.preview_length)
     shown = _cues_within(cues, len(preview))
-    return _reading(cues, Mode.PREVIEW, shown, text=f"{preview}…", size=size, hints=HINTS)
+    return _reading(cues, Mode.PREVIEW, shown, text=f"{preview}…" if len(preview) < len(text) else text, size=size, hints=HINTS)
 
 
 def chunks(cues: Sequence[Cue], *, seconds: int) -> list[Chunk]:
@@ -113,35 +114,46 @@ def full_text(cues: Sequence[Cue]) -> str:
 
 
 def page_text(text: str, offset: int, max_chars: int) -> tuple[str, int | None]:
-    """Return a piece of at most ``max_chars`` from ``offset`` on, cut after a blank where there is one, and where the next begins (None: the end).
+    """Return a piece of ``text`` from ``offset`` on, and the offset of the next one (None: this was the last).
 
-    The pieces put together are the text.
+    A piece has at least one and at most ``max_chars`` characters (none if the text ends before the offset). It ends after a line if one ends in
+    its second half, otherwise after a word, and within a word only where no word ends. The pieces put together are the text.
     """
-    stop = min(len(text), offset + max(1, max_chars))
-    if stop < len(text):
-        blank = text.rfind(" ", offset + 1, stop)
-        stop = blank + 1 if blank > 0 else stop
-    return text[offset:stop], stop if stop < len(text) else None
+    start = max(0, offset)
+    stop = start + max(1, max_chars)
+    if stop >= len(text):
+        return text[start:], None
+    line = text.rfind("\n", (start + stop) // 2, stop) + 1
+    border = line or max(text.rfind(blank, start, stop) for blank in " \n\t") + 1
+    return text[start : border or stop], border or stop
 
 
 def _range(cues: Sequence[Cue], *, start: float | None, end: float | None, size: int) -> Reading:
-    first, last = _checked(0.0 if start is None else start), _checked(math.inf if end is None else end, open_end=end is None)
+    first = 0.0 if start is None else _checked(start)
+    last = math.inf if end is None else _checked(end)
     if last <= first:
         raise InvalidTime("The end has to come after the start.", hint="Give start and end in seconds, start first.")
-    duration = cues[-1].end if cues else 0
-    if first * 1000 >= max(duration, 1):
-        raise InvalidTime(f"The start lies behind the end of the transcript, which is {clock(duration)} long.", hint=f"Give a start below {duration / 1000:g}.")
+    duration = max((cue.end for cue in cues), default=0)
+    if first and first * 1000 >= duration:
+        raise InvalidTime(f"The start lies behind the end of the transcript, which is {clock(duration)} long.", hint=_start_hint(duration))
     found = tuple(cue for cue in cues if cue.start < last * 1000 and (cue.end > first * 1000 or cue.start >= first * 1000))
     return _reading(cues, Mode.RANGE, found, text=full_text(found), size=size)
+
+
+def _start_hint(duration: int) -> str:
+    return f"Give a start below {duration / 1000:g} seconds." if duration else "There is nothing to read."
 
 
 def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
     groups = group_by_time(cues, size)
     if not 0 <= index < len(groups):
-        valid = f"0 to {len(groups) - 1}" if groups else "none: the transcript is empty"
-        raise ChunkNotFound(f"There is no chunk {index}.", hint=f"Valid with chunks of {size} seconds: {valid}.")
+        raise ChunkNotFound(f"There is no chunk {index}: {_valid(len(groups))}.", hint=f"Chunks of {size} seconds were asked for; count from 0.")
     chunk = _as_chunk(cues, groups[index], index, len(groups))
     return _reading(cues, Mode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)
+
+
+def _valid(count: int) -> str:
+    return f"valid are 0 to {count - 1}" if count else "the transcript is empty"
 
 
 def _reading(
@@ -190,9 +202,11 @@ def _warning(text: str, limits: Limits) -> str:
 
 
 def _cut(text: str, length: int) -> str:
-    head = text[:length]
-    blank = head.rfind(" ")
-    return head if blank <= 0 else head[:blank]
+    """Cut at the end of a word, unless a word (as in scripts without blanks) takes half of it."""
+    if len(text) <= length:
+        return text
+    blank = text.rfind(" ", length // 2, length + 1)
+    return text[: length if blank < 0 else blank]
 
 
 def _cues_within(cues: Sequence[Cue], characters: int) -> tuple[Cue, ...]:
@@ -205,10 +219,9 @@ def _cues_within(cues: Sequence[Cue], characters: int) -> tuple[Cue, ...]:
     return tuple(shown)
 
 
-def _checked(seconds: float, *, open_end: bool = False) -> float:
-    if open_end:
-        return seconds
-    if not math.isfinite(seconds) or seconds < 0:
+def _checked(seconds: float) -> float:
+    """Return the time. A whole number too large for a float, which JSON may well bring, is as bad as infinity."""
+    if not 0 <= seconds <= sys.float_info.max:
         raise InvalidTime("A time has to be a number of seconds, 0 or more.", hint="For example start=90, end=150.")
     return seconds
 
