@@ -35,8 +35,8 @@ class Request(HttpRequest):
 
 
 def _storable(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("the NUL character cannot be stored")
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("NUL and halves of characters cannot be stored")
     return text
 
 

@@ -254,7 +254,7 @@ def _hit(video: Video, segment: Group, score: float, query: str) -> Hit:
 
 
 def _conditions(reference: str) -> Sequence[dict[str, str]]:
-    conditions = [{"key": reference}, {"youtube_id": reference}, {"key": reference.replace("/", "-")}]
+    conditions = [{"key": reference}, {"youtube_id": reference}, {"key": " ".join(reference.replace("/", "-").replace("\\", "-").split())}]
     try:
         target = parse_target(reference)
     except InvalidUrl:

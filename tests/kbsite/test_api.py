@@ -1,0 +1,494 @@
+"""The operations under /api/v1/: what they answer, to whom, and how they refuse."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from kbsite.models import ApiToken
+from tests.makers import caption_json, make_cues, make_user, make_video
+from transcripts import acquisition, captions
+from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
+
+PROBLEM = "application/problem+json"
+WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
+
+
+@pytest.fixture
+def user(collection: Collection) -> User:
+    return make_user("ada", collection=collection)
+
+
+@pytest.fixture
+def asking(user: User) -> Client:
+    """A program with a token that may write."""
+    return with_token(user, can_write=True)
+
+
+def with_token(user: User, **scopes: Any) -> Client:
+    _, text = ApiToken.issue(user, name="test", **scopes)
+    return Client(headers={"Authorization": f"Bearer {text}"})
+
+
+def post(client: Client, path: str, data: Any) -> Any:
+    return client.post(f"/api/v1/{path}", json.dumps(data), content_type="application/json")
+
+
+def problem(response: Any, status: int, code: str) -> dict[str, Any]:
+    assert response.status_code == status, response.content[:300]
+    assert response["Content-Type"] == PROBLEM
+    data: dict[str, Any] = response.json()
+    assert data["code"] == code, data
+    assert set(data) == {"type", "title", "status", "code", "detail", "hint"}
+    assert data["status"] == status
+    assert data["detail"]
+    return data
+
+
+# Adding
+
+
+def test_an_address_is_answered_at_once_with_its_job(asking: Client, user: User, collection: Collection) -> None:
+    response = post(asking, "sources", {"url": WATCH, "collection": "lectures", "language": "de", "tags": ["music"]})
+    assert response.status_code == 202
+    job = Job.objects.get()
+    assert response.json()["id"] == job.pk
+    assert (job.target, job.language, job.tags, job.created_by, job.collection) == ("dQw4w9WgXcQ", "de", ["music"], user, collection)
+    assert response.json()["state"] == "queued"
+    assert response.json()["collection"] == "lectures"
+
+
+def test_the_same_address_twice_is_one_job(asking: Client, collection: Collection) -> None:
+    first, second = (post(asking, "sources", {"url": WATCH}).json()["id"] for _ in range(2))
+    assert first == second
+
+
+def test_a_playlist_keeps_how_much_of_it_is_wanted(asking: Client, collection: Collection) -> None:
+    url = "https://www.youtube.com/playlist?list=PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf"
+    assert post(asking, "sources", {"url": url, "newest": 3, "every_hours": 24}).status_code == 202
+    feed = Feed.objects.get()
+    assert (feed.newest, feed.every_hours) == (3, 24)
+
+
+def test_a_pasted_text_is_stored_at_once(asking: Client, collection: Collection) -> None:
+    response = post(asking, "sources", {"text": "0:00\nHello there.\n0:05\nGood bye.", "title": "Greetings"})
+    assert response.status_code == 201
+    assert response.json()["video"]["title"] == "Greetings"
+    assert response.json()["transcript"]["cue_count"] == 2
+    assert response.json()["change"] == "added"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"url": WATCH, "text": "Hello", "title": "Both"},
+        {"text": "without a title"},
+        {"url": "https://example.com/watch?v=dQw4w9WgXcQ"},
+        {"url": WATCH, "newest": 0},
+        {"url": WATCH, "newest": 10**30},
+        {"url": WATCH, "tags": ["x" * 61]},
+        {"url": WATCH, "unknown": 1},
+        {"url": WATCH + "\0"},
+        {"text": "a", "title": "\ud800"},
+        [],
+        "text",
+        None,
+    ],
+)
+def test_what_cannot_be_used_is_said_to_be_so(asking: Client, body: Any) -> None:
+    response = post(asking, "sources", body)
+    assert response.status_code == 422
+    assert response["Content-Type"] == PROBLEM
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("body", ["{", "", "nonsense", "[" * 100_000, '{"url": ' * 50_000, "\xff\xfe"])
+def test_a_body_that_is_not_json_is_a_bad_request(asking: Client, body: str) -> None:
+    response = asking.post("/api/v1/sources", body.encode("latin-1"), content_type="application/json")
+    assert response.status_code == (400 if body else 422)
+    assert response["Content-Type"] == PROBLEM
+
+
+def test_a_text_with_a_nul_is_stored_without_it(asking: Client, collection: Collection) -> None:
+    response = post(asking, "sources", {"text": "Hello\0 there.", "title": "Greetings"})
+    assert response.status_code == 201
+    assert "Hello" in asking.get("/api/v1/transcripts/Greetings").json()["reading"]["text"]
+
+
+def test_a_text_beyond_the_limit_is_too_large(asking: Client, collection: Collection, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 100
+    problem(post(asking, "sources", {"text": "word " * 50, "title": "Long"}), 413, "too_large")
+
+
+def test_a_body_beyond_the_limit_is_too_large(asking: Client, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    problem(post(asking, "sources", {"text": "word " * 500, "title": "Long"}), 413, "too_large")
+
+
+def test_another_recording_does_not_take_the_place_of_one(asking: Client, collection: Collection) -> None:
+    acquisition.add_captions(collection, b"All about whales and the wide sea they swim in.", name="whales.txt", key="Talk")
+    problem(post(asking, "sources", {"text": "Entirely different words here.", "title": "Talk"}), 409, "conflict")
+
+
+def test_without_a_name_things_go_to_the_only_collection_that_may_be_changed(user: User, asking: Client, collection: Collection) -> None:
+    other = Collection.objects.create(name="Reading only", slug="reading-only")
+    Membership.objects.create(collection=other, user=user, role=Role.VIEWER)
+    assert post(asking, "sources", {"url": WATCH}).json()["collection"] == collection.slug
+
+
+def test_with_several_collections_one_has_to_be_named(user: User, asking: Client, collection: Collection) -> None:
+    other = Collection.objects.create(name="Second", slug="second")
+    Membership.objects.create(collection=other, user=user, role=Role.EDITOR)
+    data = problem(post(asking, "sources", {"url": WATCH}), 422, "invalid_input")
+    assert "second" in data["hint"]
+
+
+def test_files_become_one_job(asking: Client, collection: Collection) -> None:
+    files = [SimpleUploadedFile(f"lecture-{n}.json", caption_json(make_cues(3))) for n in range(3)]
+    response = asking.post("/api/v1/sources/files", {"files": files, "collection": "lectures", "tags": ["a", "b"]})
+    assert response.status_code == 202, response.content
+    job = Job.objects.get()
+    assert job.files.count() == 3
+    assert job.tags == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["picture.png", ".hidden.vtt", "a\0b.exe"])
+def test_files_that_are_no_transcripts_are_refused(asking: Client, collection: Collection, name: str) -> None:
+    response = asking.post("/api/v1/sources/files", {"files": [SimpleUploadedFile(name, b"x")]})
+    assert response.status_code == 422
+    assert response["Content-Type"] == PROBLEM
+
+
+def test_files_that_are_not_sent_are_missed(asking: Client) -> None:
+    assert asking.post("/api/v1/sources/files", {"collection": "lectures"}).status_code == 422
+    problem(asking.post("/api/v1/sources/files", b"--x\r\nbroken", content_type="multipart/form-data"), 400, "bad_request")
+
+
+def test_a_file_beyond_the_limit_is_too_large(asking: Client, collection: Collection, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 100
+    problem(asking.post("/api/v1/sources/files", {"files": [SimpleUploadedFile("a.json", b"x" * 101)]}), 413, "too_large")
+    many = [SimpleUploadedFile(f"{n}.json", b"x" * 90) for n in range(5)]
+    problem(asking.post("/api/v1/sources/files", {"files": many}), 413, "too_large")
+
+
+# Jobs
+
+
+def test_a_job_is_followed_and_listed(asking: Client, collection: Collection) -> None:
+    made = post(asking, "sources", {"url": WATCH}).json()
+    assert asking.get(f"/api/v1/jobs/{made['id']}").json()["target"] == "dQw4w9WgXcQ"
+    listed = asking.get("/api/v1/jobs", {"state": "queued", "collection": "lectures"}).json()
+    assert [job["id"] for job in listed["jobs"]] == [made["id"]]
+    assert listed["next"] is None
+
+
+def test_jobs_come_in_pages_with_the_same_few_queries(asking: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
+    video = make_video(collection)
+    Job.objects.bulk_create(Job(collection=collection, kind="video", target=f"v{n}", state="done", video=video) for n in range(60))
+    seen: list[int] = []
+    offset: int | None = 0
+    while offset is not None:
+        with django_assert_max_num_queries(6):
+            page = asking.get("/api/v1/jobs", {"limit": 25, "offset": offset}).json()
+        seen += [job["id"] for job in page["jobs"]]
+        offset = page["next"]
+    assert seen == sorted(Job.objects.values_list("pk", flat=True), reverse=True)
+
+
+def test_a_failed_job_is_tried_again(asking: Client, collection: Collection) -> None:
+    job = Job.objects.create(
+        collection=collection, kind="video", target="dQw4w9WgXcQ", state="failed", error="no", finished_at=timezone.now()
+    )
+    response = asking.post(f"/api/v1/jobs/{job.pk}/retry")
+    assert response.status_code == 202
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("queued", "")
+
+
+def test_a_job_that_has_not_ended_is_not_tried_again(asking: Client, collection: Collection) -> None:
+    job = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
+    problem(asking.post(f"/api/v1/jobs/{job.pk}/retry"), 409, "conflict")
+
+
+def test_a_job_whose_files_are_gone_is_not_tried_again(asking: Client, collection: Collection) -> None:
+    job = Job.objects.create(collection=collection, kind="files", target="3 files", state="failed")
+    problem(asking.post(f"/api/v1/jobs/{job.pk}/retry"), 409, "conflict")
+
+
+def test_trying_again_what_is_queued_anew_answers_with_that_job(asking: Client, collection: Collection) -> None:
+    old = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ", state="failed")
+    new = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
+    assert asking.post(f"/api/v1/jobs/{old.pk}/retry").json()["id"] == new.pk
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "9" * 19, "9" * 5000, "x", "1.5", "%F0%9F%98%80"])
+def test_no_number_of_a_job_is_too_strange(asking: Client, number: str) -> None:
+    assert asking.get(f"/api/v1/jobs/{number}").status_code in (404, 422)
+
+
+# Reading
+
+
+def test_a_short_transcript_is_read_whole(asking: Client, collection: Collection) -> None:
+    make_video(collection)
+    data = asking.get("/api/v1/transcripts/lecture-1").json()
+    assert data["reading"]["mode"] == "full"
+    assert data["reading"]["text"].startswith("Welcome to this lecture")
+    assert data["video"] == {"id": "lecture-1", "title": "Lecture 1", "channel": "", "url": "", "duration": 300.0, "collection": "lectures"}
+    assert data["transcript"]["language"] == "en"
+
+
+def test_a_long_transcript_is_previewed_ranged_chunked_or_read_whole_on_demand(
+    asking: Client, collection: Collection, settings: Any
+) -> None:
+    settings.MAX_FULL_TRANSCRIPT_LENGTH = 1000
+    make_video(collection)
+    modes = {
+        "": "preview",
+        "?full=true": "full",
+        "?chunk_index=1&chunk_size=60": "chunk",
+        "?start=10&end=20": "range",
+        "?start=10&chunk_index=0&full=1": "range",
+    }
+    for query, mode in modes.items():
+        reading = asking.get(f"/api/v1/transcripts/lecture-1{query}").json()["reading"]
+        assert reading["mode"] == mode, query
+        assert (reading["chunk"] is not None) == (mode == "chunk")
+        assert bool(reading["hints"]) == (mode == "preview")
+
+
+@pytest.mark.parametrize(
+    "query", ["start=nan", "start=-1", "start=5&end=2", "start=1e400", "end=inf", "chunk_size=1", "chunk_index=x", "full=maybe"]
+)
+def test_a_strange_part_is_refused(asking: Client, collection: Collection, query: str) -> None:
+    make_video(collection)
+    assert asking.get(f"/api/v1/transcripts/lecture-1?{query}").status_code == 422
+
+
+def test_a_chunk_behind_the_end_is_not_found(asking: Client, collection: Collection) -> None:
+    make_video(collection)
+    problem(asking.get("/api/v1/transcripts/lecture-1?chunk_index=7"), 404, "chunk_not_found")
+
+
+@pytest.mark.parametrize(
+    "key", ["with blanks in it", "Ünïcödé — лекция 講義", "100% sure? #1 & more+plus", "a;b=c,d@e", "quote\"s 'n' \\back", "😀"]
+)
+def test_any_id_can_be_asked_for(asking: Client, collection: Collection, key: str) -> None:
+    video = make_video(collection, key=key)
+    path = f"/api/v1/transcripts/{quote(key, safe='')}"
+    assert asking.get(path).json()["video"]["id"] == video.key
+    assert asking.get(f"{path}/search?query=gradient").json()["hits"]
+    answer = asking.get(f"{path}/download?format=vtt")
+    assert answer.status_code == 200
+    assert "attachment" in answer["Content-Disposition"]
+
+
+def test_an_id_with_slashes_and_an_address_are_ids_too(asking: Client, collection: Collection) -> None:
+    make_video(collection, key="week 1/intro")
+    assert asking.get(f"/api/v1/transcripts/{quote('week 1/intro', safe='')}/search?query=gradient").status_code == 200
+    Video.objects.update(youtube_id="dQw4w9WgXcQ")
+    assert asking.get(f"/api/v1/transcripts/{quote(WATCH, safe='')}").json()["video"]["url"].endswith("dQw4w9WgXcQ")
+
+
+@pytest.mark.parametrize(
+    "path", ["transcripts/a%00b", "transcripts/lecture-1?collection=%00", "jobs?collection=a%00", "transcripts/x/search?query=a%00b"]
+)
+def test_a_nul_in_an_address_is_refused(asking: Client, collection: Collection, path: str) -> None:
+    problem(asking.get(f"/api/v1/{path}"), 422, "invalid_input")
+
+
+def test_a_search_names_times_places_and_links(asking: Client, collection: Collection) -> None:
+    make_video(collection)
+    data = asking.get("/api/v1/transcripts/lecture-1/search", {"query": "error 404", "limit": 2}).json()
+    assert len(data["hits"]) == 2
+    best = data["hits"][0]
+    assert set(best) == {"text", "start", "end", "score", "spans", "timestamp_link"}
+    assert {best["text"][start:end].casefold() for start, end in best["spans"]} >= {"404"}
+    assert data["hits"][0]["score"] >= data["hits"][1]["score"] > 0
+
+
+@pytest.mark.parametrize("query", ["query=", "query=%20", "", "query=x&limit=0", "query=x&limit=51", "query=" + "x" * 1001])
+def test_a_search_for_nothing_is_refused(asking: Client, collection: Collection, query: str) -> None:
+    make_video(collection)
+    assert asking.get(f"/api/v1/transcripts/lecture-1/search?{query}").status_code == 422
+
+
+@pytest.mark.parametrize("form", ["vtt", "srt", "txt", "json"])
+def test_a_download_is_read_again_as_what_it_was(asking: Client, collection: Collection, form: str) -> None:
+    make_video(collection)
+    answer = asking.get("/api/v1/transcripts/lecture-1/download", {"format": form})
+    assert answer["Content-Disposition"] == f'attachment; filename="lecture-1.en.{form}"'
+    cues = captions.parse(answer.content, name=f"x.{form}").cues
+    assert " ".join(cue.text for cue in cues) == " ".join(cue.text for cue in make_cues())
+
+
+def test_markdown_has_a_heading_for_each_chapter_or_chunk(asking: Client, collection: Collection) -> None:
+    video = make_video(collection)
+    video.chapters = [[60_000, "Weights"], [120_000, "The end"]]
+    video.save()
+    text = asking.get("/api/v1/transcripts/lecture-1/download", {"format": "md"}).content.decode()
+    assert text.startswith("# Lecture 1\n")
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert [heading.rpartition(") ")[2] for heading in headings[1:]] == ["Weights", "The end"]
+    assert text.count("Point ") == 60
+
+
+def test_a_file_cannot_be_fetched_again(asking: Client, collection: Collection) -> None:
+    make_video(collection)
+    problem(asking.post("/api/v1/transcripts/lecture-1/refetch"), 422, "invalid_input")
+
+
+def test_a_video_is_fetched_again_in_another_language(asking: Client, collection: Collection) -> None:
+    make_video(collection)
+    Video.objects.update(youtube_id="dQw4w9WgXcQ")
+    assert asking.post("/api/v1/transcripts/lecture-1/refetch?language=fr").status_code == 202
+    assert Job.objects.get().language == "fr"
+
+
+def test_the_gate_says_until_when_youtube_is_left_alone(asking: Client, collection: Collection) -> None:
+    assert asking.get("/api/v1/youtube").json()["state"] == "open"
+    YouTubeGate.refused(acquisition.NoCaptions("blocked"))
+    data = asking.get("/api/v1/youtube").json()
+    assert data["state"] == "closed"
+    assert data["closed_until"]
+
+
+# Who may
+
+
+OPERATIONS = [
+    ("post", "sources", {"url": WATCH, "collection": "lectures"}),
+    ("post", "transcripts/lecture-1/refetch", None),
+    ("post", "jobs/{job}/retry", None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), OPERATIONS)
+def test_a_token_that_may_only_read_changes_nothing(user: User, collection: Collection, method: str, path: str, body: Any) -> None:
+    make_video(collection)
+    job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
+    problem(post(with_token(user), path.format(job=job.pk), body or {}), 403, "forbidden")
+    assert not Job.objects.filter(state="queued").exists()
+
+
+@pytest.mark.parametrize(("method", "path", "body"), OPERATIONS)
+def test_a_viewer_changes_nothing(collection: Collection, method: str, path: str, body: Any) -> None:
+    make_video(collection)
+    job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
+    viewer = with_token(make_user("eve", collection=collection, role=Role.VIEWER), can_write=True)
+    problem(post(viewer, path.format(job=job.pk), body or {}), 403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    "path", ["transcripts/lecture-1", "transcripts/lecture-1/search?query=error", "transcripts/lecture-1/download?format=vtt", "jobs/{job}"]
+)
+def test_what_belongs_to_others_is_answered_as_if_it_were_not_there(collection: Collection, path: str) -> None:
+    make_video(collection)
+    job = Job.objects.create(collection=collection, kind="video", target="x")
+    stranger = with_token(make_user("mallory", collection=Collection.objects.create(name="Own", slug="own")), can_write=True)
+    there = problem(stranger.get(f"/api/v1/{path.format(job=job.pk)}"), 404, "job_not_found" if "jobs" in path else "video_not_found")
+    absent = stranger.get(f"/api/v1/{path.format(job=job.pk).replace('lecture-1', 'lecture-0').replace(str(job.pk), '999999')}").json()
+    assert {**absent, "detail": ""} == {**there, "detail": ""}
+    assert stranger.get("/api/v1/jobs").json()["jobs"] == []
+
+
+def test_a_token_reaches_no_further_than_its_collections(user: User, collection: Collection) -> None:
+    other = Collection.objects.create(name="Other", slug="other")
+    Membership.objects.create(collection=other, user=user, role=Role.OWNER)
+    make_video(collection)
+    problem(with_token(user, collections=(other,)).get("/api/v1/transcripts/lecture-1"), 404, "video_not_found")
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"Authorization": "Bearer nonsense"}, {"Authorization": "Bearer"}, {"Authorization": "Basic YTpi"}]
+)
+def test_a_stranger_is_told_how_to_come_in(client: Client, db: None, headers: dict[str, str]) -> None:
+    for method, path in (("get", "jobs"), ("post", "sources"), ("get", "youtube"), ("get", "openapi.json")):
+        response = getattr(client, method)(f"/api/v1/{path}", headers=headers)
+        problem(response, 401, "not_signed_in")
+        assert response["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_revoked_and_expired_tokens_are_worth_nothing(user: User) -> None:
+    token, text = ApiToken.issue(user, name="x")
+    client = Client(headers={"Authorization": f"Bearer {text}"})
+    assert client.get("/api/v1/youtube").status_code == 200
+    token.revoke()
+    problem(client.get("/api/v1/youtube"), 401, "not_signed_in")
+
+
+def test_a_session_needs_its_csrf_token_to_change_something(user: User, collection: Collection) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(user)
+    assert browser.get("/api/v1/jobs").status_code == 200
+    problem(post(browser, "sources", {"url": WATCH}), 403, "forbidden")
+    browser.get("/api/v1/docs")
+    token = browser.cookies["csrftoken"].value
+    with_csrf = browser.post("/api/v1/sources", json.dumps({"url": WATCH}), content_type="application/json", headers={"X-CSRFToken": token})
+    assert with_csrf.status_code == 202
+
+
+# What is not an operation
+
+
+@pytest.mark.parametrize("path", ["", "v1/", "v1/nothing", "v2/jobs", "nothing/at/all", "content/nothing/", "v1/docs/x"])
+def test_an_unknown_address_is_a_problem_too(asking: Client, path: str) -> None:
+    problem(asking.get(f"/api/{path}"), 404, "not_found")
+
+
+def test_a_wrong_method_is_a_problem_that_names_the_right_ones(asking: Client) -> None:
+    response = asking.delete("/api/v1/jobs")
+    problem(response, 405, "method_not_allowed")
+    assert response["Allow"] == "GET"
+
+
+def test_a_crash_is_a_problem_without_details(asking: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash() -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(YouTubeGate, "current", crash)
+    asking.raise_request_exception = False
+    response = asking.get("/api/v1/youtube")
+    assert "secret" not in json.dumps(problem(response, 500, "internal_error"))
+
+
+# The description
+
+
+def test_every_operation_says_how_it_may_refuse(asking: Client) -> None:
+    schema = asking.get("/api/v1/openapi.json").json()
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            assert {"401", "403", "422"} <= set(operation["responses"]), (method, path)
+            assert operation["security"] == [{"Bearer": []}, {"Session": []}]
+            for status, response in operation["responses"].items():
+                if status >= "400":
+                    assert list(response["content"]) == [PROBLEM]
+
+
+def test_the_description_is_shown_under_the_strict_policy_from_this_host_alone(client: Client, user: User, settings: Any) -> None:
+    client.force_login(user)
+    response = client.get("/api/v1/docs")
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert "https://" not in page
+    assert "<style" not in page
+    assert page.count("<script") == page.count("<script src=") + page.count('<script type="application/json"')
+    assert "unsafe" not in response["Content-Security-Policy"]
+    for line in page.splitlines():
+        if 'src="' in line:
+            script = client.get(line.partition('src="')[2].partition('"')[0])
+            assert script.status_code == 200
+            script.close()
+
+
+def test_the_description_asks_strangers_to_sign_in(client: Client, db: None) -> None:
+    response = client.get("/api/v1/docs")
+    assert response.status_code == 302
+    assert "next=/api/v1/docs" in response["Location"]
