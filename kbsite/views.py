@@ -12,6 +12,7 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.template.loader import render_to_string
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -112,7 +113,7 @@ def create_token(request: Any) -> HttpResponse:
     token, text = ApiToken.issue(
         request.user, name=values["name"], can_write=values["can_write"], collections=tuple(values["collections"]), days=values["days"]
     )
-    return render(request, "kbsite/tokens.html", {**_tokens(request), "made": token, "text": text, "config": _config(text)})
+    return render(request, "kbsite/tokens.html", {**_tokens(request), "made": token, "text": text, "config": _config(_mcp_url(request), text)})
 
 
 @require_POST
@@ -149,12 +150,17 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Show that something unexpected happened, without a word about what."""
-    return _trouble(request, 500, "Something unexpected went wrong.", "Try again; the server's log has the details.")
+    error = {"message": "Something unexpected went wrong.", "hint": "Try again; the server's log has the details."}
+    # Without the request, and so without the database, which may be what is broken.
+    return HttpResponse(render_to_string(_error_template(request), {"error": error}), status=500)
 
 
 def _trouble(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:
-    template = "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
-    return render(request, template, {"error": {"message": message, "hint": hint}}, status=status)
+    return render(request, _error_template(request), {"error": {"message": message, "hint": hint}}, status=status)
+
+
+def _error_template(request: HttpRequest) -> str:
+    return "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
 
 
 def _next(request: HttpRequest) -> str:
@@ -166,9 +172,13 @@ def _next(request: HttpRequest) -> str:
 
 def _tokens(request: Any) -> dict[str, Any]:
     mine = ApiToken.objects.filter(user=request.user, revoked_at=None).prefetch_related("collections")
-    return {"tokens": mine, "shelves": Collection.objects.visible(request.scope), "mcp_url": f"{settings.PUBLIC_URL.rstrip('/')}/mcp"}
+    return {"tokens": mine, "shelves": Collection.objects.visible(request.scope), "mcp_url": _mcp_url(request)}
 
 
-def _config(text: str) -> str:
-    server = {"type": "http", "url": f"{settings.PUBLIC_URL.rstrip('/')}/mcp", "headers": {"Authorization": f"Bearer {text}"}}
+def _mcp_url(request: HttpRequest) -> str:
+    return request.build_absolute_uri("/mcp")
+
+
+def _config(url: str, text: str) -> str:
+    server = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {text}"}}
     return json.dumps({"mcpServers": {"cuebase": server}}, indent=2)

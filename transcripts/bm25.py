@@ -39,17 +39,18 @@ def tokenize(text: str) -> list[str]:
     - Beyond ASCII: compatibility forms and case are folded (NFKC, "ß" is "ss", full-width "Ａ" is "a"), accents stay, combining marks belong to
       their letter, soft hyphens and joiners vanish. Single letters are dropped here too.
     - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese do not (reliably) put blanks between words: every two neighbouring characters
-      make a token, and a character that stands alone is one.
+      (each with its vowel signs and tones) make a token, and a character that stands alone is one.
     - Apostrophes: ' and ’ (also ‘ ʼ ＇) are the same. Between two letters beyond ASCII they belong to the word ("п’ять" is one); beside an ASCII
       letter they separate, as in ASCII text ("it’s" gives "it", "l’été" gives "été").
     """
     folded = _fold(text)
     if folded.isascii():
-        return [word for word in folded.split() if len(word) > 1]
+        return [word for word in folded.replace("'", " ").split() if len(word) > 1]
     tokens: list[str] = []
     for word in _WORDS.findall(folded):
         if _is_unspaced(word):
-            tokens.extend(map(add, word, word[1:]) if len(word) > 1 else word)
+            units = _UNITS.findall(word)
+            tokens.extend(map(add, units, units[1:]) if len(units) > 1 else units)
         elif len(word) > 1:
             tokens.append(word)
     return tokens
@@ -239,7 +240,7 @@ class Index:
         kept = self._kept.get(word)
         if kept is not None:
             return kept
-        positions, frequencies = self._postings(word) if len(word) > 1 else self._character_postings(word)
+        positions, frequencies = self._character_postings(word) if _is_lone(word) else self._postings(word)
         if not positions:
             return None
         weight = idf(self.size, len(positions))
@@ -272,10 +273,11 @@ class Index:
         heads: Counter[int] = Counter()
         tails: Counter[int] = Counter()
         for term in self._terms:
-            if len(term) <= 2 and character in term:
+            if character in term and _is_unspaced(term):
+                head, *_, tail = _UNITS.findall(term) * 2
                 said = dict(zip(*self._postings(term), strict=True))
-                heads.update(said if term[0] == character else {})
-                tails.update(said if term[-1] == character else {})
+                heads.update(said if head == character else {})
+                tails.update(said if tail == character else {})
         found = heads | tails  # the greater of the two: within a run of characters, each is the head of one pair and the tail of another
         places = sorted(found)
         return array("I", places), array("I", map(found.__getitem__, places))
@@ -312,6 +314,11 @@ _UNSPACED_RANGES = (
 _LETTER = f"[^ '{_UNSPACED_RANGES}]"
 _WORDS = re.compile(rf"[{_UNSPACED_RANGES}]+|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*")
 _UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]")
+_SIGNS = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d"
+    "\u1071-\u1074\u1082-\u108d\u109a-\u109d\u17b4-\u17d3\u17dd\u302a-\u302f\u3099\u309a"
+)
+_UNITS = re.compile(f".[{_SIGNS}]*")
 _ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
 # The typography of captions, replaced first so that most English text takes the fast way; folding it the slow way gives the same.
 _TYPOGRAPHY = tuple(zip("’“”–—…♪\xa0", "'       ", strict=True))
@@ -383,14 +390,20 @@ def _scan(folded: str) -> Iterator[tuple[str, int, int]]:
     for match in _WORDS.finditer(folded):
         word, start = match.group(), match.start()
         if _is_unspaced(word):
-            for size in (1, 2):
-                yield from ((word[place : place + size], start + place, start + place + size) for place in range(len(word) - size + 1))
+            borders = [start, *(start + unit.end() for unit in _UNITS.finditer(word))]
+            for first, second in chain(pairwise(borders), zip(borders, borders[2:], strict=False)):
+                yield folded[first:second], first, second
         elif len(word) > 1:
             yield word, start, match.end()
 
 
 def _is_unspaced(word: str) -> bool:
     return word[0] >= "\u0e00" and _UNSPACED.match(word) is not None
+
+
+def _is_lone(word: str) -> bool:
+    """Say whether a token is a single character of an unspaced script, with its signs."""
+    return _is_unspaced(word) and _UNITS.fullmatch(word) is not None
 
 
 def _join_span(spans: list[tuple[int, int]], start: int, end: int) -> None:

@@ -30,6 +30,12 @@ def seconds(ms: int) -> int:
 
 
 @register.filter
+def ms(seconds: float) -> int:
+    """Turn seconds into whole milliseconds."""
+    return round(seconds * 1000)
+
+
+@register.filter
 def spoken_length(ms: int) -> str:
     """Write milliseconds as a person would say it: ``1 h 5 min``, ``12 min``, ``40 s``."""
     minutes, rest = divmod(int(ms) // 1000, 60)

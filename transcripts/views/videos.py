@@ -27,7 +27,7 @@ def show_video(request: PageRequest, pk: int) -> HttpResponse:
     video = shelving.find_video(request.scope, pk)
     language = request.GET.get("lang", "")[:35]
     context: dict[str, Any] = {"video": video, "language": language, "may_write": video.collection_id in request.scope.writable}
-    context |= {"transcripts": video.transcripts.light(), "query": request.GET.get("q", "")[: library.MAX_QUERY], "formats": library.Format}
+    context |= {"transcripts": video.transcripts.light(), "query": request.GET.get("q", "")[: library.MAX_QUERY], "formats": list(library.Format)}
     try:
         transcript = library.find_transcript(video, language=language)
     except TranscriptNotFound as error:

@@ -1,0 +1,186 @@
+// What HTML and htmx cannot do alone: keys, dialogs, the file chooser, copying, announcements.
+(() => {
+  const find = (selector, from = document) => from.querySelector(selector);
+  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+
+  function announce(text) {
+    const place = find("#announcer");
+    place.textContent = "";
+    setTimeout(() => { place.textContent = text; }, 50);
+  }
+
+  async function copy(text, button) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const box = document.createElement("textarea"); // without HTTPS there is no clipboard API
+      box.value = text;
+      document.body.append(box);
+      box.select();
+      document.execCommand("copy");
+      box.remove();
+    }
+    announce("Copied");
+    button?.classList.add("copied");
+    setTimeout(() => button?.classList.remove("copied"), 1500);
+  }
+
+  window.cuebase = { announce, copy };
+
+  // Clicks
+
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-open]");
+    if (opener) find(`#${opener.dataset.open}`).showModal();
+    event.target.closest("[data-close]")?.closest(".notice").remove();
+    const copier = event.target.closest("[data-copy]");
+    if (copier) copy(find(copier.dataset.copy).textContent, copier);
+    for (const menu of all("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+    if (event.target instanceof HTMLDialogElement) event.target.close();
+  });
+
+  document.addEventListener("submit", (event) => {
+    const question = event.target.dataset.confirm;
+    if (question && !confirm(question)) event.preventDefault();
+  });
+
+  // Keys
+
+  const isTyping = (element) => element.closest("input, textarea, select, [contenteditable]");
+
+  function move(step) {
+    const links = all("[data-item-link]");
+    if (!links.length) return false;
+    const now = links.indexOf(document.activeElement);
+    links[Math.min(Math.max(now + step, 0), links.length - 1)].focus();
+    return true;
+  }
+
+  function clear(box) {
+    if (!box.value) return box.blur();
+    box.value = "";
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  const inList = () => document.activeElement.closest("[data-item]");
+
+  const KEYS = {
+    "/": () => { const box = find("[data-search]"); box?.focus(); box?.select(); return Boolean(box); },
+    "?": () => { find("#shortcuts")?.showModal(); return true; },
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowDown: () => Boolean(inList()) && move(1),
+    ArrowUp: () => Boolean(inList()) && move(-1),
+    c: () => { const button = find("[data-copy-link]"); button?.click(); return Boolean(button); },
+    Escape: () => { const box = find("[data-search]"); if (!box?.value) return false; clear(box); return true; },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || find("dialog[open]")) return;
+    if (event.key === "Escape") {
+      const menu = all("details.menu[open]").at(-1);
+      if (menu) { menu.open = false; find("summary", menu).focus(); return; }
+    }
+    const box = event.target.closest("[data-search]");
+    if (box && event.key === "Escape") { clear(box); event.preventDefault(); return; }
+    if (box && event.key === "ArrowDown") { if (move(1)) event.preventDefault(); return; }
+    if (isTyping(event.target)) {
+      if (event.key === "Enter" && !event.shiftKey && event.target.matches("[data-submit-on-enter]")) {
+        event.preventDefault();
+        event.target.form.requestSubmit();
+      }
+      return;
+    }
+    if (KEYS[event.key]?.()) event.preventDefault();
+  });
+
+  // Files: chosen, dropped (folders too)
+
+  const chooser = find("#files");
+
+  function showNames() {
+    const names = [...chooser.files].map((file) => file.name);
+    const text = names.length > 3 ? `${names.length} files: ${names.slice(0, 2).join(", ")} …` : names.join(", ");
+    find("[data-file-names]").textContent = text || "Choose files, or drop them here";
+  }
+
+  async function filesIn(entry) {
+    if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+    const reader = entry.createReader();
+    const found = [];
+    for (;;) {
+      const part = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // gives at most a hundred at a time
+      if (!part.length) return found;
+      for (const inner of part) found.push(...await filesIn(inner));
+    }
+  }
+
+  if (chooser) {
+    const zone = find("[data-dropzone]");
+    chooser.addEventListener("change", showNames);
+    for (const kind of ["dragenter", "dragover"]) {
+      document.addEventListener(kind, (event) => {
+        if (!event.dataTransfer?.types.includes("Files")) return;
+        event.preventDefault();
+        zone.classList.add("dropping");
+      });
+    }
+    document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) zone.classList.remove("dropping"); });
+    document.addEventListener("drop", async (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      zone.classList.remove("dropping");
+      const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+      const files = entries.length ? (await Promise.all(entries.map(filesIn))).flat() : [...event.dataTransfer.files];
+      const transfer = new DataTransfer();
+      for (const file of files) transfer.items.add(file);
+      chooser.files = transfer.files;
+      showNames();
+      find(".add-submit").focus();
+      announce(`${files.length} file${files.length === 1 ? "" : "s"} chosen. Press Add.`);
+    });
+  }
+
+  // htmx
+
+  const addForm = find("#add");
+  const bar = find(".upload-progress");
+
+  addForm?.addEventListener("htmx:xhr:progress", (event) => {
+    if (!event.detail.lengthComputable || !chooser.files.length) return;
+    bar.hidden = false;
+    bar.value = (100 * event.detail.loaded) / event.detail.total;
+  });
+
+  addForm?.addEventListener("htmx:afterRequest", (event) => {
+    bar.hidden = true;
+    if (event.target !== addForm || !event.detail.successful) return;
+    addForm.reset();
+    showNames();
+    if (find("#added [data-arrived]")) libraryChanged();
+  });
+
+  function libraryChanged() {
+    if (find("#filter")) htmx.trigger(document.body, "library-changed");
+  }
+
+  document.addEventListener("htmx:sseClose", (event) => {
+    if (event.detail.type !== "message") return;
+    const job = find(".job", event.target);
+    if (job) announce(`${find("h3", job).textContent.trim()}: ${find(".state", job).textContent.trim()}`);
+    libraryChanged();
+  });
+
+  // What a person has opened stays open when fresh content comes.
+  let open = [];
+  document.addEventListener("htmx:sseBeforeMessage", (event) => { open = all("details[open][id]", event.target).map((one) => one.id); });
+  document.addEventListener("htmx:sseMessage", () => { for (const id of open) document.getElementById(id)?.setAttribute("open", ""); });
+
+  document.addEventListener("htmx:sendError", () => {
+    const notice = document.createElement("div");
+    notice.className = "notice notice-error";
+    notice.setAttribute("role", "alert");
+    notice.textContent = "The server does not answer. Check that it runs, then try again.";
+    find("#notices").replaceChildren(notice);
+  });
+})();
