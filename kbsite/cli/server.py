@@ -122,11 +122,10 @@ def _say_hello(link: str, data_dir: Path, *, open_browser: bool) -> None:
         ("Stop", "Ctrl-C", ""),
     ]
     console = out()
-    console.rule("Cuebase is running", style="green", align="left")
+    console.print(Text("Cuebase is running", style="bold green"))
     for name, value, style in rows:
         # Soft wrapped, never boxed: a link that was broken to fit a frame cannot be clicked or copied.
         console.print(Text(f"{name:<6}", style="dim") + Text(value, style=style), soft_wrap=True)
-    console.rule(style="green")
     console.file.flush()
     if settings.HOST in EVERYWHERE:
         note("Other machines can reach this. Set ALLOWED_HOSTS and PUBLIC_URL to the name that they use.", "yellow")

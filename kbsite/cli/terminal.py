@@ -94,17 +94,16 @@ def printable(text: str) -> str:
 
 def out() -> "Console":
     """Return the console of results."""
-    return _console(stderr=False, stream=id(sys.stdout))
+    return _console(stderr=False)
 
 
 def err() -> "Console":
     """Return the console of everything else: errors, notes, progress."""
-    return _console(stderr=True, stream=id(sys.stderr))
+    return _console(stderr=True)
 
 
 @cache
-def _console(*, stderr: bool, stream: int) -> "Console":
-    # The stream is part of the key, because tests exchange it.
+def _console(*, stderr: bool) -> "Console":
     from rich.console import Console
 
     console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)

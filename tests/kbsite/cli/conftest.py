@@ -1,0 +1,51 @@
+"""What the tests of `kb` may ask for."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from kbsite import boot
+from kbsite.cli.app import app
+from transcripts.models import Collection
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What it printed, read as JSON."""
+        return json.loads(self.out)
+
+
+Kb = Callable[..., Ran]
+
+
+@pytest.fixture
+def kb(db: None, monkeypatch: pytest.MonkeyPatch) -> Kb:
+    """Run a command in this process, against the database of the tests."""
+    monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs, and Django is set up
+
+    def run(*arguments: object, stdin: str | bytes | None = None, code: int = 0) -> Ran:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, prog_name="kb")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == code, result.output
+        return Ran(code=result.exit_code, out=result.stdout, err=result.stderr)
+
+    return run
+
+
+@pytest.fixture
+def library(db: None) -> Collection:
+    """The collection that things go to when none is named."""
+    return Collection.objects.default()

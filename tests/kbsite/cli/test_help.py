@@ -1,0 +1,81 @@
+"""Help: every command and option explains itself, and nothing heavy is loaded for it."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from kbsite.cli.app import app
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAVY = ("django", "celery", "psycopg", "uvicorn", "torch", "sentence_transformers", "keybert", "yt_dlp", "youtube_transcript_api", "mcp", "requests", "environ")
+FROM_TYPER = {"install_completion", "show_completion", "help"}
+
+
+def every_command() -> Iterator[tuple[str, Any]]:
+    """Walk the tree of commands."""
+
+    def walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+        yield path, command
+        for name, sub in getattr(command, "commands", {}).items():
+            yield from walk(f"{path} {name}", sub)
+
+    return walk("kb", typer.main.get_command(app))
+
+
+@pytest.mark.parametrize(("path", "command"), [pytest.param(path, command, id=path) for path, command in every_command()])
+def test_a_command_and_its_options_have_help(path: str, command: Any) -> None:
+    assert command.help, path
+    silent = [one.name for one in command.params if one.name not in FROM_TYPER and not getattr(one, "help", None)]
+    assert not silent
+
+
+@pytest.mark.parametrize("path", [path for path, _ in every_command()])
+def test_help_is_shown(path: str) -> None:
+    result = CliRunner().invoke(app, [*path.split()[1:], "--help"], prog_name="kb")
+    assert result.exit_code == 0
+    assert "Usage:" in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["add", "--help"], ["--version"], ["no-such-command"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = f"""
+import sys
+sys.argv = ["kb", *{arguments!r}]
+from kbsite.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr.strip().splitlines()[-1] == "[]"
+
+
+def test_help_answers_within_half_a_second() -> None:
+    command = [sys.executable, "-m", "kbsite.cli", "--help"]
+    took = []
+    for _ in range(5):
+        before = os.times()
+        subprocess.run(command, cwd=ROOT, capture_output=True, timeout=60, check=True)
+        after = os.times()
+        # Seconds of work, not of waiting for a busy machine.
+        took.append(after.children_user + after.children_system - before.children_user - before.children_system)
+        if took[-1] < 0.5:
+            break
+        time.sleep(0.2)
+    assert min(took) < 0.5
+
+
+def test_the_version_is_printed() -> None:
+    result = CliRunner().invoke(app, ["--version"], prog_name="kb")
+    assert result.stdout.startswith("kb ")
+    assert result.exit_code == 0
