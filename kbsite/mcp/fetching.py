@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from kbsite.auth import Caller
 from kbsite.mcp.bridge import in_thread
-from transcripts import acquisition, library, tasks
-from transcripts.errors import Forbidden, InvalidUrl, KnowledgeBaseError, TranscriptNotFound, VideoNotFound
+from transcripts import acquisition, activity, library, tasks
+from transcripts.errors import InvalidUrl, KnowledgeBaseError, TranscriptNotFound, VideoNotFound
 from transcripts.models import Collection, Job, Video
 from transcripts.timecodes import parse_target
 
 PATIENCE = 20.0  # seconds; clients give up on a call after about 60
 GLANCE = 0.5  # seconds between two looks at the job
+TELL = 1.0  # seconds between two reports of progress
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
@@ -47,35 +48,23 @@ def request(by: Caller, where: Collection, address: str, *, language: str = "", 
 
 
 def shelf(by: Caller, name: str) -> Collection:
-    """Return the collection to add to: the one named, else the default one, else the first that the caller may change."""
+    """Return the collection to add to. Raises ``Forbidden``, ``CollectionNotFound``, and ``InvalidInput`` when it has to be named."""
     by.require_write()
-    if name:
-        named = library.find_collection(by.scope, name)
-        by.scope.require_write(named.pk)
-        return named
-    mine = Collection.objects.filter(pk__in=by.scope.writable).order_by("pk")
-    if found := mine.filter(slug="library").first() or mine.first():
-        return found
-    if by.user.is_superuser and not (by.token and by.token.limited):
-        return Collection.objects.default()
-    raise Forbidden("There is no collection that you may add to.", hint="Ask an owner of a collection to make you an editor.")
-
-
-def find_job(by: Caller, pk: int) -> Job:
-    """Return a job that the caller may see. Raises ``JobNotFound``."""
-    return Job.objects.visible(by.scope).select_related("video", "collection").numbered(pk)
+    return library.shelf(by.scope, name)
 
 
 async def wait_for(by: Caller, job: Job, *, report: Report) -> Job:
     """Wait for a job, reporting seconds waited and what it does, until it ends, is put off, or patience does. Raises ``FetchFailed``."""
-    started = time.monotonic()
+    started, reported = time.monotonic(), -1.0
     while (waited := time.monotonic() - started) < PATIENCE:
-        job = await in_thread(find_job, by, job.pk)
+        job = await in_thread(activity.find_job, by.scope, job.pk)
         if job.state == Job.State.FAILED:
             raise FetchFailed(job.error, hint=job.hint)
         if job.state == Job.State.DONE or job.run_after is not None:
             return job
-        await report(round(waited, 1), PATIENCE, job.step or job.state)
+        if waited - reported >= TELL:
+            reported = waited
+            await report(round(waited, 3), PATIENCE, job.step or job.state)
         await sleep(GLANCE)
     return job
 

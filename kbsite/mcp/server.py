@@ -40,9 +40,12 @@ INSTRUCTIONS = (
 )
 
 
-def build_application(server: MCPServer[Any] | None = None) -> "Application":
-    """Return a new ASGI application. One serves one event loop: a server that is started again needs a new one."""
-    return Application(server or build_server())
+def build_application(server: MCPServer[Any] | None = None, *, stateless: bool = True) -> "Application":
+    """Return a new ASGI application. One serves one event loop: a server that is started again needs a new one.
+
+    With sessions (not ``stateless``) a tool may ask its client something in the middle of a call, but all calls of a client have to reach one process.
+    """
+    return Application(server or build_server(), stateless=stateless)
 
 
 def build_server() -> MCPServer[Any]:
@@ -101,13 +104,13 @@ class Server(MCPServer[Any]):
 class Application:
     """Django, and the MCP endpoint at /mcp. Works with and without the lifespan protocol."""
 
-    def __init__(self, server: MCPServer[Any]) -> None:
+    def __init__(self, server: MCPServer[Any], *, stateless: bool) -> None:
         self._django: Any = get_asgi_application()
         # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._mcp = server.streamable_http_app(
             streamable_http_path=PATH,
-            stateless_http=True,
+            stateless_http=stateless,
             json_response=False,
             max_request_body_size=MAX_BODY,
             transport_security=unchecked,

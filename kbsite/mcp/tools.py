@@ -17,7 +17,7 @@ from kbsite.mcp.arguments import AddSource, Arguments, FetchTranscript, GetJob, 
 from kbsite.mcp.bridge import in_thread
 from kbsite.mcp.identity import caller
 from kbsite.mcp.rendering import answer, fetched_answer, job_answer, list_answer, search_answer, transcript_answer, waiting_answer
-from transcripts import library
+from transcripts import activity, library
 from transcripts.models import Job
 
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -82,7 +82,7 @@ async def add_source(asked: AddSource, ctx: Context[Any, Any]) -> CallToolResult
 async def get_job(asked: GetJob, ctx: Context[Any, Any]) -> CallToolResult:
     """Say how far a job of fetch_transcript or add_source is, and what went wrong."""
     by = caller()
-    return answer(*await in_thread(lambda: job_answer(fetching.find_job(by, asked.job_id), asked)))
+    return answer(*await in_thread(lambda: job_answer(activity.find_job(by.scope, asked.job_id), asked)))
 
 
 def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:

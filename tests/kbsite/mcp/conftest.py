@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from kbsite.celery import app, make_queue_folders
@@ -28,6 +30,7 @@ class Shelf:
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[Endpoint]:
     """The whole application, served for all tests."""
+    Path(settings.STATIC_ROOT).mkdir(exist_ok=True)  # WhiteNoise warns otherwise
     with served(build_application()) as running:
         yield running
 

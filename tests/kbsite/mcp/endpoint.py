@@ -1,6 +1,7 @@
 """The endpoint as its users have it: uvicorn on a port of its own, and the SDK's client speaking HTTP to it."""
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -10,6 +11,7 @@ import httpx2
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 from starlette.types import ASGIApp
 
@@ -27,29 +29,40 @@ class Endpoint:
     @asynccontextmanager
     async def client(self, token: str, **options: Any) -> AsyncIterator[Client]:
         """Connect as the holder of a token."""
-        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
-            async with Client(streamable_http_client(self.url, http_client=http), **options) as client:
-                yield client
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+            Client(streamable_http_client(self.url, http_client=http), **options) as client,
+        ):
+            yield client
 
     def talk(self, token: str, work: Callable[[Client], Awaitable[T]], **options: Any) -> T:
-        """Connect, do something with the client, and return what it returns."""
+        """Connect, do something with the client, and return what it returns; a protocol error rises as itself, not in the client's groups."""
 
-        async def whole() -> T:
+        async def whole() -> T | MCPError:
             async with self.client(token, **options) as client:
-                return await work(client)
+                try:
+                    return await work(client)
+                except MCPError as error:
+                    return error
 
-        return asyncio.run(whole())
+        outcome = asyncio.run(whole())
+        if isinstance(outcome, MCPError):
+            raise outcome
+        return outcome
 
     def call(self, token: str, tool: str, **arguments: Any) -> CallToolResult:
         """Call one tool."""
         return self.talk(token, lambda client: client.call_tool(tool, arguments))
 
-    def post(self, body: Any, *, token: str = "", **headers: str) -> httpx2.Response:
+    def post(self, body: Any, *, token: str = "", **headers: str | bytes) -> httpx2.Response:
         """Send one message as it is, without a client."""
-        sent = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
-        content = body if isinstance(body, bytes) else None
+        given = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", **headers}
+        if token:
+            given["Authorization"] = f"Bearer {token}"
+        sent = [(name.encode(), value if isinstance(value, bytes) else value.encode()) for name, value in given.items()]
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
         with httpx2.Client(timeout=30) as http:
-            return http.post(self.url, content=content, json=None if content else body, headers={**sent, **headers})
+            return http.post(self.url, content=content, headers=sent)
 
 
 @contextmanager
@@ -75,7 +88,7 @@ def text(result: CallToolResult) -> str:
 def data(result: CallToolResult) -> dict[str, Any]:
     """Return an answer's structured content; the call must have succeeded."""
     assert not result.is_error, text(result)
-    assert result.structured_content is not None
+    assert isinstance(result.structured_content, dict)
     return result.structured_content
 
 

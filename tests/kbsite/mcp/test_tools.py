@@ -33,8 +33,11 @@ def test_every_tool_says_what_it_takes_and_gives(endpoint: Endpoint, shelf: Shel
         assert tool.input_schema["additionalProperties"] is False
         assert "maxTokens" in tool.input_schema["properties"]
         assert all(part.get("description") for part in tool.input_schema["properties"].values())
-        assert tool.output_schema and tool.output_schema["type"] == "object"
-        assert tool.title and tool.description and tool.annotations.read_only_hint == (tool.name not in ("fetch_transcript", "add_source"))
+        assert tool.output_schema
+        assert tool.output_schema["type"] == "object"
+        assert tool.title
+        assert tool.description
+        assert tool.annotations.read_only_hint == (tool.name not in ("fetch_transcript", "add_source"))
 
 
 def test_a_short_transcript_is_read_whole(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -49,7 +52,8 @@ def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(endpoint: En
     make_video(shelf.collection, cues=make_cues(2_000))
     result = endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1")
     assert data(result)["mode"] == "preview"
-    assert "search_transcript" in text(result) and "chunkIndex 0 to" in text(result)
+    assert "search_transcript" in text(result)
+    assert "chunkIndex 0 to" in text(result)
 
 
 def test_a_time_range_goes_before_a_chunk_and_a_chunk_before_the_whole(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -67,7 +71,8 @@ def test_a_search_ranks_segments_with_links_to_their_second(endpoint: Endpoint, 
     assert len(hits) == 3
     assert set(hits[0]) == {"text", "start", "end", "score", "timestamp_link"}
     assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
-    assert "convolution" in hits[0]["text"] and hits[0]["timestamp_link"] in text(result)
+    assert "convolution" in hits[0]["text"]
+    assert hits[0]["timestamp_link"] in text(result)
 
 
 def test_a_list_is_narrowed_by_words(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -134,7 +139,7 @@ def test_numbers_beyond_all_bounds_are_refused(endpoint: Endpoint, shelf: Shelf,
     body = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_transcript", "arguments": {"videoId": "lecture-1", "startTime": %s}}}'
     response = endpoint.post((body % number).encode(), token=shelf.token)
     assert response.status_code in (200, 400)
-    assert "isError\":true" in response.text or "error" in response.text
+    assert 'isError":true' in response.text or "error" in response.text
     assert "Traceback" not in response.text
 
 

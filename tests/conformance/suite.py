@@ -1,0 +1,106 @@
+"""The public conformance suite and the Inspector, run by Node 22 against an endpoint."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+HERE = Path(__file__).resolve().parent
+MODULES = HERE / "node_modules"
+OLDEST = 22
+
+
+@dataclass(frozen=True)
+class Score:
+    """What became of the scenarios that count for a revision."""
+
+    passing: tuple[str, ...]
+    failing: tuple[str, ...]
+    output: str
+
+    def __str__(self) -> str:
+        return f"{len(self.passing)} of {len(self.passing) + len(self.failing)} scored scenarios pass" + (
+            f"; not {', '.join(self.failing)}" if self.failing else ""
+        )
+
+
+class Bearing:
+    """Give every request a token, for programs that cannot be told one."""
+
+    def __init__(self, application: ASGIApp, token: str) -> None:
+        self.application = application
+        self.header = (b"authorization", f"Bearer {token}".encode())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "headers": [*scope["headers"], self.header]}
+        await self.application(scope, receive, send)
+
+
+def conformance(url: str, *, revision: str, scratch: Path) -> Score:
+    """Run all scenarios that a revision of the protocol requires of a server."""
+    command = [_node(), _program("@modelcontextprotocol/conformance"), "server", "--url", url, "--requirements", revision, "-o", str(scratch)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=_environment(), check=False)
+    return _score(done.stdout + done.stderr)
+
+
+def inspect_tools(url: str, token: str) -> subprocess.CompletedProcess[str]:
+    """List the tools with the Inspector, which refuses schemas that clients choke on."""
+    command = [
+        *(_node(), _program("@modelcontextprotocol/inspector"), "--cli", url, "--transport", "http"),
+        *("--header", f"Authorization: Bearer {token}", "--method", "tools/list", "--strict"),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=_environment(), check=False)
+
+
+def require_node() -> None:
+    """Skip the test where Node or the packages are missing, except in CI, where it has to run."""
+    missing = _missing()
+    if missing and os.environ.get("CI") == "true":
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(missing)
+
+
+def _missing() -> str:
+    for package in ("conformance", "inspector"):
+        if not (MODULES / "@modelcontextprotocol" / package / "package.json").is_file():
+            return f"{package} is not installed; run tests/conformance/install.sh"
+    if not _node():
+        return f"Node {OLDEST} is not installed; run tests/conformance/install.sh"
+    return ""
+
+
+def _node() -> str:
+    """Return the Node that install.sh brought, or the system's if it is new enough."""
+    for program in (MODULES / ".bin" / "node", shutil.which("node")):
+        if program and Path(program).exists() and _version(str(program)) >= OLDEST:
+            return str(program)
+    return ""
+
+
+def _version(program: str) -> int:
+    told = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
+    found = re.match(r"v(\d+)", told)
+    return int(found[1]) if found else 0
+
+
+def _program(package: str) -> str:
+    name = {"@modelcontextprotocol/conformance": "conformance", "@modelcontextprotocol/inspector": "mcp-inspector"}[package]
+    return str((MODULES / ".bin" / name).resolve())
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "NO_COLOR": "1", "CI": "true"}
+
+
+def _score(output: str) -> Score:
+    summary = output.partition("=== SUMMARY ===")[2]
+    unscored = set(re.findall(r"^ +[✓✗] ([\w-]+) \(", summary, re.MULTILINE))
+    outcomes = [(mark, name) for mark, name in re.findall(r"^([✓✗]) ([\w-]+): ", summary, re.MULTILINE) if name not in unscored]
+    return Score(passing=tuple(name for mark, name in outcomes if mark == "✓"), failing=tuple(name for mark, name in outcomes if mark == "✗"), output=output)
