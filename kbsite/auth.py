@@ -67,6 +67,9 @@ class CallerMiddleware(MiddlewareMixin):
 
     def process_request(self, request: Any) -> None:
         """Attach both."""
+        # An ASGI request has a `scope` of its own, out of which Django reads whether it came over HTTPS: remember that before ours takes the name.
+        scheme = request._get_scheme()
+        request._get_scheme = lambda: scheme
         request.caller = SimpleLazyObject(lambda: caller_of_request(request))
         request.scope = SimpleLazyObject(lambda: caller.scope if (caller := caller_of_request(request)) else NOTHING)
 
