@@ -5,7 +5,21 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from rest_framework import serializers
 
+from kbsite.content.permissions import require_owner
 from transcripts.models import Collection, Feed, Membership, Transcript, Video
+
+
+class Named(serializers.SlugRelatedField[Any]):
+    """A reference by name. It is typed, not picked: a list of all there are would be long, and nobody's business."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, style={"base_template": "input.html"})
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Look it up; PostgreSQL would not even compare a NUL."""
+        if not isinstance(data, str) or "\0" in data:
+            self.fail("invalid")
+        return super().to_internal_value(data)
 
 
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
@@ -28,15 +42,17 @@ class CollectionChange(CollectionSerializer):
 class MembershipSerializer(serializers.ModelSerializer[Membership]):
     """One user's role in one collection."""
 
-    # Both are typed, not picked: a list of all users would be long, and nobody's business.
-    collection = serializers.SlugRelatedField(slug_field="slug", queryset=Collection.objects.all(), style={"base_template": "input.html"})
-    user = serializers.SlugRelatedField(
-        slug_field="username", queryset=get_user_model().objects.all(), style={"base_template": "input.html"}
-    )
+    collection = Named(slug_field="slug", queryset=Collection.objects.all())
+    user = Named(slug_field="username", queryset=get_user_model().objects.all())
 
     class Meta:
         model = Membership
         fields = ("pk", "collection", "user", "role")
+
+    def validate_collection(self, collection: Collection) -> Collection:
+        """Let owners add members; nobody else learns which users there are."""
+        require_owner(self.context["request"], collection.pk)
+        return collection
 
     def get_fields(self) -> dict[str, Any]:
         """Offer only what the caller can see; a member that is there changes only the role."""

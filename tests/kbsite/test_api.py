@@ -13,6 +13,7 @@ from django.utils import timezone
 from kbsite.models import ApiToken
 from tests.makers import caption_json, make_cues, make_user, make_video
 from transcripts import acquisition, captions
+from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
 
 PROBLEM = "application/problem+json"
@@ -249,7 +250,7 @@ def test_a_long_transcript_is_previewed_ranged_chunked_or_read_whole_on_demand(
 ) -> None:
     settings.MAX_FULL_TRANSCRIPT_LENGTH = 1000
     make_video(collection)
-    modes = {
+    modes: dict[str, str] = {
         "": "preview",
         "?full=true": "full",
         "?chunk_index=1&chunk_size=60": "chunk",
@@ -353,7 +354,7 @@ def test_a_video_is_fetched_again_in_another_language(asking: Client, collection
 
 def test_the_gate_says_until_when_youtube_is_left_alone(asking: Client, collection: Collection) -> None:
     assert asking.get("/api/v1/youtube").json()["state"] == "open"
-    YouTubeGate.refused(acquisition.NoCaptions("blocked"))
+    YouTubeGate.refused(NoCaptions("blocked"))
     data = asking.get("/api/v1/youtube").json()
     assert data["state"] == "closed"
     assert data["closed_until"]
