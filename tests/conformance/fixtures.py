@@ -6,7 +6,8 @@ import json
 import struct
 import warnings
 import zlib
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -35,17 +36,43 @@ from mcp_types import (
 )
 
 Ctx = Context[Any, Any]
-Server = MCPServer[Any]
+Handler = Callable[..., Awaitable[Any]]
+H = TypeVar("H", bound=Handler)
 
 
-def register(server: Server) -> None:
+_TOOLS: list[Handler] = []
+_PROMPTS: list[Handler] = []
+_RESOURCES: list[tuple[str, str, Handler]] = []
+
+
+def register(server: MCPServer[Any]) -> None:
     """Add all of them."""
-    _add_contents(server)
-    _add_behaviours(server)
-    _add_requests(server)
-    _add_rounds(server)
-    _add_resources(server)
-    _add_prompts(server)
+    for tool in _TOOLS:
+        server.tool()(tool)
+    for prompt in _PROMPTS:
+        server.prompt()(prompt)
+    for uri, mime_type, read in _RESOURCES:
+        server.resource(uri, mime_type=mime_type, description=read.__doc__)(read)
+    for method, params in _ANSWERED_WITH_NOTHING.items():
+        server._lowlevel_server.add_request_handler(method, params, _nothing)
+
+
+def _tool(handler: H) -> H:
+    _TOOLS.append(handler)
+    return handler
+
+
+def _prompt(handler: Handler) -> Handler:
+    _PROMPTS.append(handler)
+    return handler
+
+
+def _resource(uri: str, mime_type: str) -> Callable[[Handler], Handler]:
+    def register_it(handler: Handler) -> Handler:
+        _RESOURCES.append((uri, mime_type, handler))
+        return handler
+
+    return register_it
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
@@ -53,10 +80,10 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 # One red point, and one silent sample.
-_PNG = (
-    b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)) + _chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + _chunk(b"IEND", b"")
-)
-_WAV = b"RIFF" + struct.pack("<I", 38) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 16000, 2, 16) + b"data" + struct.pack("<Ih", 2, 0)
+_PIXELS = _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)) + _chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + _chunk(b"IEND", b"")
+_PNG = b"\x89PNG\r\n\x1a\n" + _PIXELS
+_SOUND = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 16000, 2, 16) + b"data" + struct.pack("<Ih", 2, 0)
+_WAV = b"RIFF" + struct.pack("<I", 4 + len(_SOUND)) + b"WAVE" + _SOUND
 
 
 def _image() -> ImageContent:
@@ -71,75 +98,91 @@ def _embedded(uri: str, text: str, mime_type: str = "text/plain") -> EmbeddedRes
     return EmbeddedResource(type="resource", resource=TextResourceContents(uri=uri, mime_type=mime_type, text=text))
 
 
-def _add_contents(server: Server) -> None:
-    @server.tool(description="One text.")
-    async def test_simple_text() -> CallToolResult:
-        return CallToolResult(content=[_text("This is a simple text response for testing.")])
-
-    @server.tool(description="One image.")
-    async def test_image_content() -> CallToolResult:
-        return CallToolResult(content=[_image()])
-
-    @server.tool(description="One sound.")
-    async def test_audio_content() -> CallToolResult:
-        return CallToolResult(content=[AudioContent(type="audio", data=base64.b64encode(_WAV).decode(), mime_type="audio/wav")])
-
-    @server.tool(description="One resource.")
-    async def test_embedded_resource() -> CallToolResult:
-        return CallToolResult(content=[_embedded("test://embedded-resource", "This is an embedded resource content.")])
-
-    @server.tool(description="A text, an image and a resource.")
-    async def test_multiple_content_types() -> CallToolResult:
-        data = _embedded("test://mixed-content-resource", json.dumps({"test": "data", "value": 123}), "application/json")
-        return CallToolResult(content=[_text("Multiple content types test:"), _image(), data])
+@_tool
+async def test_simple_text() -> CallToolResult:
+    """One text."""
+    return CallToolResult(content=[_text("This is a simple text response for testing.")])
 
 
-def _add_behaviours(server: Server) -> None:
-    async def log(ctx: Ctx, text: str) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MCPDeprecationWarning)
-            await ctx.log("info", text)
+@_tool
+async def test_image_content() -> CallToolResult:
+    """One image."""
+    return CallToolResult(content=[_image()])
 
-    @server.tool(description="Logs three times.")
-    async def test_tool_with_logging(ctx: Ctx) -> CallToolResult:
-        for text in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-            await log(ctx, text)
-            await asyncio.sleep(0.05)
-        return CallToolResult(content=[_text("Logged.")])
 
-    @server.tool(description="Logs once.")
-    async def test_logging_tool(ctx: Ctx) -> CallToolResult:
-        await log(ctx, "One line")
-        return CallToolResult(content=[_text("Logged.")])
+@_tool
+async def test_audio_content() -> CallToolResult:
+    """One sound."""
+    return CallToolResult(content=[AudioContent(type="audio", data=base64.b64encode(_WAV).decode(), mime_type="audio/wav")])
 
-    @server.tool(description="Reports progress.")
-    async def test_tool_with_progress(ctx: Ctx) -> CallToolResult:
-        for progress in (0, 50, 100):
-            await ctx.report_progress(progress, 100)
-            await asyncio.sleep(0.05)
-        return CallToolResult(content=[_text("Done.")])
 
-    @server.tool(description="Always fails.")
-    async def test_error_handling() -> CallToolResult:
-        raise ToolError("This tool intentionally returns an error for testing")
+@_tool
+async def test_embedded_resource() -> CallToolResult:
+    """One resource."""
+    return CallToolResult(content=[_embedded("test://embedded-resource", "This is an embedded resource content.")])
 
-    @server.tool(description="Needs sampling.")
-    async def test_missing_capability(ctx: Ctx) -> CallToolResult:
-        if ctx.client_capabilities is None or ctx.client_capabilities.sampling is None:
-            data = {"requiredCapabilities": {"sampling": {}}}
-            raise MCPError(code=MISSING_REQUIRED_CLIENT_CAPABILITY, message="This needs sampling.", data=data)
-        return CallToolResult(content=[_text("Sampling is there.")])
 
-    async def nothing(_: Any, __: Any) -> EmptyResult:
-        return EmptyResult()
+@_tool
+async def test_multiple_content_types() -> CallToolResult:
+    """A text, an image and a resource."""
+    data = _embedded("test://mixed-content-resource", json.dumps({"test": "data", "value": 123}), "application/json")
+    return CallToolResult(content=[_text("Multiple content types test:"), _image(), data])
 
-    handlers = (
-        ("logging/setLevel", SetLevelRequestParams),
-        ("resources/subscribe", SubscribeRequestParams),
-        ("resources/unsubscribe", UnsubscribeRequestParams),
-    )
-    for method, params in handlers:
-        server._lowlevel_server.add_request_handler(method, params, nothing)
+
+async def _log(ctx: Ctx, text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MCPDeprecationWarning)
+        await ctx.log("info", text)
+
+
+@_tool
+async def test_tool_with_logging(ctx: Ctx) -> CallToolResult:
+    """Logs three times."""
+    for text in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+        await _log(ctx, text)
+        await asyncio.sleep(0.05)
+    return CallToolResult(content=[_text("Logged.")])
+
+
+@_tool
+async def test_logging_tool(ctx: Ctx) -> CallToolResult:
+    """Logs once."""
+    await _log(ctx, "One line")
+    return CallToolResult(content=[_text("Logged.")])
+
+
+@_tool
+async def test_tool_with_progress(ctx: Ctx) -> CallToolResult:
+    """Reports progress."""
+    for progress in (0, 50, 100):
+        await ctx.report_progress(progress, 100)
+        await asyncio.sleep(0.05)
+    return CallToolResult(content=[_text("Done.")])
+
+
+@_tool
+async def test_error_handling() -> CallToolResult:
+    """Always fails."""
+    raise ToolError("This tool intentionally returns an error for testing")
+
+
+@_tool
+async def test_missing_capability(ctx: Ctx) -> CallToolResult:
+    """Needs sampling."""
+    if ctx.client_capabilities is None or ctx.client_capabilities.sampling is None:
+        raise MCPError(code=MISSING_REQUIRED_CLIENT_CAPABILITY, message="This needs sampling.", data={"requiredCapabilities": {"sampling": {}}})
+    return CallToolResult(content=[_text("Sampling is there.")])
+
+
+async def _nothing(_: Any, __: Any) -> EmptyResult:
+    return EmptyResult()
+
+
+_ANSWERED_WITH_NOTHING: dict[str, type[Any]] = {
+    "logging/setLevel": SetLevelRequestParams,
+    "resources/subscribe": SubscribeRequestParams,
+    "resources/unsubscribe": UnsubscribeRequestParams,
+}
 
 
 _NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
@@ -167,31 +210,39 @@ _ENUMS = {
 }
 
 
-def _add_requests(server: Server) -> None:
-    """Add the tools that ask the client something while they run, which needs a session."""
+# Tools that ask the client something while they run, which needs a session.
 
-    async def elicited(ctx: Ctx, message: str, schema: dict[str, Any]) -> CallToolResult:
-        result = await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
-        return CallToolResult(content=[_text(f"Elicitation completed: action={result.action}, content={json.dumps(result.content)}")])
 
-    @server.tool(description="Asks the client's model.")
-    async def test_sampling(prompt: str, ctx: Ctx) -> CallToolResult:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MCPDeprecationWarning)
-            result = await ctx.session.create_message([SamplingMessage(role="user", content=_text(prompt))], max_tokens=100, related_request_id=ctx.request_id)
-        return CallToolResult(content=[_text(f"LLM response: {getattr(result.content, 'text', '')}")])
+async def _elicited(ctx: Ctx, message: str, schema: dict[str, Any]) -> CallToolResult:
+    result = await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
+    return CallToolResult(content=[_text(f"Elicitation completed: action={result.action}, content={json.dumps(result.content)}")])
 
-    @server.tool(description="Asks the user.")
-    async def test_elicitation(message: str, ctx: Ctx) -> CallToolResult:
-        return await elicited(ctx, message, _USER)
 
-    @server.tool(description="Asks the user, with defaults.")
-    async def test_elicitation_sep1034_defaults(ctx: Ctx) -> CallToolResult:
-        return await elicited(ctx, "Please look at the defaults.", _DEFAULTS)
+@_tool
+async def test_sampling(prompt: str, ctx: Ctx) -> CallToolResult:
+    """Asks the client's model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MCPDeprecationWarning)
+        result = await ctx.session.create_message([SamplingMessage(role="user", content=_text(prompt))], max_tokens=100, related_request_id=ctx.request_id)
+    return CallToolResult(content=[_text(f"LLM response: {getattr(result.content, 'text', '')}")])
 
-    @server.tool(description="Asks the user to choose.")
-    async def test_elicitation_sep1330_enums(ctx: Ctx) -> CallToolResult:
-        return await elicited(ctx, "Please choose.", _ENUMS)
+
+@_tool
+async def test_elicitation(message: str, ctx: Ctx) -> CallToolResult:
+    """Asks the user."""
+    return await _elicited(ctx, message, _USER)
+
+
+@_tool
+async def test_elicitation_sep1034_defaults(ctx: Ctx) -> CallToolResult:
+    """Asks the user, with defaults."""
+    return await _elicited(ctx, "Please look at the defaults.", _DEFAULTS)
+
+
+@_tool
+async def test_elicitation_sep1330_enums(ctx: Ctx) -> CallToolResult:
+    """Asks the user to choose."""
+    return await _elicited(ctx, "Please choose.", _ENUMS)
 
 
 def _ask(message: str, schema: dict[str, Any] = _NAME) -> ElicitRequest:
@@ -213,113 +264,144 @@ def _accepted(ctx: Ctx, key: str, field: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _add_rounds(server: Server) -> None:
-    """Add the tools that ask by ending with a question, to be called again with the answer."""
-    Rounds = CallToolResult | InputRequiredResult  # noqa: N806  a type
+# Tools that ask by ending with a question, to be called again with the answer.
+Rounds = CallToolResult | InputRequiredResult
 
-    @server.tool(description="Asks for a name.")
-    async def test_input_required_result_elicitation(ctx: Ctx) -> Rounds:
-        name = _accepted(ctx, "user_name", "name")
-        if name is None:
-            return InputRequiredResult(input_requests={"user_name": _ask("What is your name?")})
-        return CallToolResult(content=[_text(f"Hello, {name}!")])
 
-    @server.tool(description="Asks a name in the stream.")
-    async def test_streaming_elicitation(ctx: Ctx) -> Rounds:
-        return await test_input_required_result_elicitation(ctx)
+@_tool
+async def test_input_required_result_elicitation(ctx: Ctx) -> Rounds:
+    """Asks for a name."""
+    name = _accepted(ctx, "user_name", "name")
+    if name is None:
+        return InputRequiredResult(input_requests={"user_name": _ask("What is your name?")})
+    return CallToolResult(content=[_text(f"Hello, {name}!")])
 
-    @server.tool(description="Asks the client's model.")
-    async def test_input_required_result_sampling(ctx: Ctx) -> Rounds:
-        given = (ctx.input_responses or {}).get("capital_question")
-        if given is None:
-            return InputRequiredResult(input_requests={"capital_question": _sample("What is the capital of France?")})
-        return CallToolResult(content=[_text(getattr(getattr(given, "content", None), "text", ""))])
 
-    @server.tool(description="Asks for the roots.")
-    async def test_input_required_result_list_roots(ctx: Ctx) -> Rounds:
-        given = (ctx.input_responses or {}).get("client_roots")
-        if given is None:
-            return InputRequiredResult(input_requests={"client_roots": ListRootsRequest()})
-        return CallToolResult(content=[_text(", ".join(str(root.uri) for root in getattr(given, "roots", [])))])
+@_tool
+async def test_streaming_elicitation(ctx: Ctx) -> Rounds:
+    """Asks a name in the stream."""
+    return await test_input_required_result_elicitation(ctx)
 
-    @server.tool(description="Keeps a state between rounds.")
-    async def test_input_required_result_request_state(ctx: Ctx) -> Rounds:
-        if ctx.request_state != "waiting" or ctx.input_responses is None:
-            return InputRequiredResult(input_requests={"confirm": _ask("Please confirm", _OK)}, request_state="waiting")
-        return CallToolResult(content=[_text("state-ok")])
 
-    @server.tool(description="Keeps a state that must not be tampered with.")
-    async def test_input_required_result_tampered_state(ctx: Ctx) -> Rounds:
-        return await test_input_required_result_request_state(ctx)
+@_tool
+async def test_input_required_result_sampling(ctx: Ctx) -> Rounds:
+    """Asks the client's model."""
+    given = (ctx.input_responses or {}).get("capital_question")
+    if given is None:
+        return InputRequiredResult(input_requests={"capital_question": _sample("What is the capital of France?")})
+    return CallToolResult(content=[_text(getattr(getattr(given, "content", None), "text", ""))])
 
-    @server.tool(description="Asks three things at once.")
-    async def test_input_required_result_multiple_inputs(ctx: Ctx) -> Rounds:
-        wanted = {"user_name": _ask("What is your name?"), "greeting": _sample("Generate a greeting"), "client_roots": ListRootsRequest()}
-        if not wanted.keys() <= (ctx.input_responses or {}).keys():
-            return InputRequiredResult(input_requests=wanted, request_state="three")
-        return CallToolResult(content=[_text("All three are there.")])
 
-    @server.tool(description="Asks twice.")
-    async def test_input_required_result_multi_round(ctx: Ctx) -> Rounds:
-        if ctx.request_state is None:
-            return InputRequiredResult(input_requests={"step1": _ask("Step 1: What is your name?")}, request_state="one")
-        if ctx.request_state == "one":
-            return InputRequiredResult(input_requests={"step2": _ask("Step 2: What is your favorite color?", _field("color"))}, request_state="two")
-        return CallToolResult(content=[_text("Both are there.")])
+@_tool
+async def test_input_required_result_list_roots(ctx: Ctx) -> Rounds:
+    """Asks for the roots."""
+    given = (ctx.input_responses or {}).get("client_roots")
+    if given is None:
+        return InputRequiredResult(input_requests={"client_roots": ListRootsRequest()})
+    return CallToolResult(content=[_text(", ".join(str(root.uri) for root in getattr(given, "roots", [])))])
 
-    @server.tool(description="Asks only what the client can answer.")
-    async def test_input_required_result_capabilities(ctx: Ctx) -> Rounds:
-        able = ctx.client_capabilities
-        wanted: dict[str, Any] = {}
-        if able is not None and able.elicitation is not None:
-            wanted["user_name"] = _ask("What is your name?")
-        if able is not None and able.sampling is not None:
-            wanted["greeting"] = _sample("Generate a greeting")
-        return InputRequiredResult(input_requests=wanted) if wanted else CallToolResult(content=[_text("The client can answer nothing.")])
+
+@_tool
+async def test_input_required_result_request_state(ctx: Ctx) -> Rounds:
+    """Keeps a state between rounds."""
+    if ctx.request_state != "waiting" or ctx.input_responses is None:
+        return InputRequiredResult(input_requests={"confirm": _ask("Please confirm", _OK)}, request_state="waiting")
+    return CallToolResult(content=[_text("state-ok")])
+
+
+@_tool
+async def test_input_required_result_tampered_state(ctx: Ctx) -> Rounds:
+    """Keeps a state that must not be tampered with."""
+    return await test_input_required_result_request_state(ctx)
+
+
+@_tool
+async def test_input_required_result_multiple_inputs(ctx: Ctx) -> Rounds:
+    """Asks three things at once."""
+    wanted: dict[str, Any] = {"user_name": _ask("What is your name?"), "greeting": _sample("Generate a greeting"), "client_roots": ListRootsRequest()}
+    if not wanted.keys() <= (ctx.input_responses or {}).keys():
+        return InputRequiredResult(input_requests=wanted, request_state="three")
+    return CallToolResult(content=[_text("All three are there.")])
+
+
+@_tool
+async def test_input_required_result_multi_round(ctx: Ctx) -> Rounds:
+    """Asks twice."""
+    if ctx.request_state is None:
+        return InputRequiredResult(input_requests={"step1": _ask("Step 1: What is your name?")}, request_state="one")
+    if ctx.request_state == "one":
+        return InputRequiredResult(input_requests={"step2": _ask("Step 2: What is your favorite color?", _field("color"))}, request_state="two")
+    return CallToolResult(content=[_text("Both are there.")])
+
+
+@_tool
+async def test_input_required_result_capabilities(ctx: Ctx) -> Rounds:
+    """Asks only what the client can answer."""
+    able = ctx.client_capabilities
+    wanted: dict[str, Any] = {}
+    if able is not None and able.elicitation is not None:
+        wanted["user_name"] = _ask("What is your name?")
+    if able is not None and able.sampling is not None:
+        wanted["greeting"] = _sample("Generate a greeting")
+    return InputRequiredResult(input_requests=wanted) if wanted else CallToolResult(content=[_text("The client can answer nothing.")])
 
 
 _OK = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
 
-def _add_resources(server: Server) -> None:
-    @server.resource("test://static-text", description="A text.", mime_type="text/plain")
-    async def static_text() -> str:
-        return "This is the content of the static text resource."
-
-    @server.resource("test://static-binary", description="An image.", mime_type="image/png")
-    async def static_binary() -> bytes:
-        return _PNG
-
-    @server.resource("test://watched-resource", description="A text to watch.", mime_type="text/plain")
-    async def watched() -> str:
-        return "Watched."
-
-    @server.resource("test://template/{id}/data", description="A template.", mime_type="application/json")
-    async def template(id: str) -> str:
-        return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
+@_resource("test://static-text", "text/plain")
+async def static_text() -> str:
+    """A text."""
+    return "This is the content of the static text resource."
 
 
-def _add_prompts(server: Server) -> None:
-    @server.prompt(description="A prompt.")
-    async def test_simple_prompt() -> str:
-        return "This is a simple prompt for testing."
+@_resource("test://static-binary", "image/png")
+async def static_binary() -> bytes:
+    """An image."""
+    return _PNG
 
-    @server.prompt(description="A prompt with arguments.")
-    async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
-        return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
 
-    @server.prompt(description="A prompt with a resource.")
-    async def test_prompt_with_embedded_resource(resourceUri: str) -> list[Any]:  # noqa: N803  the suite's name
-        embedded = _embedded(resourceUri, "Embedded resource content for testing.")
-        return [UserMessage(embedded), UserMessage("Please process the embedded resource above.")]
+@_resource("test://watched-resource", "text/plain")
+async def watched() -> str:
+    """A text to watch."""
+    return "Watched."
 
-    @server.prompt(description="A prompt with an image.")
-    async def test_prompt_with_image() -> list[Any]:
-        return [UserMessage(_image()), UserMessage("Please analyze the image above.")]
 
-    @server.prompt(description="A prompt that asks first.")
-    async def test_input_required_result_prompt(ctx: Ctx) -> Any:
-        context = _accepted(ctx, "user_context", "context")
-        if context is None:
-            return InputRequiredResult(input_requests={"user_context": _ask("What context should the prompt use?", _field("context"))})
-        return f"Context: {context}"
+@_resource("test://template/{id}/data", "application/json")
+async def template(id: str) -> str:
+    """A template."""
+    return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
+
+
+@_prompt
+async def test_simple_prompt() -> str:
+    """A prompt."""
+    return "This is a simple prompt for testing."
+
+
+@_prompt
+async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
+    """A prompt with arguments."""
+    return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
+
+
+@_prompt
+async def test_prompt_with_embedded_resource(resourceUri: str) -> list[Any]:  # noqa: N803  the suite's name
+    """A prompt with a resource."""
+    embedded = _embedded(resourceUri, "Embedded resource content for testing.")
+    return [UserMessage(embedded), UserMessage("Please process the embedded resource above.")]
+
+
+@_prompt
+async def test_prompt_with_image() -> list[Any]:
+    """A prompt with an image."""
+    return [UserMessage(_image()), UserMessage("Please analyze the image above.")]
+
+
+@_prompt
+async def test_input_required_result_prompt(ctx: Ctx) -> Any:
+    """A prompt that asks first."""
+    context = _accepted(ctx, "user_context", "context")
+    if context is None:
+        return InputRequiredResult(input_requests={"user_context": _ask("What context should the prompt use?", _field("context"))})
+    return f"Context: {context}"

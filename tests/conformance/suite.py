@@ -24,9 +24,8 @@ class Score:
     output: str
 
     def __str__(self) -> str:
-        return f"{len(self.passing)} of {len(self.passing) + len(self.failing)} scored scenarios pass" + (
-            f"; not {', '.join(self.failing)}" if self.failing else ""
-        )
+        but = f"; not {', '.join(self.failing)}" if self.failing else ""
+        return f"{len(self.passing)} of {len(self.passing) + len(self.failing)} scored scenarios pass{but}"
 
 
 class Bearing:

@@ -35,10 +35,13 @@ FOR_ALL = {
 
 
 @pytest.fixture(autouse=True)
-def _prepared(settings: Any) -> None:
+def _prepared(settings: Any, capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
     suite.require_node()
     settings.MCP_CALLS_PER_MINUTE = 0
     Path(configured.STATIC_ROOT).mkdir(exist_ok=True)  # WhiteNoise warns otherwise
+    yield
+    with capsys.disabled():
+        print(capsys.readouterr().out, end="")
 
 
 @pytest.fixture
@@ -87,6 +90,6 @@ def _served(shelf: Shelf, *, with_fixtures: bool, stateless: bool = True) -> Ite
 
 def _measured(endpoint: Endpoint, revision: str, scratch: Path, how: str) -> suite.Score:
     score = suite.conformance(endpoint.url, revision=revision, scratch=scratch)
-    print(f"conformance {revision}, {how}: {score}")
+    print(f"\nconformance {revision}, {how}: {score}")
     assert len(score.passing) + len(score.failing) == SCENARIOS[revision], score.output
     return score
