@@ -12,7 +12,7 @@ from typing import Any
 
 from kbsite import boot, settings
 from kbsite.cli import running
-from kbsite.cli.terminal import known_error
+from kbsite.cli.terminal import known_error, open_database
 from transcripts.errors import KnowledgeBaseError
 
 GIGABYTE = 1024**3
@@ -75,7 +75,7 @@ def _disk() -> Check:
 
 
 def _postgres() -> Check:
-    boot.boot(migrate=False)
+    open_database()
     from django.db import connection
 
     with connection.cursor() as cursor:

@@ -12,10 +12,10 @@ from types import FrameType
 import uvicorn
 from rich.text import Text
 
-from kbsite import boot, settings
+from kbsite import settings
 from kbsite.cli import running
 from kbsite.cli.supervision import Worker
-from kbsite.cli.terminal import note, out, say
+from kbsite.cli.terminal import note, open_database, out, say
 from transcripts.errors import InvalidInput, Unavailable
 
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  recognised here, not bound to
@@ -30,7 +30,7 @@ def run(*, sample: bool, with_worker: bool, open_browser: bool) -> None:
         _publish(listener)
         lock.tell(settings.PUBLIC_URL)
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a folder that is not there
-        boot.boot()
+        open_database()
         from kbsite.cli import welcome  # models can be imported only from here on
 
         owner = welcome.first_steps(sample=sample)

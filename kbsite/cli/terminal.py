@@ -15,17 +15,25 @@ from transcripts.scope import Scope
 if TYPE_CHECKING:
     from rich.console import Console
 
+CONNECT_SECONDS = 5
 PIPE_WIDTH = 200  # columns of a table that is not shown in a terminal: wide enough that nothing is cut
 
 
 def open_library() -> Scope:
     """Start or join the database and return the scope of whoever holds it. Models can be imported from here on."""
-    from kbsite.boot import boot
-
-    boot()
+    open_database()
     from kbsite.auth import everything
 
     return everything()
+
+
+def open_database() -> None:
+    """Start or join the database and set Django up. Raises ``Unavailable`` at once where an external one cannot be reached."""
+    from kbsite import boot, settings
+
+    if settings.DATABASE_URL:
+        _try_connection(settings.DATABASES["default"])
+    boot.boot()
 
 
 def known_error(error: Exception) -> KnowledgeBaseError | None:
@@ -34,8 +42,7 @@ def known_error(error: Exception) -> KnowledgeBaseError | None:
         return error
     # Whoever raised one of these has imported them; looking them up must not import Django for the others.
     if _is_a(error, "django.db.utils", "OperationalError"):
-        first = str(error).strip().partition("\n")[0]
-        return Unavailable(f"The database does not answer: {first}", hint="`kb doctor` says more. Check DATABASE_URL, and that the server runs.")
+        return _unreachable(error)
     if _is_a(error, "django.core.exceptions", "ImproperlyConfigured") or _is_a(error, "environ.compat", "ImproperlyConfigured"):
         return InvalidInput(f"A setting cannot be used: {error}", hint="Check the environment and the .env file; the README lists all settings.")
     return None
@@ -110,6 +117,24 @@ def _console(*, stderr: bool) -> "Console":
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPE_WIDTH
     return console
+
+
+def _try_connection(database: dict[str, Any]) -> None:
+    # The pool would try for as long as its timeout, and then not say why.
+    import psycopg
+
+    names = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD", "dbname": "NAME"}
+    given = {name: database[key] for name, key in names.items() if database.get(key)}
+    options = {name: value for name, value in database["OPTIONS"].items() if name != "pool"}
+    try:
+        psycopg.connect(**given, connect_timeout=CONNECT_SECONDS, **options).close()
+    except psycopg.OperationalError as error:
+        raise _unreachable(error) from None
+
+
+def _unreachable(error: Exception) -> Unavailable:
+    told = " ".join(str(error).split())[:300]
+    return Unavailable(f"The database does not answer: {told}", hint="Check DATABASE_URL, and that the server runs.")
 
 
 def _styled(text: str, style: str = "") -> Any:

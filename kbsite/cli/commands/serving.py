@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from kbsite.cli.terminal import open_database
+
 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
@@ -39,9 +41,7 @@ def worker(
     with_parent: Annotated[bool, typer.Option("--with-parent", hidden=True, help="End when the standard input ends.")] = False,
 ) -> None:
     """Start a worker alone, for a team's server; `kb serve` starts one by itself."""
-    from kbsite.boot import boot
-
-    boot()
+    open_database()
     from kbsite.cli import labour
 
     raise typer.Exit(labour.run(concurrency=concurrency, beat=not no_beat, with_parent=with_parent))

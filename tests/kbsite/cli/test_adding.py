@@ -257,6 +257,7 @@ def test_waiting_ends_when_youtube_refuses_and_the_job_stays(kb: Kb, youtube: Yo
     assert "stays in the queue" in report["problems"][0]["hint"]
     job = Job.objects.get()
     assert job.state == "queued"
+    assert job.run_after is not None
     assert job.run_after > timezone.now() + timedelta(minutes=5)
 
 

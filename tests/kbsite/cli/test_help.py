@@ -15,7 +15,20 @@ from typer.testing import CliRunner
 from kbsite.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[3]
-HEAVY = ("django", "celery", "psycopg", "uvicorn", "torch", "sentence_transformers", "keybert", "yt_dlp", "youtube_transcript_api", "mcp", "requests", "environ")
+HEAVY = (
+    "django",
+    "celery",
+    "psycopg",
+    "uvicorn",
+    "torch",
+    "sentence_transformers",
+    "keybert",
+    "yt_dlp",
+    "youtube_transcript_api",
+    "mcp",
+    "requests",
+    "environ",
+)
 FROM_TYPER = {"install_completion", "show_completion", "help"}
 
 

@@ -1,0 +1,154 @@
+"""user, token, mcp-config."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from kbsite.auth import caller_of_token
+from kbsite.models import ApiToken, SignInLink
+from tests.kbsite.cli.conftest import Kb
+from tests.makers import make_user
+from transcripts.errors import NotSignedIn
+from transcripts.models import Collection, Membership
+
+PASSWORD = "correct horse battery"
+
+
+def test_a_user_is_added_as_a_member_and_can_sign_in(kb: Kb, collection: Collection) -> None:
+    made = kb("user", "add", "ada", "--role", "viewer", "-c", "lectures", "--password-stdin", "--json", stdin=f"{PASSWORD}\n").json
+    assert (made["name"], made["admin"], made["roles"]) == ("ada", False, {"lectures": "viewer"})
+    user = User.objects.get(username="ada")
+    assert user.check_password(PASSWORD)
+    assert not user.is_staff
+
+
+def test_without_a_collection_a_user_is_editor_of_the_library(kb: Kb) -> None:
+    kb("user", "add", "ada", "--password-stdin", stdin=f"{PASSWORD}\n")
+    assert Membership.objects.values_list("user__username", "collection__slug", "role").get() == ("ada", "library", "editor")
+
+
+def test_the_password_is_asked_for_twice_and_never_shown(kb: Kb) -> None:
+    ran = kb("user", "add", "ada", stdin=f"{PASSWORD}\n{PASSWORD}\n")
+    assert PASSWORD not in ran.out + ran.err
+    assert User.objects.get().check_password(PASSWORD)
+
+
+def test_an_admin_may_do_everything(kb: Kb) -> None:
+    kb("user", "add", "root", "--admin", "--password-stdin", stdin=f"{PASSWORD}\n")
+    assert User.objects.get().is_superuser
+    assert "everything" in kb("user", "list").out
+
+
+@pytest.mark.parametrize("password", ["short", "password", "12345678901"])
+def test_a_weak_password_is_refused(kb: Kb, password: str) -> None:
+    kb("user", "add", "ada", "--password-stdin", stdin=f"{password}\n", code=2)
+    assert not User.objects.exists()
+
+
+def test_a_name_in_use_is_a_conflict(kb: Kb) -> None:
+    make_user("ada")
+    kb("user", "add", "ada", "--password-stdin", stdin=f"{PASSWORD}\n", code=5)
+
+
+def test_a_name_that_is_none_is_refused(kb: Kb) -> None:
+    kb("user", "add", "a b/c", "--password-stdin", stdin=f"{PASSWORD}\n", code=2)
+
+
+def test_a_link_signs_its_user_in_once(kb: Kb) -> None:
+    ada = make_user("ada")
+    link = kb("user", "link", "ada").out.strip()
+    found = re.fullmatch(r"http://127\.0\.0\.1:8000/sign-in/([\w-]+)/", link)
+    assert found
+    assert SignInLink.redeem(found[1]) == ada
+    assert SignInLink.redeem(found[1]) is None
+
+
+def test_a_link_without_a_name_is_for_the_owner_who_is_made_if_need_be(kb: Kb) -> None:
+    assert kb("user", "link", "--json").json["user"] == "owner"
+    owner = User.objects.get()
+    assert owner.is_superuser
+    assert not owner.has_usable_password()
+    assert Membership.objects.get(user=owner).collection.slug == "library"
+
+
+def test_a_link_for_nobody_ends_with_code_3(kb: Kb) -> None:
+    assert "kb user add" in kb("user", "link", "nobody", code=3).err
+
+
+def test_a_token_is_shown_once_and_may_only_read(kb: Kb) -> None:
+    made = kb("token", "create", "my script", "--json").json
+    caller = caller_of_token(made["token"])
+    assert caller.user.get_username() == "owner"
+    assert caller.token is not None
+    assert not caller.token.can_write
+    listed = kb("token", "list")
+    assert "my script" in listed.out
+    assert made["token"] not in listed.out + kb("token", "list", "--json").out
+
+
+def test_a_token_can_be_kept_to_collections_and_days_and_may_write_if_wished(kb: Kb, collection: Collection) -> None:
+    Collection.objects.create(name="Other", slug="other")
+    made = kb("token", "create", "x", "--write", "-c", "lectures", "--days", 3, "--json").json
+    caller = caller_of_token(made["token"])
+    assert caller.scope.readable == caller.scope.writable == {collection.pk}
+    assert made["collections"] == ["lectures"]
+    expires = ApiToken.objects.get().expires_at
+    assert expires is not None
+    assert timedelta(days=2, hours=23) < expires - timezone.now() <= timedelta(days=3)
+
+
+def test_a_token_acts_for_the_user_that_is_named(kb: Kb, collection: Collection) -> None:
+    ada = make_user("ada", collection=collection)
+    text = kb("token", "create", "hers", "--user", "ada").out.strip()
+    assert caller_of_token(text).user == ada
+
+
+def test_a_revoked_token_opens_nothing(kb: Kb) -> None:
+    text = kb("token", "create", "old").out.strip()
+    kb("token", "revoke", "old")
+    with pytest.raises(NotSignedIn):
+        caller_of_token(text)
+    assert kb("token", "list", "--json").json[0]["state"] == "revoked"
+    kb("token", "revoke", "old", code=3)
+
+
+def test_of_two_tokens_of_one_name_the_number_tells(kb: Kb) -> None:
+    kb("token", "create", "twin")
+    number = kb("token", "create", "twin", "--json").json["id"]
+    kb("token", "revoke", "twin", code=5)
+    assert kb("token", "revoke", number, "--json").json["id"] == number
+
+
+def test_every_client_gets_the_json_that_it_wants(kb: Kb) -> None:
+    made = kb("mcp-config", "--json").json
+    token = made["cursor"]["mcpServers"]["cuebase"]["headers"]["Authorization"].removeprefix("Bearer ")
+    url, headers = "http://127.0.0.1:8000/mcp", {"Authorization": f"Bearer {token}"}
+    assert made["cursor"] == {"mcpServers": {"cuebase": {"url": url, "headers": headers}}}
+    assert made["claude-code"] == {"mcpServers": {"cuebase": {"type": "http", "url": url, "headers": headers}}}
+    assert made["vscode"] == {"servers": {"cuebase": {"type": "http", "url": url, "headers": headers}}}
+    desktop = made["claude-desktop"]["mcpServers"]["cuebase"]
+    assert desktop["command"] == "npx"
+    assert url in desktop["args"]
+    assert desktop["env"] == {"CUEBASE_AUTH": f"Bearer {token}"}
+    caller = caller_of_token(token)
+    assert caller.token is not None
+    assert not caller.token.can_write
+
+
+def test_one_client_and_a_token_of_ones_own(kb: Kb) -> None:
+    made = kb("mcp-config", "--client", "vscode", "--token", "kb_mine", "--json").json
+    assert made["servers"]["cuebase"]["headers"] == {"Authorization": "Bearer kb_mine"}
+    assert not ApiToken.objects.exists()
+
+
+def test_the_places_of_the_files_are_told_beside_the_json(kb: Kb) -> None:
+    ran = kb("mcp-config", "--client", "cursor", "--token", "kb_mine")
+    assert "~/.cursor/mcp.json" in ran.err
+    assert ran.json["mcpServers"]
+
+
+def test_what_is_no_token_is_refused(kb: Kb) -> None:
+    kb("mcp-config", "--token", "hunter2", code=2)

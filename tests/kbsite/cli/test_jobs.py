@@ -1,0 +1,67 @@
+"""jobs and sync."""
+
+import pytest
+
+from tests.kbsite.cli.conftest import Kb
+from tests.youtube_standin import MANUAL, PLAYLIST, YouTubeStandIn
+from transcripts.errors import Blocked, NoCaptions
+from transcripts.models import Collection, Feed, Job, YouTubeGate
+
+
+@pytest.fixture
+def failed(library: Collection) -> Job:
+    job = Job.objects.create(collection=library, kind=Job.Kind.VIDEO, target=MANUAL)
+    job.start()
+    job.fail(NoCaptions("The video has no captions."))
+    return job
+
+
+def test_unfinished_and_failed_jobs_are_listed_and_done_ones_on_demand(kb: Kb, failed: Job, library: Collection) -> None:
+    done = Job.objects.create(collection=library, kind=Job.Kind.VIDEO, target="done-job-01")
+    done.finish()
+    assert [job["id"] for job in kb("jobs", "--json").json["jobs"]] == [failed.pk]
+    assert [job["id"] for job in kb("jobs", "--all", "--json").json["jobs"]] == [done.pk, failed.pk]
+    shown = kb("jobs")
+    assert "The video has no captions." in shown.out
+    assert failed.hint in shown.err
+
+
+def test_the_gate_is_shown_and_can_be_opened(kb: Kb) -> None:
+    assert kb("jobs", "--json").json["youtube"]["state"] == "open"
+    YouTubeGate.refused(Blocked("YouTube takes this server for a bot."))
+    shown = kb("jobs")
+    assert "closed until" in shown.out
+    assert "for a bot" in shown.out
+    assert kb("jobs", "--json").json["youtube"]["retry_at"]
+    assert kb("jobs", "reopen", "--json").json["youtube"]["state"] == "open"
+
+
+def test_a_failed_job_can_be_done_again(kb: Kb, failed: Job) -> None:
+    assert kb("jobs", "retry", failed.pk, "--json").json["jobs"][0]["state"] == "queued"
+    kb("jobs", "retry", failed.pk, code=5)
+
+
+def test_an_unknown_job_ends_with_code_3(kb: Kb) -> None:
+    kb("jobs", "retry", 999_999, code=3)
+
+
+def test_a_retry_can_be_waited_for(kb: Kb, failed: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    with YouTubeStandIn() as standin:
+        for name, value in standin.environment().items():
+            monkeypatch.setenv(name, value)
+        assert kb("jobs", "retry", failed.pk, "--wait", "--json").json["jobs"][0]["state"] == "done"
+
+
+def test_sync_asks_for_all_lists_or_for_one(kb: Kb, library: Collection, collection: Collection) -> None:
+    first = Feed.objects.create(collection=library, kind="playlist", youtube_id=PLAYLIST, title="Lectures")
+    Feed.objects.create(collection=collection, kind="channel", youtube_id="@standin")
+    one = kb("sync", f"https://www.youtube.com/playlist?list={PLAYLIST}", "--json").json["jobs"]
+    assert [job["target"] for job in one] == [first.youtube_id]
+    assert [job["target"] for job in kb("sync", "lectures", "--json").json["jobs"]] == [first.youtube_id]
+    assert {job["target"] for job in kb("sync", "--json").json["jobs"]} == {PLAYLIST, "@standin"}
+    assert Job.objects.count() == 2
+
+
+def test_sync_of_nothing_ends_with_code_3(kb: Kb) -> None:
+    kb("sync", code=3)
+    kb("sync", "no such list", code=3)
