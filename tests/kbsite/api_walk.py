@@ -1,0 +1,75 @@
+"""One call of each operation of both APIs, with the least it needs, for the walks that try every operation as every kind of caller.
+
+``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}`` and ``{membership}`` in a path, and ``{slug}`` and ``{username}`` in a body, stand
+for things of the collection that is tried. An operation that is served but missing here fails a test.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+V1 = "/api/v1/"
+CONTENT = "/api/content/"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A call: ``body`` is sent as JSON, ``upload`` as a form with a file; ``names`` says that it is about one thing, which a stranger must not find."""
+
+    method: str
+    path: str
+    body: dict[str, Any] | None = None
+    upload: bool = False
+    names: bool = True
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes something."""
+        return self.method not in ("GET", "HEAD", "OPTIONS")
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("POST", f"{V1}sources", {"url": "https://www.youtube.com/watch?v=dQw4w9WgXcQ", "collection": "{slug}"}),
+    Operation("POST", f"{V1}sources/files", {"collection": "{slug}"}, upload=True),
+    Operation("GET", f"{V1}jobs", names=False),
+    Operation("GET", f"{V1}jobs/{{job}}"),
+    Operation("POST", f"{V1}jobs/{{job}}/retry"),
+    Operation("GET", f"{V1}transcripts/{{video_id}}"),
+    Operation("GET", f"{V1}transcripts/{{video_id}}/search?query=lecture"),
+    Operation("GET", f"{V1}transcripts/{{video_id}}/download?format=vtt"),
+    Operation("POST", f"{V1}transcripts/{{video_id}}/refetch"),
+    Operation("GET", f"{V1}youtube", names=False),
+    Operation("GET", f"{V1}openapi.json", names=False),
+    Operation("GET", f"{V1}docs", names=False),
+    Operation("GET", CONTENT, names=False),
+    Operation("GET", f"{CONTENT}collections/", names=False),
+    Operation("POST", f"{CONTENT}collections/", {"name": "Walked", "slug": "walked"}, names=False),
+    Operation("GET", f"{CONTENT}collections/{{collection}}/"),
+    Operation("PATCH", f"{CONTENT}collections/{{collection}}/", {"name": "Renamed"}),
+    Operation("DELETE", f"{CONTENT}collections/{{collection}}/"),
+    Operation("GET", f"{CONTENT}memberships/", names=False),
+    Operation("POST", f"{CONTENT}memberships/", {"collection": "{slug}", "user": "{username}", "role": "viewer"}),
+    Operation("GET", f"{CONTENT}memberships/{{membership}}/"),
+    Operation("PATCH", f"{CONTENT}memberships/{{membership}}/", {"role": "viewer"}),
+    Operation("DELETE", f"{CONTENT}memberships/{{membership}}/"),
+    Operation("GET", f"{CONTENT}videos/", names=False),
+    Operation("GET", f"{CONTENT}videos/{{video}}/"),
+    Operation("PATCH", f"{CONTENT}videos/{{video}}/", {"title": "Renamed"}),
+    Operation("DELETE", f"{CONTENT}videos/{{video}}/"),
+    Operation("GET", f"{CONTENT}transcripts/", names=False),
+    Operation("GET", f"{CONTENT}transcripts/{{transcript}}/"),
+    Operation("GET", f"{CONTENT}feeds/", names=False),
+    Operation("GET", f"{CONTENT}feeds/{{feed}}/"),
+    Operation("PATCH", f"{CONTENT}feeds/{{feed}}/", {"newest": 3}),
+    Operation("DELETE", f"{CONTENT}feeds/{{feed}}/"),
+)
+
+
+def call(client: Any, operation: Operation, **ids: Any) -> Any:
+    """Make the call with a Django test client; ``ids`` fills what is in braces. Returns the response."""
+    path = operation.path.format(**ids)
+    body = {name: value.format(**ids) if isinstance(value, str) else value for name, value in (operation.body or {}).items()}
+    if operation.upload:
+        return client.post(path, {**body, "files": [SimpleUploadedFile("walk.vtt", b"WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n")]})
+    return getattr(client, operation.method.lower())(path, **({"data": body, "content_type": "application/json"} if operation.writes else {}))
