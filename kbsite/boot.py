@@ -52,7 +52,7 @@ def _migrate() -> None:
 
 
 def _stamp_path() -> Path:
-    return Path(settings.DATA_DIR) / "schema"
+    return Path(settings.DATA_DIR) / "postgres" / "schema"  # beside the data: who deletes the database deletes it too
 
 
 def _stamp() -> str:

@@ -67,7 +67,7 @@ class AddForm(forms.Form):
     def checked(self, scope: Scope) -> dict[str, Any]:
         """Return the values, with the collection looked up. Raises ``InvalidInput`` and what ``library.shelf`` raises."""
         require_valid(self)
-        values = dict(self.cleaned_data)
+        values = self.cleaned_data
         if not (values["what"] or values["files"] or values["text"].strip()):
             raise InvalidInput("There is nothing to add.", hint="Paste an address, choose a file, or paste a transcript.")
         values["collection"] = library.shelf(scope, values["collection"])

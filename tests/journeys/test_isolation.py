@@ -1,0 +1,303 @@
+"""Every door, walked by an owner, by the viewer of another collection, and by a stranger. A door that is not in the walk fails it.
+
+The tools of the MCP endpoint are walked in the same way in `tests/kbsite/mcp/test_scopes.py`, from the table `tests/kbsite/mcp_walk.py`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from kbsite.mcp.server import build_server
+from kbsite.models import ApiToken
+from tests.kbsite.mcp_walk import TOOL_CALLS
+from tests.makers import make_user, make_video
+from transcripts.models import Collection, Feed, Job, Role, Thumbnail
+
+SECRET = "Confidential seminar"
+
+
+@dataclass(frozen=True)
+class Door:
+    """One way in: method, route, and what an owner sends. ``kind`` says what others have to meet.
+
+    - ``thing``: belongs to a collection; from outside it is as absent as what does not exist
+    - ``list``: is there for everyone who signed in; from outside it tells nothing of the collection
+    - ``open``: is there for strangers, and tells nothing
+    - ``own``: changes something of the caller's own
+    """
+
+    method: str
+    route: str
+    kind: str = "thing"
+    body: dict[str, Any] = field(default_factory=dict)
+    json: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.method} /{self.route}"
+
+
+PAGES = [
+    Door("GET", "", "list"),
+    Door("GET", "sign-in/", "open"),
+    Door("GET", "sign-in/<str:secret>/", "open"),
+    Door("POST", "sign-out/", "own"),
+    Door("GET", "tokens/", "list"),
+    Door("POST", "tokens/create/", "own", {"name": "new"}),
+    Door("POST", "tokens/<int:pk>/revoke/"),
+    Door("GET", "healthz", "open"),
+    Door("GET", "readyz", "open"),
+    Door("GET", "library/", "list"),
+    Door("POST", "library/add/", "thing", {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"}),
+    Door("GET", "library/find/"),
+    Door("GET", "videos/<int:pk>/"),
+    Door("GET", "videos/<int:pk>/chunks/<int:index>/"),
+    Door("GET", "videos/<int:pk>/search/"),
+    Door("GET", "videos/<int:pk>/download/<str:form>/"),
+    Door("GET", "videos/<int:pk>/thumbnail"),
+    Door("POST", "videos/<int:pk>/fetch/"),
+    Door("GET", "videos/<int:pk>/delete/"),
+    Door("POST", "videos/<int:pk>/delete/"),
+    Door("GET", "activity/", "list"),
+    Door("GET", "activity/events/", "list"),
+    Door("GET", "jobs/<int:pk>/"),
+    Door("GET", "jobs/<int:pk>/events/"),
+    Door("POST", "jobs/<int:pk>/retry/"),
+    Door("POST", "gate/reopen/", "own"),
+    Door("POST", "feeds/<int:pk>/sync/"),
+    Door("POST", "feeds/<int:pk>/schedule/", "thing", {"newest": "", "every_hours": "6"}),
+    Door("GET", "feeds/<int:pk>/remove/"),
+    Door("POST", "feeds/<int:pk>/remove/"),
+    Door("GET", "collections/", "list"),
+    Door("POST", "collections/create/", "own", {"name": "New"}),
+    Door("GET", "collections/<int:pk>/"),
+    Door("POST", "collections/<int:pk>/rename/", "thing", {"name": "Renamed"}),
+    Door("POST", "collections/<int:pk>/members/", "thing", {"username": "outsider", "role": "viewer"}),
+    Door("POST", "collections/<int:pk>/members/<int:user>/remove/"),
+    Door("GET", "collections/<int:pk>/delete/"),
+    Door("POST", "collections/<int:pk>/delete/", "thing", {"name": "Secrets"}),
+]
+OPERATIONS = [
+    Door("POST", "api/v1/sources", "thing", {"url": "https://youtu.be/dQw4w9WgXcQ", "collection": "secrets"}, json=True),
+    Door("POST", "api/v1/sources/files", "thing", {"collection": "secrets"}),
+    Door("GET", "api/v1/jobs", "list"),
+    Door("GET", "api/v1/jobs/<job_id>"),
+    Door("POST", "api/v1/jobs/<job_id>/retry"),
+    Door("GET", "api/v1/transcripts/<path:video_id>/search"),
+    Door("GET", "api/v1/transcripts/<path:video_id>/download"),
+    Door("POST", "api/v1/transcripts/<path:video_id>/refetch"),
+    Door("GET", "api/v1/transcripts/<path:video_id>"),
+    Door("GET", "api/v1/youtube", "list"),
+    Door("GET", "api/v1/docs", "list"),
+    Door("GET", "api/v1/openapi.json", "list"),
+]
+CONTENT = [
+    *(Door("GET", f"api/content/{name}", "list") for name in ("", "collections/", "memberships/", "videos/", "transcripts/", "feeds/")),
+    *(Door("GET", f"api/content/{name}/(?P<pk>[0-9]{{1,18}})/") for name in ("collections", "memberships", "videos", "transcripts", "feeds")),
+    Door("POST", "api/content/collections/", "own", {"name": "New", "slug": "new"}, json=True),
+    Door("PATCH", "api/content/collections/(?P<pk>[0-9]{1,18})/", "thing", {"name": "Renamed"}, json=True),
+    Door("DELETE", "api/content/collections/(?P<pk>[0-9]{1,18})/"),
+    Door("POST", "api/content/memberships/", "thing", {"collection": "secrets", "user": "outsider", "role": "viewer"}, json=True),
+    Door("PATCH", "api/content/memberships/(?P<pk>[0-9]{1,18})/", "thing", {"role": "owner"}, json=True),
+    Door("DELETE", "api/content/memberships/(?P<pk>[0-9]{1,18})/"),
+    Door("PATCH", "api/content/videos/(?P<pk>[0-9]{1,18})/", "thing", {"title": "Renamed"}, json=True),
+    Door("DELETE", "api/content/videos/(?P<pk>[0-9]{1,18})/"),
+    Door("PATCH", "api/content/feeds/(?P<pk>[0-9]{1,18})/", "thing", {"newest": 3}, json=True),
+    Door("DELETE", "api/content/feeds/(?P<pk>[0-9]{1,18})/"),
+]
+WALK = [*PAGES, *OPERATIONS, *CONTENT]
+NOT_WALKED = ("admin/", "^api/")  # the admin has a walk of its own below; the second answers 404 to everything else
+
+
+def routes(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[tuple[str, URLPattern]]:
+    """List every route of the site."""
+    for pattern in patterns:
+        route = before + str(pattern.pattern).removeprefix("^").replace("\\Z", "").removesuffix("$")
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, route)
+        else:
+            yield route, pattern
+
+
+def methods(pattern: URLPattern) -> set[str]:
+    """Say which methods a route of the APIs knows; for a page, what the table has is taken."""
+    if actions := getattr(pattern.callback, "actions", None):
+        return {name.upper() for name in actions if name in pattern.callback.cls.http_method_names} - {"HEAD", "OPTIONS"}
+    operations = getattr(getattr(pattern.callback, "__self__", None), "operations", None) or getattr(pattern.callback, "operations", [])
+    return {method for operation in operations for method in operation.methods}
+
+
+def test_every_route_is_in_the_walk() -> None:
+    known = {door.route for door in WALK}
+    there = {route for route, _ in routes(get_resolver().url_patterns) if not route.startswith(NOT_WALKED)}
+    there = {route for route in there if "format" not in route and route not in ("api/", "api/v1/")}
+    assert there == known, f"put into the walk: {sorted(there - known)}; take out: {sorted(known - there)}"
+
+
+def test_every_method_of_the_apis_is_in_the_walk() -> None:
+    walked = {(door.method, door.route) for door in WALK}
+    for route, pattern in routes(get_resolver().url_patterns):
+        if route.startswith("api/") and "format" not in route:
+            assert {(method, route) for method in methods(pattern)} <= walked
+
+
+def test_every_tool_is_in_the_walk() -> None:
+    assert {tool.name for tool in build_server()._tool_manager.list_tools()} == set(TOOL_CALLS)
+
+
+@dataclass(frozen=True)
+class House:
+    """A collection full of secrets, its owner, and the viewer of another one."""
+
+    shelf: Collection
+    owner: User
+    outsider: User
+    ids: dict[str, Any]
+
+    def path(self, door: Door, *, absent: bool = False) -> str:
+        """Fill a route's gaps with the ids of the secret things, or with ids of nothing."""
+        ids = {name: 987_654 for name in self.ids} | {"key": "absent"} if absent else self.ids
+        kind = next((name for name in ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts") if f"{name}/<" in door.route or f"{name}/(" in door.route), "")
+        filled = door.route.replace("<path:video_id>", str(ids["key"])).replace("<job_id>", str(ids["jobs"]))
+        filled = filled.replace("<str:secret>", "nothing").replace("<str:form>", "vtt").replace("<int:index>", "0").replace("<int:user>", str(ids["user"]))
+        if kind:
+            filled = filled.replace("<int:pk>", str(ids[kind])).replace("(?P<pk>[0-9]{1,18})", str(ids[kind]))
+        query = "?q=networks&query=networks" if "search" in door.route else "?format=vtt" if "v1" in door.route and "download" in door.route else "?id=lecture-1" if "find" in door.route else ""
+        return f"/{filled}{query}"
+
+    def send(self, client: Client, door: Door, *, absent: bool = False) -> Any:
+        """Open a door as a client."""
+        body = dict(door.body)
+        if "sources/files" in door.route:
+            body["files"] = _file()
+        options: dict[str, Any] = {"content_type": "application/json"} if door.json else {}
+        if "chunks" in door.route or door.route.endswith(">/search/"):
+            options["headers"] = {"HX-Request": "true"}  # a plain browser is sent to the page itself
+        ask = getattr(client, door.method.lower())
+        return ask(self.path(door, absent=absent), body or None, **options)
+
+
+@pytest.fixture
+def house(db: None) -> House:
+    shelf = Collection.objects.create(name="Secrets", slug="secrets")
+    owner = make_user("owner", collection=shelf, role=Role.OWNER)
+    elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    outsider = make_user("outsider", collection=elsewhere, role=Role.VIEWER)
+    video = make_video(shelf, title=SECRET, youtube_id="dQw4w9WgXcQ")
+    Thumbnail.objects.create(video=video, data=b"\xff\xd8\xff", content_type="image/jpeg")
+    feed = Feed.objects.create(collection=shelf, kind="playlist", youtube_id="PLsecretsecret", title=SECRET)
+    job = Job.objects.create(collection=shelf, kind="feed", feed=feed, target="PLsecretsecret", state="failed", error=SECRET)
+    token, _ = ApiToken.issue(owner, name=SECRET)
+    member = make_user("colleague", collection=shelf, role=Role.EDITOR).memberships.get()
+    ids = {
+        "videos": video.pk,
+        "key": video.key,
+        "jobs": job.pk,
+        "feeds": feed.pk,
+        "collections": shelf.pk,
+        "tokens": token.pk,
+        "memberships": member.pk,
+        "user": member.user_id,
+        "transcripts": video.transcripts.get().pk,
+    }
+    return House(shelf=shelf, owner=owner, outsider=outsider, ids=ids)
+
+
+def signed_in(user: User | None) -> Client:
+    """Make a browser of a user, or of a stranger; the CSRF token is another matter."""
+    client = Client(raise_request_exception=True)
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+def body_of(response: Any) -> str:
+    """Return all text of an answer; of an endless stream nothing, its status says enough."""
+    return "" if response.streaming else response.content.decode(errors="replace")
+
+
+def is_stream(door: Door) -> bool:
+    """Say whether a door answers with events for as long as one listens."""
+    return door.route.endswith("events/")
+
+
+@pytest.mark.parametrize("door", WALK, ids=str)
+def test_the_owner_comes_in(house: House, door: Door) -> None:
+    response = house.send(signed_in(house.owner), door)
+    if door.route == "sign-in/<str:secret>/":
+        assert SECRET not in body_of(response)  # a link of nobody
+    else:
+        assert response.status_code < 400, f"{response.status_code}: {body_of(response)[:500]}"
+    _close(response)
+
+
+@pytest.mark.parametrize("door", [door for door in WALK if door.kind == "thing"], ids=str)
+def test_the_viewer_of_another_collection_finds_nothing_there(house: House, door: Door) -> None:
+    client = signed_in(house.outsider)
+    response = house.send(client, door)
+    assert response.status_code in (404, 422) if "collection" in door.body else response.status_code == 404, body_of(response)[:500]
+    assert SECRET not in body_of(response)
+    if "<" in door.route:
+        client = signed_in(house.outsider)
+        absent = house.send(client, door, absent=True)
+        assert absent.status_code == response.status_code, "what is hidden and what is absent must look the same"
+
+
+@pytest.mark.parametrize("door", [door for door in WALK if door.kind != "thing"], ids=str)
+def test_no_list_tells_the_viewer_of_another_collection_anything(house: House, door: Door) -> None:
+    response = house.send(signed_in(house.outsider), door)
+    assert SECRET not in body_of(response)
+    assert "secrets" not in body_of(response).casefold()
+    _close(response)
+
+
+@pytest.mark.parametrize("door", [door for door in WALK if door.kind != "open"], ids=str)
+def test_a_stranger_is_sent_to_the_door(house: House, door: Door) -> None:
+    response = house.send(signed_in(None), door)
+    if door.route.startswith("api/") and not door.route.endswith("/docs"):
+        assert response.status_code == 401
+        assert response["WWW-Authenticate"].startswith("Bearer")
+    else:
+        assert response.status_code in (302, 204), response.status_code
+        assert "sign-in" in (response.get("Location") or response.get("HX-Redirect") or "")
+    assert SECRET not in body_of(response)
+
+
+@pytest.mark.parametrize("door", [door for door in WALK if door.kind == "open"], ids=str)
+def test_what_is_open_to_strangers_tells_nothing(house: House, door: Door) -> None:
+    assert SECRET not in body_of(house.send(signed_in(None), door))
+
+
+@pytest.mark.parametrize("door", [door for door in WALK if door.kind == "thing" and door.method != "GET"], ids=str)
+def test_a_viewer_of_the_collection_changes_nothing(house: House, door: Door) -> None:
+    viewer = make_user("viewer", collection=house.shelf, role=Role.VIEWER)
+    response = house.send(signed_in(viewer), door)
+    assert response.status_code in (403, 404), body_of(response)[:300]
+
+
+def test_the_admin_is_closed_to_strangers_and_members(house: House) -> None:
+    for route, _ in routes(get_resolver().url_patterns):
+        if route.startswith("admin/") and "<" not in route and "(?P" not in route and "login" not in route:
+            for client in (signed_in(None), signed_in(house.outsider), signed_in(house.owner)):
+                response = client.get(f"/{route}")
+                assert response.status_code in (302, 403, 404), route
+                assert SECRET not in body_of(response)
+
+
+def _file() -> Any:
+
+
+    upload = BytesIO(b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello\n")
+    upload.name = "talk.vtt"
+    return upload
+
+
+def _close(response: HttpResponse) -> None:
+    if response.streaming:
+        response.close()
