@@ -1,7 +1,6 @@
 """A worker process: Celery with a pool of threads, and the clock that looks for due and lost jobs."""
 
 import atexit
-import logging
 import os
 import signal
 import threading
@@ -24,7 +23,7 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
     if with_parent:
         threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
     worker_ready.connect(_sweep_at_once)
-    _keep_quiet()
+    warnings.filterwarnings("ignore", category=SecurityWarning)  # messages are JSON, which is safe to read as root (in a container)
     # The schedule is kept in memory: it is two fixed intervals, and a file would have to survive a kill.
     clock: Any = EmbeddedService(app, thread=True, scheduler_cls=Scheduler) if beat else None
     worker = app.Worker(
@@ -38,13 +37,6 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
         if clock and clock.is_alive():
             clock.stop()
     return int(worker.exitcode or 0)
-
-
-def _keep_quiet() -> None:
-    # Neither says anything of use: messages are JSON, which is safe to read as root (in a container), and a queue of files has no host.
-    warnings.filterwarnings("ignore", category=SecurityWarning)
-    if settings.CELERY_BROKER_URL.startswith("filesystem:"):
-        logging.getLogger("kombu.connection").setLevel(logging.ERROR)
 
 
 def _sweep_at_once(**_: object) -> None:

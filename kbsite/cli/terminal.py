@@ -1,6 +1,7 @@
 """What every command does with a terminal: open the library, print, confirm, and turn an expected error into a message and an exit code."""
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -34,6 +35,8 @@ def open_database() -> None:
     if settings.DATABASE_URL:
         _try_connection(settings.DATABASES["default"])
     boot.boot()
+    if settings.CELERY_BROKER_URL.startswith("filesystem:"):
+        logging.getLogger("kombu.connection").setLevel(logging.ERROR)  # it warns that a queue of files has no host
 
 
 def known_error(error: Exception) -> KnowledgeBaseError | None:

@@ -1,0 +1,226 @@
+"""serve and worker, as real processes in a data directory of their own."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+from tests.youtube_standin import MANUAL, YouTubeStandIn
+
+ROOT = Path(__file__).resolve().parents[3]
+PATIENCE = 60.0  # seconds
+LINK = re.compile(r"http://127\.0\.0\.1:\d+/sign-in/[\w-]+/")
+KB = [sys.executable, "-m", "kbsite.cli"]
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """Settings of their own for the processes of one data directory."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "CUEBASE_TEST_HOME", "PUBLIC_URL", "PORT", "HOST")
+    }
+    return {
+        **inherited,
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "YOUTUBE_KB_DATA_DIR": str(home),
+        "YOUTUBE_PACING_SECONDS": "0",
+        "PYTHONUNBUFFERED": "1",
+        **more,
+    }
+
+
+class Serving:
+    """A running `kb serve`."""
+
+    def __init__(self, home: Path, *arguments: str, **more: str) -> None:
+        self.home = home
+        self.environment = environment(home, **more)
+        self.log = home.with_name(f"{home.name}.log")
+        with self.log.open("ab") as log:
+            command = [*KB, "serve", "--port", "0", *arguments]
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True)
+        until(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.said()
+        self.link = LINK.findall(self.said())[-1]
+        self.url = "http://" + urlsplit(self.link).netloc
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run([*KB, *arguments], cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == code, done.stderr
+        return done
+
+    def json(self, *arguments: str) -> Any:
+        done = self.kb(*arguments, "--json")
+        assert not done.stderr
+        return json.loads(done.stdout)
+
+    def worker_pid(self) -> int | None:
+        return next((pid for pid, line in processes_of(self.home).items() if "--with-parent" in line), None)
+
+    def end(self, number: int) -> int:
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+def until(condition: Callable[[], object], *, seconds: float = PATIENCE) -> None:
+    """Wait for something to become true."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def processes_of(home: Path) -> dict[int, str]:
+    """Return the living processes that work in a data directory: by their environment, or for the database server by its command line."""
+    found: dict[int, str] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            mine = f"YOUTUBE_KB_DATA_DIR={home}\0".encode() in (folder / "environ").read_bytes() or f"{home}/postgres" in line
+            if mine and line:  # a zombie has neither
+                found[int(folder.name)] = line
+    return found
+
+
+Serve = Callable[..., Serving]
+
+
+@pytest.fixture
+def serve(home: Path) -> Iterator[Serve]:
+    """Start servers on the data directory."""
+    started: list[Serving] = []
+
+    def start(*arguments: str, **more: str) -> Serving:
+        started.append(Serving(home, *arguments, **more))
+        return started[-1]
+
+    yield start
+    for serving in started:
+        if serving.process.poll() is None:
+            serving.end(signal.SIGTERM)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A data directory; whatever a failed test left running in it is ended."""
+    folder = tmp_path / "home"
+    yield folder
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in processes_of(folder):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        with contextlib.suppress(AssertionError):
+            until(lambda: not processes_of(folder), seconds=15)
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
+
+
+@needs_proc
+def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(home: Path, serve: Serve) -> None:
+    serving = serve("--sample")
+    said = serving.said()
+    assert f"{serving.url}/mcp" in said
+    assert str(home) in said
+    with requests.Session() as browser:
+        assert "/sign-in" in browser.get(serving.url, timeout=30).url
+        first = browser.get(serving.link, timeout=30)
+        assert first.status_code == 200
+        assert "/sign-in" not in first.url
+        assert "How BM25 ranks" in browser.get(f"{serving.url}/", timeout=30).text
+    assert requests.get(serving.link, timeout=30).status_code == 410
+    assert {video["title"] for video in serving.json("list")["videos"]} >= {"When a service says no"}
+
+    assert serving.end(signal.SIGINT) == 0
+    until(lambda: not processes_of(home), seconds=20)
+    assert "Traceback" not in serving.said()
+    assert "Cuebase has stopped." in serving.said()
+
+
+@needs_proc
+def test_the_samples_come_once_and_stay_deleted(home: Path, serve: Serve) -> None:
+    serving = serve("--sample", "--no-worker")
+    serving.kb("collections", "delete", "samples", "--yes")
+    assert serving.end(signal.SIGTERM) == 0
+    again = serve("--sample", "--no-worker")
+    assert again.json("list")["total"] == 0
+    assert again.end(signal.SIGTERM) == 0
+    until(lambda: not processes_of(home), seconds=20)
+
+
+@needs_proc
+def test_a_second_server_on_the_directory_says_where_the_first_is(home: Path, serve: Serve) -> None:
+    serving = serve("--no-worker")
+    said = serving.kb("serve", "--port", "0", code=5).stderr
+    assert serving.url in said
+    assert "YOUTUBE_KB_DATA_DIR" in said
+    assert serving.url in serving.kb("user", "link").stdout
+    assert f"{serving.url}/mcp" in serving.kb("mcp-config", "--client", "cursor", "--token", "kb_x").stdout
+    assert serving.end(signal.SIGHUP) == 0
+
+
+def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run([*KB, "serve", "--port", str(port)], cwd=ROOT, env=environment(home), capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 8
+    assert f"Port {port}" in done.stderr
+    assert "--port" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (home / "postgres").exists()  # said before anything was started
+
+
+@needs_proc
+def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(home: Path, serve: Serve) -> None:
+    with YouTubeStandIn() as standin:
+        serving = serve(**standin.environment())
+        until(lambda: serving.worker_pid() is not None)
+        until(lambda: serving.json("jobs")["worker"])
+        first = serving.worker_pid()
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        until(lambda: serving.worker_pid() not in (None, first))
+        report = serving.json("add", MANUAL, "--wait")
+        assert [job["state"] for job in report["jobs"]] == ["done"]
+        assert serving.end(signal.SIGINT) == 0
+    until(lambda: not processes_of(home), seconds=20)
+
+
+@needs_proc
+def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves(home: Path, serve: Serve) -> None:
+    serving = serve()
+    until(lambda: serving.worker_pid() is not None)
+    until(lambda: serving.json("jobs")["worker"])
+    serving.end(signal.SIGKILL)
+    until(lambda: not processes_of(home), seconds=30)
+
+
+@needs_proc
+def test_a_stop_during_the_start_leaves_nothing_behind(home: Path) -> None:
+    process = subprocess.Popen(
+        [*KB, "serve", "--port", "0"], cwd=ROOT, env=environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
+    until(lambda: (home / "postgres").exists())
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert b"Traceback" not in said
+    until(lambda: not processes_of(home), seconds=30)
