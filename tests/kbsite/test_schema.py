@@ -1,0 +1,127 @@
+"""What the OpenAPI description promises, tried with generated calls; and that no operation is forgotten by the walks."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+import schemathesis
+from django.contrib.auth.models import User
+from django.test import Client
+from django.test.client import ClientHandler
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode, checks
+from schemathesis.specs.openapi import checks as openapi
+
+from kbsite.api import api
+from kbsite.content.views import router
+from kbsite.models import ApiToken
+from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
+from tests.makers import make_user, make_video
+from transcripts.models import Collection, Feed, Job, Membership
+
+PROMISES = [
+    checks.not_a_server_error,
+    openapi.status_code_conformance,
+    openapi.content_type_conformance,
+    openapi.response_schema_conformance,
+    openapi.response_headers_conformance,
+    openapi.unsupported_method,
+]
+
+
+@pytest.fixture
+def user(collection: Collection) -> User:
+    return make_user("ada", collection=collection)
+
+
+@pytest.fixture
+def things(user: User, collection: Collection) -> dict[str, Any]:
+    """One of each kind, by the names of the walk."""
+    video = make_video(collection)
+    make_user("grace")
+    return {
+        "slug": collection.slug,
+        "username": "grace",
+        "collection": collection.pk,
+        "membership": Membership.objects.get(collection=collection, user=user).pk,
+        "video": video.pk,
+        "video_id": video.key,
+        "transcript": video.transcripts.get().pk,
+        "job": Job.objects.create(collection=collection, kind="video", target="x", state="failed").pk,
+        "feed": Feed.objects.create(collection=collection, kind="channel", youtube_id="UCx").pk,
+    }
+
+
+def test_the_walk_knows_every_operation_that_is_described() -> None:
+    described = {
+        (method.upper(), re.sub(r"{.*?}", "{}", path))
+        for path, methods in api.get_openapi_schema(path_prefix=V1)["paths"].items()
+        for method in methods
+    }
+    walked = {(one.method, re.sub(r"{.*?}", "{}", one.path.partition("?")[0])) for one in OPERATIONS if one.path.startswith(V1)}
+    assert walked - described == {("GET", f"{V1}docs"), ("GET", f"{V1}openapi.json")}
+    assert described <= walked
+
+
+def test_the_walk_knows_every_resource_of_the_content() -> None:
+    served = {("GET", CONTENT)}
+    for prefix, viewset, _ in router.registry:
+        for route in router.get_routes(viewset):
+            path = f"{CONTENT}{prefix}/" + ("{}/" if "{lookup}" in route.url else "")
+            methods = {method.upper() for method, action in route.mapping.items() if hasattr(viewset, action)}
+            served |= {(method, path) for method in methods if method.lower() in viewset.http_method_names}
+    walked = {(one.method, re.sub(r"{.*?}", "{}", one.path)) for one in OPERATIONS if one.path.startswith(CONTENT)}
+    assert walked == served
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: f"{one.method} {one.path}")
+def test_every_call_of_the_walk_is_a_good_one(user: User, things: dict[str, Any], collection: Collection, operation: Any) -> None:
+    _, text = ApiToken.issue(user, name="walk", can_write=True)
+    response = call(Client(headers={"Authorization": f"Bearer {text}"}), operation, **things)
+    last_owner = "memberships/{" in operation.path and operation.writes
+    from_a_file = operation.path.endswith("/refetch")
+    assert response.status_code in ((409,) if last_owner else (422,) if from_a_file else (200, 201, 202, 204)), response.content
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["as-described", "otherwise"])
+@pytest.mark.parametrize("known", [True, False], ids=["of-what-is-there", "of-anything"])
+def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(
+    user: User, things: dict[str, Any], mode: Any, known: bool
+) -> None:
+    _, text = ApiToken.issue(user, name="fuzz", can_write=True)
+    headers = {"Authorization": f"Bearer {text}"}
+    schema = schemathesis.openapi.from_wsgi(f"{V1}openapi.json", app=application, headers=headers)
+    statuses: Counter[int] = Counter()
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        given_ids = {
+            name: value for name, value in (("video_id", things["video_id"]), ("job_id", things["job"])) if f"{{{name}}}" in operation.path
+        }
+        strategy = operation.as_strategy(generation_mode=mode, path_parameters=given_ids if known and given_ids else None)
+        _try(strategy, headers=headers, statuses=statuses)
+    assert statuses.total() > 80
+    if mode is GenerationMode.POSITIVE:
+        assert {200, 422} <= set(statuses)
+    else:
+        assert 422 in statuses
+
+
+def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    """Serve as WSGI asks, but inside this test's transaction: Django's own handler would close the connection after each request."""
+    response = ClientHandler(enforce_csrf_checks=False)(environ)
+    start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
+    return [response.getvalue()]
+
+
+def _try(strategy: Any, *, headers: dict[str, str], statuses: "Counter[int]") -> None:
+    @settings(
+        max_examples=12, derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    )
+    @given(case=strategy)
+    def once(case: schemathesis.Case) -> None:
+        response = case.call(headers=headers)
+        statuses[response.status_code] += 1
+        case.validate_response(response, checks=PROMISES)
+
+    once()
