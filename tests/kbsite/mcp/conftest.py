@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from kbsite.celery import app, make_queue_folders
+from kbsite.celery import make_queue_folders
 from kbsite.mcp import rates
 from kbsite.mcp.server import build_application
 from kbsite.models import ApiToken
@@ -36,11 +36,9 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 @pytest.fixture(autouse=True)
-def _clean(transactional_db: None) -> Iterator[None]:
+def _clean(transactional_db: None) -> None:
     rates.forget()
     make_queue_folders()
-    yield
-    app.control.purge()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -13,9 +14,11 @@ from mcp.shared.exceptions import MCPError
 from kbsite.mcp import rates
 from kbsite.mcp.server import MAX_BODY, build_application
 from kbsite.models import ApiToken
+from tests.instance import redis_server
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, served, text
 from tests.makers import make_video
+from transcripts.errors import Throttled
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -135,6 +138,12 @@ def test_clients_of_both_protocols_are_served(endpoint: Endpoint, shelf: Shelf, 
     assert data(endpoint.talk(shelf.token, listed, mode=mode))["total"] == 1
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+def test_only_post_is_served_so_that_nobody_holds_an_idle_stream(endpoint: Endpoint, shelf: Shelf, method: str) -> None:
+    response = httpx2.request(method, endpoint.url, headers={"Authorization": f"Bearer {shelf.token}", "Accept": "text/event-stream"}, timeout=5)
+    assert (response.status_code, response.headers["allow"]) == (405, "POST")
+
+
 def test_everything_else_is_django(endpoint: Endpoint) -> None:
     assert "csrfmiddlewaretoken" in httpx2.get(f"{endpoint.base}/admin/login/").text
     assert httpx2.get(f"{endpoint.base}/mcp-other").status_code in (302, 404)
@@ -186,3 +195,17 @@ def test_many_calls_at_once_leave_connections_for_the_pages(endpoint: Endpoint, 
     assert not any(asyncio.run(flood()))
     assert httpx2.get(f"{endpoint.base}/admin/", headers={"Cookie": "sessionid=unknown"}).status_code == 302  # looks into the database
     assert time.monotonic() - started < 20  # a leaked connection would make somebody wait that long for the pool
+
+
+@pytest.mark.redis
+def test_with_redis_all_processes_count_together(settings: Any, tmp_path: Path) -> None:
+    with redis_server(tmp_path) as (_, address):
+        settings.CELERY_BROKER_URL = address
+        settings.MCP_CALLS_PER_MINUTE = 2
+        rates.count_call(1)
+        rates.forget()  # as another process would begin
+        rates.count_call(1)
+        with pytest.raises(Throttled):
+            rates.count_call(1)
+        rates.count_call(2)
+        rates.forget()

@@ -13,6 +13,8 @@ from kbsite.mcp import fetching
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, text
 from tests.makers import make_cues, make_video
+from tests.youtube_standin import MANUAL, YouTubeStandIn
+from transcripts import acquisition
 from transcripts.errors import NoCaptions
 from transcripts.models import Job, Role
 
@@ -53,6 +55,15 @@ def test_the_wait_reports_progress_and_ends_with_the_transcript(endpoint: Endpoi
     assert data(result)["transcript"]["video_id"] == VIDEO
     assert "asking YouTube" in [message for _, _, message in seen]
     assert [progress for progress, _, _ in seen] == sorted({progress for progress, _, _ in seen})
+
+
+@pytest.mark.youtube
+def test_a_video_is_fetched_from_youtube_and_read_in_one_call(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "PATIENCE", 30.0)
+    with YouTubeStandIn(), _worker(lambda job: acquisition.perform(job.pk)):
+        result = endpoint.call(shelf.token, "fetch_transcript", videoId=f"https://www.youtube.com/watch?v={MANUAL}")
+    assert data(result)["status"] == "ready"
+    assert "This is the stand-in." in data(result)["transcript"]["text"]
 
 
 def test_a_job_that_takes_longer_is_answered_with_its_id(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,4 +145,4 @@ def _worker(work: Callable[[Job], Any]) -> Iterator[None]:
     thread = threading.Thread(target=run)
     thread.start()
     yield
-    thread.join(timeout=10)
+    thread.join(timeout=30)

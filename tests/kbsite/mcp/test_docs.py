@@ -1,0 +1,25 @@
+"""The page about MCP says what is so."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from kbsite.cli import clients
+from kbsite.mcp.tools import all_tools
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "mcp.md").read_text()
+
+
+@pytest.mark.parametrize("tool", [tool.name for tool in all_tools()])
+def test_the_page_names_every_argument(tool: str) -> None:
+    (row,) = re.findall(rf"^\| `{tool}` \| (.*?) \|", PAGE, re.MULTILINE)
+    (known,) = [set(found.parameters["properties"]) for found in all_tools() if found.name == tool]
+    assert set(re.findall(r"`(\w+)`", row)) == known
+
+
+@pytest.mark.parametrize("client", sorted(clients.PLACES))
+def test_the_page_shows_the_configuration_that_is_printed(client: str) -> None:
+    shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+    assert clients.config(client, url="http://127.0.0.1:8000/mcp", token="kb_your-token") in shown
