@@ -1,9 +1,7 @@
 """What the programs that speak MCP want in their configuration files."""
 
-from pathlib import Path
 from typing import Any
 
-from kbsite import settings
 from kbsite.cli import running
 
 NAME = "cuebase"
@@ -15,18 +13,9 @@ PLACES = {
 }
 
 
-def base_url() -> str:
-    """Return where the server is reached: the one that runs now, or else the one that the settings name."""
-    server = None if settings.OPTIONS["PUBLIC_URL"].is_set else running.find(Path(settings.DATA_DIR))
-    if server:
-        return server.url.rstrip("/")
-    url = settings.PUBLIC_URL if settings.OPTIONS["PUBLIC_URL"].is_set else f"http://127.0.0.1:{settings.PORT}"
-    return str(url).rstrip("/")
-
-
 def mcp_url() -> str:
     """Return the address of the MCP endpoint."""
-    return f"{base_url()}/mcp"
+    return f"{running.public_url()}/mcp"
 
 
 def config(client: str, *, url: str, token: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kbsite import settings
 from transcripts.errors import Conflict
 
 NAME = "serve.lock"
@@ -64,6 +65,14 @@ def find(data_dir: Path) -> Running | None:
     finally:
         os.close(descriptor)
     return None
+
+
+def public_url() -> str:
+    """Return where the server is reached, without a trailing slash: as the settings say, or where one runs now, or would."""
+    if settings.OPTIONS["PUBLIC_URL"].is_set:
+        return str(settings.PUBLIC_URL).rstrip("/")
+    server = find(Path(settings.DATA_DIR))
+    return server.url if server else f"http://127.0.0.1:{settings.PORT}"
 
 
 def _take(descriptor: int, data_dir: Path) -> None:

@@ -104,6 +104,8 @@ def _publish(listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     os.environ["PORT"] = str(port)
     settings.PORT = port
+    if host not in EVERYWHERE and not settings.OPTIONS["ALLOWED_HOSTS"].is_set:
+        settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, f"[{host}]" if ":" in host else host]
     if not settings.OPTIONS["PUBLIC_URL"].is_set:
         named = "127.0.0.1" if host in EVERYWHERE else host
         settings.PUBLIC_URL = os.environ["PUBLIC_URL"] = f"http://{f'[{named}]' if ':' in named else named}:{port}"

@@ -82,10 +82,10 @@ def link(
 ) -> None:
     """Make a link that signs a user in, once, within a day."""
     open_library()
-    from kbsite.cli import clients, welcome
+    from kbsite.cli import running, welcome
 
     user = welcome.find_user(name)
-    address = welcome.sign_in_link(user, base=clients.base_url())
+    address = welcome.sign_in_link(user, base=running.public_url())
     if as_json:
         print_json({"user": user.get_username(), "link": address})
     else:

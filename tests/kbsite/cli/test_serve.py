@@ -172,6 +172,7 @@ def test_a_second_server_on_the_directory_says_where_the_first_is(home: Path, se
     assert serving.url in said
     assert "YOUTUBE_KB_DATA_DIR" in said
     assert serving.url in serving.kb("user", "link").stdout
+    assert all(hit["timestamp_link"].startswith(serving.url) for hit in serving.json("demo")["hits"])
     assert f"{serving.url}/mcp" in serving.kb("mcp-config", "--client", "cursor", "--token", "kb_x").stdout
     assert serving.end(signal.SIGHUP) == 0
 
