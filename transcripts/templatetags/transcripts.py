@@ -1,14 +1,19 @@
 """How times, states and hits are written in pages."""
 
+import re
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django import template
+from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timesince
 
 from transcripts.timecodes import clock as clock_of_ms
 
 register = template.Library()
+_CODE = re.compile(r"`([^`]+)`")
 
 
 @register.filter
@@ -43,6 +48,20 @@ def spoken_length(ms: int) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min" if minutes else f"{rest} s"
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """Say how long ago a moment was: ``just now``, ``5 minutes ago``."""
+    if timezone.now() - moment < timedelta(minutes=1):
+        return "just now"
+    return f"{timesince(moment, depth=1)} ago"
+
+
+@register.filter
+def with_code(text: str) -> SafeString:
+    """Escape a text and show what stands between backticks as code."""
+    return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # escaped before any tag is put in
 
 
 @register.filter

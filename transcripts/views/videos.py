@@ -17,7 +17,7 @@ from transcripts.tasks import send
 from transcripts.timecodes import parse_clock
 from transcripts.views.requests import PageRequest, done
 
-HITS = 20
+HITS = 10
 ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
 
 

@@ -1,0 +1,108 @@
+"""Chromium, a running site, and pages that remember what went wrong on them."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+
+from tests.browser.site import Site
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def playwright_driver() -> Iterator[Playwright]:
+    """Playwright's driver; without Chromium the test is skipped, but in CI it fails."""
+    if not CHROMIUM:
+        message = "Chromium is not here; install it, or name it in CHROMIUM"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def browser(playwright_driver: Playwright) -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    browser = playwright_driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    """A running site, seeded, with a worker."""
+    home = Path(tempfile.mkdtemp(prefix="cuebase-browser-"))
+    with Site(home) as site:
+        site.seed()
+        with site.worker(), site.server():
+            yield site
+    shutil.rmtree(home, ignore_errors=True)
+
+
+class Visit:
+    """A page with a record: what its console said, and which hosts it asked."""
+
+    def __init__(self, context: BrowserContext, site: Site) -> None:
+        self.context, self.site = context, site
+        self.console: list[str] = []
+        self.foreign: list[str] = []
+        # Nothing may leave this machine, whatever the page does.
+        context.route(lambda url: not url.startswith((site.url, "data:", "blob:")), self._refuse)
+        self.page: Page = context.new_page()
+        self.page.on("console", lambda message: self.console.append(message.text) if message.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+
+    def go(self, path: str) -> Page:
+        """Open a path of the site."""
+        self.page.goto(f"{self.site.url}{path}")
+        return self.page
+
+    def _refuse(self, route: Any) -> None:
+        self.foreign.append(route.request.url)
+        route.abort()
+
+
+@pytest.fixture(scope="session")
+def session_of(browser: Browser, site: Site) -> Callable[[str], Any]:
+    """The stored session of a user, signed in by link, once."""
+    known: dict[str, Any] = {}
+
+    def state(name: str) -> Any:
+        if name not in known:
+            context = browser.new_context()
+            page = context.new_page()
+            page.goto(site.sign_in_link(name))
+            known[name] = context.storage_state()
+            context.close()
+        return known[name]
+
+    return state
+
+
+@pytest.fixture
+def visit(browser: Browser, site: Site, session_of: Callable[[str], Any]) -> Iterator[Callable[..., Visit]]:
+    """Make a visit as a user (``ada`` owns, ``vera`` only reads, nobody when empty); further options are Playwright's for a context."""
+    contexts: list[BrowserContext] = []
+
+    def start(name: str = "ada", **options: Any) -> Visit:
+        context = browser.new_context(storage_state=session_of(name) if name else None, **{"reduced_motion": "reduce", **options})
+        contexts.append(context)
+        return Visit(context, site)
+
+    yield start
+    for context in contexts:
+        context.close()

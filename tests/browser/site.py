@@ -1,0 +1,89 @@
+"""A whole Cuebase to look at: database, web server and worker as real processes, filled with things to see."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import requests
+
+from tests.instance import ROOT, Instance, kill, wait_until
+
+SEED = """
+import json
+from django.contrib.auth.models import User
+from kbsite.models import SignInLink
+from tests.makers import caption_json, make_cues
+from transcripts import acquisition, samples
+from transcripts.errors import Blocked, NoCaptions
+from transcripts.models import Collection, Feed, Job, Membership, Video
+from transcripts.timecodes import watch_url
+
+ada = User.objects.create_superuser("ada", password="correct horse battery")
+vera = User.objects.create_user("vera", password="correct horse battery")
+library = Collection.objects.default()
+for user, role in ((ada, "owner"), (vera, "viewer")):
+    Membership.objects.create(collection=library, user=user, role=role)
+Collection.objects.create(name="Empty shelf", slug="empty-shelf")
+samples.load(library)
+for number in range(30):
+    data = caption_json(make_cues(3), id=f"talk-{number}", title=f"Evening talk {number}: what a very patient listener can learn", lang="en")
+    acquisition.add_captions(library, data, name=f"talk-{number}.json", tags=["evening"])
+long = acquisition.add_captions(library, caption_json(make_cues(600), id="long", title="A long lecture on neural networks", lang="en"), name="long.json").video
+acquisition.add_captions(library, caption_json(make_cues(40, sentences=("Das ist ein Satz.",)), id="long", lang="de"), name="long.de.json", language="de", key="long")
+Video.objects.filter(pk=long.pk).update(youtube_id="abcdefghijk", channel="Lecture Hall", languages=["en", "de", "fr"], chapters=[[0, "Welcome"], [900000, "Gradients"], [2400000, "Convolution"]])
+feed = Feed.objects.create(collection=library, kind="channel", youtube_id="UC" + "a" * 22, title="Lecture Hall", newest=10)
+failed = Job.objects.create(collection=library, kind="video", target="bbbbbbbbbbb", state="failed")
+failed.fail(NoCaptions("This video has no captions."))
+bare = Video.objects.create(collection=library, key="bare", title="Nothing said yet")
+print(json.dumps({"link": SignInLink.issue(ada), "long": long.pk, "library": library.pk, "bare": bare.pk, "failed": failed.pk, "feed": feed.pk}))
+"""
+
+
+class Site(Instance):
+    """A running Cuebase: ``url`` is where, ``seeded`` the numbers of what is in it."""
+
+    def __init__(self, home: Path, **environment: str) -> None:
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__(home, PUBLIC_URL=self.url, **environment)
+
+    def seed(self) -> None:
+        """Fill it."""
+        self.seeded: dict[str, int | str] = self.json(SEED)
+
+    @contextmanager
+    def server(self) -> Iterator[None]:
+        """Run the web server while the block runs."""
+        log = (self.home / "server.log").open("ab")
+        command = [sys.executable, "-m", "uvicorn", "kbsite.asgi:application", "--port", str(self.port), "--log-level", "warning"]
+        process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True)
+        try:
+            wait_until(self._answers, what="the web server")
+            yield
+        finally:
+            kill(process)
+            log.close()
+
+    def sign_in_link(self, name: str = "ada") -> str:
+        """Make a sign-in link's address."""
+        secret = self.json(f"from django.contrib.auth.models import User; from kbsite.models import SignInLink\nprint(json.dumps(SignInLink.issue(User.objects.get(username={name!r}))))")
+        return f"{self.url}/sign-in/{secret}/"
+
+    def log(self) -> str:
+        """Return what the web server wrote."""
+        return (self.home / "server.log").read_text()
+
+    def _answers(self) -> bool:
+        try:
+            return requests.get(f"{self.url}/healthz", timeout=5).ok
+        except requests.ConnectionError:
+            return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,219 @@
+"""Signing in and out, tokens, health, and what is shown when something is not there."""
+
+import json
+import re
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import SuspiciousOperation
+from django.db import DatabaseError
+from django.http import HttpResponse
+from django.test import AsyncRequestFactory, Client, RequestFactory
+from django.utils import timezone
+
+from kbsite import auth, views
+from kbsite.models import ApiToken, SignInLink
+from tests.makers import make_user
+from transcripts.models import Collection
+
+
+@pytest.fixture
+def user(collection: Collection) -> User:
+    """Somebody with a collection."""
+    return make_user("ada", collection=collection)
+
+
+@pytest.fixture
+def page(client: Client, user: User) -> Client:
+    """A browser in which she is signed in."""
+    client.force_login(user)
+    return client
+
+
+def text_of(response: Any) -> str:
+    return cast(str, response.content.decode())
+
+
+# Signing in
+
+
+def test_home_leads_to_the_library_by_way_of_signing_in(client: Client, user: User) -> None:
+    assert client.get("/")["Location"] == "/sign-in/?next=/"
+    client.force_login(user)
+    assert client.get("/")["Location"] == "/library/"
+
+
+def test_a_password_signs_in_and_leads_to_where_one_wanted(client: Client, user: User) -> None:
+    response = client.post("/sign-in/?next=/activity/", {"username": "ada", "password": "correct horse battery", "next": "/activity/"})
+    assert response["Location"] == "/activity/"
+
+
+def test_a_wrong_password_says_what_to_check(client: Client, user: User) -> None:
+    found = text_of(client.post("/sign-in/", {"username": "ada", "password": "wrong"}))
+    assert "do not fit together" in found
+    assert "_auth_user_id" not in client.session
+
+
+def test_a_link_signs_in_once(client: Client, user: User) -> None:
+    path = f"/sign-in/{SignInLink.issue(user)}/"
+    assert client.get(path)["Location"] == "/library/"
+    assert client.get("/library/").status_code == 200
+    assert Client().get(path).status_code == 410
+
+
+def test_a_link_that_is_loaded_twice_in_one_browser_still_leads_in(client: Client, user: User) -> None:
+    path = f"/sign-in/{SignInLink.issue(user)}/"
+    client.get(path)
+    assert client.get(path)["Location"] == "/library/"
+
+
+def test_an_expired_link_says_how_to_get_another(client: Client, user: User) -> None:
+    secret = SignInLink.issue(user)
+    SignInLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    response = client.get(f"/sign-in/{secret}/")
+    assert response.status_code == 410
+    assert "kb user link NAME" in text_of(response)
+
+
+@pytest.mark.parametrize("valid", [True, False])
+def test_a_links_address_does_not_travel_on(client: Client, user: User, valid: bool) -> None:
+    secret = SignInLink.issue(user) if valid else "wrong"
+    response = client.get(f"/sign-in/{secret}/")
+    assert response["Referrer-Policy"] == "no-referrer"
+    assert "no-store" in response["Cache-Control"]
+
+
+def test_looking_at_a_links_head_does_not_use_it_up(client: Client, user: User) -> None:
+    path = f"/sign-in/{SignInLink.issue(user)}/"
+    assert client.head(path).status_code == 405
+    assert client.get(path).status_code == 302
+
+
+@pytest.mark.parametrize(("wanted", "given"), [("/activity/", "/activity/"), ("https://evil.example/", "/library/"), ("//evil.example", "/library/"), ("javascript:alert(1)", "/library/")])
+def test_a_link_leads_only_to_pages_of_this_site(client: Client, user: User, wanted: str, given: str) -> None:
+    assert client.get(f"/sign-in/{SignInLink.issue(user)}/", {"next": wanted})["Location"] == given
+
+
+def test_signing_out_takes_a_form_of_this_site(page: Client) -> None:
+    assert page.get("/sign-out/").status_code == 405
+    assert page.post("/sign-out/")["Location"] == "/sign-in/"
+    assert page.get("/library/").status_code == 302
+
+
+def test_a_form_from_elsewhere_is_refused_with_a_page_that_helps(user: User) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(user)
+    response = browser.post("/collections/create/", {"name": "x"})
+    assert response.status_code == 403
+    assert "This form has expired" in text_of(response)
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_our_scope_does_not_hide_whether_a_request_came_over_https(secure: bool) -> None:
+    request: Any = AsyncRequestFactory().get("/", secure=secure)
+    auth.CallerMiddleware(lambda _: HttpResponse()).process_request(request)
+    assert request.is_secure() is secure
+
+
+# Health
+
+
+def test_health_needs_no_session(client: Client, db: None) -> None:
+    assert text_of(client.get("/healthz")) == "ok"
+    assert text_of(client.get("/readyz")) == "ok"
+
+
+def test_a_server_without_database_is_healthy_but_not_ready_and_tells_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def cursor(self) -> None:
+            raise DatabaseError("password authentication failed for user secret")
+
+    monkeypatch.setattr(views, "connection", Broken())
+    assert client.get("/healthz").status_code == 200
+    response = client.get("/readyz")
+    assert (response.status_code, text_of(response)) == (503, "not ready")
+
+
+# Tokens
+
+
+def test_a_token_is_shown_once_with_the_configuration_for_mcp(page: Client, user: User) -> None:
+    found = text_of(page.post("/tokens/create/", {"name": "Laptop", "can_write": "on"}))
+    secret = re.findall(r'id="token-text">(kb_[\w-]+)<', found)[0]
+    token = ApiToken.find(secret)
+    assert token is not None
+    assert (token.user, token.can_write, token.limited) == (user, True, False)
+    assert "http://testserver/mcp" in found
+    assert secret not in text_of(page.get("/tokens/"))
+
+
+def test_the_configuration_is_json_with_the_token(page: Client) -> None:
+    response = page.post("/tokens/create/", {"name": "Laptop"})
+    config = json.loads(response.context["config"])
+    assert config["mcpServers"]["cuebase"]["headers"]["Authorization"] == f"Bearer {response.context['text']}"
+
+
+def test_a_token_can_be_limited_to_collections_and_days(page: Client, collection: Collection) -> None:
+    page.post("/tokens/create/", {"name": "Narrow", "collections": [collection.pk], "days": "7"})
+    token = ApiToken.objects.get()
+    assert (token.limited, list(token.collections.all())) == (True, [collection])
+    assert token.expires_at is not None
+    assert token.expires_at - timezone.now() < timedelta(days=7, minutes=1)
+
+
+def test_a_token_cannot_reach_a_collection_that_its_maker_cannot_see(page: Client) -> None:
+    hidden = Collection.objects.create(name="Hidden", slug="hidden")
+    assert page.post("/tokens/create/", {"name": "Sly", "collections": [hidden.pk]}).status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_without_a_name_is_not_made(page: Client) -> None:
+    assert page.post("/tokens/create/", {"name": " "}).status_code == 422
+
+
+def test_a_revoked_token_no_longer_works(page: Client, user: User) -> None:
+    token, secret = ApiToken.issue(user, name="Old")
+    page.post(f"/tokens/{token.pk}/revoke/")
+    assert ApiToken.find(secret) is None
+
+
+def test_nobody_sees_or_revokes_the_tokens_of_others(page: Client) -> None:
+    token, secret = ApiToken.issue(make_user("bob"), name="Bob's")
+    assert "Bob&#x27;s" not in text_of(page.get("/tokens/"))
+    assert page.post(f"/tokens/{token.pk}/revoke/").status_code == 404
+    assert ApiToken.find(secret) is not None
+
+
+# What is not there
+
+
+def test_an_unknown_address_helps_on(page: Client) -> None:
+    response = page.get("/nowhere/")
+    assert response.status_code == 404
+    assert "There is nothing at this address" in text_of(response)
+
+
+def test_htmx_gets_an_error_as_a_fragment(page: Client) -> None:
+    found = text_of(page.get("/nowhere/", HTTP_HX_REQUEST="true"))
+    assert 'role="alert"' in found
+    assert "<html" not in found
+
+
+def test_a_session_that_ended_sends_htmx_to_sign_in_as_a_whole_page(client: Client, db: None) -> None:
+    response = client.get("/library/", HTTP_HX_REQUEST="true")
+    assert (response.status_code, response["HX-Redirect"]) == (204, "/sign-in/")
+
+
+def test_a_broken_page_tells_nothing_and_needs_no_database(rf: RequestFactory) -> None:
+    response = views.broken(rf.get("/"))  # no database fixture: a query would fail
+    assert response.status_code == 500
+    assert "Something unexpected went wrong" in text_of(response)
+
+
+def test_an_unreadable_request_is_told(rf: RequestFactory, db: None) -> None:
+    request: Any = rf.get("/", headers={"HX-Request": "true"})
+    request.htmx = True
+    assert views.bad_request(request, SuspiciousOperation()).status_code == 400
+    assert views.forbidden(request, Exception()).status_code == 403
