@@ -5,10 +5,8 @@ segment is. The index is immutable, may be shared between threads, and is stored
 """
 
 import math
-import re
 import struct
 import sys
-import unicodedata
 import zlib
 from array import array
 from bisect import bisect_left
@@ -17,57 +15,37 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import accumulate, chain, islice, pairwise
-from operator import add
 from typing import NamedTuple, Self
 
-TOKENIZER_VERSION: int = 1
-"""Changes whenever ``tokenize`` answers differently for any text: stored indexes of another version are refused and built anew."""
+from transcripts.words import (
+    MAX_QUERY_CHARACTERS,
+    MAX_QUERY_WORDS,
+    TOKENIZER_VERSION,
+    is_lone,
+    is_unspaced,
+    matched_spans,
+    query_counts,
+    tokenize,
+    units,
+)
+
+__all__ = [
+    "B",
+    "K1",
+    "MAX_QUERY_CHARACTERS",
+    "MAX_QUERY_WORDS",
+    "TOKENIZER_VERSION",
+    "Hit",
+    "Index",
+    "idf",
+    "length_norm",
+    "matched_spans",
+    "score_formula",
+    "tokenize",
+]
 
 K1 = 1.5
 B = 0.75
-MAX_QUERY_CHARACTERS = 10_000
-MAX_QUERY_WORDS = 512
-
-
-# Words
-
-
-def tokenize(text: str) -> list[str]:
-    """Split text into the words that are indexed and searched, in order, repetitions kept.
-
-    - ASCII: lower-case runs of letters, digits and underscores; runs of one character are dropped ("It's 5 a.m." gives "it").
-    - Beyond ASCII: compatibility forms and case are folded (NFKC, "ß" is "ss", full-width "Ａ" is "a"), accents stay, combining marks belong to
-      their letter, soft hyphens and joiners vanish. Single letters are dropped here too.
-    - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese do not (reliably) put blanks between words: every two neighbouring characters
-      (each with its vowel signs and tones) make a token, and a character that stands alone is one.
-    - Apostrophes: ' and ’ (also ‘ ʼ ＇) are the same. Between two letters beyond ASCII they belong to the word ("п’ять" is one); beside an ASCII
-      letter they separate, as in ASCII text ("it’s" gives "it", "l’été" gives "été").
-    """
-    folded = _fold(text)
-    if folded.isascii():
-        return [word for word in folded.replace("'", " ").split() if len(word) > 1]
-    tokens: list[str] = []
-    for word in _WORDS.findall(folded):
-        if _is_unspaced(word):
-            units = _UNITS.findall(word)
-            tokens.extend(map(add, units, units[1:]) if len(units) > 1 else units)
-        elif len(word) > 1:
-            tokens.append(word)
-    return tokens
-
-
-def matched_spans(text: str, query: str) -> list[tuple[int, int]]:
-    """Find what to highlight: the spans (start, end) of ``text`` whose words are words of ``query``, in order, never overlapping.
-
-    Spans count characters of the text as given, also where folding changes lengths ("ß", "İ", "ﬁ"), and never cut a letter from its marks.
-    """
-    wanted = frozenset(_query_counts(query))
-    folded, owners = _fold_aligned(text)
-    spans: list[tuple[int, int]] = []
-    for token, start, stop in _scan(folded):
-        if token in wanted:
-            _join_span(spans, owners[start][0], owners[stop - 1][1])
-    return spans
 
 
 # Formulas
@@ -170,7 +148,7 @@ class Index:
 
         Only the first ``MAX_QUERY_CHARACTERS`` characters and ``MAX_QUERY_WORDS`` words of a query count.
         """
-        asked = [(term, repetitions) for word, repetitions in _query_counts(query).items() if (term := self._term(word))]
+        asked = [(term, repetitions) for word, repetitions in query_counts(query).items() if (term := self._term(word))]
         if limit <= 0 or not asked:
             return []
         found = sorted((-self._score(position, asked), position) for position in self._candidates(asked, limit))
@@ -240,7 +218,7 @@ class Index:
         kept = self._kept.get(word)
         if kept is not None:
             return kept
-        positions, frequencies = self._character_postings(word) if _is_lone(word) else self._postings(word)
+        positions, frequencies = self._character_postings(word) if is_lone(word) else self._postings(word)
         if not positions:
             return None
         weight = idf(self.size, len(positions))
@@ -273,8 +251,8 @@ class Index:
         heads: Counter[int] = Counter()
         tails: Counter[int] = Counter()
         for term in self._terms:
-            if character in term and _is_unspaced(term):
-                head, *_, tail = _UNITS.findall(term) * 2
+            if character in term and is_unspaced(term):
+                head, *_, tail = units(term) * 2
                 said = dict(zip(*self._postings(term), strict=True))
                 heads.update(said if head == character else {})
                 tails.update(said if tail == character else {})
@@ -299,123 +277,6 @@ def _flagged(flags: bytes) -> Iterator[int]:
     while place >= 0:
         yield place // _LANE
         place = flags.find(b"\x80", place + 1)
-
-
-# Folding
-
-_APOSTROPHES = "‘’‛ʼ"
-_UNSPACED_RANGES = (
-    "\u0e00-\u0eff"  # Thai, Lao
-    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
-    "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
-    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # ideographs
-    "\u3041-\u31ff\U0001b000-\U0001b16f"  # kana, bopomofo
-)
-_LETTER = f"[^ '{_UNSPACED_RANGES}]"
-_WORDS = re.compile(rf"[{_UNSPACED_RANGES}]+|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*")
-_UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]")
-_SIGNS = (
-    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d"
-    "\u1071-\u1074\u1082-\u108d\u109a-\u109d\u17b4-\u17d3\u17dd\u302a-\u302f\u3099\u309a"
-)
-_UNITS = re.compile(f".[{_SIGNS}]*")
-_ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
-# The typography of captions, replaced first so that most English text takes the fast way; folding it the slow way gives the same.
-_TYPOGRAPHY = tuple(zip("’“”–—…♪\xa0", "'       ", strict=True))
-
-
-class _Folding(dict[int, str]):
-    """What a character becomes after case folding: itself, a blank, an apostrophe, or nothing; worked out when it is first met."""
-
-    def __missing__(self, code: int) -> str:
-        self[code] = result = _fold_character(chr(code))
-        return result
-
-
-_FOLDING = _Folding({ord(apostrophe): "'" for apostrophe in "'" + _APOSTROPHES} | {0x200B: " ", 0x034F: ""})
-
-
-def _fold_character(character: str) -> str:
-    category = unicodedata.category(character)
-    if category == "Cf" or "VARIATION SELECTOR" in unicodedata.name(character, ""):
-        return ""
-    return character if character.isalnum() or character == "_" or category in ("Mn", "Mc") else " "
-
-
-def _fold(text: str) -> str:
-    """Reduce text to folded letters and digits, blanks, and (beyond ASCII) apostrophes."""
-    if not text.isascii():
-        for written, plain in _TYPOGRAPHY:
-            text = text.replace(written, plain)
-    if text.isascii():
-        return text.translate(_ASCII)
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return text.replace("i\u0307", "i").translate(_FOLDING)  # "İ" folds to "i" and a dot, which nobody types
-
-
-def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Fold text, and say for each folded character which span of the text it came from."""
-    if text.isascii():
-        return _fold(text), [(place, place + 1) for place in range(len(text))]
-    folded: list[str] = []
-    owners: list[tuple[int, int]] = []
-    for start, stop in _clusters(text):
-        part = _fold(text[start:stop])
-        folded.append(part)
-        owners += [(start, stop)] * len(part)
-    return "".join(folded), owners
-
-
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Cut text into the shortest spans that can be folded each by itself: mostly characters, letters with their marks, syllables of jamo."""
-    start = 0
-    for stop in range(1, len(text)):
-        if _separable(text[start:stop], text[stop]):
-            yield start, stop
-            start = stop
-    if text:
-        yield start, len(text)
-
-
-def _separable(before: str, character: str) -> bool:
-    if character.isascii():
-        return True
-    if unicodedata.category(character).startswith("M"):
-        return False
-    return _fold(before + character) == _fold(before) + _fold(character)
-
-
-def _scan(folded: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the tokens of folded text with their spans; of unspaced scripts the single characters too, since a query may ask for one."""
-    for match in _WORDS.finditer(folded):
-        word, start = match.group(), match.start()
-        if _is_unspaced(word):
-            borders = [start, *(start + unit.end() for unit in _UNITS.finditer(word))]
-            for first, second in chain(pairwise(borders), zip(borders, borders[2:], strict=False)):
-                yield folded[first:second], first, second
-        elif len(word) > 1:
-            yield word, start, match.end()
-
-
-def _is_unspaced(word: str) -> bool:
-    return word[0] >= "\u0e00" and _UNSPACED.match(word) is not None
-
-
-def _is_lone(word: str) -> bool:
-    """Say whether a token is a single character of an unspaced script, with its signs."""
-    return _is_unspaced(word) and _UNITS.fullmatch(word) is not None
-
-
-def _join_span(spans: list[tuple[int, int]], start: int, end: int) -> None:
-    """Append a span, or extend the last one if they touch."""
-    if spans and start <= spans[-1][1]:
-        spans[-1] = (spans[-1][0], max(spans[-1][1], end))
-    else:
-        spans.append((start, end))
-
-
-def _query_counts(query: str) -> dict[str, int]:
-    return Counter(tokenize(query[:MAX_QUERY_CHARACTERS])[:MAX_QUERY_WORDS])
 
 
 # Storage
