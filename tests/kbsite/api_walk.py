@@ -1,7 +1,7 @@
 """One call of each operation of both APIs, with the least it needs, for the walks that try every operation as every kind of caller.
 
-``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}`` and ``{membership}`` in a path, and ``{slug}`` and ``{username}`` in a body, stand
-for things of the collection that is tried. An operation that is served but missing here fails a test.
+``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}`` and ``{membership}`` in a path, and ``{slug}`` and ``{username}`` in a
+body, stand for things of the collection that is tried. An operation that is served but missing here fails a test.
 """
 
 from dataclasses import dataclass

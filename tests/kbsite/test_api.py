@@ -306,7 +306,7 @@ def test_a_nul_in_an_address_is_refused(asking: Client, collection: Collection, 
 
 def test_a_search_names_times_places_and_links(asking: Client, collection: Collection) -> None:
     make_video(collection)
-    data = asking.get("/api/v1/transcripts/lecture-1/search", {"query": "error 404", "limit": 2}).json()
+    data = asking.get("/api/v1/transcripts/lecture-1/search?query=error+404&limit=2").json()
     assert len(data["hits"]) == 2
     best = data["hits"][0]
     assert set(best) == {"text", "start", "end", "score", "spans", "timestamp_link"}
