@@ -1,0 +1,74 @@
+"""The admin of keys: a token's text is shown once and stored nowhere."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from kbsite.models import ApiToken, SignInLink
+from tests.makers import make_user
+from transcripts.models import Collection
+
+ADD = "admin:kbsite_apitoken_add"
+
+
+@pytest.fixture
+def browser(db: None) -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("boss"))
+    return client
+
+
+def test_a_token_is_shown_once_and_only_its_hash_is_stored(browser: Client, collection: Collection) -> None:
+    user = make_user("ada", collection=collection)
+    made = browser.post(reverse(ADD), {"user": user.pk, "name": "laptop", "can_write": "on", "collections": [collection.pk], "days": "30"})
+    assert made.status_code == 200
+    (text,) = re.findall(r'value="(kb_[\w-]+)"', made.content.decode())
+    assert "no-store" in made["Cache-Control"]
+    assert not browser.cookies.get("messages")
+    token = ApiToken.objects.get()
+    assert ApiToken.find(text) == token
+    assert (token.user, token.can_write, token.limited, list(token.collections.all())) == (user, True, True, [collection])
+    assert token.expires_at is not None
+    for name in ("change", "history", "delete"):
+        page = browser.get(reverse(f"admin:kbsite_apitoken_{name}", args=[token.pk])).content.decode()
+        assert text not in page
+        assert token.digest not in page
+
+
+def test_what_a_token_may_do_is_settled_when_it_is_made(browser: Client, collection: Collection) -> None:
+    token, text = ApiToken.issue(make_user("ada"), name="old", collections=(collection,))
+    data = {"name": "new", "can_write": "on", "limited": "", "digest": "x", "user": "1", "collections": ""}
+    assert browser.post(reverse("admin:kbsite_apitoken_change", args=[token.pk]), data).status_code == 302
+    token.refresh_from_db()
+    assert (token.name, token.can_write, token.limited) == ("new", False, True)
+    assert ApiToken.find(text) == token
+
+
+def test_tokens_are_revoked(browser: Client) -> None:
+    token, text = ApiToken.issue(make_user("ada"), name="x")
+    browser.post(reverse("admin:kbsite_apitoken_changelist"), {"action": "revoke", "_selected_action": [token.pk]})
+    assert ApiToken.find(text) is None
+    assert ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"name": "x"}, {"name": "x", "user": "999"}, {"name": "\0", "user": "1"}, {"name": "x", "days": "0"}, {"name": "x" * 81}]
+)
+def test_a_token_that_cannot_be_made_is_not(browser: Client, data: dict[str, str]) -> None:
+    assert browser.post(reverse(ADD), data).status_code == 200
+    assert not ApiToken.objects.exists()
+
+
+def test_only_superusers_make_tokens_for_others(db: None) -> None:
+    client = Client()
+    client.force_login(make_user("helper", is_staff=True))
+    assert client.get(reverse(ADD)).status_code == 403
+
+
+def test_sign_in_links_are_listed_without_their_secret(browser: Client) -> None:
+    SignInLink.issue(make_user("ada"))
+    page = browser.get(reverse("admin:kbsite_signinlink_changelist"))
+    assert SignInLink.objects.get().digest not in page.content.decode()
