@@ -3,6 +3,7 @@
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -317,11 +318,12 @@ def _segments(pk: int, digest: str, seconds: int) -> list[Group]:
     return group_by_time(_cues(pk, digest), seconds)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def _index(pk: int, digest: str, seconds: int) -> bm25.Index:
     stored = TranscriptIndex.objects.filter(
         transcript=pk, digest=digest, segment_seconds=seconds, tokenizer_version=bm25.TOKENIZER_VERSION
     ).first()
     if stored is not None:
-        return bm25.Index.from_bytes(bytes(stored.data))
+        with suppress(ValueError):  # damaged, or of another version: built anew below
+            return bm25.Index.from_bytes(bytes(stored.data))
     return bm25.Index.build([segment.text for segment in _segments(pk, digest, seconds)])
