@@ -81,7 +81,7 @@ def job_answer(job: Job, asked: Arguments) -> tuple[str, JobAnswer]:
     """Return how far a job is, and a page of its problems."""
     offset, _ = asked.place if isinstance(asked, GetJob) else (0, "")
     data = _job(job)
-    head = f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {_state(job)}."
+    head = f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {_state(job).removesuffix('.')}."
     rows = [ProblemAnswer(name=problem["name"][:200], message=problem["message"][:300]) for problem in job.problems[offset:]]
     room = asked.budget - CURSOR - max(tokens(head) + tokens(_after(job)), tokens(as_json(data)))
     data.problems = rows[: fitting(costs(rows, _problem_line), room=room)]

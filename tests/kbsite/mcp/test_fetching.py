@@ -4,10 +4,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from kbsite.mcp import fetching
 from tests.kbsite.mcp.conftest import Shelf
@@ -15,7 +17,7 @@ from tests.kbsite.mcp.endpoint import Endpoint, data, text
 from tests.makers import make_cues, make_video
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 from transcripts import acquisition
-from transcripts.errors import NoCaptions
+from transcripts.errors import NoCaptions, RateLimited
 from transcripts.models import Job, Role
 
 VIDEO = "dQw4w9WgXcQ"
@@ -60,7 +62,9 @@ def test_the_wait_reports_progress_and_ends_with_the_transcript(endpoint: Endpoi
 @pytest.mark.youtube
 def test_a_video_is_fetched_from_youtube_and_read_in_one_call(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "PATIENCE", 30.0)
-    with YouTubeStandIn(), _worker(lambda job: acquisition.perform(job.pk)):
+    with YouTubeStandIn() as youtube, _worker(lambda job: acquisition.perform(job.pk)):
+        for name, value in youtube.environment().items():
+            monkeypatch.setenv(name, value)
         result = endpoint.call(shelf.token, "fetch_transcript", videoId=f"https://www.youtube.com/watch?v={MANUAL}")
     assert data(result)["status"] == "ready"
     assert "This is the stand-in." in data(result)["transcript"]["text"]
@@ -75,6 +79,17 @@ def test_a_job_that_takes_longer_is_answered_with_its_id(endpoint: Endpoint, she
     assert f"get_job with jobId={job.pk}" in text(result)
     assert job.created_by == shelf.owner
     assert job.sent_at is not None
+
+
+def test_a_job_that_was_put_off_is_not_waited_for(endpoint: Endpoint, shelf: Shelf) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    started = time.monotonic()
+    with _worker(lambda job: job.put_back(until=later, error=RateLimited("YouTube wants fewer calls."))):
+        result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
+    assert time.monotonic() - started < fetching.PATIENCE
+    assert data(result)["status"] == "queued"
+    assert f"queued until {later:%Y-%m-%d %H:%M:%S} UTC: YouTube wants fewer calls." in text(result)
+    assert ".." not in text(result)
 
 
 def test_asking_twice_makes_one_job(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
