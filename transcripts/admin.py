@@ -189,14 +189,17 @@ class MembershipAdmin(Table):
 
 
 class TagsForm(VideoForm):
-    """A video, whose tags are words."""
+    """A video, whose tags are words between commas."""
+
+    tags = forms.CharField(required=False, max_length=3000, help_text="Separated by commas.")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.initial["tags"] = ", ".join(self.instance.tags)
 
     def clean_tags(self) -> list[str]:
-        """Take nothing but a list of words."""
-        tags = self.cleaned_data["tags"] or []
-        if not isinstance(tags, list) or not all(isinstance(tag, str) and 0 < len(tag) <= 60 for tag in tags):
-            raise forms.ValidationError('Tags are a list of words, such as ["biology", "week 3"].')
-        return tags
+        """Return the words."""
+        return _words(self.cleaned_data["tags"])
 
 
 class TranscriptInline(Inline):
@@ -305,7 +308,10 @@ class ThumbnailAdmin(Bytes):
     list_display = ("video", "content_type", "size")
     list_filter = ("content_type",)
     search_fields = ("video__title", "video__key")
-    list_select_related = ("video",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Bring the titles along, and no more."""
+        return super().get_queryset(request).select_related("video").defer(*(f"video__{name}" for name in LONG_VIDEO))
 
 
 @admin.register(RawCaptions)
@@ -377,7 +383,7 @@ class PasteForm(forms.Form):
 
     def clean_tags(self) -> list[str]:
         """Return the words between the commas."""
-        return [tag[:60] for part in self.cleaned_data["tags"].split(",") if (tag := part.strip())]
+        return _words(self.cleaned_data["tags"])
 
 
 @admin.register(Job)
@@ -487,6 +493,10 @@ class WorkerPulseAdmin(Record):
     list_display = ("__str__", "seen_at")
     search_fields = ("pk",)
     list_filter = ("seen_at",)
+
+
+def _words(text: str) -> list[str]:
+    return [word[:60] for part in text.split(",") if (word := part.strip())]
 
 
 def _may(request: Any, what: str, model: type[Model]) -> bool:

@@ -164,20 +164,12 @@ def test_tags_are_words(browser: Client, collection: Collection) -> None:
     path = reverse("admin:transcripts_video_change", args=[video.pk])
     inline = {"transcripts-TOTAL_FORMS": "1", "transcripts-INITIAL_FORMS": "1"}
     inline |= {"transcripts-0-id": str(video.transcripts.get().pk), "transcripts-0-video": str(video.pk)}
-    for tags, good in (
-        ('["a", "b"]', True),
-        ("[]", True),
-        ("{}", True),
-        ("[1]", False),
-        ('"a"', False),
-        ("[", False),
-        ("null", True),
-        ("[" * 50_000, False),
-    ):
-        response = browser.post(path, {"title": "T", "tags": tags, **inline})
-        assert (response.status_code == 302) == good, tags[:20]
+    for tags in ("[" * 3001, "\0"):
+        assert browser.post(path, {"title": "Not this", "tags": tags, **inline}).status_code == 200
+    assert browser.post(path, {"title": "T", "tags": " a,, week 3 ", **inline}).status_code == 302
     video.refresh_from_db()
-    assert (video.title, video.tags) == ("T", [])
+    assert (video.title, video.tags) == ("T", ["a", "week 3"])
+    assert 'value="a, week 3"' in browser.get(path).content.decode()
 
 
 def test_a_feed_that_is_changed_is_planned_anew(browser: Client, one_of_each: None) -> None:
