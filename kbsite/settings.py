@@ -191,7 +191,10 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {name: {"level": "INFO"} for name in ("kbsite", "citations", "transcripts")},
+    "loggers": {
+        **{name: {"level": "INFO"} for name in ("kbsite", "citations", "transcripts")},
+        "kombu.connection": {"level": "ERROR"},  # it warns that a queue of files has no host
+    },
 }
 
 # Reading and searching a transcript (the plugin's settings)

@@ -1,6 +1,7 @@
 """A worker process: Celery with a pool of threads, and the clock that looks for due and lost jobs."""
 
 import atexit
+import contextlib
 import os
 import signal
 import threading
@@ -11,10 +12,13 @@ from celery.beat import EmbeddedService, Scheduler
 from celery.exceptions import SecurityWarning
 from celery.signals import worker_ready
 from django.conf import settings
+from django.db import DatabaseError, connection
 
 from kbsite.celery import app
 from transcripts import tasks
+from transcripts.models import WorkerPulse
 
+PULSE_SECONDS = 15.0
 GRACE_SECONDS = 6.0  # how long running jobs may go on when the parent is gone; they are taken up again by the next worker
 
 
@@ -23,6 +27,7 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
     if with_parent:
         threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
     worker_ready.connect(_sweep_at_once)
+    threading.Thread(target=_show_life, name="pulse", daemon=True).start()
     warnings.filterwarnings("ignore", category=SecurityWarning)  # messages are JSON, which is safe to read as root (in a container)
     # The schedule is kept in memory: it is two fixed intervals, and a file would have to survive a kill.
     clock: Any = EmbeddedService(app, thread=True, scheduler_cls=Scheduler) if beat else None
@@ -41,6 +46,15 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
 
 def _sweep_at_once(**_: object) -> None:
     tasks.sweep.delay()
+
+
+def _show_life() -> None:
+    # In a thread of its own: while long jobs hold every thread of the pool, the sweep, which says so too, has to wait.
+    pause = threading.Event()
+    while not pause.wait(PULSE_SECONDS):
+        with contextlib.suppress(DatabaseError):  # the database may be away for a moment; the jobs will notice
+            WorkerPulse.beat()
+        connection.close()
 
 
 def _end_with_parent() -> None:

@@ -1,7 +1,6 @@
 """What every command does with a terminal: open the library, print, confirm, and turn an expected error into a message and an exit code."""
 
 import json
-import logging
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -37,8 +36,6 @@ def open_database() -> None:
     if settings.DATABASE_URL:
         _try_connection(settings.DATABASES["default"])
     boot.boot()
-    if settings.CELERY_BROKER_URL.startswith("filesystem:"):
-        logging.getLogger("kombu.connection").setLevel(logging.ERROR)  # it warns that a queue of files has no host
 
 
 def known_error(error: Exception) -> KnowledgeBaseError | None:
