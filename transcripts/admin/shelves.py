@@ -1,0 +1,85 @@
+"""Collections and their members, playlists and channels."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from transcripts import acquisition
+from transcripts.admin.tables import QUEUED_AT_ONCE, Table
+from transcripts.models import Collection, Feed, Membership
+from transcripts.tasks import dispatch
+
+if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
+    Inline = admin.TabularInline[Any, Any]
+else:
+    Inline = admin.TabularInline
+
+
+class MembershipInline(Inline):
+    """Members, beside their collection."""
+
+    model = Membership
+    extra = 1
+    autocomplete_fields = ("user",)
+
+
+@admin.register(Collection)
+class CollectionAdmin(Table):
+    """Shelves and their members."""
+
+    list_display = ("name", "slug", "videos", "created_at")
+    search_fields = ("name", "slug")
+    list_filter = ("created_at",)
+    prepopulated_fields: ClassVar[Any] = {"slug": ("name",)}
+    inlines = (MembershipInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Count the videos."""
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(video_count=Count("videos"))
+        return rows
+
+    @admin.display(ordering="video_count")
+    def videos(self, collection: Any) -> int:
+        """Show how many it holds."""
+        return int(collection.video_count)
+
+
+@admin.register(Membership)
+class MembershipAdmin(Table):
+    """Who may do what."""
+
+    list_display = ("user", "collection", "role")
+    list_filter = ("role", "collection")
+    list_select_related = ("user", "collection")
+    search_fields = ("user__username", "collection__name")
+    autocomplete_fields = ("user", "collection")
+
+
+@admin.register(Feed)
+class FeedAdmin(Table):
+    """Playlists and channels. They are added by pasting their addresses."""
+
+    list_display = ("title", "kind", "collection", "newest", "every_hours", "last_synced_at", "next_sync_at")
+    list_filter = ("kind", "collection", "last_synced_at")
+    list_select_related = ("collection",)
+    search_fields = ("title", "youtube_id")
+    readonly_fields = ("collection", "kind", "youtube_id", "last_synced_at", "next_sync_at", "created_at")
+    actions = ("sync",)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Go to where addresses are pasted."""
+        return redirect("admin:transcripts_job_add")
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Plan the next look anew."""
+        super().save_model(request, obj, form, change)
+        obj.plan()
+
+    @admin.action(description="Look for new videos now", permissions=["work"])
+    def sync(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Queue a look at them."""
+        self.work_on(request, queryset, lambda feed: acquisition.request_feed(feed, by=request.user), done="queued", most=QUEUED_AT_ONCE)
+        dispatch()

@@ -1,0 +1,167 @@
+"""Videos, transcripts, and what is kept with them."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Prefetch, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from transcripts import acquisition
+from transcripts.admin.tables import PARSED_AT_ONCE, QUEUED_AT_ONCE, Bytes, Record, Table, words
+from transcripts.models import RawCaptions, Thumbnail, Transcript, TranscriptIndex, Video
+from transcripts.tasks import dispatch
+from transcripts.timecodes import clock
+
+LONG_VIDEO = ("description", "chapters", "languages", "tags")
+
+if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
+    Inline = admin.TabularInline[Any, Any]
+    VideoForm = forms.ModelForm[Video]
+else:
+    Inline, VideoForm = admin.TabularInline, forms.ModelForm
+
+
+class TagsForm(VideoForm):
+    """A video, whose tags are words between commas."""
+
+    tags = forms.CharField(required=False, max_length=3000, help_text="Separated by commas.")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.initial["tags"] = ", ".join(self.instance.tags)
+
+    def clean_tags(self) -> list[str]:
+        """Return the words."""
+        return words(self.cleaned_data["tags"])
+
+
+class TranscriptInline(Inline):
+    """Transcripts, beside their video."""
+
+    model = Transcript
+    fields = readonly_fields = ("language", "origin", "cue_count", "characters", "updated_at")
+    can_delete = show_change_link = True
+    extra = max_num = 0
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Leave the cues where they are."""
+        return super().get_queryset(request).defer("cues", "word_times")
+
+
+@admin.register(Video)
+class VideoAdmin(Table):
+    """Recordings. They are added by pasting their addresses."""
+
+    form = TagsForm
+    list_display = ("title", "key", "channel", "collection", "length", "spoken", "created_at")
+    list_filter = ("collection", "created_at", "partial", ("transcripts", admin.EmptyFieldListFilter), "transcripts__origin")
+    list_select_related = ("collection",)
+    search_fields = ("title", "key", "channel", "youtube_id")
+    search_help_text = "Title, id or channel"
+    fields = (
+        "title",
+        "channel",
+        "description",
+        "tags",
+        "collection",
+        "key",
+        "youtube_id",
+        "length",
+        "published_at",
+        "partial",
+        "created_at",
+        "updated_at",
+    )
+    readonly_fields = ("collection", "key", "youtube_id", "length", "published_at", "partial", "created_at", "updated_at")
+    inlines = (TranscriptInline,)
+    actions = ("fetch", "reparse")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Leave the long columns where they are, and bring the languages along."""
+        light = Prefetch("transcripts", queryset=Transcript.objects.light())
+        return super().get_queryset(request).defer(*LONG_VIDEO).prefetch_related(light)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Go to where addresses are pasted."""
+        return redirect("admin:transcripts_job_add")
+
+    @admin.display(ordering="duration")
+    def length(self, video: Any) -> str:
+        """Show the duration as a clock does."""
+        return clock(video.duration)
+
+    @admin.display(description="transcripts")
+    def spoken(self, video: Any) -> str:
+        """Show the languages it is there in."""
+        return ", ".join(one.language or "?" for one in video.transcripts.all()) or "none"
+
+    @admin.action(description="Fetch again from YouTube", permissions=["work"])
+    def fetch(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Queue them."""
+        self.work_on(request, queryset, lambda video: acquisition.refetch(video, by=request.user), done="queued", most=QUEUED_AT_ONCE)
+        dispatch()
+
+    @admin.action(description="Parse the kept originals again", permissions=["work"])
+    def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Read their transcripts with today's parser."""
+        rows = Transcript.objects.light().filter(video__in=queryset.order_by().values("pk")).select_related("video__collection")
+        self.work_on(request, rows, acquisition.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
+
+
+@admin.register(Transcript)
+class TranscriptAdmin(Record):
+    """What is said; the text is read on the pages, not here."""
+
+    list_display = ("video", "language", "origin", "cue_count", "characters", "length", "updated_at")
+    list_filter = ("origin", "language", "updated_at")
+    search_fields = ("video__title", "video__key")
+    exclude: ClassVar[Any] = ("cues", "word_times")
+    actions = ("reparse",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Leave the long columns where they are."""
+        long_ones = ("cues", "word_times", *(f"video__{name}" for name in LONG_VIDEO))
+        return super().get_queryset(request).select_related("video__collection").defer(*long_ones)
+
+    @admin.display(ordering="duration")
+    def length(self, transcript: Any) -> str:
+        """Show the duration as a clock does."""
+        return clock(transcript.duration)
+
+    @admin.action(description="Parse the kept originals again", permissions=["work"])
+    def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Read them with today's parser."""
+        self.work_on(request, queryset, acquisition.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
+
+
+@admin.register(Thumbnail)
+class ThumbnailAdmin(Bytes):
+    """Pictures of videos."""
+
+    list_display = ("video", "content_type", "size")
+    list_filter = ("content_type",)
+    search_fields = ("video__title", "video__key")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Bring the titles along, and no more."""
+        return super().get_queryset(request).select_related("video").defer(*(f"video__{name}" for name in LONG_VIDEO))
+
+
+@admin.register(RawCaptions)
+class RawCaptionsAdmin(Bytes):
+    """The files that transcripts were parsed from."""
+
+    list_display = ("name", "size")
+    list_filter = ("transcript__origin",)
+    search_fields = ("name", "transcript__video__key")
+
+
+@admin.register(TranscriptIndex)
+class TranscriptIndexAdmin(Bytes):
+    """Derived indexes: deleting one only means that it is built again."""
+
+    list_display = ("pk", "segment_seconds", "tokenizer_version", "size")
+    list_filter = ("tokenizer_version", "segment_seconds")
+    search_fields = ("transcript__video__title", "transcript__video__key")

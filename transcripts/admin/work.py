@@ -1,0 +1,151 @@
+"""Jobs, the gate to YouTube and the workers."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.widgets import AutocompleteSelect
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.html import format_html, format_html_join
+
+from transcripts import acquisition
+from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, Record, may, words
+from transcripts.errors import KnowledgeBaseError
+from transcripts.models import Collection, Job, JobFile, Video, WorkerPulse, YouTubeGate
+from transcripts.tasks import dispatch
+
+
+class PasteForm(forms.Form):
+    """Addresses of YouTube, one a line."""
+
+    addresses = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 10, "cols": 90}), max_length=200_000, help_text="Videos, playlists or channels, one a line."
+    )
+    collection = forms.ModelChoiceField(
+        queryset=Collection.objects.all(), widget=AutocompleteSelect(Video._meta.get_field("collection"), admin.site)
+    )
+    language = forms.CharField(required=False, max_length=35, help_text="A language code, such as en; empty: the preferred one.")
+    tags = forms.CharField(required=False, max_length=1000, help_text="Separated by commas.")
+
+    def clean_addresses(self) -> list[str]:
+        """Return the lines that are not empty, each once."""
+        lines = list(dict.fromkeys(line.strip() for line in self.cleaned_data["addresses"].splitlines() if line.strip()))
+        if len(lines) > QUEUED_AT_ONCE:
+            raise forms.ValidationError(f"{len(lines)} lines; at most {QUEUED_AT_ONCE} can be taken at once.")
+        return lines
+
+    def clean_tags(self) -> list[str]:
+        """Return the words between the commas."""
+        return words(self.cleaned_data["tags"])
+
+
+@admin.register(Job)
+class JobAdmin(Record):
+    """Work, its progress and how it ended. Adding one is pasting addresses."""
+
+    list_display = ("pk", "kind", "target", "collection", "state", "progress", "error_code", "created_by", "created_at")
+    list_display_links = ("pk", "target")
+    list_filter = ("state", "kind", "error_code", "collection", "created_at")
+    list_select_related = ("collection", "created_by")
+    search_fields = ("target", "error", "video__title")
+    exclude: ClassVar[Any] = ("problems", "feed", "video")
+    readonly_fields = ("progress", "parts_that_failed")
+    actions = ("retry",)
+
+    def has_add_permission(self, request: HttpRequest, *_: Any) -> bool:
+        """Whoever may add videos."""
+        return may(request, "add", Job)
+
+    @admin.display(ordering="done")
+    def progress(self, job: Any) -> str:
+        """Show a bar, and what is done just now."""
+        return format_html('<progress max="100" value="{0}">{0}%</progress> {0}% {1}', job.percent, job.step)
+
+    @admin.display
+    def parts_that_failed(self, job: Any) -> str:
+        """List them, the first hundred."""
+        rows = ((one["name"], one["message"], one["hint"]) for one in job.problems[:100])
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {} {}</li>", rows)) if job.problems else "none"
+
+    @admin.action(description="Try again", permissions=["work"])
+    def retry(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Queue them again."""
+        self.work_on(request, queryset, acquisition.retry, done="queued", most=QUEUED_AT_ONCE)
+        dispatch()
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Take addresses, one job a line; what cannot be used stays in the box, with the reason."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = PasteForm(request.POST or None)
+        jobs, problems = self._queue(request, form) if form.is_valid() else ([], [])
+        if jobs or problems:
+            form = PasteForm(
+                initial={
+                    **form.cleaned_data,
+                    "addresses": "\n".join(line for line, _ in problems),
+                    "tags": ", ".join(form.cleaned_data["tags"]),
+                }
+            )
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": "Add videos",
+            "form": form,
+            "media": self.media + form.media,
+        }
+        return TemplateResponse(request, "admin/transcripts/job/paste.html", {**context, "jobs": jobs, "problems": problems})
+
+    def _queue(self, request: HttpRequest, form: PasteForm) -> tuple[list[Job], list[tuple[str, KnowledgeBaseError]]]:
+        jobs, problems = [], []
+        wishes = {name: form.cleaned_data[name] for name in ("language", "tags")}
+        for line in form.cleaned_data["addresses"]:
+            try:
+                jobs.append(acquisition.request(form.cleaned_data["collection"], line, by=request.user, **wishes))
+            except KnowledgeBaseError as error:
+                problems.append((line, error))
+        dispatch()
+        return jobs, problems
+
+
+@admin.register(JobFile)
+class JobFileAdmin(Bytes):
+    """Files that wait to be imported."""
+
+    list_display = ("name", "job", "size")
+    list_filter = ("job__state",)
+    list_select_related = ("job",)
+    search_fields = ("name",)
+
+
+@admin.register(YouTubeGate)
+class YouTubeGateAdmin(Record):
+    """Whether YouTube may be asked."""
+
+    list_display = ("__str__", "free_at", "closed_until", "refusals", "reason_code", "last_success_at")
+    search_fields = ("reason",)
+    list_filter = ("reason_code",)
+    actions = ("reopen",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody."""
+        return False
+
+    @admin.action(description="Reopen: forget the refusals", permissions=["work"])
+    def reopen(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Let the queue ask at once."""
+        YouTubeGate.reopen()
+        self.message_user(request, "The gate is open.", messages.SUCCESS)
+        dispatch()
+
+
+@admin.register(WorkerPulse)
+class WorkerPulseAdmin(Record):
+    """When a worker was last seen."""
+
+    list_display = ("__str__", "seen_at")
+    search_fields = ("pk",)
+    list_filter = ("seen_at",)

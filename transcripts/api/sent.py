@@ -1,0 +1,99 @@
+"""What is sent to the operations, checked for its form."""
+
+from typing import Annotated, Literal, Self
+
+from ninja import Field, Path, Schema
+from pydantic import AfterValidator, ConfigDict, StringConstraints, model_validator
+
+from transcripts import library
+from transcripts.library import Format
+from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
+
+BIGGEST_ID = 2**63 - 1
+
+
+def _storable(text: str) -> str:
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("NUL and halves of characters cannot be stored")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+Language = Annotated[
+    Text, StringConstraints(max_length=35), Field(description="A language code, such as en or pt-BR; empty: the preferred one.")
+]
+Shelf = Annotated[Text, StringConstraints(max_length=120), Field(description="The collection, by slug or name; empty: the usual one.")]
+Tags = Annotated[list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=50)]
+VideoId = Annotated[Text, Path(description="The video's id, its YouTube id, or its address on YouTube, URL-encoded.", max_length=2048)]
+JobId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
+
+
+class SourceIn(Schema):
+    """An address on YouTube, or a text with its title."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Annotated[Text, StringConstraints(max_length=2048)] = Field("", description="A video, playlist or channel on YouTube.")
+    text: str = Field("", description="A transcript panel, a caption file, or plain text, pasted.")
+    title: Annotated[Text, StringConstraints(max_length=300)] = Field("", description="The title of the text.")
+    collection: Shelf = ""
+    language: Language = ""
+    tags: Tags = []
+    newest: int | None = Field(None, ge=1, le=100_000, description="Of a playlist or channel, only the newest N.")
+    every_hours: int | None = Field(None, ge=1, le=8_760, description="Look again every so many hours.")
+
+    @model_validator(mode="after")
+    def one_of_two(self) -> Self:
+        """Refuse both, neither, and a text without a title."""
+        if bool(self.url.strip()) == bool(self.text.strip()):
+            raise ValueError("give either url, or text and title")
+        if self.text and not self.title.strip():
+            raise ValueError("a text needs a title")
+        return self
+
+
+class FilesIn(Schema):
+    """What goes for all of the files sent."""
+
+    collection: Shelf = ""
+    language: Language = ""
+    tags: Tags = []
+
+
+class Reach(Schema):
+    """Which of several: a collection where several hold the video, a language where it has several."""
+
+    collection: Shelf = ""
+    language: Language = ""
+
+
+class ReadingIn(Reach):
+    """Which part: a time range goes before a chunk, a chunk before the whole."""
+
+    start: float | None = Field(None, ge=0, description="Seconds; with end, a time range.")
+    end: float | None = Field(None, ge=0, description="Seconds.")
+    chunk_index: int | None = Field(None, ge=0, le=1_000_000, description="A time chunk, from 0 on.")
+    chunk_size: int | None = Field(None, ge=MIN_CHUNK_SECONDS, le=MAX_CHUNK_SECONDS, description="Length of a time chunk in seconds.")
+    full: bool = Field(False, description="All of it, however long.")
+
+
+class SearchIn(Reach):
+    """What to look for, and how many answers are wanted."""
+
+    query: Annotated[Text, StringConstraints(min_length=1, max_length=library.MAX_QUERY)]
+    limit: int = Field(5, ge=1, le=library.MAX_HITS)
+
+
+class DownloadIn(Reach):
+    """The kind of file."""
+
+    format: Format
+
+
+class JobsIn(Schema):
+    """Which jobs, newest first."""
+
+    state: Literal["queued", "running", "done", "failed"] | None = None
+    collection: Shelf = ""
+    limit: int = Field(25, ge=1, le=100)
+    offset: int = Field(0, ge=0, le=1_000_000)
