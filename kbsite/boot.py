@@ -22,6 +22,7 @@ def boot(*, migrate: bool = True) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
     join_database()
     django.setup()
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns where it is missing; nothing has to be collected into it
     if migrate and _stamp() != _wanted_stamp():
         _migrate()
 

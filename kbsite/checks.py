@@ -26,7 +26,10 @@ def _vector_state(alias: str) -> list[CheckMessage]:
             return []
         cursor.execute("SELECT bool_or(NOT superuser OR trusted) FROM pg_available_extension_versions WHERE name = 'vector'")
         creatable = cursor.fetchone()[0]  # None: the server does not have it at all
-        cursor.execute("SELECT rolsuper OR (%s AND has_database_privilege(current_database(), 'CREATE')) FROM pg_roles WHERE rolname = current_user", [bool(creatable)])
+        cursor.execute(
+            "SELECT rolsuper OR (%s AND has_database_privilege(current_database(), 'CREATE')) FROM pg_roles WHERE rolname = current_user",
+            [bool(creatable)],
+        )
         may_create = cursor.fetchone()[0]
     if creatable is None:
         return [_MISSING]

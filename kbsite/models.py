@@ -39,7 +39,9 @@ class ApiToken(models.Model):
         return f"{self.name} ({self.hint}…)"
 
     @classmethod
-    def issue(cls, user: AbstractBaseUser, *, name: str, can_write: bool = False, collections: tuple[Any, ...] = (), days: int | None = None) -> "tuple[ApiToken, str]":
+    def issue(
+        cls, user: AbstractBaseUser, *, name: str, can_write: bool = False, collections: tuple[Any, ...] = (), days: int | None = None
+    ) -> "tuple[ApiToken, str]":
         """Make a token; its text is returned here and never again."""
         text = TOKEN_PREFIX + secrets.token_urlsafe(32)
         token = cls.objects.create(

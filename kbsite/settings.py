@@ -51,7 +51,8 @@ _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number"}
 
 # Where things are
 
-DATA_DIR = Path(_option("YOUTUBE_KB_DATA_DIR", "", "Where the embedded database and the queue live; empty: the platform's user data directory.") or user_data_path("cuebase"))
+_data_dir = _option("YOUTUBE_KB_DATA_DIR", "", "Where the embedded database and the queue live; empty: the platform's user data directory.")
+DATA_DIR = Path(_data_dir or user_data_path("cuebase"))
 DATABASE_URL = _option("DATABASE_URL", "", "An external PostgreSQL with pgvector, as postgres://user:password@host/name; empty: the embedded one.", secret=True)
 PUBLIC_URL = _option("PUBLIC_URL", "http://127.0.0.1:8000", "The address people reach this server at; links and the MCP address are made from it.")
 HOST = _option("HOST", "127.0.0.1", "The address that `kb serve` listens on.")
@@ -76,7 +77,8 @@ def _stored_secret_key() -> str:
     return path.read_text()
 
 
-SECRET_KEY = _option("SECRET_KEY", "", "Signs sessions and links; empty: made once and kept in the data directory.", secret=True) or _stored_secret_key()
+_secret_key = _option("SECRET_KEY", "", "Signs sessions and links; empty: made once and kept in the data directory.", secret=True)
+SECRET_KEY = _secret_key or _stored_secret_key()
 DEBUG = _option("DEBUG", False, "Django's debug pages; never on a server others can reach.")
 ALLOWED_HOSTS = _option("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"], "Host names this server answers to.")
 CSRF_TRUSTED_ORIGINS = _option("CSRF_TRUSTED_ORIGINS", [], "Origins, such as https://kb.example.org, that may send forms and MCP calls.")

@@ -32,7 +32,9 @@ def caption_json(cues: Sequence[Cue], **about: Any) -> bytes:
     return json.dumps({**about, "cues": rows}).encode()
 
 
-def make_video(collection: Collection, *, key: str = "lecture-1", title: str = "Lecture 1", lang: str = "en", cues: Sequence[Cue] | None = None, **about: Any) -> Video:
+def make_video(
+    collection: Collection, *, key: str = "lecture-1", title: str = "Lecture 1", lang: str = "en", cues: Sequence[Cue] | None = None, **about: Any
+) -> Video:
     """Store a video with one transcript, as an upload would."""
     data = caption_json(make_cues() if cues is None else cues, id=key, title=title, lang=lang, **about)
     return acquisition.add_captions(collection, data, name=f"{key}.json").video

@@ -379,8 +379,7 @@ def _unseen(feed: Feed, video_ids: Sequence[str]) -> list[str]:
 
 def _queue_videos(feed: Feed, video_ids: Sequence[str], job: Job) -> None:
     rows = (
-        Job(collection=feed.collection, kind=Job.Kind.VIDEO, target=video_id, feed=feed, tags=job.tags, created_by=job.created_by)
-        for video_id in video_ids
+        Job(collection=feed.collection, kind=Job.Kind.VIDEO, target=video_id, feed=feed, tags=job.tags, created_by=job.created_by) for video_id in video_ids
     )
     Job.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
 

@@ -158,18 +158,14 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
     for condition in _conditions(reference.strip()):
         if video := found.filter(**condition).order_by("collection_id").first():
             return video
-    raise VideoNotFound(
-        f"There is no video “{reference[:100]}” in the collections you can see.", hint="List what is there, or add it first."
-    )
+    raise VideoNotFound(f"There is no video “{reference[:100]}” in the collections you can see.", hint="List what is there, or add it first.")
 
 
 def find_transcript(video: Video, *, language: str = "") -> Transcript:
     """Return the video's transcript in a language, or the best one. Raises ``TranscriptNotFound``, naming what there is."""
     transcripts = video.transcripts.light().best_first([language] if language else settings.TRANSCRIPT_LANGUAGES)
     if not transcripts:
-        raise TranscriptNotFound(
-            f"“{video}” has no transcript yet.", hint="Its job may still run, or have failed: see Activity or `kb jobs`."
-        )
+        raise TranscriptNotFound(f"“{video}” has no transcript yet.", hint="Its job may still run, or have failed: see Activity or `kb jobs`.")
     best = transcripts[0]
     if language and not matches_language(best.language, language):
         available = ", ".join(sorted({one.language or "unknown" for one in transcripts}))
@@ -268,9 +264,7 @@ def _conditions(reference: str) -> Sequence[dict[str, str]]:
 
 def _markdown(video: Video, transcript: Transcript) -> str:
     cues = cues_of(transcript)
-    about = " · ".join(
-        part for part in (video.channel, clock(video.duration), transcript.language, transcript.get_origin_display()) if part
-    )
+    about = " · ".join(part for part in (video.channel, clock(video.duration), transcript.language, transcript.get_origin_display()) if part)
     parts = [f"# {video}", about]
     for start, title, inside in _sections(video, cues):
         head = f"[{clock(start)}]({link_at(video, start)})"
@@ -320,9 +314,7 @@ def _segments(pk: int, digest: str, seconds: int) -> list[Group]:
 
 @lru_cache(maxsize=128)
 def _index(pk: int, digest: str, seconds: int) -> bm25.Index:
-    stored = TranscriptIndex.objects.filter(
-        transcript=pk, digest=digest, segment_seconds=seconds, tokenizer_version=bm25.TOKENIZER_VERSION
-    ).first()
+    stored = TranscriptIndex.objects.filter(transcript=pk, digest=digest, segment_seconds=seconds, tokenizer_version=bm25.TOKENIZER_VERSION).first()
     if stored is not None:
         with suppress(ValueError):  # damaged, or of another version: built anew below
             return bm25.Index.from_bytes(bytes(stored.data))

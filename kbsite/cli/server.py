@@ -29,7 +29,6 @@ def run(*, sample: bool, with_worker: bool, open_browser: bool) -> None:
     with contextlib.suppress(KeyboardInterrupt), running.only_server(data_dir) as lock, _listening(settings.HOST, settings.PORT) as listener:
         _publish(listener)
         lock.tell(settings.PUBLIC_URL)
-        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a folder that is not there
         open_database()
         from kbsite.cli import welcome  # models can be imported only from here on
 

@@ -49,9 +49,7 @@ class Resource(StyledPages, viewsets.GenericViewSet[Any]):
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
 
-class Collections(
-    mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource
-):
+class Collections(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
     """Shelves. Whoever makes one owns it; deleting one deletes all that is on it."""
 
     permission_classes = (IsAuthenticated, OwnersWrite)
@@ -77,9 +75,7 @@ class Collections(
         collection.video_count = 0
 
 
-class Members(
-    mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource
-):
+class Members(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
     """Who may do what with a collection. A collection keeps at least one owner."""
 
     serializer_class = serializers.MembershipSerializer

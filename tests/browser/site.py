@@ -69,7 +69,9 @@ class Site(Instance):
 
     def sign_in_link(self, name: str = "ada") -> str:
         """Make a sign-in link's address."""
-        secret = self.json(f"from django.contrib.auth.models import User; from kbsite.models import SignInLink\nprint(json.dumps(SignInLink.issue(User.objects.get(username={name!r}))))")
+        secret = self.json(
+            f"from django.contrib.auth.models import User; from kbsite.models import SignInLink\nprint(json.dumps(SignInLink.issue(User.objects.get(username={name!r}))))"
+        )
         return f"{self.url}/sign-in/{secret}/"
 
     def log(self) -> str:

@@ -112,6 +112,8 @@ CONTENT = [
     Door("DELETE", "api/content/feeds/(?P<pk>[0-9]{1,18})/"),
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
+KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts")
+QUERIES = {"search": "?q=networks&query=networks", "v1/transcripts/<path:video_id>/download": "?format=vtt", "find": "?id=lecture-1"}
 NOT_WALKED = ("admin/", "^api/")  # the admin has a walk of its own below; the second answers 404 to everything else
 
 
@@ -162,13 +164,13 @@ class House:
 
     def path(self, door: Door, *, absent: bool = False) -> str:
         """Fill a route's gaps with the ids of the secret things, or with ids of nothing."""
-        ids = {name: 987_654 for name in self.ids} | {"key": "absent"} if absent else self.ids
-        kind = next((name for name in ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts") if f"{name}/<" in door.route or f"{name}/(" in door.route), "")
+        ids = dict.fromkeys(self.ids, 987654) | {"key": "absent"} if absent else self.ids
+        kind = next((name for name in KINDS if f"{name}/<" in door.route or f"{name}/(" in door.route), "")
         filled = door.route.replace("<path:video_id>", str(ids["key"])).replace("<job_id>", str(ids["jobs"]))
         filled = filled.replace("<str:secret>", "nothing").replace("<str:form>", "vtt").replace("<int:index>", "0").replace("<int:user>", str(ids["user"]))
         if kind:
             filled = filled.replace("<int:pk>", str(ids[kind])).replace("(?P<pk>[0-9]{1,18})", str(ids[kind]))
-        query = "?q=networks&query=networks" if "search" in door.route else "?format=vtt" if "v1" in door.route and "download" in door.route else "?id=lecture-1" if "find" in door.route else ""
+        query = next((query for word, query in QUERIES.items() if word in door.route), "")
         return f"/{filled}{query}"
 
     def send(self, client: Client, door: Door, *, absent: bool = False) -> Any:
@@ -291,7 +293,6 @@ def test_the_admin_is_closed_to_strangers_and_members(house: House) -> None:
 
 
 def _file() -> Any:
-
 
     upload = BytesIO(b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello\n")
     upload.name = "talk.vtt"

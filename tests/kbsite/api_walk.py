@@ -72,6 +72,4 @@ def call(client: Any, operation: Operation, **ids: Any) -> Any:
     body = {name: value.format(**ids) if isinstance(value, str) else value for name, value in (operation.body or {}).items()}
     if operation.upload:
         return client.post(path, {**body, "files": [SimpleUploadedFile("walk.vtt", b"WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n")]})
-    return getattr(client, operation.method.lower())(
-        path, **({"data": body, "content_type": "application/json"} if operation.writes else {})
-    )
+    return getattr(client, operation.method.lower())(path, **({"data": body, "content_type": "application/json"} if operation.writes else {}))

@@ -54,9 +54,7 @@ def test_tokens_are_revoked(browser: Client) -> None:
     assert ApiToken.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "data", [{}, {"name": "x"}, {"name": "x", "user": "999"}, {"name": "\0", "user": "1"}, {"name": "x", "days": "0"}, {"name": "x" * 81}]
-)
+@pytest.mark.parametrize("data", [{}, {"name": "x"}, {"name": "x", "user": "999"}, {"name": "\0", "user": "1"}, {"name": "x", "days": "0"}, {"name": "x" * 81}])
 def test_a_token_that_cannot_be_made_is_not(browser: Client, data: dict[str, str]) -> None:
     assert browser.post(reverse(ADD), data).status_code == 200
     assert not ApiToken.objects.exists()

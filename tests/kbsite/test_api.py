@@ -203,9 +203,7 @@ def test_jobs_come_in_pages_with_the_same_few_queries(asking: Client, collection
 
 
 def test_a_failed_job_is_tried_again(asking: Client, collection: Collection) -> None:
-    job = Job.objects.create(
-        collection=collection, kind="video", target="dQw4w9WgXcQ", state="failed", error="no", finished_at=timezone.now()
-    )
+    job = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ", state="failed", error="no", finished_at=timezone.now())
     response = asking.post(f"/api/v1/jobs/{job.pk}/retry")
     assert response.status_code == 202
     job.refresh_from_db()
@@ -245,9 +243,7 @@ def test_a_short_transcript_is_read_whole(asking: Client, collection: Collection
     assert data["transcript"]["language"] == "en"
 
 
-def test_a_long_transcript_is_previewed_ranged_chunked_or_read_whole_on_demand(
-    asking: Client, collection: Collection, settings: Any
-) -> None:
+def test_a_long_transcript_is_previewed_ranged_chunked_or_read_whole_on_demand(asking: Client, collection: Collection, settings: Any) -> None:
     settings.MAX_FULL_TRANSCRIPT_LENGTH = 1000
     make_video(collection)
     modes: dict[str, str] = {
@@ -264,9 +260,7 @@ def test_a_long_transcript_is_previewed_ranged_chunked_or_read_whole_on_demand(
         assert bool(reading["hints"]) == (mode == "preview")
 
 
-@pytest.mark.parametrize(
-    "query", ["start=nan", "start=-1", "start=5&end=2", "start=1e400", "end=inf", "chunk_size=1", "chunk_index=x", "full=maybe"]
-)
+@pytest.mark.parametrize("query", ["start=nan", "start=-1", "start=5&end=2", "start=1e400", "end=inf", "chunk_size=1", "chunk_index=x", "full=maybe"])
 def test_a_strange_part_is_refused(asking: Client, collection: Collection, query: str) -> None:
     make_video(collection)
     assert asking.get(f"/api/v1/transcripts/lecture-1?{query}").status_code == 422
@@ -277,9 +271,7 @@ def test_a_chunk_behind_the_end_is_not_found(asking: Client, collection: Collect
     problem(asking.get("/api/v1/transcripts/lecture-1?chunk_index=7"), 404, "chunk_not_found")
 
 
-@pytest.mark.parametrize(
-    "key", ["with blanks in it", "Ünïcödé — лекция 講義", "100% sure? #1 & more+plus", "a;b=c,d@e", "quote\"s 'n' \\back", "😀"]
-)
+@pytest.mark.parametrize("key", ["with blanks in it", "Ünïcödé — лекция 講義", "100% sure? #1 & more+plus", "a;b=c,d@e", "quote\"s 'n' \\back", "😀"])
 def test_any_id_can_be_asked_for(asking: Client, collection: Collection, key: str) -> None:
     video = make_video(collection, key=key)
     path = f"/api/v1/transcripts/{quote(key, safe='')}"
@@ -297,9 +289,7 @@ def test_an_id_with_slashes_and_an_address_are_ids_too(asking: Client, collectio
     assert asking.get(f"/api/v1/transcripts/{quote(WATCH, safe='')}").json()["video"]["url"].endswith("dQw4w9WgXcQ")
 
 
-@pytest.mark.parametrize(
-    "path", ["transcripts/a%00b", "transcripts/lecture-1?collection=%00", "jobs?collection=a%00", "transcripts/x/search?query=a%00b"]
-)
+@pytest.mark.parametrize("path", ["transcripts/a%00b", "transcripts/lecture-1?collection=%00", "jobs?collection=a%00", "transcripts/x/search?query=a%00b"])
 def test_a_nul_in_an_address_is_refused(asking: Client, collection: Collection, path: str) -> None:
     problem(asking.get(f"/api/v1/{path}"), 422, "invalid_input")
 
@@ -406,9 +396,7 @@ def test_a_token_reaches_no_further_than_its_collections(user: User, collection:
     problem(with_token(user, collections=(other,)).get("/api/v1/transcripts/lecture-1"), 404, "video_not_found")
 
 
-@pytest.mark.parametrize(
-    "headers", [{}, {"Authorization": "Bearer nonsense"}, {"Authorization": "Bearer"}, {"Authorization": "Basic YTpi"}]
-)
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer nonsense"}, {"Authorization": "Bearer"}, {"Authorization": "Basic YTpi"}])
 def test_a_stranger_is_told_how_to_come_in(client: Client, db: None, headers: dict[str, str]) -> None:
     for method, path in (("get", "jobs"), ("post", "sources"), ("get", "youtube"), ("get", "openapi.json")):
         response = getattr(client, method)(f"/api/v1/{path}", headers=headers)

@@ -133,18 +133,12 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
         assert asking.get(f"{ROOT}{resource}/?format={form}").status_code == 200
 
 
-def test_long_columns_stay_in_the_database_for_a_listing(
-    asking: Client, collection: Collection, django_assert_max_num_queries: Any
-) -> None:
+def test_long_columns_stay_in_the_database_for_a_listing(asking: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
     make_video(collection)
     for resource in ("videos", "transcripts"):
         with django_assert_max_num_queries(9) as captured:
             listed(asking, resource)
-        assert not [
-            query
-            for query in captured.captured_queries
-            if '"cues"' in query["sql"] or "word_times" in query["sql"] or "description" in query["sql"]
-        ]
+        assert not [query for query in captured.captured_queries if '"cues"' in query["sql"] or "word_times" in query["sql"] or "description" in query["sql"]]
 
 
 # Changing
@@ -297,9 +291,7 @@ def test_a_session_needs_its_csrf_token_to_change_something(owner: User, collect
 
 
 @pytest.mark.parametrize("path", ["", *(f"{resource}/" for resource in RESOURCES), "videos/{video}/"])
-def test_a_browsable_page_works_under_a_policy_that_gives_way_to_style_attributes_alone(
-    client: Client, owner: User, collection: Collection, path: str
-) -> None:
+def test_a_browsable_page_works_under_a_policy_that_gives_way_to_style_attributes_alone(client: Client, owner: User, collection: Collection, path: str) -> None:
     client.force_login(owner)
     response = client.get(ROOT + path.format(video=make_video(collection).pk), headers={"Accept": "text/html"})
     assert response.status_code == 200
@@ -387,8 +379,6 @@ def test_a_body_beyond_the_limit_is_too_large(asking: Client, collection: Collec
     problem(send(asking, "patch", f"videos/{video.pk}/", {"title": "x" * 1_100_000}), 413, "too_large")
 
 
-@pytest.mark.parametrize(
-    "accept", ["application/xml", "nonsense", "", "text/html;q=x", "*/*;" + "a" * 1000, "application/json; indent=9999"]
-)
+@pytest.mark.parametrize("accept", ["application/xml", "nonsense", "", "text/html;q=x", "*/*;" + "a" * 1000, "application/json; indent=9999"])
 def test_no_wish_for_a_form_breaks_an_answer(asking: Client, collection: Collection, accept: str) -> None:
     assert asking.get(f"{ROOT}videos/", headers={"Accept": accept}).status_code in (200, 406)

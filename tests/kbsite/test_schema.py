@@ -55,9 +55,7 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
 
 def test_the_walk_knows_every_operation_that_is_described() -> None:
     described = {
-        (method.upper(), re.sub(r"{.*?}", "{}", path))
-        for path, methods in api.get_openapi_schema(path_prefix=V1)["paths"].items()
-        for method in methods
+        (method.upper(), re.sub(r"{.*?}", "{}", path)) for path, methods in api.get_openapi_schema(path_prefix=V1)["paths"].items() for method in methods
     }
     walked = {(one.method, re.sub(r"{.*?}", "{}", one.path.partition("?")[0])) for one in OPERATIONS if one.path.startswith(V1)}
     assert walked - described == {("GET", f"{V1}docs"), ("GET", f"{V1}openapi.json")}
@@ -87,18 +85,14 @@ def test_every_call_of_the_walk_is_a_good_one(user: User, things: dict[str, Any]
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["as-described", "otherwise"])
 @pytest.mark.parametrize("known", [True, False], ids=["of-what-is-there", "of-anything"])
-def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(
-    user: User, things: dict[str, Any], mode: Any, known: bool
-) -> None:
+def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(user: User, things: dict[str, Any], mode: Any, known: bool) -> None:
     _, text = ApiToken.issue(user, name="fuzz", can_write=True)
     headers = {"Authorization": f"Bearer {text}"}
     schema = schemathesis.openapi.from_wsgi(f"{V1}openapi.json", app=application, headers=headers)
     statuses: Counter[int] = Counter()
     for result in schema.get_all_operations():
         operation: Any = result.ok()  # type: ignore[union-attr]
-        given_ids = {
-            name: value for name, value in (("video_id", things["video_id"]), ("job_id", things["job"])) if f"{{{name}}}" in operation.path
-        }
+        given_ids = {name: value for name, value in (("video_id", things["video_id"]), ("job_id", things["job"])) if f"{{{name}}}" in operation.path}
         strategy = operation.as_strategy(generation_mode=mode, path_parameters=given_ids if known and given_ids else None)
         _try(strategy, headers=headers, statuses=statuses)
     assert statuses.total() > 80
@@ -116,9 +110,7 @@ def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 
 def _try(strategy: Any, *, headers: dict[str, str], statuses: "Counter[int]") -> None:
-    @settings(
-        max_examples=12, derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=12, derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(case=strategy)
     def once(case: Any) -> None:
         response = case.call(headers=headers)

@@ -91,7 +91,10 @@ def test_looking_at_a_links_head_does_not_use_it_up(client: Client, user: User) 
     assert client.get(path).status_code == 302
 
 
-@pytest.mark.parametrize(("wanted", "given"), [("/activity/", "/activity/"), ("https://evil.example/", "/library/"), ("//evil.example", "/library/"), ("javascript:alert(1)", "/library/")])
+@pytest.mark.parametrize(
+    ("wanted", "given"),
+    [("/activity/", "/activity/"), ("https://evil.example/", "/library/"), ("//evil.example", "/library/"), ("javascript:alert(1)", "/library/")],
+)
 def test_a_link_leads_only_to_pages_of_this_site(client: Client, user: User, wanted: str, given: str) -> None:
     assert client.get(f"/sign-in/{SignInLink.issue(user)}/", {"next": wanted})["Location"] == given
 

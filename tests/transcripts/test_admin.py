@@ -50,9 +50,7 @@ def browser(boss: User) -> Client:
 def one_of_each(collection: Collection, boss: User) -> None:
     video = make_video(collection, cues=make_cues(5))
     feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="UCx", title="Course")
-    job = Job.objects.create(
-        collection=collection, kind="files", target="3 files", state="running", done=1, total=3, feed=feed, created_by=boss
-    )
+    job = Job.objects.create(collection=collection, kind="files", target="3 files", state="running", done=1, total=3, feed=feed, created_by=boss)
     job.problems = [{"name": "<b>.vtt", "code": "empty", "message": "Nothing <i>", "hint": ""}]
     job.save()
     JobFile.objects.create(job=job, name="a.vtt", data=b"x" * 1234)
@@ -65,10 +63,7 @@ def one_of_each(collection: Collection, boss: User) -> None:
 @pytest.fixture
 def ten_thousand(collection: Collection) -> None:
     videos = Video.objects.bulk_create(
-        (
-            Video(collection=collection, key=f"v{n}", title=f"Lecture {n}", description="d" * 200, youtube_id=f"{n:011}")
-            for n in range(MANY)
-        ),
+        (Video(collection=collection, key=f"v{n}", title=f"Lecture {n}", description="d" * 200, youtube_id=f"{n:011}") for n in range(MANY)),
         batch_size=2000,
     )
     values = {"language": "en", "origin": "auto", "cues": [[0, 1, "x"]], "digest": "", "cue_count": 1, "characters": 1, "duration": 1}
@@ -97,9 +92,7 @@ def test_every_table_is_there_searchable_and_filterable(model: type[models.Model
     assert table.list_filter
     assert len(table.list_display) > 1
     assert not table.show_full_result_count
-    long_fields = {
-        field.name for field in model._meta.fields if isinstance(field, models.BinaryField) or field.name in ("cues", "word_times")
-    }
+    long_fields = {field.name for field in model._meta.fields if isinstance(field, models.BinaryField) or field.name in ("cues", "word_times")}
     secret = {"digest"} if model in (ApiToken, SignInLink) else set()
     assert long_fields | secret <= {*(table.exclude or ())}
 
@@ -295,9 +288,7 @@ def test_ten_thousand_videos_are_listed_searched_and_filtered(browser: Client, d
 
 
 @pytest.mark.usefixtures("ten_thousand")
-def test_deleting_ten_thousand_videos_is_counted_asked_and_done(
-    browser: Client, collection: Collection, django_assert_max_num_queries: Any
-) -> None:
+def test_deleting_ten_thousand_videos_is_counted_asked_and_done(browser: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
     other = make_video(Collection.objects.create(name="Other", slug="other"), key="other")
     first = Video.objects.filter(collection=collection).values_list("pk", flat=True)[0]
     chosen = {"action": "delete_selected", "_selected_action": [first], "select_across": "1"}

@@ -96,9 +96,7 @@ def json3(*events: Any) -> bytes:
 # Nothing in it, or not captions
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b" \r\n\t", b"\xef\xbb\xbf", b"WEBVTT\n\n", b"WEBVTT\n\n00:01.000 --> 00:02.000\n \n", b"[]", b'{"events": []}']
-)
+@pytest.mark.parametrize("data", [b"", b" \r\n\t", b"\xef\xbb\xbf", b"WEBVTT\n\n", b"WEBVTT\n\n00:01.000 --> 00:02.000\n \n", b"[]", b'{"events": []}'])
 def test_a_file_in_which_nothing_is_said_is_empty(data: bytes) -> None:
     with pytest.raises(EmptyCaptions) as failure:
         parse(data, name="a.vtt")
@@ -317,9 +315,7 @@ def test_rolling_captions_turned_into_subtitles_are_not_doubled() -> None:
 
 def test_rolling_captions_without_flushes_are_not_doubled() -> None:
     said = ["one two", "two three", "three four", "four five", "five six"]
-    blocks = [
-        f"00:0{n}.000 --> 00:0{n + 1}.000\n{above}\n{below}" for n, (above, below) in enumerate(zip([" ", *said], said, strict=False))
-    ]
+    blocks = [f"00:0{n}.000 --> 00:0{n + 1}.000\n{above}\n{below}" for n, (above, below) in enumerate(zip([" ", *said], said, strict=False))]
     assert texts(parse(vtt(*blocks))) == said
 
 
@@ -591,10 +587,7 @@ def test_a_long_cue_is_cut_at_blanks_and_shares_its_time() -> None:
 
 
 def test_a_hundred_thousand_cues_are_read_in_time() -> None:
-    blocks = [
-        f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.000 --> {n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.900\nhello {n}"
-        for n in range(100_000)
-    ]
+    blocks = [f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.000 --> {n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.900\nhello {n}" for n in range(100_000)]
     data = vtt(*blocks)
     began = time.process_time()
     assert len(parse(data).cues) == 100_000
@@ -675,7 +668,4 @@ def test_a_name_is_never_longer_than_a_label() -> None:
 
 
 def test_every_failure_is_a_caption_error() -> None:
-    assert all(
-        issubclass(kind, CaptionError)
-        for kind in (EmptyCaptions, HtmlPage, LiveChat, UnknownFormat, BadEncoding, BadJson, BadXml, CaptionsTooLarge)
-    )
+    assert all(issubclass(kind, CaptionError) for kind in (EmptyCaptions, HtmlPage, LiveChat, UnknownFormat, BadEncoding, BadJson, BadXml, CaptionsTooLarge))

@@ -31,15 +31,13 @@ NAMES = st.sampled_from(["", "a.vtt", "a.srt", "a.sbv", "a.json", "a.json3", "a.
 WORDS = st.text(alphabet="abcdefgäñяж語'", min_size=1, max_size=8)
 SPEECH = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
 # Any text at all, in the form that a cue has: cleaned.
-ANY_SPEECH = (
-    st.text(max_size=80).map(lambda text: "x" + text).map(lambda text: " ".join(text.split())).filter(lambda text: not unsafe(text))
-)
+ANY_SPEECH = st.text(max_size=80).map(lambda text: "x" + text).map(lambda text: " ".join(text.split())).filter(lambda text: not unsafe(text))
 
 
 def unsafe(text: str) -> bool:
-    return any(
-        ord(character) < 32 or 0x7F <= ord(character) < 0xA0 or character in "\ufeff\u202a\u202b\u202c\u202d\u202e" for character in text
-    ) or any(0x2066 <= ord(character) <= 0x2069 or 0xD800 <= ord(character) <= 0xDFFF for character in text)
+    return any(ord(character) < 32 or 0x7F <= ord(character) < 0xA0 or character in "\ufeff\u202a\u202b\u202c\u202d\u202e" for character in text) or any(
+        0x2066 <= ord(character) <= 0x2069 or 0xD800 <= ord(character) <= 0xDFFF for character in text
+    )
 
 
 @st.composite
@@ -197,18 +195,11 @@ def test_no_mixture_of_formats_brings_anything_but_captions_or_a_caption_error(t
 
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=5)
-    | st.sampled_from([0, 1.5, 3000, 10**400, "a b", "\u0000x"]),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from([0, 1.5, 3000, 10**400, "a b", "\u0000x"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                ["events", "cues", "text", "start", "duration", "segs", "utf8", "tStartMs", "dDurationMs", "tOffsetMs", "id", "lang"]
-            ),
+            st.sampled_from(["events", "cues", "text", "start", "duration", "segs", "utf8", "tStartMs", "dDurationMs", "tOffsetMs", "id", "lang"]),
             inner,
             max_size=5,
         )
@@ -300,9 +291,7 @@ def _stamp(moment: int) -> str:
 
 @given(cue_lists(), st.booleans())
 def test_storage_gives_back_the_cues(cues: tuple[Cue, ...], timed: bool) -> None:
-    kept = tuple(
-        Cue(cue.start, cue.end, cue.text, tuple(Word(cue.start, word) for word in cue.text.split()) if timed else ()) for cue in cues
-    )
+    kept = tuple(Cue(cue.start, cue.end, cue.text, tuple(Word(cue.start, word) for word in cue.text.split()) if timed else ()) for cue in cues)
     stored = json.loads(json.dumps(to_json(kept)))
     word_times = json.loads(json.dumps(word_times_to_json(kept)))
     assert from_json(stored, word_times=word_times or None) == kept

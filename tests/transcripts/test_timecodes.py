@@ -97,9 +97,7 @@ def test_eleven_letters_are_a_video_id(text: str) -> None:
     assert is_video_id(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", VIDEO[:-1], VIDEO + "x", VIDEO + "\n", "dQw4w9WgXc!", "dQw4w9WgXcé", None, 12345678901, b"dQw4w9WgXcQ"]
-)
+@pytest.mark.parametrize("text", ["", VIDEO[:-1], VIDEO + "x", VIDEO + "\n", "dQw4w9WgXc!", "dQw4w9WgXcé", None, 12345678901, b"dQw4w9WgXcQ"])
 def test_anything_else_is_no_video_id(text: object) -> None:
     assert not is_video_id(text)
 

@@ -22,18 +22,14 @@ def read_json(text: str) -> Captions:
     Raises ``LiveChat`` for a chat replay and ``BadJson`` for JSON that is broken, nested too deeply, or something else.
     """
     if _CHAT.search(text, 0, _CHAT_WITHIN):
-        raise LiveChat(
-            "This is the chat of a live stream, not its captions.", hint="Upload the caption file; its name does not end in live_chat.json."
-        )
+        raise LiveChat("This is the chat of a live stream, not its captions.", hint="Upload the caption file; its name does not end in live_chat.json.")
     content = _load(text)
     match content:
         case {"events": list(events)}:
             return Captions(cues=settle(_event_drafts(events)), format="json3")
         case {"cues": list(rows), **about}:
             return _described(about, rows)
-        case [[*rows]] | [*rows] if not rows or any(
-            map(_is_row, rows)
-        ):  # the command of youtube-transcript-api gives a list for each video
+        case [[*rows]] | [*rows] if not rows or any(map(_is_row, rows)):  # the command of youtube-transcript-api gives a list for each video
             return Captions(cues=settle(_row_drafts(rows)), format="json")
     raise BadJson("This JSON holds no captions.", hint="Known are json3, and rows of text, start and duration.")
 

@@ -9,9 +9,7 @@ from transcripts.captions.drafts import MAX_CUES, Captions, Draft, settle
 from transcripts.captions.speech import clean, lines
 from transcripts.errors import CaptionsTooLarge
 
-_ROW: Final = re.compile(
-    r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?", re.DOTALL
-)
+_ROW: Final = re.compile(r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?", re.DOTALL)
 _ROW_START: Final = frozenset("[(0123456789")
 _READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
 _HEAD: Final = 65_536  # characters

@@ -14,10 +14,7 @@ def to_vtt(cues: Sequence[Cue]) -> str:
 
 def to_srt(cues: Sequence[Cue]) -> str:
     """Write SubRip. Players show its text as it is, so only what would be read as markup is escaped."""
-    blocks = [
-        f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{protected(cue.text)}\n"
-        for number, cue in enumerate(cues, start=1)
-    ]
+    blocks = [f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{protected(cue.text)}\n" for number, cue in enumerate(cues, start=1)]
     return "\n".join(blocks)
 
 

@@ -225,4 +225,3 @@ class Feed(models.Model):
         self.last_synced_at = timezone.now()
         self.save(update_fields=["title", "last_synced_at"])
         self.plan()
-

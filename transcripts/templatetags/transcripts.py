@@ -73,5 +73,3 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> SafeString:
         position = end
     parts.append(conditional_escape(text[position:]))
     return mark_safe("".join(parts))  # every part is escaped above
-
-

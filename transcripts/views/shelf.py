@@ -114,5 +114,3 @@ def _tell(request: PageRequest, outcome: Outcome) -> None:
 def _choices(request: PageRequest) -> dict[str, object]:
     shelves = library.collections(request.scope)
     return {"collections": shelves, "writable": [one for one in shelves if one.pk in request.scope.writable], "tags": library.tags(request.scope)}
-
-
