@@ -28,7 +28,7 @@ class ManyFilesField(forms.FileField):
 
     widget = ManyFilesInput
 
-    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+    def clean(self, data: Any, initial: Any = None) -> "list[UploadedFile[Any]]":
         """Return the files; an empty one is told by its own error later, with its name."""
         return [one for one in data or () if isinstance(one, UploadedFile)]
 
@@ -55,7 +55,7 @@ class AddForm(forms.Form):
     """Anything to add: addresses, files, or a pasted transcript."""
 
     what = forms.CharField(required=False, max_length=MAX_ADDRESSES * 300)
-    files = ManyFilesField(required=False)
+    files = ManyFilesField(required=False)  # type: ignore[assignment]  # the stubs take it for the form's own files
     text = forms.CharField(required=False, strip=False, max_length=5_000_000)
     title = forms.CharField(required=False, max_length=300)
     collection = forms.CharField(required=False, max_length=120)

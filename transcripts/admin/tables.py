@@ -29,9 +29,7 @@ def what_goes(rows: QuerySet[Any]) -> dict[type[Model], int]:
     for doomed in waiting:
         if doomed.model not in counts:
             counts[doomed.model] = doomed.count()
-            waiting += [
-                _dependents(relation, doomed) for relation in doomed.model._meta.get_fields(include_hidden=True) if _cascades(relation)
-            ]
+            waiting += [_dependents(relation, doomed) for relation in doomed.model._meta.get_fields(include_hidden=True) if _cascades(relation)]
     return {model: count for model, count in counts.items() if count}
 
 
@@ -47,9 +45,7 @@ class Table(Admin):
         rows = objs if isinstance(objs, QuerySet) else self.model._default_manager.filter(pk__in=[one.pk for one in objs])
         counts = what_goes(rows)
         # Through tables and the like have no page of their own here, and no permission that anybody is given.
-        lacking = {
-            model._meta.verbose_name for model in counts if self.admin_site.is_registered(model) and not may(request, "delete", model)
-        }
+        lacking = {model._meta.verbose_name for model in counts if self.admin_site.is_registered(model) and not may(request, "delete", model)}
         named = {str(model._meta.verbose_name_plural): count for model, count in counts.items()}
         return [f"{count:,} {name}" for name, count in named.items()], named, lacking, []
 

@@ -24,9 +24,7 @@ class PasteForm(forms.Form):
     addresses = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 10, "cols": 90}), max_length=200_000, help_text="Videos, playlists or channels, one a line."
     )
-    collection = forms.ModelChoiceField(
-        queryset=Collection.objects.all(), widget=AutocompleteSelect(Video._meta.get_field("collection"), admin.site)
-    )
+    collection = forms.ModelChoiceField(queryset=Collection.objects.all(), widget=AutocompleteSelect(Video._meta.get_field("collection"), admin.site))
     language = forms.CharField(required=False, max_length=35, help_text="A language code, such as en; empty: the preferred one.")
     tags = forms.CharField(required=False, max_length=1000, help_text="Separated by commas.")
 

@@ -101,11 +101,7 @@ def search_transcript(request: Request, video_id: VideoId, wanted: Query[SearchI
 
 
 _FILE = {"schema": {"type": "string"}}
-_FILES = {
-    200: {
-        "content": {"text/vtt": _FILE, "application/x-subrip": _FILE, "text/plain": _FILE, "text/markdown": _FILE, "application/json": {}}
-    }
-}
+_FILES = {200: {"content": {"text/vtt": _FILE, "application/x-subrip": _FILE, "text/plain": _FILE, "text/markdown": _FILE, "application/json": {}}}}
 
 
 @router.get(
@@ -156,11 +152,7 @@ def get_youtube(request: Request) -> dict[str, Any]:
 
 
 def _jobs(request: Request) -> Any:
-    return (
-        Job.objects.visible(request.scope)
-        .select_related("collection", "video")
-        .defer("video__description", "video__chapters", "video__languages")
-    )
+    return Job.objects.visible(request.scope).select_related("collection", "video").defer("video__description", "video__chapters", "video__languages")
 
 
 def _queued(job: Job) -> Status[Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django_htmx.middleware import HtmxDetails
@@ -15,7 +15,7 @@ from transcripts.scope import Scope
 class PageRequest(HttpRequest):
     """A request behind the middleware: signed in, with its scope and HTMX's headers read."""
 
-    user: AbstractUser
+    user: User
     scope: Scope
     caller: Any
     htmx: HtmxDetails
@@ -29,8 +29,5 @@ def page_or_fragment(request: PageRequest, page: str, fragment: str, context: Ma
 def done(request: PageRequest, message: str, to: str, **arguments: Any) -> HttpResponse:
     """Say that it is done and go on to a page, so that a reload does not do it again."""
     messages.success(request, message)
-    if request.htmx:
-        response = HttpResponse(status=204)
-        response["HX-Redirect"] = redirect(to, **arguments)["Location"]
-        return response
-    return redirect(to, **arguments)
+    onward = redirect(to, **arguments)
+    return HttpResponse(status=204, headers={"HX-Redirect": onward.url}) if request.htmx else onward

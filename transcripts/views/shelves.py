@@ -59,9 +59,9 @@ def remove_member(request: PageRequest, pk: int, user: int) -> HttpResponse:
     """Take a member off."""
     collection = _own(request, pk)
     shelving.remove_member(collection, user)
-    return done(
-        request, "The member was removed.", "collections" if user == request.user.pk else "collection", **({} if user == request.user.pk else {"pk": pk})
-    )
+    if user == request.user.pk:
+        return done(request, "You are no longer a member.", "collections")
+    return done(request, "The member was removed.", "collection", pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -56,7 +56,7 @@ class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp derives its key fr
         self._wrap = lambda own: Guard(inner or own, options, trace)
 
     def _create_instance(self, cookiejar: Any, legacy_ssl_support: Any = None) -> Any:
-        session = super()._create_instance(cookiejar, legacy_ssl_support)  # type: ignore[no-untyped-call]
+        session = super()._create_instance(cookiejar, legacy_ssl_support)
         guard = self._wrap(session.get_adapter("https://"))
         session.mount("https://", guard)
         session.mount("http://", guard)
