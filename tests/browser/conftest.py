@@ -62,6 +62,7 @@ class Visit:
         self.foreign: list[str] = []
         # Nothing may leave this machine, whatever the page does.
         context.route(lambda url: not url.startswith((site.url, "data:", "blob:")), self._refuse)
+        context.set_default_timeout(10_000)
         self.page: Page = context.new_page()
         self.page.on("console", lambda message: self.console.append(message.text) if message.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.console.append(str(error)))

@@ -1,0 +1,281 @@
+"""What people do, from beginning to end, in a real browser against a real server and worker."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.site import Site
+from tests.makers import caption_json, make_cues
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def path(site: Site) -> str:
+    """The long lecture."""
+    return f"/videos/{site.seeded['long']}/"
+
+
+def uploads(page: Page, folder: Path, name: str, data: bytes) -> None:
+    """Choose one file in the add box."""
+    (folder / name).write_bytes(data)
+    page.locator("#files").set_input_files(folder / name)
+
+
+def test_signing_in_by_the_printed_link(visit: Callable[..., Visit], site: Site) -> None:
+    page = visit("").page
+    page.goto(site.sign_in_link())
+    expect(page).to_have_url(f"{site.url}/library/")
+    expect(page.get_by_role("heading", name="A long lecture on neural networks")).to_be_visible()
+
+
+def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_path: Path) -> None:
+    page = visit().go("/library/")
+    uploads(page, tmp_path, "rivers.json", caption_json(make_cues(12, sentences=("Rivers carve valleys.",)), id="rivers", title="How rivers work"))
+    expect(page.locator("[data-file-names]")).to_have_text("rivers.json")
+    page.get_by_role("button", name="Add").click()
+    arrived = page.locator("#added").get_by_role("link", name="How rivers work")
+    expect(arrived).to_be_visible(timeout=20_000)
+    expect(page.locator("#added .state")).to_contain_text("done")
+    expect(page.locator("#results").get_by_role("link", name="How rivers work")).to_be_visible()
+    expect(page.locator("#announcer")).to_contain_text("How rivers work: done")
+    arrived.click()
+    expect(page.locator(".cue").first).to_contain_text("Rivers carve valleys.")
+
+
+def test_a_file_that_cannot_be_read_says_why_and_what_to_do(visit: Callable[..., Visit], tmp_path: Path) -> None:
+    page = visit().go("/library/")
+    uploads(page, tmp_path, "broken.json", b"{ this is not")
+    page.get_by_role("button", name="Add").click()
+    expect(page.locator("#added .state")).to_contain_text("failed", timeout=20_000)
+    expect(page.locator("#added .job")).to_contain_text("broken.json")
+
+
+def test_files_are_dropped_anywhere_on_the_page(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.evaluate("""() => {
+        const transfer = new DataTransfer()
+        transfer.items.add(new File(['WEBVTT'], 'one.vtt'))
+        transfer.items.add(new File(['WEBVTT'], 'two.vtt'))
+        document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: transfer}))
+    }""")
+    expect(page.locator("[data-file-names]")).to_have_text("one.vtt, two.vtt")
+
+
+def test_a_pasted_transcript_is_there_at_once(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.get_by_text("Paste a transcript").click()
+    page.get_by_label("Title").fill("Notes on moss")
+    page.get_by_label("Text, or YouTube").fill("0:00\nMoss drinks the rain.\n0:07\nIt has no roots.")
+    page.get_by_role("button", name="Add").click()
+    page.locator("#added").get_by_role("link", name="Notes on moss").click()
+    expect(page.locator(".cue").nth(1)).to_contain_text("0:07 It has no roots.")
+
+
+def test_a_wrong_address_is_told_where_it_was_typed(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.get_by_label("Addresses").fill("https://example.org/video")
+    page.keyboard.press("Enter")
+    expect(page.locator("#added [role=alert]")).to_contain_text("is not YouTube")
+
+
+def test_adding_nothing_says_what_could_be_added(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.get_by_role("button", name="Add").click()
+    expect(page.locator("#notices [role=alert]")).to_contain_text("Paste an address")
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator("#notices [role=alert]")).to_have_count(0)
+
+
+def test_the_library_is_filtered_while_typing_and_the_address_says_so(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.get_by_label("Filter by title").press_sequentially("neural", delay=20)
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"q=neural"))
+    expect(page.locator(".count")).to_contain_text("1 video")
+    page.keyboard.press("Escape")
+    expect(page.locator(".card")).to_have_count(24)
+
+
+def test_the_library_goes_on_while_scrolling(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    expect(page.locator(".card")).to_have_count(24)
+    page.mouse.wheel(0, 20_000)
+    expect(page.locator(".card").nth(30)).to_be_attached()
+
+
+def test_the_transcript_goes_on_while_scrolling_and_back_on_request(visit: Callable[..., Visit], path: str) -> None:
+    page = visit().go(f"{path}?chunk=3")
+    expect(page.locator(".chunk")).to_have_count(1)
+    page.locator("#chunk-3 .cue").last.scroll_into_view_if_needed()
+    page.mouse.wheel(0, 3_000)
+    expect(page.locator("#chunk-4")).to_be_attached()
+    page.get_by_role("link", name="Earlier: part 3").click()
+    expect(page.locator("#chunk-2")).to_be_attached()
+    order = page.locator(".chunk").evaluate_all("all => all.map(one => Number(one.id.slice(6)))")
+    assert order == sorted(order)
+
+
+def test_a_search_jumps_to_a_passage_in_another_chunk(visit: Callable[..., Visit], path: str) -> None:
+    page = visit().go(path)
+    page.get_by_label("Search in this transcript").fill("404 point 400")
+    hit = page.locator(".hit a").first
+    expect(hit.locator("mark").first).to_be_visible()
+    expect(hit).to_contain_text("Point 400")
+    hit.click()
+    line = page.locator(".cue.at")
+    expect(line).to_have_count(1)
+    expect(line).to_be_in_viewport()
+    expect(line).to_contain_text(hit.locator(".time").inner_text())
+    expect(page).to_have_url(re.compile(r"t=\d+s"))
+
+
+def test_a_link_to_a_moment_opens_there_and_can_be_copied(visit: Callable[..., Visit], site: Site, path: str) -> None:
+    found = visit(permissions=["clipboard-read", "clipboard-write"])
+    page = found.go(f"{path}?t=30:05")
+    expect(page.locator(".cue.at")).to_be_in_viewport()
+    expect(page.locator(".cue.at .time")).to_have_text("30:05")
+    page.locator(".cue .time", has_text="30:15").click()
+    page.get_by_role("button", name="Copy link at 30:15").click()
+    expect(page.locator("#announcer")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == f"{site.url}{path}?t=1815s"
+
+
+def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit], path: str) -> None:
+    found = visit()
+    page = found.go(f"{path}?t=100")
+    page.locator(".cue .time", has_text="2:00").click()
+    assert found.foreign == []
+    expect(page.locator("iframe")).to_have_count(0)
+    page.get_by_role("link", name="Play from 2:00").click()
+    frame = page.locator("#player iframe")
+    expect(frame).to_have_attribute("src", re.compile(r"^https://www\.youtube-nocookie\.com/embed/abcdefghijk\?.*start=120"))
+    page.wait_for_timeout(300)
+    assert {address.split("/")[2] for address in found.foreign} == {"www.youtube-nocookie.com"}
+
+
+def test_a_time_seeks_the_player_and_the_player_marks_the_line(visit: Callable[..., Visit], path: str) -> None:
+    said: list[dict[str, Any]] = []
+
+    def stand_in(route: Route) -> None:
+        script = "addEventListener('message', event => { parent.postMessage(JSON.stringify({info: {currentTime: 31}}), '*'); console.log('said ' + event.data) })"
+        route.fulfill(content_type="text/html", body=f"<!doctype html><script>{script}</script>")
+
+    found = visit()
+    found.context.route("https://www.youtube-nocookie.com/**", stand_in)
+    found.page.on("console", lambda message: said.append(json.loads(message.text[5:])) if message.text.startswith("said ") else None)
+    page = found.go(path)
+    page.locator("[data-play]").click()
+    expect(page.locator(".cue.at .time")).to_have_text("0:30")
+    page.locator(".cue .time", has_text="1:15").click()
+    page.wait_for_timeout(300)
+    seeks = [one["args"] for one in said if one.get("func") == "seekTo"]
+    assert seeks == [[75, True]]
+
+
+def test_everything_is_read_without_scripts(visit: Callable[..., Visit], path: str) -> None:
+    page = visit(java_script_enabled=False).go("/library/")
+    page.get_by_role("link", name="More videos").click()
+    expect(page.locator(".card").first).to_be_visible()
+    page.goto(f"{page.url.split('/library')[0]}{path}")
+    page.get_by_label("Search in this transcript").fill("gradient")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".hit mark").first).to_be_visible()
+    page.locator(".hit a").first.click()
+    expect(page.locator(".cue.at")).to_be_visible()
+    page.get_by_role("link", name=re.compile("Go on with part")).click()
+    expect(page.locator(".chunk-title")).to_contain_text("part 2")
+    expect(page.get_by_role("link", name=re.compile("Play"))).to_have_attribute("href", "https://www.youtube.com/watch?v=abcdefghijk")
+
+
+def test_a_file_is_added_without_scripts(visit: Callable[..., Visit], tmp_path: Path) -> None:
+    page = visit(java_script_enabled=False).go("/library/")
+    uploads(page, tmp_path, "plain.json", caption_json(make_cues(2), id="plain", title="Plain talk"))
+    page.get_by_role("button", name="Add").click()
+    expect(page.locator("h1")).to_have_text("Activity")
+    expect(page.locator(".notice-success")).to_contain_text("“plain.json” is queued")
+
+
+def test_a_whole_visit_by_keyboard(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("/")
+    page.keyboard.type("neural")
+    expect(page.locator(".card")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("A long lecture on neural networks")
+    page.keyboard.press("/")
+    page.keyboard.type("gradient")
+    expect(page.locator(".hit").first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("j")
+    expect(page.locator(".hit a").nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".cue.at")).to_be_in_viewport()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator(".hit")).to_have_count(0)
+
+
+def test_activity_moves_on_by_itself(visit: Callable[..., Visit], site: Site) -> None:
+    page = visit().go("/activity/?state=failed")
+    before = page.locator(".job-failed").count()
+    site.python("from transcripts.models import Collection, Job\nfrom transcripts.errors import NoCaptions\nJob.objects.create(collection=Collection.objects.default(), kind='video', target='ccccccccccc').fail(NoCaptions('Silent.'))")
+    expect(page.locator(".job-failed")).to_have_count(before + 1)
+
+
+def test_a_collection_is_made_shared_and_deleted(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/collections/")
+    page.get_by_label("Name").fill("Field notes")
+    page.get_by_role("button", name="Make it").click()
+    page.get_by_label("User name").fill("vera")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_label("Role of vera")).to_have_value("viewer")
+    page.get_by_role("link", name="Delete this collection").click()
+    expect(page.locator("main")).to_contain_text("0 videos with 0 transcripts")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator(".notice-success")).to_contain_text("was deleted")
+
+
+def test_a_token_is_made_copied_and_revoked(visit: Callable[..., Visit]) -> None:
+    page = visit(permissions=["clipboard-read", "clipboard-write"]).go("/tokens/")
+    page.get_by_label("Name").fill("Laptop")
+    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.locator("#announcer")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#token-text").inner_text()
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("button", name="Revoke Laptop").click()
+    expect(page.get_by_role("button", name="Revoke Laptop")).to_be_visible()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Revoke Laptop").click()
+    expect(page.get_by_role("button", name="Revoke Laptop")).to_have_count(0)
+
+
+def test_a_reader_sees_no_way_to_change_things(visit: Callable[..., Visit], path: str) -> None:
+    page = visit("vera").go("/library/")
+    expect(page.locator("#add")).to_have_count(0)
+    page.goto(f"{page.url.split('/library')[0]}{path}")
+    expect(page.get_by_role("link", name="Delete")).to_have_count(0)
+    expect(page.get_by_text("Fetch", exact=True)).to_have_count(0)
+
+
+def test_a_server_that_is_gone_is_told(visit: Callable[..., Visit]) -> None:
+    found = visit()
+    page = found.go("/library/")
+    found.context.set_offline(True)
+    page.get_by_label("Filter by title").fill("x")
+    expect(page.locator("#notices [role=alert]")).to_contain_text("does not answer")

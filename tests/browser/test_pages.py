@@ -1,0 +1,116 @@
+"""Every page, in light and dark and on a narrow screen: accessible, calm, and asking nobody else."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.conftest import Visit
+from tests.browser.site import Site
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "library": "/library/",
+    "empty collection": "/library/?collection=empty-shelf",
+    "nothing fits": "/library/?q=zebra",
+    "video": "/videos/{long}/",
+    "video at a moment": "/videos/{long}/?t=905s",
+    "video with hits": "/videos/{long}/?q=gradient+error",
+    "video without transcript": "/videos/{bare}/",
+    "delete video": "/videos/{long}/delete/",
+    "activity": "/activity/",
+    "job": "/jobs/{failed}/",
+    "remove feed": "/feeds/{feed}/remove/",
+    "collections": "/collections/",
+    "collection": "/collections/{library}/",
+    "delete collection": "/collections/{library}/delete/",
+    "tokens": "/tokens/",
+    "not found": "/nowhere/",
+}
+OPEN_PAGES = {"sign in": "/sign-in/", "used link": "/sign-in/used/"}
+ALL = {**PAGES, **OPEN_PAGES}
+
+
+def go(visit: Callable[..., Visit], name: str, **options: Any) -> Visit:
+    """Open one of the pages, as a stranger where it is made for strangers."""
+    found = visit("" if name in OPEN_PAGES else "ada", **options)
+    found.go(ALL[name].format(**found.site.seeded))
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ALL)
+def test_axe_finds_no_violation(visit: Callable[..., Visit], name: str, scheme: str) -> None:
+    page = go(visit, name, color_scheme=scheme).page
+    page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_page_is_usable_at_360_pixels(visit: Callable[..., Visit], name: str) -> None:
+    page = go(visit, name, viewport={"width": 360, "height": 740}).page
+    page.evaluate("for (const one of document.querySelectorAll('main details:not(.menu)')) one.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    cut_off = page.evaluate("""() => [...document.querySelectorAll('main :is(a, button, input, select, textarea)')]
+        .filter(one => one.checkVisibility() && !one.closest('.visually-hidden'))
+        .filter(one => { const box = one.getBoundingClientRect(); return box.width > 1 && (box.right > 360.5 || box.left < -0.5) })
+        .map(one => one.outerHTML.slice(0, 120))""")
+    assert cut_off == []
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_page_breaks_no_rule_and_asks_nobody_else(visit: Callable[..., Visit], name: str) -> None:
+    found = go(visit, name)
+    found.page.wait_for_timeout(150)
+    expected = [text for text in found.console if "Failed to load resource" in text]  # the page's own 404 or 410
+    assert found.console == expected
+    assert len(expected) == (name in ("not found", "used link"))
+    assert found.foreign == []
+
+
+@pytest.mark.parametrize("name", ["library", "video at a moment", "activity", "collection"])
+def test_nothing_moves_while_a_page_loads(visit: Callable[..., Visit], name: str) -> None:
+    page = go(visit, name).page
+    shift = page.evaluate("""() => new Promise(resolve => {
+        let sum = 0
+        new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value }).observe({type: 'layout-shift', buffered: true})
+        setTimeout(() => resolve(sum), 700)
+    })""")
+    assert shift < 0.02
+
+
+def test_the_keyboard_sees_where_it_is(visit: Callable[..., Visit]) -> None:
+    page = go(visit, "library").page
+    seen = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("""() => { const one = document.activeElement, marked = one.closest('.card, .file-choice') ?? one
+            const around = [one, marked, marked.querySelector('.file-label')].filter(Boolean)
+            return around.some(each => getComputedStyle(each).outlineStyle !== 'none') }"""))
+    assert all(seen)
+
+
+def test_the_theme_is_switched_and_remembered(visit: Callable[..., Visit]) -> None:
+    page = go(visit, "library", color_scheme="light").page
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+    page.get_by_role("button", name="Switch to dark mode").click()
+    dark = page.evaluate(background)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(background) == dark
+    assert page.get_by_role("button", name="Switch to light mode").is_visible()
+
+
+def test_nothing_turns_or_glides_where_less_motion_is_wanted(visit: Callable[..., Visit]) -> None:
+    page = go(visit, "library").page
+    assert page.evaluate("getComputedStyle(document.querySelector('.thumb img')).transitionDuration") == "0s"
+
+
+def test_the_server_wrote_no_error(visit: Callable[..., Visit], site: Site) -> None:
+    for name in ("library", "video", "activity", "collection", "tokens"):
+        go(visit, name)
+    assert "Traceback" not in site.log()
