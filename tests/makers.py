@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from transcripts import acquisition
+from transcripts import storing
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership, Role, Video
 
@@ -37,7 +37,7 @@ def make_video(
 ) -> Video:
     """Store a video with one transcript, as an upload would."""
     data = caption_json(make_cues() if cues is None else cues, id=key, title=title, lang=lang, **about)
-    return acquisition.add_captions(collection, data, name=f"{key}.json").video
+    return storing.add_captions(collection, data, name=f"{key}.json").video
 
 
 def make_user(name: str = "ada", *, collection: Collection | None = None, role: str = Role.OWNER, **extra: Any) -> User:

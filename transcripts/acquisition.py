@@ -1,25 +1,16 @@
 """The write side: an address or a file becomes a Transcript. An ingest reads top to bottom: take the turn, fetch, store, done."""
 
-import hashlib
-import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from pathlib import PurePosixPath
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from transcripts import bm25, captions, conf, files
-from transcripts.cues import Cue, group_by_time
+from transcripts import conf, files, storing
 from transcripts.errors import (
-    BadJson,
-    CaptionsTooLarge,
     Conflict,
-    EmptyCaptions,
     GateClosed,
     InvalidInput,
     KnowledgeBaseError,
@@ -30,57 +21,23 @@ from transcripts.errors import (
     YouTubeError,
 )
 from transcripts.models import (
-    KEY_LENGTH,
     Collection,
     Feed,
     Job,
     JobFile,
-    Origin,
-    RawCaptions,
     Thumbnail,
-    Transcript,
-    TranscriptIndex,
     Video,
     YouTubeGate,
     enqueue,
 )
+from transcripts.plaintext import clean
 from transcripts.timecodes import Target, parse_target
-from transcripts.youtube import Fetched, VideoInfo, YouTube, info_from_json
+from transcripts.youtube import YouTube
 
 logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
 MAX_CRASHES = 5
-ALIKE = 0.5  # share of common words above which two texts are versions of one recording
-
-
-class Change(StrEnum):
-    """What storing did."""
-
-    ADDED = "added"
-    UPDATED = "updated"
-    UNCHANGED = "unchanged"
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A transcript in the library, and what storing it changed."""
-
-    video: Video
-    transcript: Transcript
-    change: Change
-
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What is known of a recording beside its text; empty values change nothing that is stored already."""
-
-    key: str
-    title: str = ""
-    info: VideoInfo | None = None
-    youtube_id: str = ""
-    tags: tuple[str, ...] = ()
-    partial: bool = False
 
 
 # Asking for work
@@ -105,7 +62,7 @@ def request(
 
 def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job:
     """Queue a look at a playlist or channel; only what is new will be fetched."""
-    job = Job(collection=feed.collection, kind=Job.Kind.FEED, target=feed.youtube_id, feed=feed, priority=5, created_by=by, tags=list(tags))
+    job = Job(collection=feed.collection, kind=Job.Kind.FEED, target=feed.youtube_id, feed=feed, priority=5, created_by=by, tags=storing.clean_tags(tags))
     return enqueue(job)[0]
 
 
@@ -116,10 +73,12 @@ def request_files(collection: Collection, uploads: Iterable[tuple[str, bytes]], 
         known = " ".join(files.FORMATS)
         raise InvalidInput("None of these files is a transcript, by its name.", hint=f"Known kinds: {known}")
     for name, data in kept:
-        _check_size(name, data)
+        storing.check_size(name, data)
     with transaction.atomic():
         target = kept[0][0] if len(kept) == 1 else f"{len(kept)} files"
-        job, _ = enqueue(Job(collection=collection, kind=Job.Kind.FILES, target=target[:200], language=language, priority=10, created_by=by, tags=list(tags)))
+        job = Job(collection=collection, kind=Job.Kind.FILES, target=target[:200], language=clean(language, 35), priority=10, created_by=by)
+        job.tags = storing.clean_tags(tags)
+        enqueue(job)
         JobFile.objects.bulk_create((JobFile(job=job, name=name, data=data) for name, data in kept), batch_size=50)
     return job
 
@@ -166,57 +125,6 @@ def recover_abandoned() -> int:
     return sum(_recover(job) for job in Job.objects.abandoned())
 
 
-def add_captions(
-    collection: Collection,
-    data: bytes,
-    *,
-    name: str,
-    info: bytes | None = None,
-    language: str = "",
-    tags: Sequence[str] = (),
-    title: str = "",
-    key: str = "",
-) -> Stored:
-    """Parse one caption file and store it; ``info`` is yt-dlp's metadata file. Raises ``CaptionError`` kinds, ``Conflict``."""
-    _check_size(name, data)
-    parsed = captions.parse(data, name=name)
-    if not parsed.cues:
-        raise EmptyCaptions(f"Nothing is said in “{name}”.", hint="Check that the file is the right one.")
-    known = _info(info)
-    stem, name_language = captions.split_name(PurePosixPath(name).name)
-    found = Metadata(
-        key=clean_key(key or parsed.id or (known.id if known else "") or stem),
-        title=title or parsed.title or (known.title if known else ""),
-        info=known,
-        youtube_id=(known.id if known else "") or parsed.youtube_id,
-        tags=tuple(tags),
-    )
-    origin = Origin.AUTO if files.is_auto(name) else Origin.UPLOAD
-    return _store(collection, found, cues=parsed.cues, language=language or name_language or parsed.language, origin=origin, raw_name=name, raw=data)
-
-
-def add_text(collection: Collection, text: str, *, title: str, language: str = "", tags: Sequence[str] = (), key: str = "") -> Stored:
-    """Store a pasted transcript panel or plain text. Raises ``CaptionError`` kinds."""
-    name = f"{clean_key(key or title or 'pasted')}.txt"
-    return add_captions(collection, text.encode(errors="replace"), name=name, title=title, language=language, tags=tags, key=key)
-
-
-def reparse(transcript: Transcript) -> Change:
-    """Read the kept original again, with today's parser. Raises ``Conflict`` where none was kept."""
-    raw = RawCaptions.objects.filter(transcript=transcript).first()
-    if raw is None:
-        raise Conflict(f"The original of “{transcript.video}” was not kept.", hint="Fetch or add it again.")
-    parsed = captions.parse(bytes(raw.data), name=raw.name)
-    with transaction.atomic():
-        return _write(transcript.video, parsed.cues, language=transcript.language, origin=transcript.origin)[1]
-
-
-def clean_key(text: str) -> str:
-    """Return an id as it is stored and looked up: trimmed, of printable characters, slashes as hyphens, at most 200 long."""
-    printable = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(printable.replace("/", "-").replace("\\", "-").split())[:KEY_LENGTH] or "untitled"
-
-
 # The kinds of work
 
 
@@ -253,7 +161,7 @@ def _run_video(job: Job) -> None:
     if not fetched.cues:
         raise NoCaptions("The captions of this video are empty.")
     job.report(step="storing", done=1, total=2)
-    stored = _store_fetched(job, fetched)
+    stored = storing.store_fetched(job.collection, fetched, tags=job.tags)
     _keep_thumbnail(youtube, stored.video)
     job.finish(video=stored.video)
     if fetched.partial:
@@ -303,7 +211,7 @@ def _import(job: Job, selected: files.Selected) -> Video | None:
         upload.delete()
         try:
             with transaction.atomic():
-                stored = add_captions(
+                stored = storing.add_captions(
                     job.collection,
                     bytes(upload.data),
                     name=upload.name,
@@ -360,7 +268,8 @@ def _moment(seconds: int) -> datetime:
 
 
 def _request_video(collection: Collection, video_id: str, *, language: str, tags: Sequence[str], by: Any) -> Job:
-    job = Job(collection=collection, kind=Job.Kind.VIDEO, target=video_id, language=language, priority=10, created_by=by, tags=list(tags))
+    language = clean(language, 35)
+    job = Job(collection=collection, kind=Job.Kind.VIDEO, target=video_id, language=language, priority=10, created_by=by, tags=storing.clean_tags(tags))
     return enqueue(job)[0]
 
 
@@ -399,107 +308,6 @@ def _keep_thumbnail(youtube: YouTube, video: Video) -> None:
         logger.info("no thumbnail for %s: %s", video.youtube_id, error.code)  # a picture is not worth a failed job
         return
     Thumbnail.objects.get_or_create(video=video, defaults={"data": data, "content_type": "image/jpeg"})
-
-
-# Storing
-
-
-def _store_fetched(job: Job, fetched: Fetched) -> Stored:
-    info = fetched.info
-    found = Metadata(key=info.id, info=info, title=info.title, youtube_id=info.id, tags=tuple(job.tags), partial=fetched.partial)
-    return _store(job.collection, found, cues=fetched.cues, language=fetched.language, origin=fetched.origin, raw_name=fetched.raw_name, raw=fetched.raw)
-
-
-def _store(collection: Collection, found: Metadata, *, cues: Sequence[Cue], language: str, origin: str, raw_name: str, raw: bytes) -> Stored:
-    with transaction.atomic():
-        video = _store_video(collection, found, duration=cues[-1].end)
-        _refuse_other_recording(video, cues, language=language, origin=origin, raw_name=raw_name)
-        transcript, change = _write(video, cues, language=language, origin=origin)
-        if raw:
-            RawCaptions.objects.update_or_create(transcript=transcript, defaults={"name": raw_name[:300], "data": raw})
-    return Stored(video=video, transcript=transcript, change=change)
-
-
-def _store_video(collection: Collection, found: Metadata, *, duration: int) -> Video:
-    values = _video_values(found)
-    defaults = {**values, "title": values.get("title") or found.key, "duration": max(duration, values.get("duration", 0))}
-    video, created = Video.objects.get_or_create(collection=collection, key=found.key, defaults=defaults)
-    if not created:
-        for name, value in values.items():
-            setattr(video, name, value)
-        video.duration = max(duration, video.duration)
-        video.save()
-    return video
-
-
-def _video_values(found: Metadata) -> dict[str, Any]:
-    values: dict[str, Any] = {"title": found.title[:300], "youtube_id": found.youtube_id, "tags": list(found.tags)}
-    if info := found.info:
-        values |= {
-            "channel": info.channel[:200],
-            "channel_id": info.channel_id[:64],
-            "description": info.description,
-            "duration": info.duration,
-            "published_at": info.published_at,
-            "chapters": [[chapter.start, chapter.title] for chapter in info.chapters],
-            "languages": list(info.languages),
-        }
-    return {name: value for name, value in values.items() if value} | {"partial": found.partial}
-
-
-def _refuse_other_recording(video: Video, cues: Sequence[Cue], *, language: str, origin: str, raw_name: str) -> None:
-    """Keep a second file of the same name from overwriting another recording; a new version of the same one may."""
-    old = Transcript.objects.filter(video=video, language=language, origin=origin).select_related("raw").first()
-    if origin not in (Origin.UPLOAD, Origin.AUTO) or old is None or not hasattr(old, "raw") or old.raw.name == raw_name:
-        return
-    before, now = _vocabulary(captions.from_json(old.cues)), _vocabulary(cues)
-    if len(before & now) < ALIKE * min(len(before), len(now)):
-        raise Conflict(f"“{video.key}” already names another recording ({old.raw.name}).", hint="Rename the file, or add it to another collection.")
-
-
-def _vocabulary(cues: Iterable[Cue]) -> set[str]:
-    return {token for cue in cues for token in bm25.tokenize(cue.text)}
-
-
-def _write(video: Video, cues: Sequence[Cue], *, language: str, origin: str) -> tuple[Transcript, Change]:
-    rows = captions.to_json(cues)
-    digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
-    old = Transcript.objects.light().filter(video=video, language=language, origin=origin).first()
-    if old is not None and old.digest == digest:
-        return old, Change.UNCHANGED
-    values = {
-        "cues": rows,
-        "word_times": captions.word_times_to_json(cues),
-        "digest": digest,
-        "cue_count": len(rows),
-        "characters": sum(len(cue.text) + 1 for cue in cues) - 1,
-        "duration": cues[-1].end,
-        "updated_at": timezone.now(),
-    }
-    transcript, created = Transcript.objects.update_or_create(video=video, language=language[:35], origin=origin, defaults=values)
-    _index(transcript, cues)
-    return transcript, Change.ADDED if created else Change.UPDATED
-
-
-def _index(transcript: Transcript, cues: Sequence[Cue]) -> None:
-    seconds = conf.limits().search_segment_seconds
-    index = bm25.Index.build([group.text for group in group_by_time(cues, seconds)])
-    values = {"segment_seconds": seconds, "tokenizer_version": bm25.TOKENIZER_VERSION, "digest": transcript.digest, "data": index.to_bytes()}
-    TranscriptIndex.objects.update_or_create(transcript=transcript, defaults=values)
-
-
-def _info(data: bytes | None) -> VideoInfo | None:
-    if data is None:
-        return None
-    try:
-        return info_from_json(json.loads(data))
-    except (ValueError, RecursionError) as error:
-        raise BadJson("The .info.json beside the captions cannot be read.", hint="Leave it out, or download it again.") from error
-
-
-def _check_size(name: str, data: bytes) -> None:
-    if len(data) > conf.max_upload_bytes():
-        raise CaptionsTooLarge(f"“{name}” has {len(data):,} bytes; the limit is {conf.max_upload_bytes():,}.", hint="Captions are small: is it the right file?")
 
 
 def _safe_name(name: str) -> str:

@@ -15,10 +15,12 @@ from transcripts import bm25, captions, conf, reading
 from transcripts.cues import Cue, Group, group_by_time
 from transcripts.errors import EmptyQuery, Forbidden, InvalidInput, InvalidUrl, TranscriptNotFound, VideoNotFound
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
+from transcripts.plaintext import clean
 from transcripts.scope import Scope
 from transcripts.timecodes import clock, parse_target, watch_url
 
 MAX_QUERY = 1_000  # characters
+MAX_REFERENCE = 500  # an address with all its parameters
 MAX_HITS = 50
 
 
@@ -131,13 +133,13 @@ def list_videos(scope: Scope, wanted: Filter = Filter(), *, offset: int = 0, lim
     found = Video.objects.visible(scope)
     if wanted.collection:
         found = found.filter(collection=find_collection(scope, wanted.collection))
-    if wanted.channel:
-        found = found.filter(channel__iexact=wanted.channel)
-    if wanted.tag:
-        found = found.filter(tags__contains=[wanted.tag])
-    if wanted.language:
-        found = found.filter(transcripts__language__istartswith=wanted.language).distinct()
-    found = found.matching(wanted.words[:MAX_QUERY])
+    if channel := clean(wanted.channel, 200):
+        found = found.filter(channel__iexact=channel)
+    if tag := clean(wanted.tag, 100):
+        found = found.filter(tags__contains=[tag])
+    if language := clean(wanted.language, 35):
+        found = found.filter(transcripts__language__istartswith=language).distinct()
+    found = found.matching(clean(wanted.words, MAX_QUERY))
     rows = (
         found.select_related("collection")
         .defer("description")
@@ -155,7 +157,8 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
     found = Video.objects.visible(scope).select_related("collection")
     if collection:
         found = found.filter(collection=find_collection(scope, collection))
-    for condition in _conditions(reference.strip()):
+    reference = clean(reference, MAX_REFERENCE)
+    for condition in _conditions(reference) if reference else ():  # "" would be the YouTube id of every file
         if video := found.filter(**condition).order_by("collection_id").first():
             return video
     raise VideoNotFound(f"There is no video “{reference[:100]}” in the collections you can see.", hint="List what is there, or add it first.")
@@ -163,6 +166,7 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
 
 def find_transcript(video: Video, *, language: str = "") -> Transcript:
     """Return the video's transcript in a language, or the best one. Raises ``TranscriptNotFound``, naming what there is."""
+    language = clean(language, 35)
     transcripts = video.transcripts.light().best_first([language] if language else settings.TRANSCRIPT_LANGUAGES)
     if not transcripts:
         raise TranscriptNotFound(f"“{video}” has no transcript yet.", hint="Its job may still run, or have failed: see Activity or `kb jobs`.")
@@ -210,12 +214,13 @@ def chunk_index_at(transcript: Transcript, seconds: float) -> int:
 
 def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> VideoSearch:
     """Rank the segments of one video by BM25. Raises ``EmptyQuery``, ``TranscriptNotFound``."""
-    if not query.strip():
+    query = clean(query, MAX_QUERY)
+    if not query:
         raise EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
     transcript = find_transcript(video, language=language)
     seconds = conf.limits().search_segment_seconds
     segments = _segments(transcript.pk, transcript.digest, seconds)
-    hits = _index(transcript.pk, transcript.digest, seconds).rank(query[:MAX_QUERY], limit=max(1, min(limit, MAX_HITS)))
+    hits = _index(transcript.pk, transcript.digest, seconds).rank(query, limit=max(1, min(limit, MAX_HITS)))
     return VideoSearch(
         video=video,
         transcript=transcript,
@@ -245,7 +250,7 @@ def link_at(video: Video, ms: int) -> str:
 
 
 def _hit(video: Video, segment: Group, score: float, query: str) -> Hit:
-    spans = tuple(bm25.matched_spans(segment.text, query[:MAX_QUERY]))
+    spans = tuple(bm25.matched_spans(segment.text, query))
     link = link_at(video, segment.start)
     return Hit(text=segment.text, start=segment.start / 1000, end=segment.end / 1000, score=score, spans=spans, timestamp_link=link)
 

@@ -10,11 +10,11 @@ from kbsite.cli import following, importing, shapes
 from kbsite.cli.importing import Problem
 from kbsite.cli.terminal import note, print_json, say, table
 from kbsite.errors import exit_code_of
-from transcripts import acquisition, conf, library, tasks
-from transcripts.acquisition import Stored
+from transcripts import acquisition, conf, library, storing, tasks
 from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
 from transcripts.models import Collection, Job, WorkerPulse
 from transcripts.scope import Scope
+from transcripts.storing import Stored
 from transcripts.timecodes import parse_target
 
 PASTED = "-"
@@ -53,7 +53,7 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Return how many transcripts were added, updated and unchanged, and how many files were skipped."""
         changes = [str(one.change) for one in self.stored]
-        return {**{change: changes.count(change) for change in acquisition.Change}, "skipped": self.skipped}
+        return {**{change: changes.count(change) for change in storing.Change}, "skipped": self.skipped}
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it."""
@@ -122,7 +122,7 @@ def _check_title(what: Sequence[str], paths: Sequence[Path], wishes: Wishes) -> 
 def _add_pasted(collection: Collection, wishes: Wishes, report: Report) -> None:
     text = sys.stdin.buffer.read(conf.max_upload_bytes() + 1).decode(errors="replace")
     try:
-        report.stored.append(acquisition.add_text(collection, text, title=wishes.title, language=wishes.language, tags=wishes.tags))
+        report.stored.append(storing.add_text(collection, text, title=wishes.title, language=wishes.language, tags=wishes.tags))
     except KnowledgeBaseError as error:
         report.fail(PASTED, error)
 

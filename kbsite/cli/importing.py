@@ -10,10 +10,10 @@ from pathlib import Path
 from django.db import transaction
 
 from kbsite.cli.terminal import err
-from transcripts import acquisition, conf, files
-from transcripts.acquisition import Stored
+from transcripts import conf, files, storing
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
+from transcripts.storing import Stored
 
 AT_ONCE = 25  # files stored in one transaction: a commit waits for the disk, and thousands of files would wait thousands of times
 
@@ -95,7 +95,7 @@ def run(collection: Collection, gathered: Gathered, *, tags: Sequence[str], lang
 def _store(collection: Collection, found: Found, *, tags: Sequence[str], language: str, title: str) -> Stored | KnowledgeBaseError:
     try:
         info = _read(found.info) if found.info else None
-        return acquisition.add_captions(collection, _read(found.path), name=found.name, info=info, language=language, tags=tags, title=title)
+        return storing.add_captions(collection, _read(found.path), name=found.name, info=info, language=language, tags=tags, title=title)
     except KnowledgeBaseError as error:
         return error
 

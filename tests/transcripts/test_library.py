@@ -1,9 +1,11 @@
 """The read side."""
 
+from contextlib import suppress
+
 import pytest
 
 from tests.makers import make_cues, make_video
-from transcripts import acquisition, library
+from transcripts import library, storing
 from transcripts.errors import CollectionNotFound, EmptyQuery, TranscriptNotFound, VideoNotFound
 from transcripts.library import Filter
 from transcripts.models import Collection, TranscriptIndex, Video
@@ -106,5 +108,18 @@ def test_the_transcript_of_a_preferred_language_and_of_a_person_comes_first(coll
     make_video(collection, lang="en-US")
     assert library.find_transcript(video).language == "en-US"
     assert library.find_transcript(video, language="de").language == "de"
-    acquisition.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there\n", name="lecture-1.en-US.auto.vtt")
+    storing.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there\n", name="lecture-1.en-US.auto.vtt")
     assert library.find_transcript(video, language="en").origin == "upload"
+
+
+@pytest.mark.parametrize("hostile", ["a\x00b", "\ud800", "x" * 100_000, "%", "'; DROP TABLE", "\u202e"])
+def test_no_text_from_outside_upsets_the_database(collection: Collection, scope: Scope, hostile: str) -> None:
+    video = make_video(collection)
+    assert library.list_videos(scope, Filter(words=hostile, channel=hostile, tag=hostile, language=hostile)).total in (0, 1)
+    with pytest.raises(VideoNotFound) as caught:
+        library.find_video(scope, hostile)
+    caught.value.message.encode()
+    with pytest.raises(CollectionNotFound):
+        library.find_collection(scope, hostile)
+    with suppress(EmptyQuery):
+        assert library.search(video, hostile).hits == ()

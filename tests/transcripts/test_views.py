@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from tests.makers import caption_json, make_cues, make_user, make_video
-from transcripts import acquisition, library, shelving
+from transcripts import acquisition, library, shelving, storing
 from transcripts.errors import Blocked, NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Thumbnail, Transcript, Video, WorkerPulse, YouTubeGate
 from transcripts.templatetags.transcripts import ago, marked, spoken_length, with_code
@@ -265,7 +265,7 @@ def test_a_language_that_is_missing_names_those_there_are(page: Client, video: V
 
 def test_the_languages_of_a_video_can_be_switched(page: Client, video: Video, collection: Collection) -> None:
     cues = make_cues(3, sentences=("Das ist ein Satz.",))
-    acquisition.add_captions(collection, caption_json(cues, id="lecture-1"), name="lecture-1.de.json", language="de")
+    storing.add_captions(collection, caption_json(cues, id="lecture-1"), name="lecture-1.de.json", language="de")
     assert "?lang=de" in text_of(page.get(f"/videos/{video.pk}/"))
     assert "Das ist ein Satz" in text_of(page.get(f"/videos/{video.pk}/?lang=de"))
 

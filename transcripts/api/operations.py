@@ -8,7 +8,7 @@ from django.utils.http import content_disposition_header
 from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
-from transcripts import acquisition, conf, library
+from transcripts import acquisition, conf, library, storing
 from transcripts.api.answered import JobOut, JobsOut, StoredOut, VideoReadingOut, VideoSearchOut, YouTubeOut, answers
 from transcripts.api.sent import DownloadIn, FilesIn, JobId, JobsIn, Reach, ReadingIn, SearchIn, SourceIn, VideoId
 from transcripts.errors import TooLarge
@@ -37,7 +37,7 @@ def add_source(request: Request, source: SourceIn) -> Status[Any]:
     request.caller.require_write()
     shelf = library.shelf(request.scope, source.collection)
     if source.text:
-        return Status(201, acquisition.add_text(shelf, source.text, title=source.title, language=source.language, tags=source.tags))
+        return Status(201, storing.add_text(shelf, source.text, title=source.title, language=source.language, tags=source.tags))
     job = acquisition.request(
         shelf,
         source.url,

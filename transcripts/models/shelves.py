@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from transcripts.errors import CollectionNotFound
+from transcripts.plaintext import clean
 from transcripts.scope import Scope
 
 
@@ -29,6 +30,7 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
 
     def named(self, name: str) -> "Collection":
         """Return the one of this slug or name; raise ``CollectionNotFound`` otherwise."""
+        name = clean(name, 120)
         found = self.filter(models.Q(slug=name) | models.Q(name=name)).order_by("pk").first()
         if found is None:
             known = ", ".join(self.order_by("slug").values_list("slug", flat=True)[:20]) or "none"

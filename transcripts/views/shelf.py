@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from transcripts import acquisition, library
+from transcripts import acquisition, library, storing
 from transcripts.errors import KnowledgeBaseError
 from transcripts.forms import AddForm, LibraryForm
 from transcripts.models import Collection, Job, Video
@@ -98,7 +98,7 @@ def _add_text(form: AddForm) -> Outcome:
     values = form.cleaned_data
     title = values["title"] or "Pasted transcript"
     try:
-        stored = acquisition.add_text(values["collection"], values["text"], title=title, language=values["language"], tags=values["tags"])
+        stored = storing.add_text(values["collection"], values["text"], title=title, language=values["language"], tags=values["tags"])
     except KnowledgeBaseError as error:
         return Outcome(name=title, error=error)
     return Outcome(name=title, video=stored.video)

@@ -11,10 +11,11 @@ from yt_dlp.networking._requests import RequestsRH
 from yt_dlp.utils import YoutubeDLError
 
 from transcripts.errors import InvalidUrl, MembersOnly, NoCaptions, Premiere, VideoRemoved, YouTubeError
+from transcripts.plaintext import clean
 from transcripts.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.conditions import changed, explain
 from transcripts.youtube.guard import Guard
-from transcripts.youtube.metadata import clean, info_from_json, moment, tracks_from_json
+from transcripts.youtube.metadata import info_from_json, moment, tracks_from_json
 from transcripts.youtube.trace import Trace
 from transcripts.youtube.tracks import Track, choose, raw_name, read
 from transcripts.youtube.values import Attempt, Entry, Fetched, Listing, Options, VideoInfo

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from transcripts.plaintext import clean
 from transcripts.timecodes import is_video_id
 from transcripts.youtube.tracks import Track, available, make_track
 from transcripts.youtube.values import Chapter, VideoInfo
@@ -19,7 +20,7 @@ def info_from_json(raw: object) -> VideoInfo:
     """Read yt-dlp's description of a video; what is missing or malformed is left empty. Raises ``ValueError`` if it is no object."""
     if not isinstance(raw, Mapping):
         raise ValueError("yt-dlp's description of a video is a JSON object")  # noqa: TRY004 - a wrong value in a file, not a wrong type in a program
-    video_id = raw.get("id") if is_video_id(raw.get("id")) else ""
+    video_id = raw.get("id") if is_video_id(raw.get("id")) and _is_youtube(raw) else ""
     return VideoInfo(
         id=video_id or "",
         title=clean(raw.get("fulltitle") or raw.get("title"), 500),  # yt-dlp adds the date to the title of a live video
@@ -46,17 +47,16 @@ def thumbnail_address(video_id: str) -> str:
     return f"https://i.ytimg.com/vi/{video_id}/hqdefault.jpg"
 
 
-def clean(value: object, limit: int) -> str:
-    """Make text fit for a database: no NUL, no lone surrogates, no control characters but the line break and the tab."""
-    text = value if isinstance(value, str) else ""
-    return "".join(mark for mark in text[:limit] if mark in "\n\t" or not (ord(mark) < 32 or 0xD800 <= ord(mark) <= 0xDFFF)).strip()
-
-
 def moment(timestamp: object) -> datetime | None:
     """Read seconds since the epoch, up to the year 3000."""
     if isinstance(timestamp, int | float) and 0 < timestamp < 32_503_680_000:
         return datetime.fromtimestamp(timestamp, tz=UTC)
     return None
+
+
+def _is_youtube(raw: Mapping[str, Any]) -> bool:
+    # yt-dlp downloads from a thousand sites, and some of their ids look like YouTube's.
+    return str(raw.get("extractor_key") or raw.get("extractor") or "youtube").casefold().startswith("youtube")
 
 
 def _tracks(listed: object, *, auto: bool) -> Iterator[Track]:

@@ -15,10 +15,11 @@ from youtube_transcript_api import (
 )
 
 from transcripts.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved, YouTubeError
+from transcripts.plaintext import clean
 from transcripts.timecodes import watch_url
 from transcripts.youtube.conditions import changed, explain, withheld
 from transcripts.youtube.guard import session
-from transcripts.youtube.metadata import clean, thumbnail_address
+from transcripts.youtube.metadata import thumbnail_address
 from transcripts.youtube.trace import Trace
 from transcripts.youtube.tracks import Track, available, choose, make_track, raw_name, read
 from transcripts.youtube.values import Attempt, Fetched, Options, VideoInfo
