@@ -124,3 +124,9 @@ def test_over_redis_a_killed_worker_and_a_restarted_broker_lose_nothing(tmp_path
         with redis_server(tmp_path, port=int(url.rsplit(":", 1)[1].split("/")[0])):
             instance.rows("UPDATE transcripts_job SET sent_at = sent_at - interval '1 hour' RETURNING id")
             _finishes(instance, videos=len(IDS) + FILES)
+
+
+def test_a_job_outlives_a_broker_that_is_away(tmp_path: Path) -> None:
+    with Instance(tmp_path / "home", CELERY_BROKER_URL="redis://127.0.0.1:1/0") as instance:
+        instance.python(ADD_VIDEOS)
+        assert instance.rows("SELECT state, sent_at FROM transcripts_job") == [("queued", None)] * len(IDS)

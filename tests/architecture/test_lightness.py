@@ -1,0 +1,38 @@
+"""Nothing heavy is loaded before it is needed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ("torch", "sentence_transformers", "keybert", "transformers", "numpy", "sklearn")
+
+READ_AND_SEARCH = """
+import sys
+from pathlib import Path
+from transcripts import bm25, captions, reading
+cues = captions.parse(Path("transcripts/sample/how-bm25-ranks.en.vtt").read_bytes()).cues
+assert reading.read(cues, limits=reading.Limits()).text
+assert bm25.Index.build([cue.text for cue in cues]).rank("rare word", limit=3)
+"""
+THE_SITE = """
+import sys, os
+os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
+import django
+django.setup()
+import kbsite.urls, kbsite.mcp.server, kbsite.cli.app, transcripts.acquisition
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [(READ_AND_SEARCH, (*HEAVY, "django", "yt_dlp", "requests")), (THE_SITE, (*HEAVY, "yt_dlp", "youtube_transcript_api"))],
+    ids=["reading and searching", "the whole site"],
+)
+def test_no_model_and_no_youtube_library_is_loaded(code: str, absent: tuple[str, ...], tmp_path: Path) -> None:
+    script = f"{code}\nprint(sorted(set({absent!r}) & set(sys.modules)))"
+    environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr

@@ -1,0 +1,76 @@
+"""Messages are nudges: what is sent, when, and what a lost broker does."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from kbsite.celery import app, make_queue_folders
+from transcripts import acquisition, tasks
+from transcripts.models import Collection, Feed, Job, WorkerPulse, YouTubeGate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _empty_queue() -> Iterator[None]:
+    make_queue_folders()
+    app.control.purge()
+    yield
+    app.control.purge()
+
+
+def queued(collection: Collection, *targets: str) -> list[Job]:
+    """Queue videos without telling anyone."""
+    return [acquisition.request(collection, target) for target in targets]
+
+
+def sent() -> set[str]:
+    """Return the targets of the jobs for which a message went out."""
+    return set(Job.objects.exclude(sent_at=None).values_list("target", flat=True))
+
+
+def test_of_many_videos_one_is_sent_at_a_time_and_files_all_at_once(collection: Collection) -> None:
+    queued(collection, "first-video", "other-video")
+    for name in ("a.vtt", "b.vtt"):
+        acquisition.request_files(collection, [(name, b"WEBVTT")])
+    tasks.dispatch()
+    assert sent() == {"first-video", "a.vtt", "b.vtt"}
+
+
+def test_nothing_is_sent_to_youtube_while_the_gate_is_closed(collection: Collection) -> None:
+    queued(collection, "first-video")
+    YouTubeGate.refused(acquisition.NoCaptions("no"))
+    tasks.dispatch()
+    assert sent() == set()
+    YouTubeGate.reopen()
+    tasks.dispatch()
+    assert sent() == {"first-video"}
+
+
+def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(collection: Collection) -> None:
+    (job,) = queued(collection, "first-video")
+    job.mark_sent()
+    before = job.sent_at
+    tasks.dispatch()
+    job.refresh_from_db()
+    assert job.sent_at == before
+    Job.objects.update(sent_at=timezone.now() - tasks.LOST_AFTER - timedelta(seconds=1))
+    tasks.sweep()
+    job.refresh_from_db()
+    assert job.sent_at > before
+    assert WorkerPulse.is_alive()
+
+
+def test_a_feed_is_looked_at_when_its_time_has_come_and_planned_anew(collection: Collection) -> None:
+    now = timezone.now()
+    due = Feed.objects.create(collection=collection, kind="playlist", youtube_id="PLduedue", every_hours=6, next_sync_at=now - timedelta(minutes=1))
+    Feed.objects.create(collection=collection, kind="playlist", youtube_id="PLlaterlater", every_hours=6, next_sync_at=now + timedelta(hours=1))
+    Feed.objects.create(collection=collection, kind="playlist", youtube_id="PLneverever")
+    tasks.sync_due_feeds()
+    tasks.sync_due_feeds()
+    assert list(Job.objects.values_list("target", flat=True)) == ["PLduedue"]
+    due.refresh_from_db()
+    assert due.next_sync_at is not None
+    assert timedelta(hours=5.9) < due.next_sync_at - now < timedelta(hours=6.1)
