@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -16,6 +17,11 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
     running = Serving(tmp_path / "home", "--sample")
     yield running
     running.end(signal.SIGINT)
+
+
+def told(hit: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what every door says of a hit."""
+    return hit["text"], hit["start"], hit["timestamp_link"]
 
 
 def test_the_demonstration_the_browser_and_a_language_model_see_the_same(serving: Serving) -> None:
