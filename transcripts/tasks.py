@@ -14,7 +14,7 @@ from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 logger = logging.getLogger(__name__)
 
 SENT_AT_ONCE = 50  # how many messages may be out for jobs that need no turn at YouTube
-LOST_AFTER = timedelta(seconds=120)
+LOST_AFTER = timedelta(seconds=30)  # sending a message again does no harm; a killed worker's messages should not wait long
 
 
 @shared_task

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from tests.browser.site import Site
+from tests.youtube_standin import YouTubeStandIn
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 FLAGS = (
@@ -24,9 +25,9 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playwright_driver() -> Iterator[Playwright]:
-    """Playwright's driver; without Chromium the test is skipped, but in CI it fails."""
+    """Playwright's driver, for one file: its event loop must not be running where other tests run theirs. Without Chromium the test is skipped, but in CI it fails."""
     if not CHROMIUM:
         message = "Chromium is not here; install it, or name it in CHROMIUM"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
@@ -34,7 +35,7 @@ def playwright_driver() -> Iterator[Playwright]:
         yield driver
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright_driver: Playwright) -> Iterator[Browser]:
     """One Chromium for all tests."""
     browser = playwright_driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
@@ -44,9 +45,9 @@ def browser(playwright_driver: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
-    """A running site, seeded, with a worker."""
+    """A running site, seeded, with a worker; its YouTube is the stand-in."""
     home = Path(tempfile.mkdtemp(prefix="cuebase-browser-"))
-    with Site(home) as site:
+    with YouTubeStandIn() as standin, Site(home, **standin.environment()) as site:
         site.seed()
         with site.worker(), site.server():
             yield site
@@ -77,7 +78,7 @@ class Visit:
         route.abort()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def session_of(browser: Browser, site: Site) -> Callable[[str], Any]:
     """The stored session of a user, signed in by link, once."""
     known: dict[str, Any] = {}

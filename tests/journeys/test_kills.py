@@ -106,7 +106,7 @@ def _wait_for_step(instance: Instance, step: str) -> None:
 def _finishes(instance: Instance, *, videos: int) -> None:
     """Start a worker, wait for the last job, and look for anything that is there twice, missing or failed."""
     with instance.worker():
-        wait_until(lambda: not instance.rows("SELECT FROM transcripts_job WHERE state IN ('queued', 'running')"), what="all jobs to end")
+        wait_until(lambda: not instance.rows("SELECT FROM transcripts_job WHERE state IN ('queued', 'running')"), what="all jobs to end", patience=120)
     assert instance.rows("SELECT error FROM transcripts_job WHERE state <> 'done'") == []
     assert instance.rows("SELECT count(*), count(DISTINCT key) FROM transcripts_video") == [(videos, videos)]
     assert instance.rows("SELECT count(*) FROM transcripts_transcript") == [(videos,)]
