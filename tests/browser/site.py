@@ -14,12 +14,10 @@ from tests.instance import ROOT, Instance, kill, wait_until
 SEED = """
 import json
 from django.contrib.auth.models import User
-from kbsite.models import SignInLink
 from tests.makers import caption_json, make_cues
-from transcripts import acquisition, samples
-from transcripts.errors import Blocked, NoCaptions
+from transcripts import samples, storing
+from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Video
-from transcripts.timecodes import watch_url
 
 ada = User.objects.create_superuser("ada", password="correct horse battery")
 vera = User.objects.create_user("vera", password="correct horse battery")
@@ -30,15 +28,23 @@ Collection.objects.create(name="Empty shelf", slug="empty-shelf")
 samples.load(library)
 for number in range(30):
     data = caption_json(make_cues(3), id=f"talk-{number}", title=f"Evening talk {number}: what a very patient listener can learn", lang="en")
-    acquisition.add_captions(library, data, name=f"talk-{number}.json", tags=["evening"])
-long = acquisition.add_captions(library, caption_json(make_cues(600), id="long", title="A long lecture on neural networks", lang="en"), name="long.json").video
-acquisition.add_captions(library, caption_json(make_cues(40, sentences=("Das ist ein Satz.",)), id="long", lang="de"), name="long.de.json", language="de", key="long")
-Video.objects.filter(pk=long.pk).update(youtube_id="abcdefghijk", channel="Lecture Hall", languages=["en", "de", "fr"], chapters=[[0, "Welcome"], [900000, "Gradients"], [2400000, "Convolution"]])
+    storing.add_captions(library, data, name=f"talk-{number}.json", tags=["evening"])
+long = storing.add_captions(library, caption_json(make_cues(600), id="long", title="A long lecture on neural networks", lang="en"), name="long.json").video
+german = caption_json(make_cues(40, sentences=("Das ist ein Satz.",)), id="long")
+storing.add_captions(library, german, name="long.de.json", language="de")
+chapters = [[0, "Welcome"], [900000, "Gradients"], [2400000, "Convolution"]]
+Video.objects.filter(pk=long.pk).update(youtube_id="abcdefghijk", channel="Lecture Hall", languages=["en", "de", "fr"], chapters=chapters)
 feed = Feed.objects.create(collection=library, kind="channel", youtube_id="UC" + "a" * 22, title="Lecture Hall", newest=10)
 failed = Job.objects.create(collection=library, kind="video", target="bbbbbbbbbbb", state="failed")
 failed.fail(NoCaptions("This video has no captions."))
 bare = Video.objects.create(collection=library, key="bare", title="Nothing said yet")
-print(json.dumps({"link": SignInLink.issue(ada), "long": long.pk, "library": library.pk, "bare": bare.pk, "failed": failed.pk, "feed": feed.pk}))
+print(json.dumps({"long": long.pk, "library": library.pk, "bare": bare.pk, "failed": failed.pk, "feed": feed.pk}))
+"""
+
+LINK = """
+from django.contrib.auth.models import User
+from kbsite.models import SignInLink
+print(json.dumps(SignInLink.issue(User.objects.get(username="{name}"))))
 """
 
 
@@ -69,9 +75,7 @@ class Site(Instance):
 
     def sign_in_link(self, name: str = "ada") -> str:
         """Make a sign-in link's address."""
-        secret = self.json(
-            f"from django.contrib.auth.models import User; from kbsite.models import SignInLink\nprint(json.dumps(SignInLink.issue(User.objects.get(username={name!r}))))"
-        )
+        secret = self.json(LINK.format(name=name))
         return f"{self.url}/sign-in/{secret}/"
 
     def log(self) -> str:

@@ -12,8 +12,21 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
 from tests.makers import caption_json, make_cues
+from tests.youtube_standin import MANUAL
 
 pytestmark = pytest.mark.browser
+
+PLAYER = """<!doctype html><script>
+addEventListener('message', event => {
+    parent.postMessage(JSON.stringify({info: {currentTime: 31}}), '*')
+    console.log('said ' + event.data)
+})
+</script>"""
+FAILURE = """
+from transcripts.errors import NoCaptions
+from transcripts.models import Collection, Job
+Job.objects.create(collection=Collection.objects.default(), kind="video", target="ccccccccccc").fail(NoCaptions("Silent."))
+"""
 
 
 @pytest.fixture
@@ -49,6 +62,19 @@ def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_pa
     expect(page.locator(".cue").first).to_contain_text("Rivers carve valleys.")
 
 
+def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_here(visit: Callable[..., Visit]) -> None:
+    found = visit()
+    page = found.go("/library/")
+    page.get_by_label("Addresses").fill(f"https://www.youtube.com/watch?v={MANUAL}&t=2s")
+    page.get_by_role("button", name="Add").click()
+    expect(page.locator("#added .state")).to_contain_text("done", timeout=30_000)
+    page.locator("#added h3 a").click()
+    expect(page.locator(".cue").first).to_contain_text("Hello and welcome.")
+    picture = page.locator(".facade img").evaluate("one => ({loaded: one.complete && one.naturalWidth > 0, from: new URL(one.src).origin})")
+    assert picture == {"loaded": True, "from": found.site.url}
+    assert found.foreign == []
+
+
 def test_a_file_that_cannot_be_read_says_why_and_what_to_do(visit: Callable[..., Visit], tmp_path: Path) -> None:
     page = visit().go("/library/")
     uploads(page, tmp_path, "broken.json", b"{ this is not")
@@ -71,7 +97,7 @@ def test_files_are_dropped_anywhere_on_the_page(visit: Callable[..., Visit]) -> 
 def test_a_pasted_transcript_is_there_at_once(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/")
     page.get_by_text("Paste a transcript").click()
-    page.get_by_label("Title").fill("Notes on moss")
+    page.get_by_label("Title", exact=True).fill("Notes on moss")
     page.get_by_label("Text, or YouTube").fill("0:00\nMoss drinks the rain.\n0:07\nIt has no roots.")
     page.get_by_role("button", name="Add").click()
     page.locator("#added").get_by_role("link", name="Notes on moss").click()
@@ -101,6 +127,34 @@ def test_the_library_is_filtered_while_typing_and_the_address_says_so(visit: Cal
     expect(page.locator(".count")).to_contain_text("1 video")
     page.keyboard.press("Escape")
     expect(page.locator(".card")).to_have_count(24)
+
+
+def test_going_back_shows_the_page_and_not_a_fragment_of_it(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.get_by_label("Filter by title").fill("neural")
+    expect(page.locator(".card")).to_have_count(1)
+    page.locator("[data-item-link]").click()
+    expect(page.locator("h1")).to_have_text("A long lecture on neural networks")
+    page.go_back()
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    expect(page.get_by_label("Filter by title")).to_have_value("neural")
+    expect(page.locator(".card")).to_have_count(1)
+
+
+def test_how_many_were_found_is_announced_to_who_types(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.get_by_label("Filter by title").press_sequentially("neural")
+    expect(page.get_by_role("status")).to_contain_text("1 video")
+
+
+def test_single_keys_can_be_switched_off(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.keyboard.press("?")
+    page.get_by_label("Keys without Ctrl or Alt work").uncheck()
+    page.get_by_role("button", name="Close").click()
+    page.reload()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Filter by title")).not_to_be_focused()
 
 
 def test_the_library_goes_on_while_scrolling(visit: Callable[..., Visit]) -> None:
@@ -164,8 +218,7 @@ def test_a_time_seeks_the_player_and_the_player_marks_the_line(visit: Callable[.
     said: list[dict[str, Any]] = []
 
     def stand_in(route: Route) -> None:
-        script = "addEventListener('message', event => { parent.postMessage(JSON.stringify({info: {currentTime: 31}}), '*'); console.log('said ' + event.data) })"
-        route.fulfill(content_type="text/html", body=f"<!doctype html><script>{script}</script>")
+        route.fulfill(content_type="text/html", body=PLAYER)
 
     found = visit()
     found.context.route("https://www.youtube-nocookie.com/**", stand_in)
@@ -212,6 +265,7 @@ def test_a_whole_visit_by_keyboard(visit: Callable[..., Visit]) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("A long lecture on neural networks")
+    page.wait_for_load_state()
     page.keyboard.press("/")
     page.keyboard.type("gradient")
     expect(page.locator(".hit").first).to_be_visible()
@@ -233,7 +287,7 @@ def test_a_whole_visit_by_keyboard(visit: Callable[..., Visit]) -> None:
 def test_activity_moves_on_by_itself(visit: Callable[..., Visit], site: Site) -> None:
     page = visit().go("/activity/?state=failed")
     before = page.locator(".job-failed").count()
-    site.python("from transcripts.models import Collection, Job\nfrom transcripts.errors import NoCaptions\nJob.objects.create(collection=Collection.objects.default(), kind='video', target='ccccccccccc').fail(NoCaptions('Silent.'))")
+    site.python(FAILURE)
     expect(page.locator(".job-failed")).to_have_count(before + 1)
 
 

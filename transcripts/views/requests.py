@@ -21,9 +21,11 @@ class PageRequest(HttpRequest):
     htmx: HtmxDetails
 
 
-def page_or_fragment(request: PageRequest, page: str, fragment: str, context: Mapping[str, Any]) -> HttpResponse:
-    """Render the fragment for HTMX, the whole page for a plain browser."""
-    return render(request, fragment if request.htmx else page, dict(context))
+def fragment(request: PageRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    """Render what HTMX puts into a page. It is not kept: going back in the browser must never show a fragment as the page of that address."""
+    response = render(request, template, dict(context))
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def done(request: PageRequest, message: str, to: str, **arguments: Any) -> HttpResponse:

@@ -12,7 +12,7 @@ from transcripts.errors import KnowledgeBaseError
 from transcripts.forms import AddForm, LibraryForm
 from transcripts.models import Collection, Job, Video
 from transcripts.tasks import send
-from transcripts.views.requests import PageRequest
+from transcripts.views.requests import PageRequest, fragment
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def show_library(request: PageRequest) -> HttpResponse:
     wanted, offset = LibraryForm(request.GET).wanted()
     context = {"wanted": wanted, "page": library.list_videos(request.scope, wanted, offset=offset), "offset": offset}
     if request.htmx:
-        return render(request, "transcripts/_cards.html" if offset else "transcripts/_results.html", context)
+        return fragment(request, "transcripts/_cards.html" if offset else "transcripts/_results.html", context)
     return render(request, "transcripts/library.html", {**context, **_choices(request)})
 
 
@@ -42,7 +42,7 @@ def add(request: PageRequest) -> HttpResponse:
     form = AddForm(request.POST, request.FILES)
     outcomes = _add_all(request, form)
     if request.htmx:
-        return render(request, "transcripts/_added.html", {"outcomes": outcomes})
+        return fragment(request, "transcripts/_added.html", {"outcomes": outcomes})
     for outcome in outcomes:
         _tell(request, outcome)
     return redirect("activity")

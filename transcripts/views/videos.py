@@ -15,7 +15,7 @@ from transcripts.forms import FetchForm, require_valid
 from transcripts.models import Thumbnail, Transcript, Video
 from transcripts.tasks import send
 from transcripts.timecodes import parse_clock
-from transcripts.views.requests import PageRequest, done
+from transcripts.views.requests import PageRequest, done, fragment
 
 HITS = 10
 ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
@@ -44,7 +44,7 @@ def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
     language = request.GET.get("lang", "")[:35]
     read = library.read(video, language=language, chunk_index=index)
     context = {"video": video, "chunk": read.reading.chunk, "language": language, "only": request.GET.get("only", "")}
-    return render(request, "transcripts/_chunk.html", context)
+    return fragment(request, "transcripts/_chunk.html", context)
 
 
 @require_safe
@@ -54,7 +54,7 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
         return redirect(f"{_address(pk)}?{request.GET.urlencode()}")
     video = shelving.find_video(request.scope, pk)
     context = {"video": video, "language": request.GET.get("lang", "")[:35], "query": request.GET.get("q", "")[: library.MAX_QUERY]}
-    return render(request, "transcripts/_hits.html", {**context, **_found(context)})
+    return fragment(request, "transcripts/_hits.html", {**context, **_found(context)})
 
 
 @require_safe
@@ -88,7 +88,7 @@ def fetch(request: PageRequest, pk: int) -> HttpResponse:
     job = acquisition.refetch(video, language=language, by=request.user)
     send(job)
     if request.htmx:
-        return render(request, "transcripts/_job_live.html", {"job": job})
+        return fragment(request, "transcripts/_job_live.html", {"job": job})
     return done(request, f"“{video}” is queued.", "activity")
 
 

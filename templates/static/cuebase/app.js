@@ -64,6 +64,18 @@
 
   const inList = () => document.activeElement.closest("[data-item]");
 
+  // Single keys get in the way of speech input, so they can be switched off.
+  const keysBox = find("#single-keys");
+  let singleKeys = true;
+  try { singleKeys = localStorage.getItem("single-keys") !== "off"; } catch { /* storage may be forbidden */ }
+  if (keysBox) {
+    keysBox.checked = singleKeys;
+    keysBox.addEventListener("change", () => {
+      singleKeys = keysBox.checked;
+      try { localStorage.setItem("single-keys", singleKeys ? "on" : "off"); } catch { /* it lasts for this page, then */ }
+    });
+  }
+
   const KEYS = {
     "/": () => { const box = find("[data-search]"); box?.focus(); box?.select(); return Boolean(box); },
     "?": () => { find("#shortcuts")?.showModal(); return true; },
@@ -91,6 +103,7 @@
       }
       return;
     }
+    if (!singleKeys && event.key.length === 1) return;
     if (KEYS[event.key]?.()) event.preventDefault();
   });
 
@@ -175,6 +188,12 @@
   let open = [];
   document.addEventListener("htmx:sseBeforeMessage", (event) => { open = all("details[open][id]", event.target).map((one) => one.id); });
   document.addEventListener("htmx:sseMessage", () => { for (const id of open) document.getElementById(id)?.setAttribute("open", ""); });
+
+  // How many were found is said only to those who are typing; a list that renews itself stays silent.
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const count = find(".count", event.target);
+    if (count && event.detail.requestConfig?.triggeringEvent?.type === "input") announce(count.textContent.trim());
+  });
 
   document.addEventListener("htmx:sendError", () => {
     const notice = document.createElement("div");
