@@ -8,7 +8,7 @@ from django.core.management import execute_from_command_line
 
 from kbsite import boot
 
-WITHOUT_DATABASE = {"help", "--help", "--version", "collectstatic", "makemigrations"}
+WITHOUT_DATABASE = {"help", "--help", "--version", "collectstatic"}
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")

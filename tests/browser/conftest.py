@@ -27,7 +27,7 @@ FLAGS = (
 
 @pytest.fixture(scope="module")
 def playwright_driver() -> Iterator[Playwright]:
-    """Playwright's driver, for one file: its event loop must not be running where other tests run theirs. Without Chromium the test is skipped, but in CI it fails."""
+    """Playwright's driver, for one file: its event loop must not run where other tests run theirs. Without Chromium: skipped, but in CI failed."""
     if not CHROMIUM:
         message = "Chromium is not here; install it, or name it in CHROMIUM"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)

@@ -59,6 +59,8 @@ def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(collectio
     Job.objects.update(sent_at=timezone.now() - tasks.LOST_AFTER - timedelta(seconds=1))
     tasks.sweep()
     job.refresh_from_db()
+    assert before is not None
+    assert job.sent_at is not None
     assert job.sent_at > before
     assert WorkerPulse.is_alive()
 
