@@ -12,7 +12,6 @@ from transcripts.models import Role
 from transcripts.scope import Scope
 
 MAX_ADDRESSES = 100
-MAX_FILES = 2_000
 MAX_HOURS = 24 * 365
 ALL_FILES_FACTOR = 10  # all files of one upload together may have so many times the bytes of the largest one
 
