@@ -1,9 +1,14 @@
 """The ASGI application: Django, and the MCP endpoint beside it."""
 
+import warnings
+
 from kbsite import boot
 
 boot.boot(migrate=False)
 
 from kbsite.mcp.server import build_application  # noqa: E402  models can be imported only from here on
+
+# Django warns that a static file is read by a synchronous iterator; ours are a few kilobytes.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 application = build_application()

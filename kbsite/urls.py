@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/", views.tokens, name="tokens"),
     path("tokens/create/", views.create_token, name="token-create"),
     path("tokens/<int:pk>/revoke/", views.revoke_token, name="token-revoke"),
+    path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
 ]

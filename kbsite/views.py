@@ -13,12 +13,15 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
+from django.templatetags.static import static
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
+from limits import RateLimitItemPerMinute
 
+from kbsite import rates
 from kbsite.models import ApiToken, SignInLink
 from transcripts.errors import InvalidInput, NotFound
 from transcripts.models import Collection
@@ -45,6 +48,12 @@ class SignIn(LoginView):
 
     template_name = "kbsite/sign_in.html"
     redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Try a password; ten tries in five minutes for one name from one address. Raises ``Throttled``."""
+        who = f"{request.META.get('REMOTE_ADDR')} {request.POST.get('username', '')[:150].casefold()}"
+        rates.count("sign-in", who, allowed=RateLimitItemPerMinute(10, 5), message="These are too many tries to sign in.")
+        return super().post(request, *args, **kwargs)
 
 
 class SignOut(LogoutView):
@@ -73,6 +82,13 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
         response = render(request, "kbsite/link_used.html", status=410)
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+@login_not_required
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Lead to the icon, for pages that do not name it (the admin, the APIs)."""
+    return redirect(static("cuebase/icon.svg"))
 
 
 @login_not_required

@@ -51,6 +51,7 @@ PAGES = [
     Door("GET", "tokens/", "list"),
     Door("POST", "tokens/create/", "own", {"name": "new"}),
     Door("POST", "tokens/<int:pk>/revoke/"),
+    Door("GET", "favicon.ico", "open"),
     Door("GET", "healthz", "open"),
     Door("GET", "readyz", "open"),
     Door("GET", "library/", "list"),

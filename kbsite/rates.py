@@ -1,0 +1,45 @@
+"""Rate limits: how often one caller may do one thing, counted in Redis where there is one, else in each process."""
+
+import logging
+import math
+import time
+from functools import cache
+
+from django.conf import settings
+from limits import RateLimitItem
+from limits.storage import Storage, storage_from_string
+from limits.strategies import MovingWindowRateLimiter
+
+from transcripts.errors import Throttled
+
+logger = logging.getLogger(__name__)
+
+
+def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> None:
+    """Count one more. Raises ``Throttled`` with the message and when to come back. A counter out of reach lets everything through."""
+    limiter = _limiter(_address(settings.CELERY_BROKER_URL))
+    try:
+        if limiter.hit(allowed, what, who):
+            return
+        seconds = limiter.get_window_stats(allowed, what, who).reset_time - time.time()
+    except limiter.storage.base_exceptions:
+        logger.exception("the rate limit's counter cannot be reached")
+        return
+    raise Throttled(message, hint=f"Come back in {max(1, math.ceil(seconds))} seconds.")
+
+
+def forget() -> None:
+    """Begin all counts anew."""
+    _limiter.cache_clear()
+
+
+def _address(broker: str) -> str:
+    return broker if broker.startswith(("redis://", "rediss://")) else "memory://"
+
+
+@cache
+def _limiter(address: str) -> MovingWindowRateLimiter:
+    storage = storage_from_string(address, socket_timeout=2) if address.startswith("redis") else storage_from_string(address)
+    if not isinstance(storage, Storage):
+        raise TypeError(f"not a storage for counts: {storage!r}")
+    return MovingWindowRateLimiter(storage)
