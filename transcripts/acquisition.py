@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from transcripts import conf, files, storing
@@ -98,11 +98,20 @@ def retry(job: Job) -> Job:
             raise Conflict(f"Job {job.pk} has not ended yet.", hint="It is tried again by itself where that makes sense.")
         if found.kind == Job.Kind.FILES and not found.files.exists():
             raise Conflict("The files of this job are gone.", hint="Add the ones that failed again.")
-        same = Job.objects.unfinished().filter(collection=found.collection_id, kind=found.kind, target=found.target, language=found.language)
-        if found.kind != Job.Kind.FILES and (other := same.first()):
-            return other
-        found.retry()
-    return found
+        if _revived(found):
+            return found
+        return Job.objects.unfinished().same_as(found).first() or found
+
+
+def _revived(job: Job) -> bool:
+    """Queue a finished job again; says no where an unfinished one does the same."""
+    try:
+        with transaction.atomic():
+            job.retry()
+    except IntegrityError:
+        job.refresh_from_db()
+        return False
+    return True
 
 
 # Doing it
@@ -163,9 +172,10 @@ def _run_video(job: Job) -> None:
     job.report(step="storing", done=1, total=2)
     stored = storing.store_fetched(job.collection, fetched, tags=job.tags)
     _keep_thumbnail(youtube, stored.video)
-    job.finish(video=stored.video)
-    if fetched.partial:
-        _fetch_again_later(job)
+    with transaction.atomic():
+        job.finish(video=stored.video)
+        if fetched.partial:
+            _fetch_again_later(job)
 
 
 def _run_feed(job: Job) -> None:
@@ -178,7 +188,10 @@ def _run_feed(job: Job) -> None:
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
     wanted = _unseen(feed, listing.video_ids)
     with transaction.atomic():
-        feed.synced(title=listing.title)
+        current = Feed.objects.select_for_update().filter(pk=feed.pk).first()  # reading the list takes a while: it may be scheduled anew, or gone
+        if current is None:
+            return
+        current.synced(title=listing.title)
         _queue_videos(feed, wanted, job)
         job.report(step="", done=len(wanted), total=len(wanted))
         job.finish()
@@ -247,12 +260,13 @@ def _settle(job: Job, error: KnowledgeBaseError) -> None:
     if until is None:
         job.fail(error)
     else:
-        job.put_back(until=until, error=error)
+        job.put_back(until=until, error=error, counts=not isinstance(error, Premiere))
 
 
 def _next_try(job: Job, error: KnowledgeBaseError, retry: Retry) -> datetime | None:
     if isinstance(error, Premiere) and error.retry_at:
-        return max(_moment(error.retry_at), timezone.now()) + timedelta(minutes=5)
+        now, start = timezone.now(), _moment(error.retry_at)
+        return max(start, now) + max(timedelta(minutes=5), (now - start) / 4)  # one that is late may never come: it is asked for ever more rarely
     if retry is Retry.NETWORK and job.attempts < MAX_ATTEMPTS:
         return timezone.now() + timedelta(seconds=15 * 4**job.attempts)
     if retry is Retry.ONCE and job.attempts < 2:
@@ -269,13 +283,18 @@ def _moment(seconds: int) -> datetime:
 
 def _request_video(collection: Collection, video_id: str, *, language: str, tags: Sequence[str], by: Any) -> Job:
     language = clean(language, 35)
-    job = Job(collection=collection, kind=Job.Kind.VIDEO, target=video_id, language=language, priority=10, created_by=by, tags=storing.clean_tags(tags))
-    return enqueue(job)[0]
+    asked = Job(collection=collection, kind=Job.Kind.VIDEO, target=video_id, language=language, priority=10, created_by=by, tags=storing.clean_tags(tags))
+    job, is_new = enqueue(asked)
+    if not is_new:  # it may wait behind the ten thousand videos of a channel
+        job.hasten(priority=asked.priority, tags=asked.tags)
+    return job
 
 
 def _feed(collection: Collection, target: Target, *, newest: int | None, every_hours: int | None) -> Feed:
     wishes = {name: value for name, value in (("newest", newest), ("every_hours", every_hours)) if value is not None}
     feed, _ = Feed.objects.update_or_create(collection=collection, youtube_id=target.id, defaults=wishes, create_defaults={"kind": target.kind, **wishes})
+    if every_hours is not None:
+        feed.plan()  # now, not only after the first look, which may fail
     return feed
 
 

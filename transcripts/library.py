@@ -309,7 +309,10 @@ _WRITERS: dict[Format, tuple[str, Callable[[Video, Transcript], str]]] = {
 
 @lru_cache(maxsize=128)
 def _cues(pk: int, digest: str) -> tuple[Cue, ...]:
-    return tuple(captions.from_json(Transcript.objects.values_list("cues", flat=True).get(pk=pk, digest=digest)))
+    rows = Transcript.objects.filter(pk=pk, digest=digest).values_list("cues", flat=True).first()
+    if rows is None:
+        raise TranscriptNotFound("This transcript has changed just now.", hint="Ask again.")
+    return tuple(captions.from_json(rows))
 
 
 @lru_cache(maxsize=128)

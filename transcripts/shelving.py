@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.text import slugify
 
 from transcripts.errors import CollectionNotFound, Conflict, Forbidden, InvalidInput, VideoNotFound
@@ -94,13 +95,23 @@ def remove_member(collection: Collection, user_pk: int) -> None:
 
 
 def delete(collection: Collection) -> None:
-    """Delete a collection with everything in it."""
-    collection.delete()
+    """Delete a collection with everything in it, also while workers add to it: they find it gone."""
+    with transaction.atomic():
+        Collection.objects.select_for_update().filter(pk=collection.pk).first()
+        _lock(Video.objects.filter(collection=collection))
+        collection.delete()
 
 
 def delete_video(video: Video) -> None:
-    """Delete a video with its transcripts."""
-    video.delete()
+    """Delete a video with its transcripts, also while a worker stores another one: it finds the video gone, and makes it anew."""
+    with transaction.atomic():
+        _lock(Video.objects.filter(pk=video.pk))
+        video.delete()
+
+
+def _lock(videos: QuerySet[Video]) -> None:
+    for _ in videos.order_by("pk").select_for_update(of=("self",)).values_list("pk").iterator():
+        pass
 
 
 def _clean(name: str) -> str:

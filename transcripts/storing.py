@@ -129,7 +129,8 @@ def _store(collection: Collection, found: Metadata, *, cues: Sequence[Cue], lang
 def _store_video(collection: Collection, found: Metadata, *, duration: int) -> Video:
     values = _video_values(found)
     defaults = {**values, "title": values.get("title") or found.key, "duration": max(duration, values.get("duration", 0))}
-    video, created = Video.objects.get_or_create(collection=collection, key=found.key, defaults=defaults)
+    # Locked, so that nothing of what others change or delete meanwhile is written back.
+    video, created = Video.objects.select_for_update().get_or_create(collection=collection, key=found.key, defaults=defaults)
     if not created:
         for name, value in values.items():
             setattr(video, name, value)

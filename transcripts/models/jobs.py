@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, connection, models, transaction
 from django.db.models import F, Q
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from transcripts.errors import JobNotFound, KnowledgeBaseError
@@ -16,6 +17,7 @@ from transcripts.models.videos import Feed, Video
 from transcripts.scope import Scope
 
 LOCK_SPACE = 0x43554542  # "CUEB": the first key of this application's advisory locks
+ENQUEUE_TRIES = 3
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -35,6 +37,10 @@ class JobQuerySet(models.QuerySet["Job"]):
     def unfinished(self) -> "JobQuerySet":
         """Keep those that are queued or running."""
         return self.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+
+    def same_as(self, job: "Job") -> "JobQuerySet":
+        """Keep those that do the same as this one."""
+        return self.filter(collection=job.collection_id, kind=job.kind, target=job.target, language=job.language)
 
     def ready(self) -> "JobQuerySet":
         """Keep the queued ones whose time has come, most urgent and oldest first."""
@@ -151,6 +157,12 @@ class Job(models.Model):
             cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK_SPACE, self.pk])
             return bool(cursor.fetchone()[0])
 
+    def hasten(self, *, priority: int, tags: list[str]) -> None:
+        """Let it go at least as early as ``priority`` says, and put these tags on what it makes as well, while it waits."""
+        merged = list(dict.fromkeys([*self.tags, *tags]))
+        if Job.objects.filter(pk=self.pk, state=self.State.QUEUED).update(priority=Greatest("priority", priority), tags=merged):
+            self.refresh_from_db(fields=["priority", "tags"])
+
     def start(self) -> None:
         """Note that work begins."""
         self._change(state=self.State.RUNNING, started_at=timezone.now(), run_after=None, error_code="", error="", hint="", attempts=F("attempts") + 1)
@@ -243,15 +255,19 @@ class WorkerPulse(models.Model):
 
 def enqueue(job: Job) -> tuple[Job, bool]:
     """Save a new job, or return the unfinished one that does the same; says whether it is new."""
-    try:
-        with transaction.atomic():
-            job.save(force_insert=True)
-    except IntegrityError:
-        same = Job.objects.unfinished().filter(collection=job.collection, kind=job.kind, target=job.target, language=job.language)
-        if found := same.first():
-            return found, False
-        raise
-    return job, True
+    for _ in range(ENQUEUE_TRIES - 1):
+        try:
+            return _inserted(job), True
+        except IntegrityError:
+            if found := Job.objects.unfinished().same_as(job).first():
+                return found, False
+    return _inserted(job), True  # the other one ended each time between the two looks; or it is another constraint, which is told
+
+
+def _inserted(job: Job) -> Job:
+    with transaction.atomic():
+        job.save(force_insert=True)
+    return job
 
 
 def _unlock(pk: int) -> None:

@@ -9,6 +9,8 @@ from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 
+from transcripts.errors import NotFound
+
 POLL_SECONDS: Final = 0.5
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
 LONGEST_SECONDS: Final = 600.0  # then the browser connects anew, and its rights are looked at again
@@ -29,7 +31,7 @@ async def _events(name: str, render: Render) -> AsyncIterator[str]:
     sent, sent_at = "", 0.0
     while time.monotonic() < ends:
         html, is_final = await sync_to_async(_without_connection)(render)
-        if html != sent:
+        if html and html != sent:
             sent, sent_at = html, time.monotonic()
             yield event(name, html)
         elif time.monotonic() - sent_at > HEARTBEAT_SECONDS:
@@ -50,5 +52,7 @@ def event(name: str, data: str) -> str:
 def _without_connection(render: Render) -> tuple[str, bool]:
     try:
         return render()
+    except NotFound:
+        return "", True  # deleted, or out of reach, since the stream began
     finally:
         close_old_connections()  # a stream that waits must not keep a connection from others

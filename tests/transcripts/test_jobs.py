@@ -1,0 +1,276 @@
+"""What becomes of jobs when two things happen at once, and when a job ends otherwise than well."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.models.signals import pre_delete
+from django.utils import timezone
+
+from tests.makers import caption_json, make_cues, make_video
+from tests.youtube_standin import YouTubeStandIn
+from transcripts import acquisition, activity, library, shelving, storing
+from transcripts.errors import JobNotFound, Premiere, TranscriptNotFound
+from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate, enqueue
+from transcripts.models.jobs import JobQuerySet
+from transcripts.views import events
+from transcripts.youtube import Listing, YouTube
+
+pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
+LIST = "https://www.youtube.com/playlist?list=PLnewnewnewnew"
+
+
+@pytest.fixture
+def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
+    with YouTubeStandIn() as standin:
+        for name, value in standin.environment().items():
+            monkeypatch.setenv(name, value)
+        yield standin
+
+
+def done(job: Job) -> Job:
+    """Do a job now, whatever the gate's pace, and return it."""
+    YouTubeGate.objects.update(next_at=timezone.now() - timedelta(seconds=1))
+    acquisition.perform(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def meanwhile(work: Any, *, wait: float = 1.0) -> threading.Thread:
+    """Do something over a connection of its own, and wait for it a little: it may have to wait itself."""
+
+    def run() -> None:
+        try:
+            work()
+        except IntegrityError:
+            pass  # what it belongs to was deleted
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(wait)
+    return thread
+
+
+# Asking
+
+
+def test_a_job_that_ends_just_when_the_same_is_asked_for_does_not_refuse_it(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    acquisition.request(collection, "first-video")
+    look = JobQuerySet.unfinished
+
+    def too_late(self: JobQuerySet) -> JobQuerySet:
+        Job.objects.update(state=Job.State.DONE)
+        return look(self)
+
+    monkeypatch.setattr(JobQuerySet, "unfinished", too_late)
+    assert acquisition.request(collection, "first-video").state == Job.State.QUEUED
+    assert Job.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_tried_again_just_when_the_same_is_asked_for_is_that_one(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = acquisition.request(collection, "first-video")
+    Job.objects.update(state=Job.State.FAILED)
+    again = Job.retry
+
+    def too_late(self: Job) -> None:
+        meanwhile(lambda: acquisition.request(collection, "first-video"), wait=5)
+        again(self)
+
+    monkeypatch.setattr(Job, "retry", too_late)
+    assert acquisition.retry(failed) == Job.objects.unfinished().get()
+
+
+def test_a_video_that_waits_behind_a_channel_goes_first_when_somebody_asks_for_it(collection: Collection) -> None:
+    enqueue(Job(collection=collection, kind=Job.Kind.VIDEO, target="other-video"))
+    waiting, _ = enqueue(Job(collection=collection, kind=Job.Kind.VIDEO, target="first-video", tags=["course"]))
+    asked = acquisition.request(collection, "first-video", tags=["mine"])
+    assert (asked.pk, asked.tags) == (waiting.pk, ["course", "mine"])
+    assert list(Job.objects.ready().values_list("target", flat=True)) == ["first-video", "other-video"]
+
+
+# Premieres
+
+
+def test_a_premiere_that_never_comes_is_asked_for_ever_more_rarely(collection: Collection) -> None:
+    job = acquisition.request(collection, "first-video")
+    pauses = []
+    for hours_late in (0, 4, 400):
+        job.start()
+        start = timezone.now() - timedelta(hours=hours_late)
+        acquisition._settle(job, Premiere("not yet", retry_at=int(start.timestamp())))
+        assert job.run_after is not None
+        pauses.append(round((job.run_after - timezone.now()).total_seconds() / 60))
+    assert pauses[0] == 5
+    assert pauses[1] >= 30
+    assert pauses[2] >= 60 * 24
+
+
+def test_waiting_for_a_premiere_does_not_count_as_a_crash(collection: Collection) -> None:
+    job = acquisition.request(collection, "first-video")
+    for _ in range(acquisition.MAX_CRASHES + 1):
+        job.start()
+        acquisition._settle(job, Premiere("not yet", retry_at=int(timezone.now().timestamp()) + 60))
+    job.start()
+    acquisition.recover_abandoned()
+    job.refresh_from_db()
+    assert job.state == Job.State.QUEUED
+
+
+# Playlists and channels
+
+
+def test_a_schedule_holds_even_if_the_first_look_fails(collection: Collection, youtube: YouTubeStandIn) -> None:
+    youtube.stop()
+    acquisition.request(collection, LIST, every_hours=6)
+    planned = Feed.objects.get().next_sync_at
+    assert planned is not None
+    assert timedelta(hours=5.9) < planned - timezone.now() < timedelta(hours=6.1)
+
+
+def during_the_listing(monkeypatch: pytest.MonkeyPatch, work: Any) -> None:
+    """Let something happen while YouTube is asked for a list."""
+
+    class Interrupted(YouTube):
+        def list_videos(self, *args: Any, **kwargs: Any) -> Listing:
+            work()
+            return super().list_videos(*args, **kwargs)
+
+    monkeypatch.setattr(acquisition, "YouTube", Interrupted)
+
+
+def test_a_schedule_that_is_changed_while_the_list_is_read_stays_changed(
+    collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    youtube.add_playlist("PLnewnewnewnew", [], title="A course")
+    job = acquisition.request(collection, LIST)
+    during_the_listing(monkeypatch, lambda: activity.schedule(Feed.objects.get(), newest=None, every_hours=6))
+    assert done(job).state == Job.State.DONE
+    feed = Feed.objects.get()
+    assert (feed.title, feed.every_hours, feed.next_sync_at is not None) == ("A course", 6, True)
+
+
+def test_a_feed_that_is_removed_while_its_list_is_read_queues_nothing_and_breaks_nothing(
+    collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    youtube.add_video("first-video")
+    youtube.add_playlist("PLnewnewnewnew", ["first-video"], title="A course")
+    job = acquisition.request(collection, LIST)
+    during_the_listing(monkeypatch, lambda: Feed.objects.get().delete())
+    acquisition.perform(job.pk)
+    assert not Job.objects.exists()
+    assert "unexpectedly" not in caplog.text
+
+
+# Videos
+
+
+def test_a_worker_killed_after_fetching_what_is_still_live_fetches_the_end_later(
+    collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    youtube.add_video("first-video", live="now")
+    job = acquisition.request(collection, "first-video")
+
+    def killed(_: Job) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(acquisition, "_fetch_again_later", killed)
+        with pytest.raises(KeyboardInterrupt):
+            acquisition.perform(job.pk)
+    acquisition.recover_abandoned()
+    assert done(job).state == Job.State.DONE
+    assert Job.objects.unfinished().get().run_after is not None
+
+
+def test_a_transcript_that_goes_while_it_is_read_is_not_there(collection: Collection) -> None:
+    video = make_video(collection)
+    found = library.find_transcript(video)
+    Transcript.objects.all().delete()
+    with pytest.raises(TranscriptNotFound):
+        library.cues_of(found)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_others_change_of_a_video_while_it_is_stored_again_stays(collection: Collection) -> None:
+    make_video(collection)
+    changed = threading.Event()
+
+    def change() -> None:
+        with transaction.atomic():
+            Video.objects.update(channel="Changed")
+            changed.set()
+            connection.cursor().execute("SELECT pg_sleep(0.5)")
+
+    other = meanwhile(change, wait=0)
+    changed.wait(5)
+    storing.add_captions(collection, caption_json(make_cues(61), id="lecture-1", title="Lecture one", lang="en"), name="lecture-1.json")
+    other.join()
+    assert Video.objects.values_list("title", "channel").get() == ("Lecture one", "Changed")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("added", ["video", "transcript"])
+def test_a_collection_can_be_deleted_while_things_are_added_to_it(collection: Collection, added: str) -> None:
+    make_video(collection)
+    threads: list[threading.Thread] = []
+
+    def add() -> None:
+        shelf = Collection.objects.get()
+        if added == "video":
+            make_video(shelf, key="lecture-2")
+        else:
+            storing.add_captions(shelf, caption_json(make_cues(5), id="lecture-1", title="x", lang="de"), name="lecture-1.json")
+
+    def add_now(**_: Any) -> None:
+        threads.append(meanwhile(add))
+
+    pre_delete.connect(add_now, sender=Collection)
+    try:
+        shelving.delete(collection)
+    finally:
+        pre_delete.disconnect(add_now, sender=Collection)
+        for thread in threads:
+            thread.join()
+    assert not Video.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_video_can_be_deleted_while_a_transcript_is_added_to_it(collection: Collection) -> None:
+    video = make_video(collection)
+    threads: list[threading.Thread] = []
+
+    def add() -> None:
+        storing.add_captions(collection, caption_json(make_cues(5), id="lecture-1", title="x", lang="de"), name="lecture-1.json")
+
+    def add_now(**_: Any) -> None:
+        threads.append(meanwhile(add))
+
+    pre_delete.connect(add_now, sender=Video)
+    try:
+        shelving.delete_video(video)
+    finally:
+        pre_delete.disconnect(add_now, sender=Video)
+        for thread in threads:
+            thread.join()
+    assert set(Transcript.objects.values_list("language", flat=True)) <= {"de"}
+
+
+# Following
+
+
+def test_the_stream_of_a_job_that_is_deleted_ends() -> None:
+    def render() -> tuple[str, bool]:
+        raise JobNotFound("There is no such job.")
+
+    async def read() -> list[str]:
+        stream = cast(AsyncIterator[bytes], events.stream("job", render).streaming_content)
+        return [part.decode() async for part in stream]
+
+    assert asyncio.run(read())[-1].startswith("event: finished")
