@@ -1,7 +1,9 @@
 """The write side: an address or a file becomes a Transcript. An ingest reads top to bottom: take the turn, fetch, store, done."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +12,7 @@ from django.utils import timezone
 
 from transcripts import conf, files, storing
 from transcripts.errors import (
+    CaptionError,
     Conflict,
     GateClosed,
     InvalidInput,
@@ -38,6 +41,7 @@ logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
 MAX_CRASHES = 5
+LONGEST_NAME = 290  # characters of an uploaded file's name; some are left for the folder that tells two of one name apart
 
 
 # Asking for work
@@ -68,7 +72,7 @@ def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job
 
 def request_files(collection: Collection, uploads: Iterable[tuple[str, bytes]], *, language: str = "", tags: Sequence[str] = (), by: Any = None) -> Job:
     """Queue the import of uploaded files (name, bytes). Raises ``InvalidInput`` when none is a transcript by its name, ``CaptionsTooLarge``."""
-    kept = [(_safe_name(name), data) for name, data in uploads if files.is_candidate(_safe_name(name))]
+    kept = _apart((_safe_name(name), data) for name, data in uploads if files.is_candidate(_safe_name(name)))
     if not kept:
         known = " ".join(files.FORMATS)
         raise InvalidInput("None of these files is a transcript, by its name.", hint=f"Known kinds: {known}")
@@ -202,8 +206,9 @@ def _run_files(job: Job) -> None:
     chosen = files.select(names)
     if job.total == 0:
         job.report(step="importing", done=0, total=len(chosen))
+    written: set[int] = set()
     for selected in chosen:
-        video = _import(job, selected)
+        video = _import(job, selected, written)
         job.report(step=selected.name[:60], done=min(job.done + 1, job.total))
     job.files.all().delete()
     if job.problems and len(job.problems) >= job.total:
@@ -214,28 +219,41 @@ def _run_files(job: Job) -> None:
 _RUNNERS: dict[str, Callable[[Job], None]] = {Job.Kind.VIDEO: _run_video, Job.Kind.FEED: _run_feed, Job.Kind.FILES: _run_files}
 
 
-def _import(job: Job, selected: files.Selected) -> Video | None:
-    """Store one uploaded file and take it off the job in one transaction, so that a killed worker repeats none."""
+def _import(job: Job, selected: files.Selected, written: set[int]) -> Video | None:
+    """Store one uploaded file and take it off the job in one transaction, so that a killed worker repeats none.
+
+    ``written`` collects the primary keys of the transcripts; of several files of one recording the first counts.
+    """
     upload = job.files.filter(name=selected.name).first()
     if upload is None:
         return None
-    info = job.files.filter(name=selected.info_name).first() if selected.info_name else None
     with transaction.atomic():
         upload.delete()
         try:
-            with transaction.atomic():
-                stored = storing.add_captions(
-                    job.collection,
-                    bytes(upload.data),
-                    name=upload.name,
-                    info=bytes(info.data) if info else None,
-                    language=job.language,
-                    tags=job.tags,
-                )
+            stored = _store_upload(job, upload, selected, written)
         except KnowledgeBaseError as error:
             job.add_problem(name=upload.name, error=error)
             return None
+    written.add(stored.transcript.pk)
     return stored.video
+
+
+def _store_upload(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storing.Stored:
+    """Store a file; where it cannot be read, the same recording in another format. Raises what kept the first one out."""
+    info = job.files.filter(name=selected.info_name).first() if selected.info_name else None
+    metadata = bytes(info.data) if info else None
+    try:
+        return _store_file(job, upload, metadata, written)
+    except CaptionError:
+        for name in selected.instead:
+            with suppress(CaptionError):
+                return _store_file(job, job.files.get(name=name), metadata, written)
+        raise
+
+
+def _store_file(job: Job, file: JobFile, info: bytes | None, written: set[int]) -> storing.Stored:
+    data = bytes(file.data)
+    return storing.add_captions(job.collection, data, name=file.name, info=info, language=job.language, tags=job.tags, settled=written)
 
 
 def _only_problem(job: Job) -> KnowledgeBaseError:
@@ -330,4 +348,14 @@ def _keep_thumbnail(youtube: YouTube, video: Video) -> None:
 
 
 def _safe_name(name: str) -> str:
-    return "".join(character for character in name.replace("\\", "/") if character.isprintable()).strip("/")[:300]
+    return "".join(character for character in name.replace("\\", "/") if character.isprintable()).strip("/")[:LONGEST_NAME]
+
+
+def _apart(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Put a second file of one name into a folder that sorts behind: browsers leave the folders out, and neither may get lost."""
+    count: Counter[str] = Counter()
+    kept = []
+    for name, data in uploads:
+        count[name] += 1
+        kept.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
+    return kept

@@ -13,10 +13,11 @@ INFO_SUFFIX = ".info.json"
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A caption file, and the name of yt-dlp's metadata file beside it, if there is one."""
+    """A caption file, the name of yt-dlp's metadata file beside it, and the same recording in other formats, for when this cannot be read."""
 
     name: str
     info_name: str = ""
+    instead: tuple[str, ...] = ()
 
 
 def is_candidate(name: str) -> bool:
@@ -29,12 +30,12 @@ def select(names: Iterable[str]) -> list[Selected]:
     """Pick one caption file for each recording, language and folder, and find its metadata; in the order of the names."""
     candidates = sorted(name for name in names if is_candidate(name))
     infos = {name for name in candidates if name.casefold().endswith(INFO_SUFFIX)}
-    best: dict[tuple[str, ...], str] = {}
+    recordings: dict[tuple[str, ...], list[str]] = {}
     for name in candidates:
         if name not in infos:
-            kept = best.setdefault(_recording(name), name)
-            best[_recording(name)] = min(kept, name, key=_rank)
-    return [Selected(name=name, info_name=_info_for(name, infos)) for name in sorted(best.values())]
+            recordings.setdefault(_recording(name), []).append(name)
+    ranked = sorted(sorted(names, key=_rank) for names in recordings.values())
+    return [Selected(name=best, info_name=_info_for(best, infos), instead=tuple(others)) for best, *others in ranked]
 
 
 def is_auto(name: str) -> bool:

@@ -22,6 +22,7 @@ from transcripts.timecodes import clock, parse_target, watch_url
 MAX_QUERY = 1_000  # characters
 MAX_REFERENCE = 500  # an address with all its parameters
 MAX_HITS = 50
+MAX_TRACK = 50  # a language code, a dot and an origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +166,23 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
 
 
 def find_transcript(video: Video, *, language: str = "") -> Transcript:
-    """Return the video's transcript in a language, or the best one. Raises ``TranscriptNotFound``, naming what there is."""
-    language = clean(language, 35)
-    transcripts = video.transcripts.light().best_first([language] if language else settings.TRANSCRIPT_LANGUAGES)
+    """Return the video's transcript in a language, or the best one. Raises ``TranscriptNotFound``, naming what there is.
+
+    Of several in one language a person's comes first: YouTube's manual track, an uploaded file, speech recognition, a translating machine.
+    ``en.auto`` asks for one of them: the language, a dot and the origin.
+    """
+    wanted = clean(language, MAX_TRACK)
+    transcripts = video.transcripts.light().best_first(settings.TRANSCRIPT_LANGUAGES)
     if not transcripts:
         raise TranscriptNotFound(f"“{video}” has no transcript yet.", hint="Its job may still run, or have failed: see Activity or `kb jobs`.")
-    best = transcripts[0]
-    if language and not matches_language(best.language, language):
-        available = ", ".join(sorted({one.language or "unknown" for one in transcripts}))
-        raise TranscriptNotFound(f"“{video}” has no transcript in “{language}”.", hint=f"Available: {available}.")
-    return best
+    if found := _choose(transcripts, wanted):
+        return found
+    raise TranscriptNotFound(f"“{video}” has no transcript in “{wanted}”.", hint=f"Available: {', '.join(_names(transcripts))}.")
+
+
+def tracks(video: Video) -> list[str]:
+    """Return what to ask for to get each of the video's transcripts: its language, or ``en.auto`` where that alone gives another one."""
+    return [name for name in _names(list(video.transcripts.all())) if name != "unknown"]
 
 
 def matches_language(has: str, wanted: str) -> bool:
@@ -262,6 +270,21 @@ def _conditions(reference: str) -> Sequence[dict[str, str]]:
     except InvalidUrl:
         return conditions
     return [*conditions, {"youtube_id": target.id}, {"key": target.id}] if target.kind == "video" else conditions
+
+
+def _choose(transcripts: Sequence[Transcript], wanted: str) -> Transcript | None:
+    """Return the one called so, else the best one in a language; ``transcripts`` come best first."""
+    if not wanted:
+        return transcripts[0]
+    called = [one for one in transcripts if one.track.casefold() == wanted.casefold()]
+    ranked = sorted(transcripts, key=lambda one: one.preference([wanted.casefold()]))
+    return next(iter(called + [one for one in ranked if matches_language(one.language, wanted)]), None)
+
+
+def _names(transcripts: Sequence[Transcript]) -> list[str]:
+    named = [one for one in transcripts if one.language]
+    names = [one.language if _choose(named, one.language) == one else one.track for one in named]
+    return sorted(names) + ["unknown"] * (len(named) < len(transcripts))
 
 
 # Transcripts as files

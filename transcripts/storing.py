@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -61,8 +61,13 @@ def add_captions(
     tags: Sequence[str] = (),
     title: str = "",
     key: str = "",
+    settled: Container[int] = (),
 ) -> Stored:
-    """Parse one caption file and store it; ``info`` is yt-dlp's metadata file. Raises ``CaptionError`` kinds, ``Conflict``."""
+    """Parse one caption file and store it; ``info`` is yt-dlp's metadata file. Raises ``CaptionError`` kinds, ``Conflict``.
+
+    Transcripts whose primary keys are in ``settled`` stay as they are: an import passes those that it has written already, so that of several
+    files of one recording the first counts, and doing the same import again changes nothing.
+    """
     name = clean(name, 300)
     check_size(name, data)
     parsed = captions.parse(data, name=name)
@@ -78,7 +83,8 @@ def add_captions(
         tags=tuple(tags),
     )
     origin = Origin.AUTO if files.is_auto(name) else Origin.UPLOAD
-    return _store(collection, found, cues=parsed.cues, language=language or name_language or parsed.language, origin=origin, raw_name=name, raw=data)
+    language = language or name_language or parsed.language
+    return _store(collection, found, cues=parsed.cues, language=language, origin=origin, raw_name=name, raw=data, settled=settled)
 
 
 def add_text(collection: Collection, text: str, *, title: str, language: str = "", tags: Sequence[str] = (), key: str = "") -> Stored:
@@ -94,7 +100,7 @@ def reparse(transcript: Transcript) -> Change:
         raise Conflict(f"The original of “{transcript.video}” was not kept.", hint="Fetch or add it again.")
     parsed = captions.parse(bytes(raw.data), name=raw.name)
     with transaction.atomic():
-        return _write(transcript.video, parsed.cues, language=transcript.language, origin=transcript.origin)[1]
+        return _write(transcript.video, parsed.cues, language=transcript.language, origin=transcript.origin, old=transcript)[1]
 
 
 def store_fetched(collection: Collection, fetched: Fetched, *, tags: Sequence[str] = ()) -> Stored:
@@ -115,14 +121,28 @@ def clean_key(text: str) -> str:
     return " ".join(printable.replace("/", "-").replace("\\", "-").split())[:KEY_LENGTH] or "untitled"
 
 
-def _store(collection: Collection, found: Metadata, *, cues: Sequence[Cue], language: str, origin: str, raw_name: str, raw: bytes) -> Stored:
+def _store(
+    collection: Collection,
+    found: Metadata,
+    *,
+    cues: Sequence[Cue],
+    language: str,
+    origin: str,
+    raw_name: str,
+    raw: bytes,
+    settled: Container[int] = (),
+) -> Stored:
     language = clean(language, 35)
     with transaction.atomic():
         video = _store_video(collection, found, duration=cues[-1].end)
-        _refuse_other_recording(video, cues, language=language, origin=origin, raw_name=raw_name)
-        transcript, change = _write(video, cues, language=language, origin=origin)
+        old = Transcript.objects.light().filter(video=video, language=language, origin=origin).select_related("raw").first()
+        if old is not None:
+            _refuse_other_recording(video, old, cues, raw_name=raw_name)
+            if old.pk in settled:
+                return Stored(video=video, transcript=old, change=Change.UNCHANGED)
+        transcript, change = _write(video, cues, language=language, origin=origin, old=old)
         if raw:
-            RawCaptions.objects.update_or_create(transcript=transcript, defaults={"name": clean(raw_name, 300), "data": raw})
+            _keep_original(transcript, old, name=clean(raw_name, 300), data=raw)
     return Stored(video=video, transcript=transcript, change=change)
 
 
@@ -131,11 +151,11 @@ def _store_video(collection: Collection, found: Metadata, *, duration: int) -> V
     defaults = {**values, "title": values.get("title") or found.key, "duration": max(duration, values.get("duration", 0))}
     # Locked, so that nothing of what others change or delete meanwhile is written back.
     video, created = Video.objects.select_for_update().get_or_create(collection=collection, key=found.key, defaults=defaults)
-    if not created:
-        for name, value in values.items():
+    values["duration"] = max(duration, values.get("duration", 0), video.duration)
+    if not created and (new := {name: value for name, value in values.items() if getattr(video, name) != value}):
+        for name, value in new.items():
             setattr(video, name, value)
-        video.duration = max(duration, video.duration)
-        video.save()
+        video.save(update_fields=[*new, "updated_at"])
     return video
 
 
@@ -154,10 +174,9 @@ def _video_values(found: Metadata) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value} | {"partial": found.partial}
 
 
-def _refuse_other_recording(video: Video, cues: Sequence[Cue], *, language: str, origin: str, raw_name: str) -> None:
+def _refuse_other_recording(video: Video, old: Transcript, cues: Sequence[Cue], *, raw_name: str) -> None:
     """Keep a second file of the same name from overwriting another recording; a new version of the same one may."""
-    old = Transcript.objects.filter(video=video, language=language, origin=origin).select_related("raw").first()
-    if origin not in (Origin.UPLOAD, Origin.AUTO) or old is None or not hasattr(old, "raw") or old.raw.name == raw_name:
+    if old.origin not in (Origin.UPLOAD, Origin.AUTO) or not hasattr(old, "raw") or old.raw.name == raw_name:
         return
     before, now = _vocabulary(captions.from_json(old.cues)), _vocabulary(cues)
     if len(before & now) < ALIKE * min(len(before), len(now)):
@@ -168,10 +187,9 @@ def _vocabulary(cues: Iterable[Cue]) -> set[str]:
     return {token for cue in cues for token in bm25.tokenize(cue.text)}
 
 
-def _write(video: Video, cues: Sequence[Cue], *, language: str, origin: str) -> tuple[Transcript, Change]:
+def _write(video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None) -> tuple[Transcript, Change]:
     rows = captions.to_json(cues)
     digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
-    old = Transcript.objects.light().filter(video=video, language=language, origin=origin).first()
     if old is not None and old.digest == digest:
         return old, Change.UNCHANGED
     values = {
@@ -183,16 +201,26 @@ def _write(video: Video, cues: Sequence[Cue], *, language: str, origin: str) -> 
         "duration": cues[-1].end,
         "updated_at": timezone.now(),
     }
-    transcript, created = Transcript.objects.update_or_create(video=video, language=language, origin=origin, defaults=values)
-    _index(transcript, cues)
-    return transcript, Change.ADDED if created else Change.UPDATED
+    # One statement each: a second worker with the same captions changes nothing, and thousands of files cost a third of the time.
+    written = Transcript(video=video, language=language, origin=origin, **values)
+    Transcript.objects.bulk_create([written], update_conflicts=True, unique_fields=["video", "language", "origin"], update_fields=[*values])
+    _index(written, cues)
+    return written, Change.ADDED if old is None else Change.UPDATED
+
+
+def _keep_original(transcript: Transcript, old: Transcript | None, *, name: str, data: bytes) -> None:
+    if old is not None and hasattr(old, "raw") and (old.raw.name, bytes(old.raw.data)) == (name, data):
+        return
+    original = RawCaptions(transcript=transcript, name=name, data=data)
+    RawCaptions.objects.bulk_create([original], update_conflicts=True, unique_fields=["transcript"], update_fields=["name", "data"])
 
 
 def _index(transcript: Transcript, cues: Sequence[Cue]) -> None:
     seconds = conf.limits().search_segment_seconds
     index = bm25.Index.build([group.text for group in group_by_time(cues, seconds)])
     values = {"segment_seconds": seconds, "tokenizer_version": bm25.TOKENIZER_VERSION, "digest": transcript.digest, "data": index.to_bytes()}
-    TranscriptIndex.objects.update_or_create(transcript=transcript, defaults=values)
+    index_row = TranscriptIndex(transcript=transcript, **values)
+    TranscriptIndex.objects.bulk_create([index_row], update_conflicts=True, unique_fields=["transcript"], update_fields=[*values])
 
 
 def _info(data: bytes | None) -> VideoInfo | None:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.db.models import Prefetch, prefetch_related_objects
+
 from kbsite.cli import following, importing, shapes
 from kbsite.cli.importing import Problem
 from kbsite.cli.terminal import note, print_json, say, table
 from kbsite.errors import exit_code_of
 from transcripts import acquisition, conf, library, storing, tasks
 from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
-from transcripts.models import Collection, Job, WorkerPulse
+from transcripts.models import Collection, Job, Transcript, WorkerPulse
 from transcripts.scope import Scope
 from transcripts.storing import Stored
 from transcripts.timecodes import parse_target
@@ -58,6 +60,7 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """Return all of it."""
         videos = {one.video.pk: one.video for one in self.stored} | {one.video.pk: one.video for one in self.jobs if one.video}
+        prefetch_related_objects(list(videos.values()), Prefetch("transcripts", queryset=Transcript.objects.light()))
         return {
             **self.counts(),
             "videos": [shapes.video(video) for video in videos.values()],
@@ -72,6 +75,8 @@ class Report:
             return
         if self.stored or self.skipped or self.problems:
             say(", ".join(f"{count} {name}" for name, count in self.counts().items()))
+        elif not self.jobs:
+            note("No caption files are there: nothing was added.", "yellow")
         self._print_jobs()
         self._print_problems()
 
@@ -99,8 +104,8 @@ def shelf(scope: Scope, name: str) -> Collection:
 def add(collection: Collection, what: Sequence[str], *, wishes: Wishes) -> Report:
     """Add everything that was named; one that fails does not keep the others out."""
     report = Report(waited=wishes.wait)
-    paths = [Path(name) for name in what if name != PASTED and Path(name).exists()]
-    addresses = [name for name in what if name != PASTED and not Path(name).exists()]
+    paths = [Path(name) for name in what if name != PASTED and _exists(name)]
+    addresses = [name for name in what if name != PASTED and not _exists(name)]
     _check_title(what, paths, wishes)
     if PASTED in what:
         _add_pasted(collection, wishes, report)
@@ -110,6 +115,13 @@ def add(collection: Collection, what: Sequence[str], *, wishes: Wishes) -> Repor
     if wishes.wait and report.jobs:
         _follow(report, quiet=wishes.quiet)
     return report
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except OSError:  # too long for a name, or in a folder that may not be read
+        return False
 
 
 def _check_title(what: Sequence[str], paths: Sequence[Path], wishes: Wishes) -> None:
@@ -147,7 +159,8 @@ def _request(collection: Collection, address: str, wishes: Wishes, report: Repor
         job = acquisition.request(collection, address, language=wishes.language, tags=wishes.tags, newest=wishes.newest, every_hours=wishes.every_hours)
     except InvalidUrl as error:
         missing = "/" in address and "youtu" not in address.casefold() or importing.is_captions_name(address)
-        report.fail(address, InvalidInput(f"There is no file “{address}” here, and it is no address of YouTube.") if missing else error)
+        shown = address if len(address) <= 100 else f"{address[:99]}…"
+        report.fail(shown, InvalidInput(f"There is no file “{shown}” here, and it is no address of YouTube.") if missing else error)
         return
     tasks.send(job)
     report.jobs.append(job)

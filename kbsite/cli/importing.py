@@ -11,7 +11,7 @@ from django.db import transaction
 
 from kbsite.cli.terminal import err
 from transcripts import conf, files, storing
-from transcripts.errors import InvalidInput, KnowledgeBaseError
+from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
 from transcripts.storing import Stored
 
@@ -39,12 +39,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A caption file, its name as stored, yt-dlp's metadata beside it, and whether the person named it (rather than its folder)."""
+    """A caption file, its name as stored, yt-dlp's metadata beside it, and whether the person named it (rather than its folder).
+
+    ``instead`` are the same recording in other formats, best first, for when this one cannot be read.
+    """
 
     path: Path
     name: str
     info: Path | None = None
     named: bool = False
+    instead: "tuple[Found, ...]" = ()
 
 
 @dataclass(slots=True)
@@ -81,6 +85,7 @@ def gather(paths: Sequence[Path]) -> Gathered:
 
 def run(collection: Collection, gathered: Gathered, *, tags: Sequence[str], language: str, title: str, quiet: bool) -> Iterator[Outcome]:
     """Import file after file, a bar showing how far it is; yields what came of each."""
+    written: set[int] = set()
     with ExitStack() as stack:
         waiting: Iterable[Found] = gathered.found
         if not quiet and len(gathered.found) > 1:
@@ -88,16 +93,27 @@ def run(collection: Collection, gathered: Gathered, *, tags: Sequence[str], lang
         remaining = iter(waiting)
         while batch := list(itertools.islice(remaining, AT_ONCE)):
             with transaction.atomic():
-                outcomes = [Outcome(found, _store(collection, found, tags=tags, language=language, title=title)) for found in batch]
+                outcomes = [Outcome(found, _store(collection, found, tags=tags, language=language, title=title, written=written)) for found in batch]
             yield from outcomes
 
 
-def _store(collection: Collection, found: Found, *, tags: Sequence[str], language: str, title: str) -> Stored | KnowledgeBaseError:
+def _store(collection: Collection, found: Found, *, tags: Sequence[str], language: str, title: str, written: set[int]) -> Stored | KnowledgeBaseError:
+    result = _store_one(collection, found, tags=tags, language=language, title=title, written=written)
+    if isinstance(result, CaptionError):
+        others = (_store_one(collection, one, tags=tags, language=language, title=title, written=written) for one in found.instead)
+        return next((other for other in others if isinstance(other, Stored)), result)
+    return result
+
+
+def _store_one(collection: Collection, found: Found, *, tags: Sequence[str], language: str, title: str, written: set[int]) -> Stored | KnowledgeBaseError:
     try:
         info = _read(found.info) if found.info else None
-        return storing.add_captions(collection, _read(found.path), name=found.name, info=info, language=language, tags=tags, title=title)
+        data = _read(found.path)
+        stored = storing.add_captions(collection, data, name=found.name, info=info, language=language, tags=tags, title=title, settled=written)
     except KnowledgeBaseError as error:
         return error
+    written.add(stored.transcript.pk)
+    return stored
 
 
 def _read(path: Path) -> bytes:
@@ -142,7 +158,8 @@ def _gather_folder(folder: Path, gathered: Gathered) -> None:
     gathered.skipped += sum(name not in used for name in names)
     for one in chosen:
         info = folder / one.info_name if one.info_name else None
-        gathered.found.append(Found(path=folder / one.name, name=_stored_name(one.name), info=info))
+        others = tuple(Found(path=folder / name, name=_stored_name(name), info=info) for name in one.instead)
+        gathered.found.append(Found(path=folder / one.name, name=_stored_name(one.name), info=info, instead=others))
 
 
 def _files_under(folder: Path, gathered: Gathered) -> Iterator[str]:
@@ -165,9 +182,14 @@ def _gather_named(paths: Sequence[Path], gathered: Gathered) -> None:
     used_infos = {Path(one.info_name) for one in chosen.values() if one.info_name}
     for path in dict.fromkeys(paths):
         if path in chosen or not files.is_candidate(path.name):
-            gathered.found.append(Found(path=path, name=_stored_name(path.name), info=_info_beside(path), named=True))
+            others = (Path(name) for name in chosen[path].instead) if path in chosen else ()
+            gathered.found.append(_named(path, instead=tuple(_named(other) for other in others)))
         elif path not in used_infos:
             gathered.skipped += 1
+
+
+def _named(path: Path, *, instead: tuple[Found, ...] = ()) -> Found:
+    return Found(path=path, name=_stored_name(path.name), info=_info_beside(path), named=True, instead=instead)
 
 
 def _info_beside(path: Path) -> Path | None:

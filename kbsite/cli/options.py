@@ -15,3 +15,7 @@ InCollection = Annotated[
     str, typer.Option("--collection", "-c", metavar="NAME", help="The collection, by name or slug.", autocompletion=completion.collections, show_default=False)
 ]
 Language = Annotated[str, typer.Option("--lang", metavar="CODE", help="Caption language, such as en or pt-BR.", show_default=False)]
+Track = Annotated[
+    str,
+    typer.Option("--lang", metavar="CODE", help="Language, such as en or pt-BR; en.auto: speech recognition beside a better en.", show_default=False),
+]

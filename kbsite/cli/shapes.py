@@ -5,7 +5,7 @@ from typing import Any
 from rich.text import Text
 
 from kbsite.cli.terminal import note, out, printable, say
-from transcripts.library import Hit, VideoReading, VideoSearch, link_at
+from transcripts.library import Hit, VideoReading, VideoSearch, link_at, tracks
 from transcripts.models import Job, Video
 from transcripts.reading import Chunk
 from transcripts.timecodes import clock
@@ -28,8 +28,8 @@ def video(one: Video) -> dict[str, Any]:
 
 
 def languages(one: Video) -> list[str]:
-    """Return the languages that it has transcripts in."""
-    return sorted({transcript.language for transcript in one.transcripts.all() if transcript.language})
+    """Return the languages that it has transcripts in, as --lang takes them: ``en.auto`` beside an ``en`` that a person made."""
+    return tracks(one)
 
 
 def reading(found: VideoReading) -> dict[str, Any]:

@@ -26,7 +26,13 @@ def _clean(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_clean)]
 VideoId = Annotated[Text, Field(min_length=1, max_length=2048, description="Id of the video, or any YouTube address of it.")]
-Language = Annotated[Text, Field(max_length=35, description="Language code such as en or de. Default: the best there is.")]
+Language = Annotated[
+    Text,
+    Field(
+        max_length=35,
+        description="Language code such as en or de; en.auto for speech recognition beside a better en. Default: the best there is.",
+    ),
+]
 Collection = Annotated[Text, Field(max_length=120, description="Collection to look in (its slug or name). Default: all you can see.")]
 TargetCollection = Annotated[Text, Field(max_length=120, description="Collection to add to (its slug or name).")]
 

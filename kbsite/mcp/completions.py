@@ -47,13 +47,13 @@ def _videos(by: Caller, typed: str, collection: str) -> Completion:
 
 
 def _languages(by: Caller, reference: str) -> list[str]:
-    found = Transcript.objects.visible(by.scope)
-    if reference:
-        try:
-            found = found.filter(video=library.find_video(by.scope, reference.replace("\0", "")))
-        except NotFound:
-            return []
-    return sorted({language for language in found.values_list("language", flat=True).distinct() if language})
+    if not reference:
+        found = Transcript.objects.visible(by.scope).order_by("language").values_list("language", flat=True)
+        return [language for language in found.distinct() if language]
+    try:
+        return library.tracks(library.find_video(by.scope, reference.replace("\0", "")))
+    except NotFound:
+        return []
 
 
 def _starting(values: list[str], typed: str) -> Completion:

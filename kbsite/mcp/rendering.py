@@ -179,7 +179,7 @@ def _video(video: Video) -> VideoAnswer:
         channel=video.channel[:NAME],
         collection=video.collection.slug,
         duration=video.duration / 1000,
-        languages=sorted({transcript.language for transcript in video.transcripts.all()}),
+        languages=library.tracks(video),
         url=video.url,
         published_at=video.published_at.date().isoformat() if video.published_at else None,
     )

@@ -126,6 +126,19 @@ def test_uploaded_files_are_stored_one_by_one_and_what_is_broken_is_told(collect
     assert Video.objects.get().key == "good"
 
 
+def test_two_uploaded_files_of_one_name_are_both_looked_at(collection: Collection) -> None:
+    other = b"WEBVTT\n\n00:01.000 --> 00:02.000\nquite another recording\n"
+    job = done(acquisition.request_files(collection, [("talk.vtt", VTT), ("talk.vtt", other), ("talk.vtt", VTT)]))
+    assert (job.state, job.total, [problem["code"] for problem in job.problems]) == (Job.State.DONE, 3, ["conflict"])
+    assert library.cues_of(Transcript.objects.get())[0].text == "hello there world"
+
+
+def test_an_uploaded_file_that_cannot_be_read_gives_way_to_another_format_of_the_recording(collection: Collection) -> None:
+    job = done(acquisition.request_files(collection, [("talk.vtt", VTT), ("talk.json3", b"")]))
+    assert (job.state, job.problems) == (Job.State.DONE, [])
+    assert Transcript.objects.get().video.key == "talk"
+
+
 def test_an_import_of_which_nothing_can_be_read_fails_with_the_reason(collection: Collection) -> None:
     job = done(acquisition.request_files(collection, [("bad.vtt", b"<html></html>")]))
     assert (job.state, "bad.vtt" in job.error) == (Job.State.FAILED, True)

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.makers import make_cues, make_video
+from tests.makers import caption_json, make_cues, make_video
 from transcripts import library, storing
 from transcripts.errors import CollectionNotFound, EmptyQuery, TranscriptNotFound, VideoNotFound
 from transcripts.library import Filter
@@ -16,7 +16,13 @@ pytestmark = pytest.mark.django_db
 
 def test_a_video_is_found_by_its_id_its_youtube_id_and_any_address_of_it(collection: Collection, scope: Scope) -> None:
     video = make_video(collection, key="talk-7", youtube_id="dQw4w9WgXcQ")
-    for reference in ("talk-7", " talk-7 ", "dQw4w9WgXcQ", "https://youtu.be/dQw4w9WgXcQ?t=9", "https://www.youtube.com/watch?v=dQw4w9WgXcQ"):
+    for reference in (
+        "talk-7",
+        " talk-7 ",
+        "dQw4w9WgXcQ",
+        "https://youtu.be/dQw4w9WgXcQ?t=9",
+        "https://www.youtube.com/watch?v=dQw4w9WgXcQ",
+    ):
         assert library.find_video(scope, reference) == video
 
 
@@ -123,3 +129,25 @@ def test_no_text_from_outside_upsets_the_database(collection: Collection, scope:
         library.find_collection(scope, hostile)
     with suppress(EmptyQuery):
         assert library.search(video, hostile).hits == ()
+
+
+def test_of_several_transcripts_in_one_language_a_persons_comes_first_and_each_can_be_asked_for(collection: Collection) -> None:
+    video = make_video(collection, key="talk")
+    auto = storing.add_captions(collection, caption_json(make_cues(3, seconds=7)), name="talk.en.auto.json").transcript
+    german = storing.add_captions(collection, caption_json(make_cues(3)), name="talk.de.auto.json").transcript
+    uploaded = video.transcripts.get(language="en", origin="upload")
+    assert library.tracks(video) == ["de", "en", "en.auto"]
+    for name, wanted in (("", uploaded), ("en", uploaded), ("en.auto", auto), ("EN.Auto", auto), ("de", german), ("de.auto", german)):
+        assert library.find_transcript(video, language=name) == wanted
+    with pytest.raises(TranscriptNotFound) as caught:
+        library.find_transcript(video, language="de.upload")
+    assert "de, en, en.auto" in caught.value.hint
+
+
+def test_a_transcript_of_no_known_language_is_read_and_told_as_unknown(collection: Collection) -> None:
+    video = make_video(collection, key="talk", lang="")
+    assert library.find_transcript(video).language == ""
+    assert library.tracks(video) == []
+    with pytest.raises(TranscriptNotFound) as caught:
+        library.find_transcript(video, language="en")
+    assert "unknown" in caught.value.hint

@@ -20,6 +20,8 @@ def _storable(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_storable)]
 Language = Annotated[Text, StringConstraints(max_length=35), Field(description="A language code, such as en or pt-BR; empty: the preferred one.")]
+_TRACK = "A language code, such as en; en.auto for speech recognition beside a better en; empty: the preferred one."
+Track = Annotated[Text, StringConstraints(max_length=library.MAX_TRACK), Field(description=_TRACK)]
 Shelf = Annotated[Text, StringConstraints(max_length=120), Field(description="The collection, by slug or name; empty: the usual one.")]
 Tags = Annotated[list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=50)]
 VideoId = Annotated[Text, Path(description="The video's id, its YouTube id, or its address on YouTube, URL-encoded.", max_length=2048)]
@@ -62,7 +64,7 @@ class Reach(Schema):
     """Which of several: a collection where several hold the video, a language where it has several."""
 
     collection: Shelf = ""
-    language: Language = ""
+    language: Track = ""
 
 
 class ReadingIn(Reach):

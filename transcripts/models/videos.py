@@ -131,6 +131,11 @@ class Transcript(models.Model):
     def __str__(self) -> str:
         return f"{self.video_id} · {self.language or 'unknown language'} · {self.get_origin_display()}"
 
+    @property
+    def track(self) -> str:
+        """What asks for exactly this transcript of the video, where a language is asked for: the language, a dot and the origin."""
+        return f"{self.language}.{self.origin}"
+
     def preference(self, languages: list[str]) -> tuple[int, int, int]:
         """Return a sort key: how far down the language preference, how far from a person's text, how old."""
         language = self.language.casefold()

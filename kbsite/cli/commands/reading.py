@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kbsite.cli import completion
-from kbsite.cli.options import InCollection, Json, Language, VideoId, Yes
+from kbsite.cli.options import InCollection, Json, Language, Track, VideoId, Yes
 from kbsite.cli.terminal import confirm, note, open_library, print_json, say, table
 from transcripts.errors import InvalidInput
 from transcripts.timecodes import clock, parse_clock
@@ -62,7 +62,7 @@ def show(
     start: Annotated[str, typer.Option(metavar="TIME", help="From this moment on: 90, 12:34, 1:02:03 or 1h2m3s.", show_default=False)] = "",
     end: Annotated[str, typer.Option(metavar="TIME", help="Up to this moment.", show_default=False)] = "",
     chunk_size: Annotated[int | None, typer.Option(help="Seconds of a chunk; unset: CHUNK_SIZE_SECONDS.", show_default=False)] = None,
-    lang: Language = "",
+    lang: Track = "",
     collection: InCollection = "",
     as_json: Json = False,
 ) -> None:
@@ -84,7 +84,7 @@ def search(
     query: Annotated[str, typer.Argument(help="Words to look for.")],
     inside: Annotated[str, typer.Option("--in", metavar="ID", help="The video to search in.", autocompletion=completion.video_ids, show_default=False)] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many hits at most.")] = 5,
-    lang: Language = "",
+    lang: Track = "",
     collection: InCollection = "",
     as_json: Json = False,
 ) -> None:
@@ -106,7 +106,7 @@ def search(
 def export(
     reference: VideoId,
     form: Annotated[Format, typer.Option("--format", "-f", help="The format.")] = Format.VTT,
-    lang: Language = "",
+    lang: Track = "",
     collection: InCollection = "",
 ) -> None:
     """Write a transcript as captions or text to the standard output."""

@@ -50,6 +50,33 @@ def test_adding_again_changes_nothing_and_a_new_version_updates(kb: Kb, tmp_path
     assert Transcript.objects.count() == 1
 
 
+def test_two_files_of_one_recording_do_not_take_turns(kb: Kb, tmp_path: Path) -> None:
+    for name, text in (("srt/talk.srt", b"1\n00:00:00,000 --> 00:00:04,000\nHello and welcome.\n"), ("vtt/talk.vtt", VTT)):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(text)
+    first, again = (kb("add", tmp_path / "srt", tmp_path / "vtt", "--json").json for _ in range(2))
+    assert (first["added"], first["updated"], first["unchanged"]) == (1, 0, 1)
+    assert (again["added"], again["updated"], again["unchanged"]) == (0, 0, 2)
+    assert (kb("show", "talk", "--json").json["text"], RawCaptions.objects.get().name) == ("Hello and welcome.", "talk.srt")
+
+
+def test_where_the_best_format_cannot_be_read_another_one_of_the_recording_is_taken(kb: Kb, tmp_path: Path) -> None:
+    (tmp_path / "talk.json3").write_bytes(b"")
+    (tmp_path / "talk.vtt").write_bytes(VTT)
+    for asked in ((tmp_path,), (tmp_path / "talk.json3", tmp_path / "talk.vtt")):
+        report = kb("add", *asked, "--json").json
+        assert (report["videos"][0]["id"], report["problems"]) == ("talk", [])
+    assert RawCaptions.objects.get().name == "talk.vtt"
+
+
+def test_a_folder_without_captions_is_said_to_be_one(kb: Kb, tmp_path: Path) -> None:
+    assert "No caption files" in kb("add", tmp_path).err
+
+
+def test_what_is_too_long_for_a_name_is_refused(kb: Kb) -> None:
+    assert "invalid_url" in kb("add", "a" * 5_000, code=2).out
+
+
 def test_title_language_and_collection_can_be_given(kb: Kb, tmp_path: Path, collection: Collection) -> None:
     (tmp_path / "x.srt").write_bytes(b"1\n00:00:01,000 --> 00:00:02,000\nHallo.\n")
     kb("add", tmp_path / "x.srt", "--title", "Ein Vortrag", "--lang", "de", "-c", "lectures")
