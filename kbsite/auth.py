@@ -70,8 +70,9 @@ class CallerMiddleware(MiddlewareMixin):
         # An ASGI request has a `scope` of its own, out of which Django reads whether it came over HTTPS: remember that before ours takes the name.
         scheme = request._get_scheme()
         request._get_scheme = lambda: scheme
+        _forget_impossible_session(request)
         request.caller = SimpleLazyObject(lambda: caller_of_request(request))
-        request.scope = SimpleLazyObject(lambda: caller.scope if (caller := caller_of_request(request)) else NOTHING)
+        request.scope = SimpleLazyObject(lambda: request.caller.scope if request.caller else NOTHING)
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):
@@ -88,6 +89,12 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
         if getattr(request, "htmx", False):
             return HttpResponse(status=204, headers={"HX-Redirect": reverse("sign-in")})
         return super().handle_no_permission(request, view_func)
+
+
+def _forget_impossible_session(request: Any) -> None:
+    session = getattr(request, "session", None)
+    if session is not None and "\0" in (session.session_key or ""):  # a quoted cookie can carry it; PostgreSQL would refuse the question
+        request.session = type(session)()
 
 
 def _as_member(user: User) -> Scope:

@@ -6,7 +6,7 @@ from functools import partial
 
 from celery import shared_task
 from django.db import transaction
-from kombu.exceptions import OperationalError
+from kombu.exceptions import ChannelError, OperationalError
 
 from transcripts import acquisition
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
@@ -59,6 +59,6 @@ def dispatch() -> None:
 def _publish(job: Job) -> None:
     try:
         run_job.delay(job.pk)
-    except OperationalError as error:
+    except (OperationalError, ChannelError, OSError) as error:  # the last two: a queue of files on a full disk
         logger.warning("the broker is away (%s); job %s waits for the next sweep", type(error).__name__, job.pk)
         job.mark_unsent()

@@ -15,6 +15,7 @@ from rest_framework.routers import APIRootView, DefaultRouter
 from kbsite.content import filters, serializers
 from kbsite.content.incoming import BoundedJSONParser, Search
 from kbsite.content.permissions import EditorsWrite, OwnersWrite
+from transcripts import shelving
 from transcripts.errors import Conflict, Forbidden
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
@@ -74,6 +75,10 @@ class Collections(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.Destr
             Membership.objects.create(collection=collection, user=asked.user, role=Role.OWNER)
         collection.video_count = 0
 
+    def perform_destroy(self, instance: Collection) -> None:
+        """Delete it with all that is on it, also while workers add to it."""
+        shelving.delete(instance)
+
 
 class Members(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
     """Who may do what with a collection. A collection keeps at least one owner."""
@@ -119,6 +124,10 @@ class Videos(mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModel
     def get_serializer_class(self) -> Any:
         """Say all of a single one."""
         return serializers.VideoSerializer if self.action == "list" else serializers.VideoDetail
+
+    def perform_destroy(self, instance: Video) -> None:
+        """Delete it with its transcripts, also while a worker stores another one."""
+        shelving.delete_video(instance)
 
 
 class Transcripts(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):

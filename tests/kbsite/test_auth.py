@@ -3,6 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from kbsite.auth import caller_of_token, everything, scope_of
@@ -82,3 +85,15 @@ def test_a_sign_in_link_works_once_and_a_newer_one_ends_the_older(collection: Co
     assert SignInLink.redeem(newer) == user
     assert SignInLink.redeem(newer) is None
     assert SignInLink.redeem(SignInLink.issue(user, valid_for=timedelta(0))) is None
+
+
+def test_a_session_key_that_the_database_refuses_is_nobodys(client: Client, db: None) -> None:
+    answer = client.get("/library/", headers={"cookie": 'sessionid="abcd\\000efghijk"'})
+    assert (answer.status_code, answer["Location"]) == (302, "/sign-in/?next=/library/")
+
+
+def test_a_request_looks_its_token_up_once(client: Client, collection: Collection) -> None:
+    _, text = ApiToken.issue(make_user("ada", collection=collection), name="test")
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get("/api/v1/jobs", headers={"authorization": f"Bearer {text}"}).status_code == 200
+    assert sum('FROM "kbsite_apitoken"' in query["sql"] for query in queries) == 1

@@ -1,14 +1,19 @@
 """The content API under /api/content/: what it lists, to whom, and what may be changed."""
 
 import json
+from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import IntegrityError, connection
+from django.db.models.signals import pre_delete
 from django.test import Client
 
 from kbsite.models import ApiToken
-from tests.makers import make_cues, make_user, make_video
+from tests.makers import caption_json, make_cues, make_user, make_video
+from transcripts import storing
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
 PROBLEM = "application/problem+json"
@@ -382,3 +387,32 @@ def test_a_body_beyond_the_limit_is_too_large(asking: Client, collection: Collec
 @pytest.mark.parametrize("accept", ["application/xml", "nonsense", "", "text/html;q=x", "*/*;" + "a" * 1000, "application/json; indent=9999"])
 def test_no_wish_for_a_form_breaks_an_answer(asking: Client, collection: Collection, accept: str) -> None:
     assert asking.get(f"{ROOT}videos/", headers={"Accept": accept}).status_code in (200, 406)
+
+
+# What is deleted while workers add to it
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("what", ["collections", "videos"])
+def test_what_workers_add_to_can_be_deleted(owner: User, collection: Collection, what: str) -> None:
+    video = make_video(collection)
+    threads: list[Thread] = []
+
+    def add() -> None:
+        with suppress(IntegrityError):
+            storing.add_captions(Collection.objects.get(), caption_json(make_cues(5), id="lecture-1", lang="de"), name="lecture-1.json")
+        connection.close()
+
+    def add_now(**_: Any) -> None:
+        threads.append(Thread(target=add))
+        threads[-1].start()
+        threads[-1].join(1)
+
+    sender, pk = (Collection, collection.pk) if what == "collections" else (Video, video.pk)
+    pre_delete.connect(add_now, sender=sender)
+    try:
+        assert send(token_client(owner), "delete", f"{what}/{pk}/").status_code == 204
+    finally:
+        pre_delete.disconnect(add_now, sender=sender)
+        for thread in threads:
+            thread.join()

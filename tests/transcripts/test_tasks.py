@@ -1,9 +1,13 @@
 """Messages are nudges: what is sent, when, and what a lost broker does."""
 
+import shutil
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from kbsite.celery import app, make_queue_folders
@@ -76,3 +80,17 @@ def test_a_feed_is_looked_at_when_its_time_has_come_and_planned_anew(collection:
     due.refresh_from_db()
     assert due.next_sync_at is not None
     assert timedelta(hours=5.9) < due.next_sync_at - now < timedelta(hours=6.1)
+
+
+def test_a_queue_that_cannot_be_written_refuses_nobody_and_is_tried_again(collection: Collection, django_capture_on_commit_callbacks: Any) -> None:
+    folder = Path(settings.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_out"])
+    shutil.rmtree(folder)
+    folder.write_text("no folder")  # as a full disk, or one that is away
+    (job,) = queued(collection, "first-video")
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            tasks.send(job)
+    finally:
+        folder.unlink()
+        make_queue_folders()
+    assert sent() == set()

@@ -13,20 +13,23 @@ from transcripts.errors import NotFound
 
 POLL_SECONDS: Final = 0.5
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
-LONGEST_SECONDS: Final = 600.0  # then the browser connects anew, and its rights are looked at again
+LONGEST_SECONDS: Final = 120.0  # then the browser connects anew, and its rights are looked at again
 
 Render = Callable[[], tuple[str, bool]]
 
 
-def stream(name: str, render: Render) -> StreamingHttpResponse:
-    """Stream what ``render`` returns (the HTML, and whether it is final) as events; a final one is followed by the event ``finished``."""
-    response = StreamingHttpResponse(_events(name, render), content_type="text/event-stream")
+def stream(name: str, render: Render, *, every: float = POLL_SECONDS) -> StreamingHttpResponse:
+    """Stream what ``render`` returns (the HTML, and whether it is final) as events; a final one is followed by the event ``finished``.
+
+    It is asked ``every`` so many seconds.
+    """
+    response = StreamingHttpResponse(_events(name, render, every), content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _events(name: str, render: Render) -> AsyncIterator[str]:
+async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]:
     ends = time.monotonic() + LONGEST_SECONDS
     sent, sent_at = "", 0.0
     while time.monotonic() < ends:
@@ -40,7 +43,7 @@ async def _events(name: str, render: Render) -> AsyncIterator[str]:
         if is_final:
             yield event("finished", "finished")
             return
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(every)
 
 
 def event(name: str, data: str) -> str:

@@ -15,7 +15,8 @@ from transcripts.views.requests import PageRequest, done
 @require_safe
 def list_collections(request: PageRequest) -> HttpResponse:
     """List the collections, with a form for a new one."""
-    shelves = [{"collection": one, "role": shelving.role_in(one, request.user)} for one in library.collections(request.scope)]
+    roles = shelving.roles_of(request.user)
+    shelves = [{"collection": one, "role": roles(one)} for one in library.collections(request.scope)]
     return render(request, "transcripts/collections.html", {"shelves": shelves})
 
 
