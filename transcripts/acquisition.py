@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from transcripts import conf, files, storing
@@ -149,7 +149,11 @@ def _work(job: Job) -> None:
         _settle(job, error)
     except Exception:
         logger.exception("job %s failed unexpectedly", job.pk)
-        job.fail(KnowledgeBaseError("Something unexpected went wrong.", hint="The server's log has the details; please report it."))
+        job.fail(_unexpected())
+
+
+def _unexpected() -> KnowledgeBaseError:
+    return KnowledgeBaseError("Something unexpected went wrong.", hint="The server's log has the details; please report it.")
 
 
 def _recover(job: Job) -> bool:
@@ -228,14 +232,26 @@ def _import(job: Job, selected: files.Selected, written: set[int]) -> Video | No
     if upload is None:
         return None
     with transaction.atomic():
-        upload.delete()
-        try:
-            stored = _store_upload(job, upload, selected, written)
-        except KnowledgeBaseError as error:
-            job.add_problem(name=upload.name, error=error)
-            return None
-    written.add(stored.transcript.pk)
-    return stored.video
+        stored = _store_or_tell(job, upload, selected, written)
+        job.files.filter(name__in=(selected.name, *selected.instead)).delete()  # all of them, or the next worker would take a lesser format
+    return stored.video if stored else None
+
+
+def _store_or_tell(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storing.Stored | None:
+    """Store a file; what keeps it out is noted with the job, so that it does not keep the others out. Only a database that is away is raised."""
+    try:
+        stored = _store_upload(job, upload, selected, written)
+    except KnowledgeBaseError as error:
+        job.add_problem(name=upload.name, error=error)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("a file of job %s failed unexpectedly", job.pk)
+        job.add_problem(name=upload.name, error=_unexpected())
+    else:
+        written.add(stored.transcript.pk)
+        return stored
+    return None
 
 
 def _store_upload(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storing.Stored:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models.signals import pre_delete
 from django.utils import timezone
 
@@ -21,6 +21,8 @@ from transcripts.views import events
 from transcripts.youtube import Listing, YouTube
 
 pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
+VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there world\n"
+SRT = b"1\n00:00:01,000 --> 00:00:02,000\nhello there, other world\n"
 LIST = "https://www.youtube.com/playlist?list=PLnewnewnewnew"
 
 
@@ -274,3 +276,44 @@ def test_the_stream_of_a_job_that_is_deleted_ends() -> None:
         return [part.decode() async for part in stream]
 
     assert asyncio.run(read())[-1].startswith("event: finished")
+
+
+# Files
+
+
+def test_a_worker_killed_in_an_import_does_not_take_the_lesser_format_of_what_it_has_stored(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = acquisition.request_files(collection, [("a.vtt", VTT), ("a.srt", SRT), ("b.vtt", VTT)])
+    with monkeypatch.context() as patch:
+        store_all_but(patch, "b.vtt", KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            acquisition.perform(job.pk)
+    acquisition.recover_abandoned()
+    assert done(job).state == Job.State.DONE
+    assert set(Transcript.objects.values_list("video__key", "raw__name")) == {("a", "a.vtt"), ("b", "b.vtt")}
+
+
+def test_a_file_that_breaks_the_import_does_not_keep_the_others_out(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT), ("c.vtt", VTT)])
+    store_all_but(monkeypatch, "b.vtt", ValueError("a mistake of ours"))
+    assert done(job).state == Job.State.DONE
+    assert [(problem["name"], "mistake of ours" in str(problem)) for problem in job.problems] == [("b.vtt", False)]
+    assert set(Video.objects.values_list("key", flat=True)) == {"a", "c"}
+
+
+def test_a_database_that_goes_away_in_an_import_loses_no_file(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT)])
+    store_all_but(monkeypatch, "b.vtt", OperationalError("the connection is closed"))
+    assert done(job).state == Job.State.FAILED
+    assert list(job.files.values_list("name", flat=True)) == ["b.vtt"]
+
+
+def store_all_but(patch: pytest.MonkeyPatch, name: str, error: BaseException) -> None:
+    """Let storing one of the files fail in a way of its own."""
+    store = storing.add_captions
+
+    def unless_it_is_that(collection: Collection, data: bytes, **about: Any) -> storing.Stored:
+        if about["name"] == name:
+            raise error
+        return store(collection, data, **about)
+
+    patch.setattr(storing, "add_captions", unless_it_is_that)
