@@ -1,7 +1,7 @@
 """The first library: yt-dlp, which gives metadata, chapters and captions. Importing it costs half a second: only ``YouTube`` does."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -54,7 +54,7 @@ class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp derives its key fr
 
     def __init__(self, *, inner: BaseAdapter | None, options: Options, trace: Trace, **settings: Any) -> None:
         super().__init__(**settings)
-        self._wrap = lambda own: Guard(inner or own, options, trace)
+        self._wrap: Callable[[BaseAdapter], Guard] = lambda own: Guard(inner or own, options, trace)
 
     def _create_instance(self, cookiejar: Any, legacy_ssl_support: Any = None) -> Any:
         session = super()._create_instance(cookiejar, legacy_ssl_support)
