@@ -25,6 +25,8 @@ from transcripts.youtube import Chapter, Entry, Fetched, Options, YouTube, info_
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Guard, Loopback, session
 from transcripts.youtube.trace import Trace
 
+pytestmark = pytest.mark.youtube
+
 SECRET = "hunter2-in-the-proxy"  # noqa: S105 - a made-up one, looked for in every text
 _NUMBERS = itertools.count()
 
