@@ -41,6 +41,7 @@ logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
 MAX_CRASHES = 5
+LARGE_FILE = 500_000  # bytes
 LONGEST_NAME = 290  # characters of an uploaded file's name; some are left for the folder that tells two of one name apart
 
 
@@ -83,7 +84,11 @@ def request_files(collection: Collection, uploads: Iterable[tuple[str, bytes]], 
         job = Job(collection=collection, kind=Job.Kind.FILES, target=target[:200], language=clean(language, 35), priority=10, created_by=by)
         job.tags = storing.clean_tags(tags)
         enqueue(job)
-        JobFile.objects.bulk_create((JobFile(job=job, name=name, data=data) for name, data in kept), batch_size=50)
+        rows = [JobFile(job=job, name=name, data=data) for name, data in kept]
+        JobFile.objects.bulk_create((row for row in rows if len(row.data) <= LARGE_FILE), batch_size=50)
+        for row in rows:
+            if len(row.data) > LARGE_FILE:
+                row.save()  # alone: a statement is many times as long as what it stores
     return job
 
 

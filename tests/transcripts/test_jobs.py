@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models.signals import pre_delete
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.makers import caption_json, make_cues, make_video
@@ -317,3 +318,11 @@ def store_all_but(patch: pytest.MonkeyPatch, name: str, error: BaseException) ->
         return store(collection, data, **about)
 
     patch.setattr(storing, "add_captions", unless_it_is_that)
+
+
+def test_large_files_are_queued_one_statement_each(collection: Collection) -> None:
+    large = VTT + b"\n" * acquisition.LARGE_FILE
+    with CaptureQueriesContext(connection) as queries:
+        job = acquisition.request_files(collection, [("a.vtt", large), ("b.vtt", large), ("c.vtt", VTT), ("d.vtt", VTT)])
+    assert sum('INSERT INTO "transcripts_jobfile"' in query["sql"] for query in queries) == 3
+    assert set(job.files.values_list("name", flat=True)) == {"a.vtt", "b.vtt", "c.vtt", "d.vtt"}
