@@ -3,10 +3,12 @@
 `OPTIONS` is the table of them: `kb config` prints it, the README documents it, and a test compares the two.
 """
 
+import math
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -37,12 +39,16 @@ class Option:
 OPTIONS: dict[str, Option] = {}
 
 
-def _option(name: str, default: Any, meaning: str, *, secret: bool = False) -> Any:
+def _option(name: str, default: Any, meaning: str, *, secret: bool = False, least: int = 0, most: float = math.inf) -> Any:
     OPTIONS[name] = Option(name=name, default=default, meaning=meaning, secret=secret)
     try:
-        return _READERS.get(type(default), env.str)(name, default=default)
+        value = _READERS.get(type(default), env.str)(name, default=default)
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} cannot be {env.str(name)!r}: {_EXPECTED[type(default)]} is expected ({meaning})") from error
+    if type(default) in (int, float) and not least <= value <= most:
+        bounds = f"{least} or more" if most == math.inf else f"{least} to {most}"
+        raise ImproperlyConfigured(f"{name} cannot be {value}: {bounds} is expected ({meaning})")
+    return value
 
 
 _READERS = {bool: env.bool, int: env.int, float: env.float, list: env.list}
@@ -56,24 +62,30 @@ DATA_DIR = Path(_data_dir or user_data_path("cuebase"))
 DATABASE_URL = _option("DATABASE_URL", "", "An external PostgreSQL with pgvector, as postgres://user:password@host/name; empty: the embedded one.", secret=True)
 PUBLIC_URL = _option("PUBLIC_URL", "http://127.0.0.1:8000", "The address people reach this server at; links and the MCP address are made from it.")
 HOST = _option("HOST", "127.0.0.1", "The address that `kb serve` listens on.")
-PORT = _option("PORT", 8000, "The port that `kb serve` listens on.")
+PORT = _option("PORT", 8000, "The port that `kb serve` listens on.", most=65_535)
 
 # Security
 
 
 def _stored_secret_key() -> str:
     path = DATA_DIR / "secret_key"
-    if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(secrets.token_urlsafe(50))
-        try:
-            path.hardlink_to(fresh)  # of several processes that start at once, the first wins
-        except FileExistsError:
-            pass
-        finally:
-            fresh.unlink()
+    try:
+        return path.read_text() if path.is_file() else _make_secret_key(path)
+    except OSError as error:
+        raise ImproperlyConfigured(f"YOUTUBE_KB_DATA_DIR cannot be {str(DATA_DIR)!r}: {error.strerror}") from error
+
+
+def _make_secret_key(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
+    fresh.touch(mode=0o600)
+    fresh.write_text(secrets.token_urlsafe(50))
+    try:
+        path.hardlink_to(fresh)  # of several processes that start at once, the first wins
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink()
     return path.read_text()
 
 
@@ -166,6 +178,10 @@ LOGOUT_REDIRECT_URL = "sign-in"
 CSRF_FAILURE_VIEW = "kbsite.views.form_expired"
 LANGUAGE_CODE = "en"
 TIME_ZONE = _option("TIME_ZONE", "UTC", "The time zone that times are shown in.")
+try:
+    ZoneInfo(TIME_ZONE)
+except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+    raise ImproperlyConfigured(f"TIME_ZONE cannot be {TIME_ZONE!r}: a name such as Europe/Berlin is expected") from error
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 STATIC_URL = "static/"
@@ -176,8 +192,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 60 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2_000
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 
+if DATABASE_URL and DATABASE_URL.partition("://")[0] not in {"postgres", "postgresql", "psql", "pgsql"}:
+    raise ImproperlyConfigured("DATABASE_URL is no address of a PostgreSQL: postgres://user:password@host/name is expected")
 _database: dict[str, Any] = dict(env.db("DATABASE_URL")) if DATABASE_URL else postgres.database_settings(DATA_DIR)
-DB_POOL_SIZE = _option("DB_POOL_SIZE", 20, "Database connections that one process may hold at most.")
+DB_POOL_SIZE = _option("DB_POOL_SIZE", 20, "Database connections that one process may hold at most.", least=1)
 DATABASES = {
     "default": {
         **_database,
@@ -201,10 +219,10 @@ LOGGING = {
 
 # Reading and searching a transcript (the plugin's settings)
 
-CHUNK_SIZE_SECONDS = _option("CHUNK_SIZE_SECONDS", 300, "Length of a time chunk.")
-PREVIEW_LENGTH = _option("PREVIEW_LENGTH", 500, "Characters of a transcript too long to be shown whole.")
+CHUNK_SIZE_SECONDS = _option("CHUNK_SIZE_SECONDS", 300, "Length of a time chunk.", least=10, most=86_400)
+PREVIEW_LENGTH = _option("PREVIEW_LENGTH", 500, "Characters of a transcript too long to be shown whole.", least=1)
 MAX_FULL_TRANSCRIPT_LENGTH = _option("MAX_FULL_TRANSCRIPT_LENGTH", 50_000, "Up to so many characters a transcript is read whole.")
-SEARCH_SEGMENT_SECONDS = _option("SEARCH_SEGMENT_SECONDS", 30, "Length of the segments that a search within a transcript ranks.")
+SEARCH_SEGMENT_SECONDS = _option("SEARCH_SEGMENT_SECONDS", 30, "Length of the segments that a search within a transcript ranks.", least=1, most=86_400)
 
 # YouTube
 
@@ -218,7 +236,7 @@ MAX_UPLOAD_BYTES = _option("MAX_UPLOAD_BYTES", 50_000_000, "The largest caption 
 # Jobs
 
 CELERY_BROKER_URL = _option("CELERY_BROKER_URL", "", "Redis or RabbitMQ; empty: a queue of files in the data directory.", secret=True) or "filesystem://"
-WORKER_CONCURRENCY = _option("WORKER_CONCURRENCY", 2, "Jobs that one worker runs at once.")
+WORKER_CONCURRENCY = _option("WORKER_CONCURRENCY", 2, "Jobs that one worker runs at once.", least=1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -74,7 +74,7 @@ def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job
 def request_files(collection: Collection, uploads: Iterable[tuple[str, bytes]], *, language: str = "", tags: Sequence[str] = (), by: Any = None) -> Job:
     """Queue the import of uploaded files (name, bytes). Raises ``InvalidInput`` when none is a transcript by its name, ``CaptionsTooLarge``."""
     kept = _apart((_safe_name(name), data) for name, data in uploads if files.is_candidate(_safe_name(name)))
-    if not kept:
+    if not files.select(name for name, _ in kept):
         known = " ".join(files.FORMATS)
         raise InvalidInput("None of these files is a transcript, by its name.", hint=f"Known kinds: {known}")
     for name, data in kept:
@@ -292,6 +292,9 @@ def _settle(job: Job, error: KnowledgeBaseError) -> None:
     retry = error.retry if isinstance(error, YouTubeError) else Retry.NEVER
     if retry is Retry.COOL_DOWN:
         job.put_back(until=YouTubeGate.refused(error), error=error, counts=False)
+        return
+    if retry is Retry.NETWORK and (outage := YouTubeGate.unreachable(error)) and job.attempts < MAX_ATTEMPTS:
+        job.put_back(until=outage, error=error, counts=False)  # the network is to blame, not the video
         return
     if isinstance(error, YouTubeError) and not isinstance(error, NetworkProblem):
         YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer too: YouTube talks to us

@@ -17,6 +17,7 @@ from kbsite.models import ApiToken
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput, NotFound
 from transcripts.models import Collection, Membership
+from transcripts.plaintext import clean
 from transcripts.scope import Scope
 
 
@@ -97,7 +98,10 @@ def everyone() -> list[Person]:
 
 
 def create_token(scope: Scope, name: str, *, user: str, write: bool, collections: Sequence[str], days: int | None) -> NewToken:
-    """Make a token. Raises ``NotFound`` for an unknown user or collection."""
+    """Make a token. Raises ``InvalidInput`` without a name, ``NotFound`` for an unknown user or collection."""
+    name = clean(name, 80)
+    if not name:
+        raise InvalidInput("The token has no name.", hint="Name it after what it is for, such as “Claude on my laptop”.")
     shelves = tuple(library.find_collection(scope, one) for one in collections)
     token, text = ApiToken.issue(welcome.find_user(user), name=name, can_write=write, collections=shelves, days=days)
     return NewToken(token=_token(token), text=text)

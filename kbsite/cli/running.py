@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kbsite import settings
-from transcripts.errors import Conflict
+from transcripts.errors import Conflict, Unavailable
 
 NAME = "serve.lock"
 
@@ -41,9 +41,12 @@ class Lock:
 
 @contextlib.contextmanager
 def only_server(data_dir: Path) -> Iterator[Lock]:
-    """Be the only server of a data directory while the block runs. Raises ``Conflict``, naming the one that is."""
-    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(data_dir / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """Be the only server of a data directory while the block runs. Raises ``Conflict``, naming the one that is, ``Unavailable``."""
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(data_dir / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise Unavailable(f"The data directory {data_dir} cannot be used: {error.strerror}.", hint="Set YOUTUBE_KB_DATA_DIR to another one.") from error
     try:
         _take(descriptor, data_dir)
         yield Lock(descriptor)

@@ -76,12 +76,12 @@ def note(text: str, style: str = "dim") -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", empty: str = "Nothing is here.") -> None:
-    """Print a table; the first column, which names the thing, is never cut."""
+    """Print a table; nothing in it is cut, and the first column, which names the thing, stays on one line where it fits."""
     from rich.table import Table
 
     made = Table(title=title or None, title_justify="left", header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, name in enumerate(columns):
-        made.add_column(name, overflow="fold" if number == 0 else "ellipsis", no_wrap=number == 0)
+        made.add_column(name, overflow="fold", no_wrap=number == 0)
     for row in rows:
         made.add_row(*(printable(str(value)) for value in row))
     if made.row_count:

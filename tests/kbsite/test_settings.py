@@ -33,6 +33,27 @@ def test_a_setting_that_makes_no_sense_is_told_at_the_start(name: str, value: st
     assert f"{name} cannot be '{value}'" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SEARCH_SEGMENT_SECONDS", "0"),
+        ("CHUNK_SIZE_SECONDS", "-5"),
+        ("DB_POOL_SIZE", "0"),
+        ("PORT", "70000"),
+        ("TIME_ZONE", "Mars/Crater"),
+        ("DATABASE_URL", "mysql://a:secret@host/name"),
+        ("YOUTUBE_KB_DATA_DIR", "/dev/null/here"),
+    ],
+)
+def test_a_value_out_of_bounds_is_told_at_the_start_and_no_secret_with_it(name: str, value: str, tmp_path: Path) -> None:
+    environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", "import kbsite.settings"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    told = done.stderr.splitlines()[-1]
+    assert "ImproperlyConfigured" in told
+    assert name in told
+    assert "secret" not in told
+
+
 def test_the_secret_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
     code = "from kbsite.settings import SECRET_KEY; print(SECRET_KEY)"
     runs = [

@@ -144,6 +144,8 @@ def test_an_import_of_which_nothing_can_be_read_fails_with_the_reason(collection
     assert (job.state, "bad.vtt" in job.error) == (Job.State.FAILED, True)
     with pytest.raises(InvalidInput):
         acquisition.request_files(collection, [("film.mp4", b"")])
+    with pytest.raises(InvalidInput, match="None of these"):
+        acquisition.request_files(collection, [("talk.info.json", b"{}")])
 
 
 def test_adding_the_same_file_again_changes_nothing_and_an_edited_one_updates(collection: Collection) -> None:
@@ -214,3 +216,16 @@ def test_titles_tags_and_languages_of_half_characters_are_cleaned(collection: Co
 def test_an_id_of_another_site_is_not_taken_for_one_of_youtube(collection: Collection) -> None:
     info = {"id": "12345678901", "extractor_key": "Vimeo", "title": "Elsewhere"}
     assert storing.add_captions(collection, VTT, name="talk.vtt", info=json.dumps(info).encode()).video.youtube_id == ""
+
+
+def test_while_the_network_is_away_no_video_loses_its_tries(collection: Collection, youtube: YouTubeStandIn) -> None:
+    youtube.stop()
+    jobs = [acquisition.request(collection, f"lost-video{n}") for n in range(6)]
+    for job in jobs:
+        YouTubeGate.objects.update(closed_until=None)  # as if the pause were over
+        done(job)
+    assert [job.attempts for job in jobs] == [1, 1, 0, 0, 0, 0]
+    gate = YouTubeGate.current()
+    assert (gate.state, gate.reason_code) == ("closed", "network")
+    YouTubeGate.succeeded(pace=0)
+    assert YouTubeGate.current().state == "open"

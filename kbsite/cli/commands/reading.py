@@ -36,7 +36,7 @@ def list_videos(
     channel: Annotated[str, typer.Option(help="Only videos of this channel.", show_default=False)] = "",
     lang: Language = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many videos at most.")] = 50,
-    offset: Annotated[int, typer.Option(min=0, help="Skip so many.")] = 0,
+    offset: Annotated[int, typer.Option(min=0, max=10_000_000, help="Skip so many.")] = 0,
     as_json: Json = False,
 ) -> None:
     """List the videos, newest first."""

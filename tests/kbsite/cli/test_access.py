@@ -78,6 +78,10 @@ def test_a_link_for_nobody_ends_with_code_3(kb: Kb) -> None:
     assert "kb user add" in kb("user", "link", "nobody", code=3).err
 
 
+def test_a_token_has_a_name(kb: Kb) -> None:
+    assert "has no name" in kb("token", "create", " ", code=2).err
+
+
 def test_a_token_is_shown_once_and_may_only_read(kb: Kb) -> None:
     made = kb("token", "create", "my script", "--json").json
     caller = caller_of_token(made["token"])

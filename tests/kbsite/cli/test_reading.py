@@ -163,3 +163,7 @@ def test_the_demo_can_be_repeated(kb: Kb) -> None:
     assert kb("demo", "--json").json == kb("demo", "--json").json
     assert Video.objects.count() == 3
     assert "$ kb search" in kb("demo").out
+
+
+def test_an_absurd_offset_is_refused_and_not_given_to_the_database(kb: Kb) -> None:
+    kb("list", "--offset", str(10**24), code=2)
