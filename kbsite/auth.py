@@ -63,16 +63,16 @@ def caller_of_request(request: HttpRequest) -> Caller | None:
 
 
 class CallerMiddleware(MiddlewareMixin):
-    """Give every request its ``caller`` and ``scope``, worked out when first asked for: the apps below never look at users or tokens."""
+    """Give every request its ``caller`` and ``reach`` (its Scope), worked out when first asked for: the apps below never look at users or tokens.
+
+    It is not called ``scope``, because an ASGI request has one of its own.
+    """
 
     def process_request(self, request: Any) -> None:
         """Attach both."""
-        # An ASGI request has a `scope` of its own, out of which Django reads whether it came over HTTPS: remember that before ours takes the name.
-        scheme = request._get_scheme()
-        request._get_scheme = lambda: scheme
         _forget_impossible_session(request)
         request.caller = SimpleLazyObject(lambda: caller_of_request(request))
-        request.scope = SimpleLazyObject(lambda: request.caller.scope if request.caller else NOTHING)
+        request.reach = SimpleLazyObject(lambda: request.caller.scope if request.caller else NOTHING)
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):

@@ -122,7 +122,7 @@ def tokens(request: Any) -> HttpResponse:
 @require_POST
 def create_token(request: Any) -> HttpResponse:
     """Make a token and show it, this once."""
-    form = TokenForm(request.POST, shelves=Collection.objects.visible(request.scope))
+    form = TokenForm(request.POST, shelves=Collection.objects.visible(request.reach))
     if not form.is_valid():
         raise InvalidInput(f"The token was not made: {next(iter(form.errors.values()))[0]}", hint="Give it a name, and days as a number.")
     values = form.cleaned_data
@@ -188,7 +188,7 @@ def _next(request: HttpRequest) -> str:
 
 def _tokens(request: Any) -> dict[str, Any]:
     mine = ApiToken.objects.filter(user=request.user, revoked_at=None).prefetch_related("collections")
-    return {"tokens": mine, "shelves": Collection.objects.visible(request.scope), "mcp_url": _mcp_url(request)}
+    return {"tokens": mine, "shelves": Collection.objects.visible(request.reach), "mcp_url": _mcp_url(request)}
 
 
 def _mcp_url(request: HttpRequest) -> str:

@@ -330,7 +330,7 @@ _WRITERS: dict[Format, tuple[str, Callable[[Video, Transcript], str]]] = {
 # What is derived from a transcript is kept by its digest, so that a changed transcript is never answered from memory.
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=32)
 def _cues(pk: int, digest: str) -> tuple[Cue, ...]:
     rows = Transcript.objects.filter(pk=pk, digest=digest).values_list("cues", flat=True).first()
     if rows is None:
@@ -338,7 +338,7 @@ def _cues(pk: int, digest: str) -> tuple[Cue, ...]:
     return tuple(captions.from_json(rows))
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def _segments(pk: int, digest: str, seconds: int) -> list[Group]:
     return group_by_time(_cues(pk, digest), seconds)
 

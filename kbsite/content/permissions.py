@@ -17,7 +17,7 @@ class EditorsWrite(BasePermission):
 
     def has_object_permission(self, request: Any, view: Any, obj: Any) -> bool:
         """Look at the collection it is in."""
-        return request.method in SAFE_METHODS or obj.collection_id in request.scope.writable
+        return request.method in SAFE_METHODS or obj.collection_id in request.reach.writable
 
 
 class OwnersWrite(EditorsWrite):
@@ -37,6 +37,6 @@ def require_owner(request: Any, collection_id: int) -> None:
 
 def owns(request: Any, collection_id: int) -> bool:
     """Say whether the caller may change the collection itself."""
-    if collection_id not in request.scope.writable:
+    if collection_id not in request.reach.writable:
         return False
     return request.user.is_superuser or Membership.objects.filter(user=request.user, collection=collection_id, role=Role.OWNER).exists()

@@ -57,7 +57,7 @@ class MembershipSerializer(serializers.ModelSerializer[Membership]):
     def get_fields(self) -> dict[str, Any]:
         """Offer only what the caller can see; a member that is there changes only the role."""
         fields: dict[str, Any] = super().get_fields()
-        fields["collection"].queryset = Collection.objects.visible(self.context["request"].scope)
+        fields["collection"].queryset = Collection.objects.visible(self.context["request"].reach)
         for name in ("collection", "user") if self.instance is not None else ():
             fields[name].read_only, fields[name].queryset = True, None
         return fields

@@ -59,7 +59,7 @@ class Collections(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.Destr
 
     def get_queryset(self) -> QuerySet[Collection]:
         """Return what the caller can see, with the number of videos."""
-        return Collection.objects.visible(self.request.scope).annotate(video_count=Count("videos")).order_by("name")  # type: ignore[attr-defined]
+        return Collection.objects.visible(self.request.reach).annotate(video_count=Count("videos")).order_by("name")  # type: ignore[attr-defined]
 
     def get_serializer_class(self) -> Any:
         """Let the slug be chosen once."""
@@ -91,7 +91,7 @@ class Members(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyMo
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the members of the collections that the caller can see."""
-        found = Membership.objects.filter(collection__in=self.request.scope.readable)  # type: ignore[attr-defined]
+        found = Membership.objects.filter(collection__in=self.request.reach.readable)  # type: ignore[attr-defined]
         return found.select_related("collection", "user").order_by("collection__name", "user__username")
 
     def perform_update(self, serializer: Any) -> None:
@@ -117,7 +117,7 @@ class Videos(mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModel
 
     def get_queryset(self) -> QuerySet[Video]:
         """Return what the caller can see; the long columns only for a single one."""
-        found = Video.objects.visible(self.request.scope).select_related("collection")  # type: ignore[attr-defined]
+        found = Video.objects.visible(self.request.reach).select_related("collection")  # type: ignore[attr-defined]
         found = found.prefetch_related(Prefetch("transcripts", queryset=Transcript.objects.light()))
         return found.defer("description", "chapters") if self.action == "list" else found
 
@@ -139,7 +139,7 @@ class Transcripts(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
 
     def get_queryset(self) -> QuerySet[Transcript]:
         """Return what the caller can see."""
-        found = Transcript.objects.visible(self.request.scope).select_related("video__collection")  # type: ignore[attr-defined]
+        found = Transcript.objects.visible(self.request.reach).select_related("video__collection")  # type: ignore[attr-defined]
         found = found.defer("word_times", "video__description", "video__chapters").order_by("-pk")
         return found.defer("cues", "word_times", "video__description", "video__chapters") if self.action == "list" else found
 
@@ -158,7 +158,7 @@ class Feeds(mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelM
 
     def get_queryset(self) -> QuerySet[Feed]:
         """Return what the caller can see."""
-        return Feed.objects.visible(self.request.scope).select_related("collection").order_by("title", "pk")  # type: ignore[attr-defined]
+        return Feed.objects.visible(self.request.reach).select_related("collection").order_by("title", "pk")  # type: ignore[attr-defined]
 
     def perform_update(self, serializer: Any) -> None:
         """Plan the next look anew."""

@@ -25,7 +25,7 @@ class Request(HttpRequest):
     """A request after the middleware: who asks, and what they may see."""
 
     caller: Any
-    scope: Scope
+    reach: Scope
 
 
 # Adding
@@ -35,7 +35,7 @@ class Request(HttpRequest):
 def add_source(request: Request, source: SourceIn) -> Status[Any]:
     """Queue an address of YouTube (202, with the job; an unfinished job for the same is answered as it is), or store a text at once (201)."""
     request.caller.require_write()
-    shelf = library.shelf(request.scope, source.collection)
+    shelf = library.shelf(request.reach, source.collection)
     if source.text:
         return Status(201, storing.add_text(shelf, source.text, title=source.title, language=source.language, tags=source.tags))
     job = acquisition.request(
@@ -54,7 +54,7 @@ def add_source(request: Request, source: SourceIn) -> Status[Any]:
 def add_files(request: Request, files: File[list[UploadedFile]], about: Form[FilesIn]) -> Status[Any]:
     """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
     request.caller.require_write()
-    shelf = library.shelf(request.scope, about.collection)
+    shelf = library.shelf(request.reach, about.collection)
     job = acquisition.request_files(shelf, _contents(files), language=about.language, tags=about.tags, by=request.caller.user)
     return _queued(job)
 
@@ -67,7 +67,7 @@ def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
     found = _jobs(request)
     if wanted.collection:
-        found = found.filter(collection=library.find_collection(request.scope, wanted.collection))
+        found = found.filter(collection=library.find_collection(request.reach, wanted.collection))
     if wanted.state:
         found = found.filter(state=wanted.state)
     rows = list(found[wanted.offset : wanted.offset + wanted.limit + 1])
@@ -86,7 +86,7 @@ def retry_job(request: Request, job_id: JobId) -> Status[Any]:
     """Queue a finished job again."""
     request.caller.require_write()
     job = _jobs(request).numbered(job_id)
-    request.scope.require_write(job.collection_id)
+    request.reach.require_write(job.collection_id)
     return _queued(acquisition.retry(job))
 
 
@@ -96,7 +96,7 @@ def retry_job(request: Request, job_id: JobId) -> Status[Any]:
 @router.get("transcripts/{path:video_id}/search", response=answers({200: VideoSearchOut}, 404), summary="Search within a video")
 def search_transcript(request: Request, video_id: VideoId, wanted: Query[SearchIn]) -> library.VideoSearch:
     """Rank the segments of one video by BM25."""
-    video = library.find_video(request.scope, video_id, collection=wanted.collection)
+    video = library.find_video(request.reach, video_id, collection=wanted.collection)
     return library.search(video, wanted.query, language=wanted.language, limit=wanted.limit)
 
 
@@ -112,7 +112,7 @@ _FILES = {200: {"content": {"text/vtt": _FILE, "application/x-subrip": _FILE, "t
 )
 def download_transcript(request: Request, video_id: VideoId, wanted: Query[DownloadIn]) -> HttpResponse:
     """Give a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
-    video = library.find_video(request.scope, video_id, collection=wanted.collection)
+    video = library.find_video(request.reach, video_id, collection=wanted.collection)
     file = library.export(video, form=wanted.format, language=wanted.language)
     headers = {"Content-Disposition": content_disposition_header(as_attachment=True, filename=file.name) or "attachment"}
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
@@ -122,15 +122,15 @@ def download_transcript(request: Request, video_id: VideoId, wanted: Query[Downl
 def refetch_transcript(request: Request, video_id: VideoId, wanted: Query[Reach]) -> Status[Any]:
     """Queue a video of YouTube anew, in another language if one is named."""
     request.caller.require_write()
-    video = library.find_video(request.scope, video_id, collection=wanted.collection)
-    request.scope.require_write(video.collection_id)
+    video = library.find_video(request.reach, video_id, collection=wanted.collection)
+    request.reach.require_write(video.collection_id)
     return _queued(acquisition.refetch(video, language=wanted.language, by=request.caller.user))
 
 
 @router.get("transcripts/{path:video_id}", response=answers({200: VideoReadingOut}, 404), summary="Read a transcript")
 def read_transcript(request: Request, video_id: VideoId, wanted: Query[ReadingIn]) -> library.VideoReading:
     """Read a time range, a time chunk, all of it when it is short or asked for, or else a preview with hints."""
-    video = library.find_video(request.scope, video_id, collection=wanted.collection)
+    video = library.find_video(request.reach, video_id, collection=wanted.collection)
     return library.read(
         video,
         language=wanted.language,
@@ -147,12 +147,12 @@ def get_youtube(request: Request) -> dict[str, Any]:
     """Say whether the queue to YouTube runs, or until when it pauses and why."""
     gate = YouTubeGate.current()
     fields = ("state", "free_at", "closed_until", "refusals", "reason_code", "reason", "last_success_at")
-    waiting = Job.objects.visible(request.scope).filter(state=Job.State.QUEUED).exclude(kind=Job.Kind.FILES).count()
+    waiting = Job.objects.visible(request.reach).filter(state=Job.State.QUEUED).exclude(kind=Job.Kind.FILES).count()
     return {**{name: getattr(gate, name) for name in fields}, "waiting": waiting, "worker_alive": WorkerPulse.is_alive()}
 
 
 def _jobs(request: Request) -> Any:
-    return Job.objects.visible(request.scope).select_related("collection", "video").defer("video__description", "video__chapters", "video__languages")
+    return Job.objects.visible(request.reach).select_related("collection", "video").defer("video__description", "video__chapters", "video__languages")
 
 
 def _queued(job: Job) -> Status[Any]:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from transcripts.errors import GateClosed, KnowledgeBaseError
 
 COOL_DOWN_MINUTES = (15, 30, 60, 120)
+OUTAGE_QUESTIONS, OUTAGE_MINUTES = 3, 5
 PROBE_SECONDS = 120  # while a probe is out, nobody else goes through
 
 
@@ -16,13 +17,14 @@ class YouTubeGate(models.Model):
     """When the next question to YouTube may be asked: one row.
 
     A circuit breaker: a refusal closes the gate for 15 minutes; after that one probe goes through; each further refusal doubles the pause, up to
-    two hours; the first success opens it again.
+    two hours; the first success opens it again. When the network swallows several questions in a row, nobody else's tries are wasted on it either.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     next_at = models.DateTimeField(default=timezone.now)
     closed_until = models.DateTimeField(null=True, blank=True)
     refusals = models.PositiveSmallIntegerField(default=0)
+    unanswered = models.PositiveSmallIntegerField(default=0, help_text="Questions in a row that the network swallowed.")
     reason_code = models.CharField(max_length=40, blank=True)
     reason = models.TextField(blank=True)
     last_success_at = models.DateTimeField(null=True, blank=True)
@@ -75,7 +77,7 @@ class YouTubeGate(models.Model):
             gate = cls._locked()
             if gate.refusals:
                 gate.next_at = timezone.now() + timedelta(seconds=pace)
-            gate.refusals, gate.closed_until, gate.reason_code, gate.reason = 0, None, "", ""
+            gate.refusals, gate.unanswered, gate.closed_until, gate.reason_code, gate.reason = 0, 0, None, "", ""
             gate.last_success_at = timezone.now()
             gate.save()
 
@@ -92,9 +94,22 @@ class YouTubeGate(models.Model):
             return gate.closed_until
 
     @classmethod
+    def unreachable(cls, error: KnowledgeBaseError) -> datetime | None:
+        """Note that no answer came. After several in a row the gate closes for some minutes; returns until when, else None."""
+        with transaction.atomic():
+            gate = cls._locked()
+            gate.unanswered = min(gate.unanswered + 1, 1000)
+            if gate.unanswered >= OUTAGE_QUESTIONS:
+                gate.closed_until = timezone.now() + timedelta(minutes=OUTAGE_MINUTES)
+                gate.reason_code, gate.reason = error.code, error.message
+            gate.save()
+            return gate.closed_until if gate.unanswered >= OUTAGE_QUESTIONS else None
+
+    @classmethod
     def reopen(cls) -> None:
         """Forget the refusals: a person changed the proxy, or wants to try at once."""
-        cls.objects.update_or_create(pk=1, defaults={"next_at": timezone.now(), "closed_until": None, "refusals": 0, "reason_code": "", "reason": ""})
+        anew = {"next_at": timezone.now(), "closed_until": None, "refusals": 0, "unanswered": 0, "reason_code": "", "reason": ""}
+        cls.objects.update_or_create(pk=1, defaults=anew)
 
     @classmethod
     def _locked(cls) -> "YouTubeGate":
@@ -105,5 +120,6 @@ class YouTubeGate(models.Model):
 def _closed(gate: YouTubeGate) -> GateClosed:
     when = timezone.localtime(gate.free_at)
     if gate.state == "closed":
-        return GateClosed(f"YouTube is refusing this server; the queue pauses until {when:%H:%M}.", retry_at=int(gate.free_at.timestamp()) + 1)
+        why = "YouTube is refusing this server" if gate.refusals else "YouTube cannot be reached"
+        return GateClosed(f"{why}; the queue pauses until {when:%H:%M}.", retry_at=int(gate.free_at.timestamp()) + 1)
     return GateClosed(f"One question at a time: the next goes to YouTube at {when:%H:%M:%S}.", retry_at=int(gate.free_at.timestamp()) + 1)

@@ -16,7 +16,7 @@ class PageRequest(HttpRequest):
     """A request behind the middleware: signed in, with its scope and HTMX's headers read."""
 
     user: User
-    scope: Scope
+    reach: Scope
     caller: Any
     htmx: HtmxDetails
 

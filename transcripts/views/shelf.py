@@ -29,7 +29,7 @@ class Outcome:
 def show_library(request: PageRequest) -> HttpResponse:
     """List videos, filtered; HTMX gets the list alone, or its next page."""
     wanted, offset = LibraryForm(request.GET).wanted()
-    context = {"wanted": wanted, "page": library.list_videos(request.scope, wanted, offset=offset), "offset": offset}
+    context = {"wanted": wanted, "page": library.list_videos(request.reach, wanted, offset=offset), "offset": offset}
     if request.htmx:
         return fragment(request, "transcripts/_cards.html" if offset else "transcripts/_results.html", context)
     return render(request, "transcripts/library.html", {**context, **_choices(request)})
@@ -51,11 +51,11 @@ def add(request: PageRequest) -> HttpResponse:
 @require_GET
 def find(request: PageRequest) -> HttpResponse:
     """Open a video by any id or address of it."""
-    return redirect("video", pk=library.find_video(request.scope, request.GET.get("id", "")).pk)
+    return redirect("video", pk=library.find_video(request.reach, request.GET.get("id", "")).pk)
 
 
 def _add_all(request: PageRequest, form: AddForm) -> list[Outcome]:
-    values = form.checked(request.scope)
+    values = form.checked(request.reach)
     outcomes = [_add_address(request, form, address) for address in form.addresses()]
     if values["files"]:
         outcomes.append(_add_files(request, form, list(form.uploads())))
@@ -112,5 +112,5 @@ def _tell(request: PageRequest, outcome: Outcome) -> None:
 
 
 def _choices(request: PageRequest) -> dict[str, object]:
-    shelves = library.collections(request.scope)
-    return {"collections": shelves, "writable": [one for one in shelves if one.pk in request.scope.writable], "tags": library.tags(request.scope)}
+    shelves = library.collections(request.reach)
+    return {"collections": shelves, "writable": [one for one in shelves if one.pk in request.reach.writable], "tags": library.tags(request.reach)}

@@ -16,7 +16,7 @@ from transcripts.views.requests import PageRequest, done
 def list_collections(request: PageRequest) -> HttpResponse:
     """List the collections, with a form for a new one."""
     roles = shelving.roles_of(request.user)
-    shelves = [{"collection": one, "role": roles(one)} for one in library.collections(request.scope)]
+    shelves = [{"collection": one, "role": roles(one)} for one in library.collections(request.reach)]
     return render(request, "transcripts/collections.html", {"shelves": shelves})
 
 
@@ -31,7 +31,7 @@ def create(request: PageRequest) -> HttpResponse:
 @require_safe
 def show_collection(request: PageRequest, pk: int) -> HttpResponse:
     """Show a collection: its contents, and to an owner its members."""
-    collection = shelving.find(request.scope, pk)
+    collection = shelving.find(request.reach, pk)
     context: dict[str, Any] = {"collection": collection, "contents": shelving.contents(collection), "role": shelving.role_in(collection, request.user)}
     if context["role"] == Role.OWNER:
         context |= {"memberships": collection.memberships.select_related("user"), "roles": Role.choices}
@@ -76,7 +76,7 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _own(request: PageRequest, pk: int) -> Collection:
-    collection = shelving.find(request.scope, pk)
+    collection = shelving.find(request.reach, pk)
     shelving.require_owner(collection, request.user)
-    request.scope.require_write(pk)
+    request.reach.require_write(pk)
     return collection

@@ -23,7 +23,7 @@ ACTIVITY_SECONDS: Final = 2.0  # counting a hundred thousand jobs takes 50 ms, f
 def show_activity(request: PageRequest) -> HttpResponse:
     """List what is going on."""
     context = _activity(request)
-    return render(request, "transcripts/activity.html", {**context, "feeds": activity.list_feeds(request.scope)})
+    return render(request, "transcripts/activity.html", {**context, "feeds": activity.list_feeds(request.reach)})
 
 
 @require_GET
@@ -36,21 +36,21 @@ def activity_events(request: PageRequest) -> StreamingHttpResponse:
 @require_safe
 def show_job(request: PageRequest, pk: int) -> HttpResponse:
     """Show one job."""
-    return render(request, "transcripts/job.html", {"job": activity.find_job(request.scope, pk), "may_write": _may_write(request)})
+    return render(request, "transcripts/job.html", {"job": activity.find_job(request.reach, pk), "may_write": _may_write(request)})
 
 
 @require_GET
 def job_events(request: PageRequest, pk: int) -> StreamingHttpResponse:
     """Send one job again whenever it has moved on, until it has ended."""
-    activity.find_job(request.scope, pk)
+    activity.find_job(request.reach, pk)
     return events.stream("job", lambda: _job(request, pk))
 
 
 @require_POST
 def retry(request: PageRequest, pk: int) -> HttpResponse:
     """Try a job again."""
-    job = activity.find_job(request.scope, pk)
-    request.scope.require_write(job.collection_id)
+    job = activity.find_job(request.reach, pk)
+    request.reach.require_write(job.collection_id)
     send(acquisition.retry(job))
     return done(request, f"“{job.target}” is tried again.", "activity")
 
@@ -58,7 +58,7 @@ def retry(request: PageRequest, pk: int) -> HttpResponse:
 @require_POST
 def reopen_gate(request: PageRequest) -> HttpResponse:
     """Ask YouTube again at once."""
-    if not request.scope.writable:
+    if not request.reach.writable:
         raise Forbidden("Only those who may add videos may do this.", hint="Ask an owner of a collection to make you an editor.")
     YouTubeGate.reopen()
     dispatch()
@@ -92,8 +92,8 @@ def remove_feed(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _changeable(request: PageRequest, pk: int) -> Feed:
-    feed = activity.find_feed(request.scope, pk)
-    request.scope.require_write(feed.collection_id)
+    feed = activity.find_feed(request.reach, pk)
+    request.reach.require_write(feed.collection_id)
     return feed
 
 
@@ -102,8 +102,8 @@ def _activity(request: PageRequest) -> dict[str, Any]:
     offset = request.GET.get("offset", "")
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 9 else 0
     return {
-        "now": activity.summary(request.scope),
-        "page": activity.list_jobs(request.scope, state=state, offset=start),
+        "now": activity.summary(request.reach),
+        "page": activity.list_jobs(request.reach, state=state, offset=start),
         "state": state,
         "states": Job.State.choices,
         "offset": start,
@@ -112,9 +112,9 @@ def _activity(request: PageRequest) -> dict[str, Any]:
 
 
 def _job(request: PageRequest, pk: int) -> tuple[str, bool]:
-    job = activity.find_job(request.scope, pk)
+    job = activity.find_job(request.reach, pk)
     return render_to_string("transcripts/_job.html", {"job": job, "may_write": _may_write(request)}, request=request), job.is_finished
 
 
 def _may_write(request: PageRequest) -> bool:
-    return bool(request.scope.writable)
+    return bool(request.reach.writable)
