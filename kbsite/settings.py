@@ -231,7 +231,7 @@ PROXY_URL = _option("PROXY_URL", "", "Proxy for everything asked of YouTube.", s
 YOUTUBE_PACING_SECONDS = _option("YOUTUBE_PACING_SECONDS", 12.0, "Usual pause between two videos asked of YouTube.")
 YOUTUBE_TIMEOUT_SECONDS = _option("YOUTUBE_TIMEOUT_SECONDS", 20.0, "How long one answer of YouTube may take.")
 YOUTUBE_MAX_BYTES = _option("YOUTUBE_MAX_BYTES", 20_000_000, "The largest answer of YouTube that is read.")
-MAX_UPLOAD_BYTES = _option("MAX_UPLOAD_BYTES", 50_000_000, "The largest caption file that is taken.")
+MAX_UPLOAD_BYTES = _option("MAX_UPLOAD_BYTES", 20_000_000, "The largest caption file that is taken.")
 
 # Jobs
 

@@ -190,11 +190,12 @@ def _vocabulary(cues: Iterable[Cue]) -> set[str]:
 def _write(video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None) -> tuple[Transcript, Change]:
     rows = captions.to_json(cues)
     digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
-    if old is not None and old.digest == digest:
+    word_times = captions.word_times_to_json(cues)
+    if old is not None and old.digest == digest and not (word_times and _lacks_word_times(old)):
         return old, Change.UNCHANGED
     values = {
         "cues": rows,
-        "word_times": captions.word_times_to_json(cues),
+        "word_times": word_times,
         "digest": digest,
         "cue_count": len(rows),
         "characters": sum(len(cue.text) + 1 for cue in cues) - 1,
@@ -206,6 +207,10 @@ def _write(video: Video, cues: Sequence[Cue], *, language: str, origin: str, old
     Transcript.objects.bulk_create([written], update_conflicts=True, unique_fields=["video", "language", "origin"], update_fields=[*values])
     _index(written, cues)
     return written, Change.ADDED if old is None else Change.UPDATED
+
+
+def _lacks_word_times(transcript: Transcript) -> bool:
+    return not Transcript.objects.values_list("word_times", flat=True).get(pk=transcript.pk)
 
 
 def _keep_original(transcript: Transcript, old: Transcript | None, *, name: str, data: bytes) -> None:

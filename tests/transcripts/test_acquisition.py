@@ -229,3 +229,11 @@ def test_while_the_network_is_away_no_video_loses_its_tries(collection: Collecti
     assert (gate.state, gate.reason_code) == ("closed", "network")
     YouTubeGate.succeeded(pace=0)
     assert YouTubeGate.current().state == "open"
+
+
+def test_a_version_that_times_its_words_is_an_update_though_the_text_is_the_same(collection: Collection) -> None:
+    plain = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello world\n"
+    timed = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello<00:01.500><c> world</c>\n"
+    changes = [storing.add_captions(collection, data, name="talk.vtt").change for data in (plain, timed, timed)]
+    assert changes == [Change.ADDED, Change.UPDATED, Change.UNCHANGED]
+    assert Transcript.objects.get().word_times
