@@ -38,8 +38,10 @@ $(VENV)/.dev: $(VENV)/.ready requirements-dev.lock
 run: setup
 	@$(BIN)/kb serve --sample
 
+# The browser has both cores to itself: what a page does within seconds is part of what is tested.
 test: dev
-	$(BIN)/python -X dev -m pytest
+	$(BIN)/python -X dev -m pytest --numprocesses 2 --dist loadfile --ignore tests/browser
+	$(BIN)/python -X dev -m pytest tests/browser
 
 lint: dev
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -15,6 +16,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start the database of this run, without fsync."""
     if boot.is_embedded() and not config.option.collectonly:
         postgres.start(Path(settings.DATA_DIR), fast=True)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Repeat what tests recorded as ``told``: scores that are more than passed or failed."""
+    for report in terminalreporter.getreports("passed"):
+        for told in (value for name, value in report.user_properties if name == "told" and report.when == "call"):
+            terminalreporter.write_line(str(told))
 
 
 @pytest.fixture(scope="session")

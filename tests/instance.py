@@ -29,7 +29,7 @@ class Instance:
     def __init__(self, home: Path, **environment: str) -> None:
         self.home = home
         self.environment = {
-            **{name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "CUEBASE_TEST_HOME", "PROXY_URL")},
+            **{name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PROXY_URL")},
             "DJANGO_SETTINGS_MODULE": "kbsite.settings",
             "YOUTUBE_KB_DATA_DIR": str(home),
             "SECRET_KEY": "only-for-tests-" * 4,

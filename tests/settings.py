@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-HOME = os.environ.setdefault("CUEBASE_TEST_HOME", tempfile.mkdtemp(prefix="cuebase-tests-"))
+HOME = tempfile.mkdtemp(prefix="cuebase-tests-")  # each process of a parallel run has its own, with its own server
 os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
 os.environ["SECRET_KEY"] = "only-for-tests-" * 4
 os.environ["YOUTUBE_PACING_SECONDS"] = "0"

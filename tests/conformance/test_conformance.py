@@ -1,8 +1,9 @@
 """The endpoint conforms to the protocol, by the protocol's own test suite."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,20 @@ FOR_ALL = {
 }
 
 
+Tell = Callable[[object], None]
+
+
 @pytest.fixture(autouse=True)
-def _prepared(settings: Any, capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
+def _prepared(settings: Any) -> None:
     suite.require_node()
     settings.MCP_CALLS_PER_MINUTE = 0
     Path(configured.STATIC_ROOT).mkdir(exist_ok=True)  # WhiteNoise warns otherwise
-    yield
-    with capsys.disabled():
-        print(capsys.readouterr().out, end="")
+
+
+@pytest.fixture
+def tell(record_property: Callable[[str, object], None]) -> Tell:
+    """Say something that the summary of the run repeats."""
+    return partial(record_property, "told")
 
 
 @pytest.fixture
@@ -53,22 +60,22 @@ def shelf() -> Shelf:
 
 
 @pytest.mark.parametrize("revision", sorted(SCENARIOS))
-def test_every_scored_scenario_passes_as_it_is_served(shelf: Shelf, revision: str, tmp_path: Path) -> None:
+def test_every_scored_scenario_passes_as_it_is_served(shelf: Shelf, revision: str, tmp_path: Path, tell: Tell) -> None:
     with _served(shelf, with_fixtures=True) as endpoint:
-        score = _measured(endpoint, revision, tmp_path, "with the suite's fixtures, as served")
+        score = _measured(endpoint, revision, tmp_path, "with the suite's fixtures, as served", tell)
     assert set(score.failing) <= (NEED_A_SESSION if revision == "2025-11-25" else set()), score.output
 
 
-def test_the_scenarios_that_need_a_session_pass_with_sessions(shelf: Shelf, tmp_path: Path) -> None:
+def test_the_scenarios_that_need_a_session_pass_with_sessions(shelf: Shelf, tmp_path: Path, tell: Tell) -> None:
     with _served(shelf, with_fixtures=True, stateless=False) as endpoint:
-        score = _measured(endpoint, "2025-11-25", tmp_path, "with the suite's fixtures, with sessions")
+        score = _measured(endpoint, "2025-11-25", tmp_path, "with the suite's fixtures, with sessions", tell)
     assert score.failing == (), score.output
 
 
 @pytest.mark.parametrize("revision", sorted(SCENARIOS))
-def test_what_is_asked_of_any_server_passes_without_fixtures(shelf: Shelf, revision: str, tmp_path: Path) -> None:
+def test_what_is_asked_of_any_server_passes_without_fixtures(shelf: Shelf, revision: str, tmp_path: Path, tell: Tell) -> None:
     with _served(shelf, with_fixtures=False) as endpoint:
-        score = _measured(endpoint, revision, tmp_path, "without fixtures")
+        score = _measured(endpoint, revision, tmp_path, "without fixtures", tell)
     assert set(score.passing) >= FOR_ALL[revision], score.output
 
 
@@ -88,8 +95,8 @@ def _served(shelf: Shelf, *, with_fixtures: bool, stateless: bool = True) -> Ite
         yield endpoint
 
 
-def _measured(endpoint: Endpoint, revision: str, scratch: Path, how: str) -> suite.Score:
+def _measured(endpoint: Endpoint, revision: str, scratch: Path, how: str, tell: Tell) -> suite.Score:
     score = suite.conformance(endpoint.url, revision=revision, scratch=scratch)
-    print(f"\nconformance {revision}, {how}: {score}")
+    tell(f"conformance {revision}, {how}: {score}")
     assert len(score.passing) + len(score.failing) == SCENARIOS[revision], score.output
     return score

@@ -33,6 +33,7 @@ Kb = Callable[..., Ran]
 @pytest.fixture
 def kb(db: None, monkeypatch: pytest.MonkeyPatch) -> Kb:
     """Run a command in this process, against the database of the tests."""
+    monkeypatch.setenv("COLUMNS", "200")  # the folders of the tests have long names, which tables would wrap
     monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs, and Django is set up
 
     def run(*arguments: object, stdin: str | bytes | None = None, code: int = 0) -> Ran:

@@ -27,11 +27,7 @@ KB = [sys.executable, "-m", "kbsite.cli"]
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     """Settings of their own for the processes of one data directory."""
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "CUEBASE_TEST_HOME", "PUBLIC_URL", "PORT", "HOST")
-    }
+    inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PUBLIC_URL", "PORT", "HOST")}
     return {
         **inherited,
         "DJANGO_SETTINGS_MODULE": "kbsite.settings",
