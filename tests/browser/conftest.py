@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.browser.site import Site
 from tests.youtube_standin import YouTubeStandIn
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
+expect.set_options(timeout=15_000)  # machines are noisy
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
