@@ -224,6 +224,33 @@ PREVIEW_LENGTH = _option("PREVIEW_LENGTH", 500, "Characters of a transcript too 
 MAX_FULL_TRANSCRIPT_LENGTH = _option("MAX_FULL_TRANSCRIPT_LENGTH", 50_000, "Up to so many characters a transcript is read whole.")
 SEARCH_SEGMENT_SECONDS = _option("SEARCH_SEGMENT_SECONDS", 30, "Length of the segments that a search within a transcript ranks.", least=1, most=86_400)
 
+# The knowledge engine: models and search
+
+EMBEDDING_PROVIDER = _option(
+    "EMBEDDING_PROVIDER", "local", "Who makes the vectors: local, voyage, openai, bge, bge-base or ollama. The first ingest locks the library to it."
+)
+EMBEDDING_MODEL = _option("EMBEDDING_MODEL", "", "Another model of that provider, by name (or folder, for a local one); empty: its usual one.")
+EMBEDDING_DIMENSIONS = _option("EMBEDDING_DIMENSIONS", 0, "Length of the vectors of a remote model that is not a provider's usual one; 0: known.", most=4_000)
+MODELS_DIR = Path(_option("MODELS_DIR", "", "Where models made ready for this machine are kept; empty: in the data directory.") or DATA_DIR / "models")
+MODEL_THREADS = _option("MODEL_THREADS", 1, "Threads of one call of a local model; more of them help only where few calls run at once.", least=1, most=64)
+RERANKER = _option(
+    "RERANKER", "cross-encoder/ms-marco-MiniLM-L-12-v2", "The cross-encoder that orders the best candidates, if it is on this machine; none: off."
+)
+RERANK_CANDIDATES = _option("RERANK_CANDIDATES", 50, "How many candidates it looks at.", least=1, most=200)
+LLM_PROVIDER = _option("LLM_PROVIDER", "none", "A language model for HyDE and for the context of chunks: none, openai, anthropic or ollama.")
+LLM_MODEL = _option("LLM_MODEL", "", "Which of its models; empty: a small one that is known to do.")
+LLM_BASE_URL = _option("LLM_BASE_URL", "", "The address of any server that speaks the provider's API; empty: the provider's own.")
+LLM_CONCURRENCY = _option("LLM_CONCURRENCY", 4, "Questions that are out to it at once while contexts are written.", least=1, most=64)
+DISABLE_CONTEXTUAL_RETRIEVAL = _option("DISABLE_CONTEXTUAL_RETRIEVAL", False, "Do not have a language model write a context for each chunk.")
+DISABLE_HYDE = _option("DISABLE_HYDE", False, "Do not have a language model write a hypothetical answer to look for.")
+VOYAGE_API_KEY = _option("VOYAGE_API_KEY", "", "Key of Voyage AI.", secret=True)
+OPENAI_API_KEY = _option("OPENAI_API_KEY", "", "Key of OpenAI, or of the server at LLM_BASE_URL or OPENAI_BASE_URL.", secret=True)
+ANTHROPIC_API_KEY = _option("ANTHROPIC_API_KEY", "", "Key of Anthropic.", secret=True)
+VOYAGE_BASE_URL = _option("VOYAGE_BASE_URL", "https://api.voyageai.com/v1", "Where Voyage AI's API is.")
+OPENAI_BASE_URL = _option("OPENAI_BASE_URL", "https://api.openai.com/v1", "Where OpenAI's API is, or another server that speaks it.")
+OLLAMA_BASE_URL = _option("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Where Ollama answers.")
+MODEL_TIMEOUT_SECONDS = _option("MODEL_TIMEOUT_SECONDS", 30.0, "How long one answer of a model's server may take.")
+
 # YouTube
 
 TRANSCRIPT_LANGUAGES = _option("TRANSCRIPT_LANGUAGES", ["en"], "Caption languages, most wanted first; en matches en-GB.")

@@ -1,0 +1,99 @@
+"""What may fail while a library is searched, indexed or embedded: a class a cause, in the families of ``transcripts.errors``."""
+
+from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError, NotFound, Unavailable
+
+# Looking things up
+
+
+class SourceNotFound(NotFound):
+    """No source of that id in the collections the caller may see."""
+
+    code = "source_not_found"
+    default_hint = "`kb list`, the Sources page and the tool list_sources name what there is."
+
+
+class PassageNotFound(NotFound):
+    """The passage that was marked is no longer there."""
+
+    code = "passage_not_found"
+
+
+# Questions
+
+
+class InvalidFilter(InvalidInput):
+    """A filter whose value cannot be understood."""
+
+    code = "invalid_filter"
+
+
+class InvalidGold(InvalidInput):
+    """A line of a gold file that cannot be understood."""
+
+    code = "invalid_gold"
+
+
+# Settings and the lock
+
+
+class InvalidProvider(InvalidInput):
+    """A provider or model that the settings name and that does not exist, or that lacks its key."""
+
+    code = "invalid_provider"
+
+
+class EmbeddingMismatch(Conflict):
+    """The settings name another embedding model than the one the library is locked to."""
+
+    code = "embedding_mismatch"
+
+
+class MigrationConflict(Conflict):
+    """The embeddings cannot be migrated as asked: one is under way to another model, or it would lose the user's own marked hits."""
+
+    code = "migration_conflict"
+
+
+# Models and their servers
+
+
+class ModelError(Unavailable):
+    """A model cannot be used now."""
+
+    code = "model_error"
+
+
+class ModelMissing(ModelError):
+    """A local model is not on this machine; nothing is downloaded in the middle of a search or an ingest."""
+
+    code = "model_missing"
+    default_hint = "`kb models` lists what is missing, `kb models fetch` gets it."
+
+
+class ModelServerError(ModelError):
+    """A model's server gave no usable answer: unreachable, too slow, a server error, or nonsense. Trying later may help."""
+
+    code = "model_server"
+
+
+class ModelRefused(ModelError):
+    """A model's server refused: a wrong key, no credit, an unknown model, an input it does not take. Trying again will not help."""
+
+    code = "model_refused"
+    default_hint = "Check the key and the model that the settings name; `kb config` shows them."
+
+
+__all__ = [
+    "EmbeddingMismatch",
+    "InvalidFilter",
+    "InvalidGold",
+    "InvalidProvider",
+    "KnowledgeBaseError",
+    "MigrationConflict",
+    "ModelError",
+    "ModelMissing",
+    "ModelRefused",
+    "ModelServerError",
+    "PassageNotFound",
+    "SourceNotFound",
+]

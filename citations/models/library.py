@@ -1,0 +1,181 @@
+"""Sources, what can be cited; and chunks, the pieces that a search finds."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from transcripts.errors import KnowledgeBaseError
+from transcripts.models import Collection, Transcript, Video
+from transcripts.scope import Scope
+
+LOCK_SPACE = 0x43554543  # the first key of this app's advisory locks on sources; jobs have their own
+
+
+class Kind(models.TextChoices):
+    """What a source is."""
+
+    VIDEO = "video", "video"
+    PDF = "pdf", "PDF"
+    MARKDOWN = "markdown", "Markdown"
+    TEXT = "text", "text"
+
+
+class State(models.TextChoices):
+    """How far a source has come: each state can do all that the one before it can."""
+
+    PENDING = "pending", "waiting"
+    WORDS = "words", "found by words"
+    READY = "ready", "found by words and meaning"
+    FAILED = "failed", "failed"
+
+
+class SourceQuerySet(models.QuerySet["Source"]):
+    """Sources, as far as a scope reaches, and those that wait for work."""
+
+    def visible(self, scope: Scope) -> "SourceQuerySet":
+        """Keep those in collections that the scope may read; a video's collection counts, should it have moved a moment ago."""
+        return self.filter(Q(collection__in=scope.readable) & (Q(video=None) | Q(video__collection__in=scope.readable)))
+
+    def waiting(self) -> "SourceQuerySet":
+        """Keep those that have work left whose time has come, those that nothing finds yet first."""
+        due = Q(run_after=None) | Q(run_after__lte=timezone.now())
+        return self.filter(due, state__in=(State.PENDING, State.WORDS)).order_by("state", "pk")
+
+
+class Source(models.Model):
+    """Something that can be cited: a recording in one language, or a document. Its ingest is durable: the row says what is done and what is left."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="sources")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    video = models.ForeignKey(Video, on_delete=models.CASCADE, null=True, blank=True, related_name="sources")
+    transcript = models.OneToOneField(Transcript, on_delete=models.CASCADE, null=True, blank=True, related_name="source")
+    title = models.CharField(max_length=300)
+    author = models.CharField("author or channel", max_length=200, blank=True)
+    url = models.CharField(max_length=500, blank=True)
+    language = models.CharField(max_length=35, blank=True)
+    tags = models.JSONField(default=list, blank=True)
+    published_at = models.DateTimeField(null=True, blank=True)
+    digest = models.CharField(max_length=64, blank=True, help_text="Of the text that the chunks were cut from; empty: none yet.")
+    characters = models.PositiveIntegerField(default=0)
+    chunk_count = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
+    step = models.CharField(max_length=60, blank=True)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    error_code = models.CharField(max_length=40, blank=True)
+    error = models.TextField(blank=True)
+    hint = models.TextField(blank=True)
+    run_after = models.DateTimeField(null=True, blank=True)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    refreshed_at = models.DateTimeField(null=True, blank=True, help_text="When what is known of the video was copied last.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = SourceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-pk")
+        constraints = (
+            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="source_kind"),
+            models.CheckConstraint(condition=Q(state__in=State.values), name="source_state"),
+            models.UniqueConstraint(fields=("video", "language"), condition=Q(video__isnull=False), name="source_once_a_language"),
+        )
+        indexes = (
+            models.Index(fields=("state", "id"), condition=Q(state__in=("pending", "words")), name="source_waiting"),
+            models.Index(fields=("collection", "-created_at", "-id"), name="source_newest"),
+        )
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def percent(self) -> int:
+        """How much of the present step is done, 0 to 100."""
+        return min(100, 100 * self.done // self.total) if self.total else 0
+
+    @contextmanager
+    def held(self) -> Iterator[bool]:
+        """Hold this source's ingest while the block runs; yields False when another process holds it.
+
+        The hold is a PostgreSQL session lock, so that it ends by itself when its process is killed.
+        """
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK_SPACE, self.pk])
+            taken = bool(cursor.fetchone()[0])
+        if not taken:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCK_SPACE, self.pk])
+
+    def report(self, *, step: str, done: int = 0, total: int = 0) -> None:
+        """Say how far it is."""
+        self._change(step=step[:60], done=done, total=total)
+
+    def reach(self, state: State) -> None:
+        """Note that it got so far; whatever went wrong before is forgotten."""
+        finished = {"step": "", "done": 0, "total": 0} if state == State.READY else {}
+        self._change(state=state, error_code="", error="", hint="", run_after=None, attempts=0, **finished)
+
+    def put_off(self, error: KnowledgeBaseError, *, until: datetime) -> None:
+        """Try again later, and say why."""
+        self._change(error_code=error.code, error=error.message, hint=error.hint, run_after=until, attempts=F("attempts") + 1)
+
+    def fail(self, error: KnowledgeBaseError) -> None:
+        """Note that it ended badly."""
+        self._change(state=State.FAILED, error_code=error.code, error=error.message, hint=error.hint, run_after=None)
+
+    def start_anew(self) -> None:
+        """Let it be ingested again from its text on; what is indexed is found until it is replaced."""
+        self._change(state=State.PENDING, digest="", step="", done=0, total=0, attempts=0, error_code="", error="", hint="", run_after=None, sent_at=None)
+
+    def _change(self, **changes: Any) -> None:
+        if Source.objects.filter(pk=self.pk).update(updated_at=timezone.now(), **changes):
+            self.refresh_from_db(fields=[*changes])
+
+
+class Chunk(models.Model):
+    """A piece of a source's text: about 500 characters that belong together.
+
+    ``text`` is exactly ``source text[span_start:span_end]``. ``place`` is its position in the lexicon, where the postings point to.
+    """
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="chunks")
+    ordinal = models.PositiveIntegerField()
+    place = models.BigIntegerField(unique=True)
+    text = models.TextField()
+    context = models.TextField(blank=True, help_text="One or two sentences of a language model on what the document says around it.")
+    heading = models.CharField(max_length=300, blank=True)
+    span_start = models.PositiveIntegerField()
+    span_end = models.PositiveIntegerField()
+    start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
+    end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
+    page = models.PositiveIntegerField(null=True, blank=True)
+    last_page = models.PositiveIntegerField(null=True, blank=True)
+    digest = models.BinaryField(max_length=32, help_text="SHA-256 of what is embedded: the context, if any, and the text.")
+
+    class Meta:
+        ordering = ("source", "ordinal")
+        constraints = (
+            models.UniqueConstraint(fields=("source", "ordinal"), name="chunk_once", deferrable=models.Deferrable.DEFERRED),
+            models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="chunk_not_empty"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.source_id} · {self.ordinal}"
+
+    @property
+    def indexed_text(self) -> str:
+        """What is embedded, indexed and re-ranked: “context, empty line, text”."""
+        return f"{self.context}\n\n{self.text}" if self.context else self.text

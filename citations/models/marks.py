@@ -1,0 +1,33 @@
+"""Hits that people marked as right or wrong: the gold that their own library is evaluated with."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from citations.models.library import Source
+
+
+class Mark(models.Model):
+    """One person's verdict on one place of a source for one query. It is anchored to the text, not to a chunk, and survives cutting it anew."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="marks")
+    query = models.CharField(max_length=1000)
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="marks")
+    span_start = models.PositiveIntegerField()
+    span_end = models.PositiveIntegerField()
+    start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
+    end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
+    page = models.PositiveIntegerField(null=True, blank=True)
+    right = models.BooleanField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("-pk",)
+        constraints = (
+            models.UniqueConstraint(fields=("user", "query", "source", "span_start", "span_end"), name="mark_once"),
+            models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="mark_not_empty"),
+        )
+
+    def __str__(self) -> str:
+        return f"{'right' if self.right else 'wrong'}: {self.query[:60]}"

@@ -1,0 +1,69 @@
+"""Embedding spaces: the model a library is locked to, the one it migrates to, and the vectors of each."""
+
+from django.db import models
+from django.db.models import Q
+from pgvector.django import HalfVectorField
+
+from citations.models.library import Chunk, Source
+
+
+class SpaceState(models.TextChoices):
+    """What a space is for."""
+
+    BUILDING = "building", "being built"
+    ACTIVE = "active", "searched"
+    RETIRED = "retired", "replaced"
+
+
+class EmbeddingSpace(models.Model):
+    """Vectors of one model. The active one is the library's lock; at most one other is being built beside it."""
+
+    provider = models.CharField(max_length=20)
+    model = models.CharField(max_length=200)
+    dimensions = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=SpaceState.choices)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    hint = models.TextField(blank=True)
+    guarded = models.BooleanField(default=False, help_text="Do not switch when the hits that people marked would be found worse.")
+    sent_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    activated_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-pk",)
+        constraints = (
+            models.CheckConstraint(condition=Q(state__in=SpaceState.values), name="space_state"),
+            models.CheckConstraint(condition=Q(dimensions__gte=1, dimensions__lte=4000), name="space_dimensions"),  # the most that a halfvec index takes
+            models.UniqueConstraint(fields=("state",), condition=Q(state="active"), name="space_one_active"),
+            models.UniqueConstraint(fields=("state",), condition=Q(state="building"), name="space_one_building"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.provider} · {self.model} · {self.dimensions} dimensions"
+
+    @property
+    def index_name(self) -> str:
+        """The name of its nearest-neighbour index, where it has one."""
+        return f"citations_embedding_space_{self.pk}"
+
+
+class Embedding(models.Model):
+    """The vector of one chunk in one space, of length 1. ``digest`` says of which text: it differs from the chunk's when that changed since."""
+
+    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="embeddings")
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="embeddings")
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="+", db_index=False)
+    digest = models.BinaryField(max_length=32)
+    vector = HalfVectorField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("chunk", "space"), name="embedding_once"),)
+        indexes = (
+            models.Index(fields=("source", "space"), name="embedding_of_source"),
+            models.Index(fields=("space", "digest"), name="embedding_of_text"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.chunk_id} in {self.space_id}"

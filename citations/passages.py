@@ -1,0 +1,123 @@
+"""What a search gives: passages, where each is said or printed, and how its score came about. These values travel to every door."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID
+
+
+class Mode(StrEnum):
+    """Which branches a search takes: both, only the words, only the meaning."""
+
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Locator:
+    """Where a passage is: milliseconds in a recording, or pages in a document; and always its characters in the source's text."""
+
+    span: tuple[int, int]
+    start: int | None = None  # ms
+    end: int | None = None  # ms
+    page: int | None = None  # counted from 1
+    last_page: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The source of a passage, as it is shown: its id, and what is known of it."""
+
+    id: UUID
+    kind: str
+    title: str
+    author: str = ""  # a video's channel
+    url: str = ""
+    language: str = ""
+    collection: str = ""  # slug
+    tags: tuple[str, ...] = ()
+    key: str = ""  # the id that a video is called by elsewhere
+    video_pk: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermScore:
+    """What one word of the query adds to a passage's BM25 score: ``score`` = idf · tf · (k1 + 1) / (tf + norm) · repetitions."""
+
+    term: str
+    frequency: int
+    idf: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """How a score came about. Ranks count from 1; a branch that did not find the passage has none.
+
+    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``; ``bm25`` is the sum of its terms' scores. ``final_score`` is made from ``rerank_score``
+    where a cross-encoder ran, else from ``rrf``; ``formula`` says how, in numbers.
+    """
+
+    lexical_rank: int | None = None
+    bm25: float | None = None
+    terms: tuple[TermScore, ...] = ()
+    vector_rank: int | None = None
+    cosine: float | None = None
+    rrf_lexical: float = 0.0
+    rrf_vector: float = 0.0
+    rrf: float = 0.0
+    rerank_score: float | None = None
+    formula: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """A near-duplicate that was dropped in favour of a better passage: “also said in”."""
+
+    origin: Origin
+    locator: Locator
+    link: str
+    similarity: float  # Jaccard, 0–1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A piece of a source that answers a query. ``link`` opens at its second or page; ``spans`` are the query's words in ``text``."""
+
+    chunk: int  # the row's primary key, for marking; it changes when the source is cut anew
+    origin: Origin
+    locator: Locator
+    text: str
+    context: str = ""
+    heading: str = ""
+    score: float  # final score, 0–1
+    link: str = ""  # a page of this site, as a path
+    timestamp_link: str = ""  # YouTube at that second; for others the address of the page here
+    spans: tuple[tuple[int, int], ...] = ()
+    also: tuple[Twin, ...] = ()
+    mark: bool | None = None  # what the caller marked it as, for this query
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One stage of a search: how long it took, how many passages came out, and what is worth saying about it."""
+
+    name: str
+    milliseconds: float
+    count: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """The best passages, best first, and how they were found. ``notes`` are sentences for people: what was left out and why."""
+
+    query: str
+    mode: Mode
+    passages: tuple[Passage, ...]
+    stages: tuple[Stage, ...] = ()
+    notes: tuple[str, ...] = ()
+    reranked: bool = False
+    hypothesis: str = ""  # HyDE's text, where one was made
+    milliseconds: float = field(default=0.0)
