@@ -66,7 +66,9 @@ def text_of(response: Any) -> str:
 
 
 def test_an_empty_library_says_what_to_do_next(page: Client) -> None:
-    assert "Your library is empty" in text_of(page.get("/library/"))
+    found = text_of(page.get("/library/"))
+    assert "Your library is empty" in found
+    assert "<code>kb add URL</code>" in found
 
 
 def test_a_viewer_of_an_empty_library_is_told_whom_to_ask(viewer: Client) -> None:
@@ -421,6 +423,11 @@ def test_a_viewer_cannot_open_the_gate(viewer: Client) -> None:
 def feed(collection: Collection) -> Feed:
     """A channel."""
     return Feed.objects.create(collection=collection, kind=Feed.Kind.CHANNEL, youtube_id="@hall", title="Lecture Hall")
+
+
+def test_who_may_change_a_channel_is_offered_to(page: Client, viewer: Client, feed: Feed) -> None:
+    assert "Sync again" in text_of(page.get("/activity/"))
+    assert "Sync again" not in text_of(viewer.get("/activity/"))
 
 
 def test_a_channel_is_looked_at_again_when_asked(page: Client, feed: Feed) -> None:
