@@ -20,12 +20,13 @@ class EmbeddingChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmChoice:
-    """The language model that the settings name; ``base_url`` and ``model`` are empty where the provider's usual ones are meant."""
+    """The language model that the settings name; ``base_url`` and ``model`` are empty, ``context_tokens`` 0 where the provider's usual ones are meant."""
 
     provider: str
     model: str = ""
     base_url: str = ""
     concurrency: int = 4
+    context_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -45,7 +46,11 @@ def embedding() -> EmbeddingChoice:
 def llm() -> LlmChoice:
     """Return the language model that is wanted; its provider is ``none`` where there is none."""
     return LlmChoice(
-        provider=settings.LLM_PROVIDER.casefold() or NO_LLM, model=settings.LLM_MODEL, base_url=settings.LLM_BASE_URL, concurrency=settings.LLM_CONCURRENCY
+        provider=settings.LLM_PROVIDER.casefold() or NO_LLM,
+        model=settings.LLM_MODEL,
+        base_url=settings.LLM_BASE_URL,
+        concurrency=settings.LLM_CONCURRENCY,
+        context_tokens=settings.LLM_CONTEXT_TOKENS,
     )
 
 
