@@ -240,7 +240,9 @@ RERANK_CANDIDATES = _option("RERANK_CANDIDATES", 50, "How many candidates it loo
 LLM_PROVIDER = _option("LLM_PROVIDER", "none", "A language model for HyDE and for the context of chunks: none, openai, anthropic or ollama.")
 LLM_MODEL = _option("LLM_MODEL", "", "Which of its models; empty: a small one that is known to do.")
 LLM_BASE_URL = _option("LLM_BASE_URL", "", "The address of any server that speaks the provider's API; empty: the provider's own.")
-LLM_CONTEXT_TOKENS = _option("LLM_CONTEXT_TOKENS", 0, "How much it reads at once, in tokens; 0: 90,000 of a known service, 8,000 of any other server.", most=1_000_000)
+LLM_CONTEXT_TOKENS = _option(
+    "LLM_CONTEXT_TOKENS", 0, "How much it reads at once, in tokens; 0: 90,000 of a known service, 8,000 of another server.", most=1_000_000
+)
 LLM_CONCURRENCY = _option("LLM_CONCURRENCY", 4, "Questions that are out to it at once while contexts are written.", least=1, most=64)
 DISABLE_CONTEXTUAL_RETRIEVAL = _option("DISABLE_CONTEXTUAL_RETRIEVAL", False, "Do not have a language model write a context for each chunk.")
 DISABLE_HYDE = _option("DISABLE_HYDE", False, "Do not have a language model write a hypothetical answer to look for.")
