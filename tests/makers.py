@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from citations.models import Chunk, Kind, Source, State
 from transcripts import storing
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership, Role, Video
@@ -38,6 +39,19 @@ def make_video(
     """Store a video with one transcript, as an upload would."""
     data = caption_json(make_cues() if cues is None else cues, id=key, title=title, lang=lang, **about)
     return storing.add_captions(collection, data, name=f"{key}.json").video
+
+
+def make_source(video: Video, *, language: str = "en", state: str = State.READY, author: str = "", texts: Sequence[str] = ()) -> Source:
+    """Make the row of a transcript's source, and of a chunk for each of ``texts``, of ten seconds each; nothing is indexed."""
+    transcript = video.transcripts.get(language=language)
+    about = {"title": video.title, "author": author, "tags": video.tags, "language": language, "chunk_count": len(texts)}
+    source = Source.objects.create(collection=video.collection, kind=Kind.VIDEO, video=video, transcript=transcript, state=state, **about)
+    offset = 0
+    for number, text in enumerate(texts):
+        where = {"span_start": offset, "span_end": offset + len(text), "start": number * 10_000, "end": (number + 1) * 10_000}
+        Chunk.objects.create(source=source, ordinal=number, place=source.pk * 10_000 + number, text=text, digest=b"", **where)
+        offset += len(text) + 1
+    return source
 
 
 def make_user(name: str = "ada", *, collection: Collection | None = None, role: str = Role.OWNER, **extra: Any) -> User:

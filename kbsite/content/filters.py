@@ -3,6 +3,7 @@
 import django_filters
 from django.db.models import QuerySet
 
+from citations.models import Chunk, Source
 from transcripts.models import Transcript, Video
 
 
@@ -49,3 +50,30 @@ class MembershipFilter(django_filters.FilterSet):  # type: ignore[misc]
     collection = django_filters.CharFilter(field_name="collection__slug")
     user = django_filters.CharFilter(field_name="user__username")
     role = django_filters.CharFilter()
+
+
+class SourceFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Which sources."""
+
+    collection = django_filters.CharFilter(field_name="collection__slug")
+    video = django_filters.CharFilter(field_name="video__key")
+    kind = django_filters.CharFilter()
+    state = django_filters.CharFilter()
+    author = django_filters.CharFilter(lookup_expr="iexact")
+    tag = django_filters.CharFilter(method="with_tag")
+    language = django_filters.CharFilter(lookup_expr="istartswith")
+    added_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
+    published_after = django_filters.IsoDateTimeFilter(field_name="published_at", lookup_expr="gte")
+
+    def with_tag(self, queryset: QuerySet[Source], name: str, value: str) -> QuerySet[Source]:
+        """Keep those with the tag."""
+        return queryset.filter(tags__contains=[value])
+
+
+class ChunkFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Which chunks."""
+
+    collection = django_filters.CharFilter(field_name="source__collection__slug")
+    source = django_filters.UUIDFilter(field_name="source__uuid")
+    video = django_filters.CharFilter(field_name="source__video__key")
+    kind = django_filters.CharFilter(field_name="source__kind")

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from rest_framework import serializers
 
+from citations.models import Chunk, Source
 from kbsite.content.permissions import require_owner
 from transcripts.models import Collection, Feed, Membership, Transcript, Video
 
@@ -149,3 +150,29 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
             "created_at",
         )
         read_only_fields = tuple(name for name in fields if name not in ("newest", "every_hours"))
+
+
+class SourceSerializer(serializers.ModelSerializer[Source]):
+    """Something that can be cited, and how far it is indexed; ``id`` is what searches call it by."""
+
+    id = serializers.UUIDField(source="uuid", read_only=True)
+    collection = serializers.CharField(source="collection.slug", read_only=True)
+    video = serializers.CharField(source="video.key", read_only=True, default=None)
+
+    class Meta:
+        model = Source
+        fields: tuple[str, ...] = (
+            "id", "collection", "kind", "video", "title", "author", "url", "language", "tags", "published_at", "characters", "chunk_count",
+            "state", "step", "done", "total", "percent", "error_code", "error", "hint", "created_at", "updated_at",
+        )  # fmt: skip
+
+
+class ChunkSerializer(serializers.ModelSerializer[Chunk]):
+    """A piece of a source: times in milliseconds, and where it is in the source's text, in characters."""
+
+    source = serializers.UUIDField(source="source.uuid", read_only=True)
+    collection = serializers.CharField(source="source.collection.slug", read_only=True)
+
+    class Meta:
+        model = Chunk
+        fields = ("pk", "source", "collection", "ordinal", "text", "context", "heading", "start", "end", "page", "last_page", "span_start", "span_end")

@@ -12,6 +12,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.routers import APIRootView, DefaultRouter
 
+from citations.models import Chunk, Source
 from kbsite.content import filters, serializers
 from kbsite.content.incoming import BoundedJSONParser, Search
 from kbsite.content.permissions import EditorsWrite, OwnersWrite
@@ -165,6 +166,36 @@ class Feeds(mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelM
         serializer.save().plan()
 
 
+class Sources(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+    """What can be cited: a recording in one language, or a document; newest first, with how far it is indexed. What is in them is searched under /api/v1/."""
+
+    serializer_class = serializers.SourceSerializer
+    filterset_class = filters.SourceFilter
+    search_fields = ("title", "author", "video__key")
+    ordering_fields = ("title", "author", "kind", "state", "characters", "chunk_count", "published_at", "created_at", "updated_at")
+    lookup_field = "uuid"
+    lookup_value_regex = "[0-9a-f-]{36}"
+
+    def get_queryset(self) -> QuerySet[Source]:
+        """Return what the caller can see."""
+        found = Source.objects.visible(self.request.reach).select_related("collection", "video")  # type: ignore[attr-defined]
+        return found.defer("video__description", "video__chapters", "video__languages")
+
+
+class Chunks(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+    """The pieces that searches find, in the order of their sources; cut anew when their source's text changes."""
+
+    serializer_class = serializers.ChunkSerializer
+    filterset_class = filters.ChunkFilter
+    search_fields = ("heading",)
+    ordering_fields = ("ordinal", "start", "page")
+
+    def get_queryset(self) -> QuerySet[Chunk]:
+        """Return what the caller can see."""
+        sources = Source.objects.visible(self.request.reach)  # type: ignore[attr-defined]
+        return Chunk.objects.filter(source__in=sources).select_related("source__collection").order_by("source", "ordinal")
+
+
 class Root(StyledPages, APIRootView):
     """What the library holds. What can be done with it is described at /api/v1/docs."""
 
@@ -184,6 +215,8 @@ router.register("memberships", Members, basename="content-membership")
 router.register("videos", Videos, basename="content-video")
 router.register("transcripts", Transcripts, basename="content-transcript")
 router.register("feeds", Feeds, basename="content-feed")
+router.register("sources", Sources, basename="content-source")
+router.register("chunks", Chunks, basename="content-chunk")
 
 
 def _keep_an_owner(member: Membership) -> None:

@@ -4,19 +4,12 @@ import pytest
 
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.filters import Filter
-from citations.models import Kind, Source, State
+from citations.models import Source, State
 from citations.sources import Counts, list_sources, of_videos
-from tests.makers import make_cues, make_video
+from tests.makers import make_cues, make_source, make_video
 from transcripts.errors import CollectionNotFound
-from transcripts.models import Collection, Video
+from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
-
-
-def make_source(video: Video, *, language: str = "en", state: str = State.READY, author: str = "") -> Source:
-    """Make the source of a video's transcript as it is found in the table, without anything indexed."""
-    transcript = video.transcripts.get(language=language)
-    about = {"title": video.title, "author": author, "tags": video.tags, "language": language}
-    return Source.objects.create(collection=video.collection, kind=Kind.VIDEO, video=video, transcript=transcript, state=state, **about)
 
 
 def make_sources(collection: Collection, *states: str) -> list[Source]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,7 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken
 from tests.kbsite.mcp_walk import TOOL_CALLS
-from tests.makers import make_user, make_video
+from tests.makers import make_source, make_user, make_video
 from transcripts.models import Collection, Feed, Job, Role, Thumbnail
 
 SECRET = "Confidential seminar"
@@ -98,9 +99,11 @@ OPERATIONS = [
     Door("GET", "api/v1/docs", "list"),
     Door("GET", "api/v1/openapi.json", "list"),
 ]
+RESOURCES = ("collections", "memberships", "videos", "transcripts", "feeds", "sources", "chunks")
 CONTENT = [
-    *(Door("GET", f"api/content/{name}", "list") for name in ("", "collections/", "memberships/", "videos/", "transcripts/", "feeds/")),
-    *(Door("GET", f"api/content/{name}/(?P<pk>[0-9]{{1,18}})/") for name in ("collections", "memberships", "videos", "transcripts", "feeds")),
+    *(Door("GET", f"api/content/{name}", "list") for name in ("", *(f"{kind}/" for kind in RESOURCES))),
+    *(Door("GET", f"api/content/{name}/(?P<pk>[0-9]{{1,18}})/") for name in RESOURCES if name != "sources"),
+    Door("GET", "api/content/sources/(?P<uuid>[0-9a-f-]{36})/"),
     Door("POST", "api/content/collections/", "own", {"name": "New", "slug": "new"}, json=True),
     Door("PATCH", "api/content/collections/(?P<pk>[0-9]{1,18})/", "thing", {"name": "Renamed"}, json=True),
     Door("DELETE", "api/content/collections/(?P<pk>[0-9]{1,18})/"),
@@ -113,7 +116,7 @@ CONTENT = [
     Door("DELETE", "api/content/feeds/(?P<pk>[0-9]{1,18})/"),
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
-KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts")
+KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
 QUERIES = {"search": "?q=networks&query=networks", "v1/transcripts/<path:video_id>/download": "?format=vtt", "find": "?id=lecture-1"}
 NOT_WALKED = ("admin/", "^api/")  # the admin has a walk of its own below; the second answers 404 to everything else
 
@@ -165,9 +168,10 @@ class House:
 
     def path(self, door: Door, *, absent: bool = False) -> str:
         """Fill a route's gaps with the ids of the secret things, or with ids of nothing."""
-        ids = dict.fromkeys(self.ids, 987654) | {"key": "absent"} if absent else self.ids
+        ids = dict.fromkeys(self.ids, 987654) | {"key": "absent", "source": UUID(int=7)} if absent else self.ids
         kind = next((name for name in KINDS if f"{name}/<" in door.route or f"{name}/(" in door.route), "")
         filled = door.route.replace("<path:video_id>", str(ids["key"])).replace("<job_id>", str(ids["jobs"]))
+        filled = filled.replace("(?P<uuid>[0-9a-f-]{36})", str(ids["source"]))
         filled = filled.replace("<str:secret>", "nothing").replace("<str:form>", "vtt").replace("<int:index>", "0").replace("<int:user>", str(ids["user"]))
         if kind:
             filled = filled.replace("<int:pk>", str(ids[kind])).replace("(?P<pk>[0-9]{1,18})", str(ids[kind]))
@@ -197,6 +201,7 @@ def house(db: None) -> House:
     feed = Feed.objects.create(collection=shelf, kind="playlist", youtube_id="PLsecretsecret", title=SECRET)
     job = Job.objects.create(collection=shelf, kind="feed", feed=feed, target="PLsecretsecret", state="failed", error=SECRET)
     token, _ = ApiToken.issue(owner, name=SECRET)
+    source = make_source(video, texts=[SECRET])
     member = make_user("colleague", collection=shelf, role=Role.EDITOR).memberships.get()
     ids = {
         "videos": video.pk,
@@ -208,6 +213,8 @@ def house(db: None) -> House:
         "memberships": member.pk,
         "user": member.user_id,
         "transcripts": video.transcripts.get().pk,
+        "source": source.uuid,
+        "chunks": source.chunks.get().pk,
     }
     return House(shelf=shelf, owner=owner, outsider=outsider, ids=ids)
 

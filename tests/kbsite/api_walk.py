@@ -1,6 +1,7 @@
 """One call of each operation of both APIs, with the least it needs, for the walks that try every operation as every kind of caller.
 
-``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}`` and ``{membership}`` in a path, and ``{slug}`` and ``{username}`` in a
+``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``, ``{membership}``,
+``{source}`` and ``{chunk}`` in a path, and ``{slug}`` and ``{username}`` in a
 body, stand for things of the collection that is tried. An operation that is served but missing here fails a test.
 """
 
@@ -63,6 +64,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{CONTENT}feeds/{{feed}}/"),
     Operation("PATCH", f"{CONTENT}feeds/{{feed}}/", {"newest": 3}),
     Operation("DELETE", f"{CONTENT}feeds/{{feed}}/"),
+    Operation("GET", f"{CONTENT}sources/", names=False),
+    Operation("GET", f"{CONTENT}sources/{{source}}/"),
+    Operation("GET", f"{CONTENT}chunks/", names=False),
+    Operation("GET", f"{CONTENT}chunks/{{chunk}}/"),
 )
 
 

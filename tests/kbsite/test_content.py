@@ -12,13 +12,13 @@ from django.db.models.signals import pre_delete
 from django.test import Client
 
 from kbsite.models import ApiToken
-from tests.makers import caption_json, make_cues, make_user, make_video
+from tests.makers import caption_json, make_cues, make_source, make_user, make_video
 from transcripts import storing
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
 PROBLEM = "application/problem+json"
 ROOT = "/api/content/"
-RESOURCES = ("collections", "memberships", "videos", "transcripts", "feeds")
+RESOURCES = ("collections", "memberships", "videos", "transcripts", "feeds", "sources", "chunks")
 
 
 @pytest.fixture
@@ -116,6 +116,50 @@ def test_the_other_listings_are_filtered_too(asking: Client, collection: Collect
     assert [row["videos"] for row in listed(asking, "collections", search="lect")] == [1]
 
 
+def test_a_source_says_how_far_it_is_indexed_and_its_chunks_where_they_are(asking: Client, collection: Collection) -> None:
+    source = make_source(make_video(collection), state="words", author="Ada", texts=["Networks learn.", "Errors go back."])
+    (row,) = listed(asking, "sources")
+    assert (row["id"], row["video"], row["state"], row["chunk_count"], row["collection"]) == (str(source.uuid), "lecture-1", "words", 2, "lectures")
+    assert asking.get(f"{ROOT}sources/{source.uuid}/").json() == row
+    chunks = listed(asking, "chunks", source=source.uuid)
+    assert [(one["ordinal"], one["text"], one["start"], one["span_start"]) for one in chunks] == [(0, "Networks learn.", 0, 0), (1, "Errors go back.", 10_000, 16)]
+    assert asking.get(f"{ROOT}chunks/{chunks[0]['pk']}/").json() == chunks[0]
+
+
+def test_sources_and_chunks_are_filtered_searched_and_ordered(asking: Client, collection: Collection) -> None:
+    whales = make_source(make_video(collection, key="b", title="Whales"), author="Ocean", texts=["They sing."])
+    sharks = make_source(make_video(collection, key="a", title="Sharks", lang="de-AT"), language="de-AT", state="failed")
+    sharks.tags = ["teeth"]
+    sharks.save(update_fields=["tags"])
+    expected = {
+        "": [sharks, whales],
+        "search=whal": [whales],
+        "author=OCEAN": [whales],
+        "tag=teeth": [sharks],
+        "language=de": [sharks],
+        "state=failed&kind=video": [sharks],
+        "kind=pdf": [],
+        "video=b&collection=lectures": [whales],
+        "ordering=title": [sharks, whales],
+        "ordering=chunk_count": [sharks, whales],
+        "published_after=2000-01-01T00:00:00Z": [],
+    }
+    for query, sources in expected.items():
+        found = asking.get(f"{ROOT}sources/?{query}").json()["results"]
+        assert [row["id"] for row in found] == [str(one.uuid) for one in sources], query
+    assert len(listed(asking, "chunks", video="b", kind="video", collection="lectures", ordering="-start")) == 1
+    assert listed(asking, "chunks", video="a") == []
+    problem(asking.get(f"{ROOT}chunks/?source=no-uuid"), 422, "invalid_input")
+
+
+@pytest.mark.parametrize("name", ["sources", "chunks"])
+def test_sources_and_chunks_are_only_read_here(asking: Client, collection: Collection, name: str) -> None:
+    source = make_source(make_video(collection), texts=["One."])
+    which = source.uuid if name == "sources" else source.chunks.get().pk
+    for method, path in (("post", f"{name}/"), ("patch", f"{name}/{which}/"), ("delete", f"{name}/{which}/")):
+        problem(send(asking, method, path, {}), 405, "method_not_allowed")
+
+
 def test_a_page_has_at_most_a_hundred(asking: Client, collection: Collection) -> None:
     Video.objects.bulk_create(Video(collection=collection, key=f"v{n}", title=f"V {n}") for n in range(130))
     answer = asking.get(f"{ROOT}videos/?pageSize=1000").json()
@@ -132,7 +176,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
     for n in range(12):
         shelf = Collection.objects.create(name=f"C{n}", slug=f"c{n}")
         Membership.objects.create(collection=shelf, user=owner, role=Role.OWNER)
-        make_video(shelf, key=f"v{n}", cues=make_cues(2))
+        make_source(make_video(shelf, key=f"v{n}", cues=make_cues(2)), texts=["One.", "Two."])
         Feed.objects.create(collection=shelf, kind="channel", youtube_id=f"UC{n}")
     with django_assert_max_num_queries(9):
         assert asking.get(f"{ROOT}{resource}/?format={form}").status_code == 200
@@ -229,12 +273,15 @@ def each(collection: Collection, feed: Feed) -> list[str]:
     member = Membership.objects.filter(collection=collection).order_by("pk").first()
     assert member is not None
     transcript = video.transcripts.get()
+    source = make_source(video, texts=["One."])
     return [
         f"collections/{collection.pk}/",
         f"memberships/{member.pk}/",
         f"videos/{video.pk}/",
         f"transcripts/{transcript.pk}/",
         f"feeds/{feed.pk}/",
+        f"sources/{source.uuid}/",
+        f"chunks/{source.chunks.get().pk}/",
     ]
 
 
@@ -334,6 +381,8 @@ PARAMETERS = {
     "videos": ("search", "collection", "id", "tag", "language", "added_after", "published_after", "channel"),
     "transcripts": ("search", "video", "origin"),
     "feeds": ("ordering", "kind"),
+    "sources": ("search", "ordering", "kind", "state", "tag", "author", "published_after"),
+    "chunks": ("source", "video", "ordering"),
 }
 
 

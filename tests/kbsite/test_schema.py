@@ -17,7 +17,7 @@ from kbsite.api import api
 from kbsite.content.views import router
 from kbsite.models import ApiToken
 from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
-from tests.makers import make_user, make_video
+from tests.makers import make_source, make_user, make_video
 from transcripts.models import Collection, Feed, Job, Membership
 
 PROMISES = [
@@ -40,7 +40,10 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
     """One of each kind, by the names of the walk."""
     video = make_video(collection)
     make_user("grace")
+    source = make_source(video, texts=["Networks learn."])
     return {
+        "source": source.uuid,
+        "chunk": source.chunks.get().pk,
         "slug": collection.slug,
         "username": "grace",
         "collection": collection.pk,
