@@ -3,7 +3,7 @@
 import django_filters
 from django.db.models import QuerySet
 
-from citations.models import Chunk, Source
+from citations.models import Source
 from transcripts.models import Transcript, Video
 
 

@@ -170,7 +170,7 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
 class ChunkSerializer(serializers.ModelSerializer[Chunk]):
     """A piece of a source: times in milliseconds, and where it is in the source's text, in characters."""
 
-    source = serializers.UUIDField(source="source.uuid", read_only=True)
+    source = serializers.UUIDField(source="source.uuid", read_only=True)  # type: ignore[assignment]
     collection = serializers.CharField(source="source.collection.slug", read_only=True)
 
     class Meta:

@@ -122,7 +122,10 @@ def test_a_source_says_how_far_it_is_indexed_and_its_chunks_where_they_are(askin
     assert (row["id"], row["video"], row["state"], row["chunk_count"], row["collection"]) == (str(source.uuid), "lecture-1", "words", 2, "lectures")
     assert asking.get(f"{ROOT}sources/{source.uuid}/").json() == row
     chunks = listed(asking, "chunks", source=source.uuid)
-    assert [(one["ordinal"], one["text"], one["start"], one["span_start"]) for one in chunks] == [(0, "Networks learn.", 0, 0), (1, "Errors go back.", 10_000, 16)]
+    assert [(one["ordinal"], one["text"], one["start"], one["span_start"]) for one in chunks] == [
+        (0, "Networks learn.", 0, 0),
+        (1, "Errors go back.", 10_000, 16),
+    ]
     assert asking.get(f"{ROOT}chunks/{chunks[0]['pk']}/").json() == chunks[0]
 
 
