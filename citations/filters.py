@@ -10,9 +10,11 @@ from django.utils import timezone
 
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.models import Kind, Source, SourceQuerySet
+from transcripts.errors import InvalidUrl
 from transcripts.models import Collection
 from transcripts.plaintext import clean
 from transcripts.scope import Scope
+from transcripts.timecodes import parse_target
 
 MAX_VALUES = 100  # of one part of a filter
 
@@ -21,8 +23,8 @@ MAX_VALUES = 100  # of one part of a filter
 class Filter:
     """What is looked at; empty parts leave all. Within a part any of the values will do, the parts must all hold.
 
-    ``sources`` takes a source's id, or a video's id; ``languages`` takes "en" for "en-GB" too; ``since`` and ``until`` are days of publication (both
-    included); ``start`` and ``end`` are milliseconds within a recording: what overlaps them is looked at.
+    ``sources`` takes a source's id, a video's id, or its address on YouTube; ``languages`` takes "en" for "en-GB" too; ``since`` and ``until`` are days of
+    publication (both included); ``start`` and ``end`` are milliseconds within a recording: what overlaps them is looked at.
     """
 
     collections: tuple[str, ...] = ()
@@ -107,10 +109,20 @@ def _referred(scope: Scope, reference: str) -> list[int]:
     text = clean(reference, 500).strip()
     visible = Source.objects.visible(scope).order_by("pk")
     found = list(visible.filter(uuid=text).values_list("pk", flat=True)) if _is_uuid(text) else []
-    found = found or list(visible.filter(Q(video__key=text) | Q(video__youtube_id=text)).values_list("pk", flat=True))
+    names = (text, _video_id(text))
+    found = found or list(visible.filter(Q(video__key__in=names) | Q(video__youtube_id__in=names)).values_list("pk", flat=True))
     if not text or not found:
         raise SourceNotFound(f"There is no source “{text[:80]}”.")
     return found
+
+
+def _video_id(text: str) -> str:
+    """Return the id of the video whose address this is; anything else stays as it is."""
+    try:
+        target = parse_target(text)
+    except InvalidUrl:
+        return text
+    return target.id if target.kind == "video" else text
 
 
 def _is_uuid(text: str) -> bool:

@@ -49,6 +49,13 @@ def test_the_filter_of_a_search_narrows_a_list_too(collection: Collection, scope
     assert list_sources(scope, Filter(kinds=("pdf",))).total == 0
 
 
+@pytest.mark.parametrize("named", ["dQw4w9WgXcQ", "https://youtu.be/dQw4w9WgXcQ?t=5", "https://www.youtube.com/watch?v=dQw4w9WgXcQ&list=PLx"])
+def test_a_video_is_named_by_its_id_or_its_address(collection: Collection, scope: Scope, named: str) -> None:
+    source = make_source(make_video(collection, key="dQw4w9WgXcQ"))
+    make_sources(collection, State.READY)
+    assert list_sources(scope, Filter(sources=(named,))).sources == (source,)
+
+
 def test_what_names_nothing_is_refused(collection: Collection, scope: Scope) -> None:
     with pytest.raises(InvalidFilter, match="no state"):
         list_sources(scope, state="half\0")
