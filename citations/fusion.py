@@ -24,9 +24,9 @@ class Fused(Generic[K]):
 
 
 class Kept(NamedTuple):
-    """A text that stays, and those that went because of it: (index, similarity), in rank order."""
+    """A text that stays, and those that went because of it: (place, similarity), in rank order; places count from 0."""
 
-    index: int
+    place: int
     dropped: list[tuple[int, float]]
 
 
@@ -48,13 +48,13 @@ def deduplicate(texts: Sequence[str], threshold: float = DUPLICATE) -> list[Kept
     Texts without any word are like one another only when they are equal.
     """
     kept: list[tuple[Kept, frozenset[str]]] = []
-    for index, text in enumerate(texts):
+    for place, text in enumerate(texts):
         words = frozenset(tokenize(text)) or frozenset({text.strip()})
-        likeness, twin = max(((_jaccard(words, other, threshold), -place) for place, (_, other) in enumerate(kept)), default=(0.0, 0))
+        likeness, twin = max(((_jaccard(words, other, threshold), -number) for number, (_, other) in enumerate(kept)), default=(0.0, 0))
         if kept and likeness >= threshold:
-            kept[-twin][0].dropped.append((index, likeness))
+            kept[-twin][0].dropped.append((place, likeness))
         else:
-            kept.append((Kept(index, []), words))
+            kept.append((Kept(place, []), words))
     return [group for group, _ in kept]
 
 

@@ -1,1 +1,14 @@
 """Readers turn what is stored of a source into Blocks: text with the second or page it stands on."""
+
+from citations.chunking import Block, digest_of, text_of
+from citations.models import Kind, Source
+from citations.readers import transcript
+
+__all__ = ["digest_of", "read", "text_of"]
+
+
+def read(source: Source) -> list[Block]:
+    """Return the blocks of a source, in order; none when its text is not there (any more)."""
+    if source.kind == Kind.VIDEO and source.transcript is not None:
+        return transcript.read(source.transcript)
+    return []
