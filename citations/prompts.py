@@ -7,6 +7,7 @@ import hashlib
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from transcripts.plaintext import clean
@@ -15,6 +16,7 @@ HYDE_TOKENS: Final = 300
 CONTEXT_TOKENS: Final = 150
 MAX_HYDE: Final = 1_500  # characters that are kept of an answer
 MAX_CONTEXT: Final = 500
+_READ: Final = 5_000  # characters of an answer that are looked at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,7 @@ def context(*, title: str, text: str, piece: str) -> Prompt:
     """Ask what ``piece`` is about within ``text``, the whole or part of a source. All questions with the same title and text share their ``document``."""
     return Prompt(
         system=_CONTEXT,
-        document=_marked("text", f"{title.strip()}\n\n{text}"),
+        document=_document(title, text),
         text=f"{_marked('piece', piece)}\n\nThe one or two sentences about this piece:",
         max_tokens=CONTEXT_TOKENS,
     )
@@ -76,6 +78,11 @@ def prompt_tokens(prompt: Prompt) -> int:
     return tokens(prompt.system) + tokens(prompt.document) + tokens(prompt.text)
 
 
+@lru_cache(8)  # a source's pieces are asked about one after the other
+def _document(title: str, text: str) -> str:
+    return _marked("text", f"{title.strip()}\n\n{text}")
+
+
 def _marked(kind: str, text: str) -> str:
     """Put a text between marks that depend on the whole of it, so that it cannot hold the closing one."""
     body = clean(text, len(text))
@@ -88,9 +95,9 @@ def _marked(kind: str, text: str) -> str:
 _THOUGHT: Final = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _MARK: Final = re.compile(r"</?(?:text|piece|question)(?:-[0-9a-f]{12})?>")
 _FENCE: Final = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
-# "Here is the passage:", "Sure! Here's a short context:", "**Context:**"
-_LEAD: Final = re.compile(
-    r"^(?:(?:sure|certainly|of course|okay|ok)[!,.]?\s+)?(?:here(?:'s| is| are)\b[^:\n]{0,80}:|[*_#\s]*(?:the )?(?:context|passage|answer|summary)\b[*_\s]*:[*_]*)\s*",
+_LEAD: Final = re.compile(  # such as "Sure! Here is a short context:"
+    r"^(?:(?:sure|certainly|of course|okay|ok)[!,.]?\s+)?"
+    r"(?:here(?:'s| is| are)\b[^:\n]{0,80}:|[*_#\s]*(?:the )?(?:context|passage|answer|summary)\b[*_\s]*:[*_]*)\s*",
     re.IGNORECASE,
 )
 _MARKUP: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1|^#{1,6}\s+|^\s*[-*•]\s+", re.MULTILINE | re.DOTALL)
@@ -100,7 +107,7 @@ _SENTENCE_END: Final = re.compile(r"[.!?…](?=\s|$)|[。！？]")
 
 def _plain(answer: str) -> str:
     text = _THOUGHT.sub(" ", clean(answer, 20_000))
-    text = _FENCE.sub(" ", _MARK.sub(" ", text)).strip()
+    text = _FENCE.sub(" ", _MARK.sub(" ", text.strip()[:_READ])).strip()
     text = _MARKUP.sub(lambda found: found[2] or "", _LEAD.sub("", text, count=1))
     text = " ".join(text.split())
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from citations import conf
-from citations.errors import InvalidProvider, ModelError, ModelMissing, ModelServerError
-from citations.providers.remote import Names, Refusal, Server
+from citations.errors import InvalidProvider, ModelServerError
+from citations.providers.remote import Names, Refusal, Server, not_pulled
 from transcripts.plaintext import clean
 
 PROVIDERS: Final = ("voyage", "openai", "ollama")
@@ -207,11 +207,6 @@ class OllamaEmbedder(HostedEmbedder):
             return self._server.post("/api/embed", body, _Embeddings, tries=tries).embeddings
         except Refusal as refusal:
             raise not_pulled(self.model) if refusal.status == 404 else refusal from None
-
-
-def not_pulled(model: str) -> ModelError:
-    """Say that Ollama does not have ``model``."""
-    return ModelMissing(f"Ollama does not have the model {model}.", hint=f"`ollama pull {model}` gets it.")
 
 
 _CLASSES: Final[dict[str, type[HostedEmbedder]]] = {"voyage": VoyageEmbedder, "openai": OpenAiEmbedder, "ollama": OllamaEmbedder}

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, stop_before_delay, wait_random_exponential
 
 from citations.conf import Remote
-from citations.errors import InvalidProvider, ModelRefused, ModelServerError
+from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
 from transcripts.plaintext import clean
 
 MAX_BYTES: Final = 32_000_000
@@ -234,6 +234,11 @@ class Server:
 
     def _check_address(self) -> str:
         return f"Check the address in {self.names.address}."
+
+
+def not_pulled(model: str) -> ModelMissing:
+    """Say that Ollama does not have ``model``."""
+    return ModelMissing(f"Ollama does not have the model {model}.", hint=f"`ollama pull {model}` gets it.")
 
 
 class _Passing(Exception):
