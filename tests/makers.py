@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
+from citations import lexical
 from citations.models import Chunk, Kind, Source, State
 from transcripts import storing
 from transcripts.cues import Cue
@@ -52,6 +55,26 @@ def make_source(video: Video, *, language: str = "en", state: str = State.READY,
         Chunk.objects.create(source=source, ordinal=number, place=source.pk * 10_000 + number, text=text, digest=b"", **where)
         offset += len(text) + 1
     return source
+
+
+def make_document(collection: Collection, texts: Sequence[str], *, title: str = "Notes") -> Source:
+    """Make a source of plain text whose chunks, one for each of ``texts``, are found by their words."""
+    source = Source.objects.create(collection=collection, kind=Kind.TEXT, title=title, state=State.WORDS)
+    replace_chunks(source, texts)
+    return source
+
+
+def replace_chunks(source: Source, texts: Sequence[str]) -> None:
+    """Give a source these chunks and no other, and index their words, in one transaction."""
+    with transaction.atomic():
+        source.chunks.all().delete()
+        first = lexical.index(source.pk, texts)
+        spans = [*accumulate((len(text) + 2 for text in texts), initial=0)]
+        Chunk.objects.bulk_create(
+            Chunk(source=source, ordinal=n, place=first + n, text=text, span_start=spans[n], span_end=spans[n] + len(text) + 1, digest=b"")
+            for n, text in enumerate(texts)
+        )
+        Source.objects.filter(pk=source.pk).update(chunk_count=len(texts))
 
 
 def make_user(name: str = "ada", *, collection: Collection | None = None, role: str = Role.OWNER, **extra: Any) -> User:

@@ -1,0 +1,146 @@
+"""Where words are said: the postings of one source, and of one pack, as arrays and as bytes. Pure.
+
+All bytes are little-endian. Frequencies and lengths are stored in as few bytes as the greatest of them needs, since there is no limit to how often a hostile
+text repeats a word.
+"""
+
+import struct
+from array import array
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transcripts.words import is_unspaced, tokenize, units
+
+PACK = 1 << 16  # places of a pack
+MAX_TERM = 128  # characters; PostgreSQL indexes no longer values than about 2,700 bytes
+
+Whole = NDArray[np.unsignedinteger[Any]]
+
+
+def stored(term: str) -> str:
+    """Return the form in which a term is stored: itself, or for a very long one its beginning and a digest of it, joined by what no word contains."""
+    return term if len(term) <= MAX_TERM else f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"
+
+
+def narrowest(values: NDArray[Any]) -> Whole:
+    """Return whole numbers in as few bytes each as the greatest needs."""
+    most = int(values.max()) if len(values) else 0
+    return values.astype("<u1" if most < 1 << 8 else "<u2" if most < 1 << 16 else "<u4")
+
+
+def from_bytes(data: bytes, width: int, count: int, offset: int) -> Whole:
+    """Read ``count`` whole numbers of ``width`` bytes."""
+    return np.frombuffer(data, f"<u{width}", count, offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Where a term is said (``slots``, ascending, counted from the start of its source or pack) and how often."""
+
+    slots: Whole
+    frequencies: Whole
+
+
+class Words:
+    """The words of one source's chunks.
+
+    Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]``. A single character of a script without blanks is a term wherever it is said, as
+    ``transcripts.bm25`` finds it, though it counts towards no chunk's length: so a query for it needs no search among all pairs of characters.
+    """
+
+    __slots__ = ("frequencies", "lengths", "slots", "starts", "terms")
+
+    def __init__(self, *, terms: list[str], starts: Whole, slots: Whole, frequencies: Whole, lengths: Whole) -> None:
+        self.terms = terms
+        self.starts = starts
+        self.slots = slots
+        self.frequencies = frequencies
+        self.lengths = lengths
+
+    @classmethod
+    def build(cls, texts: Iterable[str]) -> Self:
+        """Tokenize chunks; a chunk's slot is its place in ``texts``."""
+        lengths = array("I")
+        postings: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+        for slot, text in enumerate(texts):
+            tokens = tokenize(text)
+            lengths.append(len(tokens))
+            for term, frequency in _counted(tokens, plain=text.isascii()).items():
+                postings[stored(term)].extend((slot, frequency))
+        terms = sorted(postings)
+        flat = np.frombuffer(b"".join(postings[term].tobytes() for term in terms), np.uint32)
+        counts = [len(postings[term]) // 2 for term in terms]
+        return cls(
+            terms=terms,
+            starts=np.cumsum([0, *counts]).astype("<u4"),
+            slots=narrowest(flat[::2]),
+            frequencies=narrowest(flat[1::2]),
+            lengths=narrowest(np.frombuffer(lengths, np.uint32)) if lengths else np.empty(0, "<u1"),
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Count the words of all chunks."""
+        return int(self.lengths.sum(dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        """Estimate the memory it takes."""
+        return 120 * len(self.terms) + sum(part.nbytes for part in (self.starts, self.slots, self.frequencies, self.lengths))
+
+    def find(self, term: str) -> Postings | None:
+        """Return where a (stored) term is said; None if nowhere."""
+        place = bisect_left(self.terms, term)
+        if place == len(self.terms) or self.terms[place] != term:
+            return None
+        owned = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return Postings(self.slots[owned], self.frequencies[owned])
+
+    def to_bytes(self) -> bytes:
+        """Write it: header, terms (UTF-8, one a line), starts, slots, frequencies, lengths."""
+        names = "\n".join(self.terms).encode()
+        arrays = (self.starts, self.slots, self.frequencies, self.lengths)
+        widths = (part.itemsize for part in arrays[1:])
+        header = _HEADER.pack(_MAGIC, *widths, len(self.terms), len(names), len(self.slots), len(self.lengths))
+        return b"".join((header, names, *(part.tobytes() for part in arrays)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what ``to_bytes`` wrote. Raises ``ValueError`` for anything else."""
+        if data[:4] != _MAGIC:
+            raise ValueError("these are not the words of a source")
+        _, *widths, terms, name_bytes, postings, chunks = _HEADER.unpack_from(data)
+        offset = _HEADER.size + name_bytes
+        names = data[_HEADER.size : offset].decode().split("\n") if terms else []
+        arrays = []
+        for width, count in zip((4, *widths), (terms + 1, postings, postings, chunks), strict=True):
+            arrays.append(from_bytes(data, width, count, offset))
+            offset += width * count
+        starts, slots, frequencies, lengths = arrays
+        return cls(terms=names, starts=starts, slots=slots, frequencies=frequencies, lengths=lengths)
+
+
+_MAGIC = b"KBL1"
+_HEADER = struct.Struct("<4sBBBIIII")
+
+
+def _counted(tokens: Sequence[str], *, plain: bool) -> Mapping[str, int]:
+    """Count a chunk's terms. A character of an unspaced script counts as often as it heads pairs, or ends pairs, whichever is more."""
+    counts = Counter(tokens)
+    if plain:
+        return counts
+    heads: Counter[str] = Counter()
+    tails: Counter[str] = Counter()
+    for term in counts:
+        if is_unspaced(term):
+            head, *_, tail = units(term) * 2
+            heads[head] += counts[term]
+            tails[tail] += counts[term]
+    return {**counts, **(heads | tails)}
