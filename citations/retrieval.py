@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
 
-from citations import candidates, conf, fusion, lexical, marking, queries
+from citations import candidates, conf, fusion, lexical, lock, marking, queries, vectors
 from citations.candidates import Candidate
 from citations.errors import InvalidProvider, ModelError
 from citations.expansion import EMBED, EXPAND, Meaning, Vector
@@ -45,17 +45,30 @@ def search(
     rerank: bool = True,
     user: User | None = None,
     quick: bool = False,
+    space: EmbeddingSpace | None = None,
 ) -> Results:
     """Find the passages that answer a query, best first; equal ones in an order that does not change.
 
     ``score`` is the cross-encoder's (0–1) where one ran. Else it is the fused score by the most that it can be: Σ 1/(60 + rank) over the branches that were
-    looked up, by their number/61; so 1 is first in each. ``user`` fills in what they marked; ``quick`` leaves out what ``slow_stages`` names.
+    looked up, by their number/61; so 1 is first in each. ``user`` fills in what they marked; ``quick`` leaves out what ``slow_stages`` names; ``space`` is
+    looked in instead of the active one.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1–50 or a query of more than 1,000 characters; ``EmbeddingMismatch`` unless the mode is
     lexical; what ``filters.resolve`` raises. Without a usable embedding model a hybrid search goes by words, and its notes say so; one by meaning raises
     ``ModelError``, or ``Unavailable`` when nothing is embedded yet.
     """
-    asked = _understand(scope, query, mode=Mode(mode), limit=limit, wanted=wanted, explain=explain, rerank=rerank, user=user, quick=quick)
+    asked = _Asked(
+        scope=scope,
+        query=_understood(query),
+        mode=_quick_mode(Mode(mode)) if quick else Mode(mode),
+        limit=_checked(limit),
+        wanted=wanted,
+        explain=explain,
+        reranks=rerank and not quick,
+        expands=conf.uses_hyde() and not quick,
+        user=user,
+        space=space,
+    )
     log = _Log()
     meaning, hits = _find(asked, log)
     ranked = _rerank(asked, hits, log) if asked.reranks else _by_fusion(hits)
@@ -115,6 +128,7 @@ class _Asked:
     reranks: bool
     expands: bool
     user: User | None
+    space: EmbeddingSpace | None
 
     @property
     def by_meaning(self) -> bool:
@@ -135,28 +149,23 @@ class _Asked:
         return bool(self.query.phrases or self.query.excluded)
 
 
-def _understand(scope: Scope, query: str, *, mode: Mode, limit: int, wanted: Filter, explain: bool, rerank: bool, user: User | None, quick: bool) -> _Asked:
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput(f"A search gives 1 to {MAX_LIMIT} passages, not {limit}.")
+def _understood(query: str) -> queries.Query:
     if len(query) > MAX_QUERY:
         raise InvalidInput(f"The query is longer than {MAX_QUERY:,} characters.", hint="Ask more briefly.")
     parsed = queries.parse(query)
     if parsed.is_empty:
         raise EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
-    slow = slow_stages(mode=mode, rerank=rerank) if quick else ()
-    if EMBED in slow and mode == Mode.HYBRID:
-        mode = Mode.LEXICAL
-    return _Asked(
-        scope=scope,
-        query=parsed,
-        mode=mode,
-        limit=limit,
-        wanted=wanted,
-        explain=explain,
-        reranks=rerank and not quick,
-        expands=not quick and mode != Mode.LEXICAL and conf.uses_hyde(),
-        user=user,
-    )
+    return parsed
+
+
+def _checked(limit: int) -> int:
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInput(f"A search gives 1 to {MAX_LIMIT} passages, not {limit}.")
+    return limit
+
+
+def _quick_mode(mode: Mode) -> Mode:
+    return Mode.LEXICAL if mode == Mode.HYBRID and conf.embedding().provider in REMOTE else mode
 
 
 @dataclass(slots=True)
@@ -176,10 +185,6 @@ class _Log:
         return result
 
 
-def _active_space() -> EmbeddingSpace | None:
-    return None
-
-
 _EMBEDDED_LATER = "Add something, or wait until it is indexed; `kb list` shows how far it is."
 
 # Look up
@@ -189,7 +194,7 @@ def _meaning(asked: _Asked, log: _Log) -> Meaning | None:
     """Start to work out what the question means; None where the search has to do without."""
     if not asked.by_meaning:
         return None
-    space = _active_space()
+    space = asked.space or lock.active()
     if space is not None:
         return Meaning(asked.query.words, space=space, expands=asked.expands)
     if not asked.by_words:
@@ -231,7 +236,7 @@ def _find(asked: _Asked, log: _Log) -> tuple[Meaning | None, list[_Hit]]:
     if whole:
         return meaning, hits
     log.stages.clear()
-    space = _active_space() if meaning else None
+    space = asked.space or (lock.active() if meaning else None)
     meaning = meaning.moved(space) if meaning and space and space.pk != meaning.space.pk else meaning
     return meaning, _look_up(asked, meaning, log)[0]
 
@@ -259,7 +264,7 @@ def _by_words(asked: _Asked, reach: Reach) -> dict[int, float]:
 def _by_meaning(asked: _Asked, reach: Reach, vector: Vector, space: EmbeddingSpace) -> dict[int, float]:
     """Find places by meaning, best first, with their cosines."""
     limit = asked.breadth * VERIFIED if asked.is_strict else asked.breadth
-    near: dict[int, float] = {}  # vectors.search(vector, space=space, limit=limit, reach=reach)
+    near = {one.place: one.cosine for one in vectors.search(vector, space=space, limit=limit, reach=reach)}
     if asked.is_strict:
         texts = candidates.texts(near)
         near = {place: cosine for place, cosine in near.items() if asked.query.admits(texts.get(place, ""))}
