@@ -1,13 +1,16 @@
 """What every test may ask for."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 
+from citations.providers import registry, remote
 from kbsite import boot, postgres
+from tests.model_standin import ModelStandIn
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -45,3 +48,15 @@ def collection(db: None) -> Collection:
 def scope(collection: Collection) -> Scope:
     """The right to read and change that collection."""
     return Scope(readable=frozenset({collection.pk}), writable=frozenset({collection.pk}))
+
+
+@pytest.fixture
+def model_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelStandIn]:
+    """A stand-in for the servers of models, which the settings of all remote providers name; pauses between tries are tiny."""
+    monkeypatch.setattr(remote, "PATIENCE", remote.Patience(first=0.001, pause=0.005, total=5.0))
+    registry.reset()
+    with ModelStandIn() as standin:
+        for name, value in standin.settings().items():
+            setattr(settings, name, value)
+        yield standin
+    registry.reset()
