@@ -14,7 +14,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
 
 app = Celery("cuebase")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["transcripts"])
+app.autodiscover_tasks(["transcripts", "citations"])
 
 
 def make_queue_folders() -> None:

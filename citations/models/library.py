@@ -35,6 +35,13 @@ class State(models.TextChoices):
     FAILED = "failed", "failed"
 
 
+class Cut(models.TextChoices):
+    """How a source's chunks were cut: at sentences, which takes no model, or where its subject changes."""
+
+    SENTENCES = "sentences", "at sentences"
+    MEANING = "meaning", "where the subject changes"
+
+
 class SourceQuerySet(models.QuerySet["Source"]):
     """Sources, as far as a scope reaches, and those that wait for work."""
 
@@ -63,6 +70,9 @@ class Source(models.Model):
     tags = models.JSONField(default=list, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
     digest = models.CharField(max_length=64, blank=True, help_text="Of the text that the chunks were cut from; empty: none yet.")
+    cut = models.CharField(max_length=10, blank=True, choices=Cut.choices, help_text="How its chunks were cut.")
+    fingerprint = models.CharField(max_length=32, blank=True, help_text="Of the transcript that it was made from, so that a change is seen without reading it.")
+    contexts_of = models.CharField(max_length=64, blank=True, help_text="The digest of the text whose chunks all have been given their contexts.")
     characters = models.PositiveIntegerField(default=0)
     chunk_count = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
@@ -75,7 +85,7 @@ class Source(models.Model):
     hint = models.TextField(blank=True)
     run_after = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
-    refreshed_at = models.DateTimeField(null=True, blank=True, help_text="When what is known of the video was copied last.")
+    refreshed_at = models.DateTimeField(null=True, blank=True, help_text="The video's time of change when what is known of it was copied.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -120,21 +130,25 @@ class Source(models.Model):
                 cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCK_SPACE, self.pk])
 
     def report(self, *, step: str, done: int = 0, total: int = 0) -> None:
-        """Say how far it is."""
-        self._change(step=step[:60], done=done, total=total)
+        """Say how far it is; once something is done, the tries before this one no longer count."""
+        self._change(step=step[:60], done=done, total=total, attempts=1 if done else self.attempts)
 
     def reach(self, state: State) -> None:
         """Note that it got so far; whatever went wrong before is forgotten."""
-        finished = {"step": "", "done": 0, "total": 0} if state == State.READY else {}
-        self._change(state=state, error_code="", error="", hint="", run_after=None, attempts=0, **finished)
+        finished = {"step": "", "done": 0, "total": 0, "attempts": 0} if state == State.READY else {}
+        self._change(state=state, error_code="", error="", hint="", run_after=None, **finished)
 
     def put_off(self, error: KnowledgeBaseError, *, until: datetime) -> None:
         """Try again later, and say why."""
-        self._change(error_code=error.code, error=error.message, hint=error.hint, run_after=until, attempts=F("attempts") + 1)
+        self._change(error_code=error.code, error=error.message, hint=error.hint, run_after=until)
 
     def fail(self, error: KnowledgeBaseError) -> None:
         """Note that it ended badly."""
         self._change(state=State.FAILED, error_code=error.code, error=error.message, hint=error.hint, run_after=None)
+
+    def begin(self) -> None:
+        """Count a try; what makes progress starts the count anew."""
+        self._change(attempts=F("attempts") + 1)
 
     def start_anew(self) -> None:
         """Let it be ingested again from its text on; what is indexed is found until it is replaced."""

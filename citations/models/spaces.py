@@ -1,10 +1,12 @@
 """Embedding spaces: the model a library is locked to, the one it migrates to, and the vectors of each."""
 
-from django.db import models
+from django.db import connection, models
 from django.db.models import Q
 from pgvector.django import HalfVectorField
 
 from citations.models.library import Chunk, Source
+
+SWITCH_LOCK = 0x43555357  # "CUSW": an advisory lock that whoever writes chunks or vectors shares, and that the switch to another space takes alone
 
 
 class SpaceState(models.TextChoices):
@@ -52,7 +54,8 @@ class EmbeddingSpace(models.Model):
 class Embedding(models.Model):
     """The vector of one chunk in one space, of length 1. ``digest`` says of which text: it differs from the chunk's when that changed since."""
 
-    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="embeddings")
+    # The database deletes it with its chunk; Django, which need not load every chunk then, with its source.
+    chunk = models.ForeignKey(Chunk, on_delete=models.DO_NOTHING, related_name="embeddings")
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="embeddings")
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
@@ -67,3 +70,18 @@ class Embedding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.chunk_id} in {self.space_id}"
+
+
+def keep_switch_out() -> None:
+    """Let no switch to another space happen until this transaction ends: it must miss nothing that is being written."""
+    _lock("pg_advisory_xact_lock_shared")
+
+
+def keep_writers_out() -> None:
+    """Wait for transactions that write chunks or vectors, and let none begin until this one ends."""
+    _lock("pg_advisory_xact_lock")
+
+
+def _lock(function: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}(%s)", [SWITCH_LOCK])

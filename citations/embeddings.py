@@ -1,0 +1,120 @@
+"""The vectors of a space: which are missing, and making them, batch after batch, each one kept as soon as it is there."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from citations.models import Embedding, EmbeddingSpace, SpaceState, keep_switch_out
+from citations.providers.embedding import Embedder
+
+BATCH = 128  # texts embedded in one call, and vectors stored in one transaction: what a kill may cost
+
+
+class Wanted(NamedTuple):
+    """A chunk whose vector a space lacks, or has of another text."""
+
+    chunk: int
+    source: int
+    digest: bytes
+    text: str
+
+
+class SpaceGone(Exception):  # noqa: N818
+    """The space was replaced while vectors for it were made."""
+
+
+def wanted(space: EmbeddingSpace, *, source: int | None = None, after: int = 0, limit: int | None = None) -> list[Wanted]:
+    """Return chunks that lack their vector, in the order of their primary keys, those beyond ``after``."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT c.id, c.source_id, c.digest, c.context, c.text FROM citations_chunk c WHERE {_LACKING} AND c.id > %(after)s ORDER BY c.id LIMIT %(limit)s",
+            {"space": space.pk, "source": source, "after": after, "limit": limit},
+        )
+        return [Wanted(chunk, of, bytes(digest), f"{context}\n\n{text}" if context else text) for chunk, of, digest, context, text in cursor.fetchall()]
+
+
+def count_wanted(space: EmbeddingSpace) -> int:
+    """Count the chunks that lack their vector."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM citations_chunk c WHERE {_LACKING}", {"space": space.pk, "source": None})
+        return int(cursor.fetchone()[0])
+
+
+def copy_equal(space: EmbeddingSpace, *, source: int) -> int:
+    """Give chunks of a source the vectors that the space has of the same text already; return how many."""
+    with transaction.atomic():
+        _stay(space)
+        with connection.cursor() as cursor:
+            cursor.execute(_COPY, {"space": space.pk, "source": source})
+            return int(cursor.rowcount)
+
+
+def make(space: EmbeddingSpace, embedder: Embedder, batches: Iterable[Sequence[Wanted]]) -> Iterator[int]:
+    """Embed and store batch after batch; yields how many chunks of each are stored. While one is being stored, the next is being embedded.
+
+    Raises what the embedder raises, and ``SpaceGone``; batches that came before are stored.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="embedding") as executor:
+        ready: tuple[Sequence[Wanted], list[int], Future[NDArray[Any]]] | None = None
+        for batch in batches:
+            texts, places = _distinct(batch)
+            being_made = executor.submit(embedder.embed_documents, texts)
+            if ready is not None:
+                yield store(space, ready[0], ready[2].result()[ready[1]])
+            ready = batch, places, being_made
+        if ready is not None:
+            yield store(space, ready[0], ready[2].result()[ready[1]])
+
+
+def store(space: EmbeddingSpace, chunks: Sequence[Wanted], vectors: NDArray[Any]) -> int:
+    """Store the vectors of chunks, in place of older ones; chunks that are gone are left out. Returns how many there were. Raises ``SpaceGone``."""
+    with transaction.atomic():
+        _stay(space)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE", [[one.chunk for one in chunks]])
+            living = {pk for (pk,) in cursor.fetchall()}
+        rows = [
+            Embedding(space=space, chunk_id=one.chunk, source_id=one.source, digest=one.digest, vector=HalfVector(vector))
+            for one, vector in zip(chunks, vectors, strict=True)
+            if one.chunk in living
+        ]
+        Embedding.objects.bulk_create(rows, update_conflicts=True, unique_fields=["chunk", "space"], update_fields=["digest", "vector"])
+        return len(rows)
+
+
+def in_batches(rows: Sequence[Wanted]) -> Iterator[Sequence[Wanted]]:
+    """Cut them into batches."""
+    for start in range(0, len(rows), BATCH):
+        yield rows[start : start + BATCH]
+
+
+def _distinct(batch: Sequence[Wanted]) -> tuple[list[str], list[int]]:
+    """Return each text once, and which of them every chunk has."""
+    texts: dict[str, int] = {}
+    places = [texts.setdefault(one.text, len(texts)) for one in batch]
+    return list(texts), places
+
+
+def _stay(space: EmbeddingSpace) -> None:
+    keep_switch_out()
+    if not EmbeddingSpace.objects.filter(pk=space.pk).exclude(state=SpaceState.RETIRED).exists():
+        raise SpaceGone
+
+
+_LACKING = """
+    (%(source)s::bigint IS NULL OR c.source_id = %(source)s)
+    AND NOT EXISTS (SELECT FROM citations_embedding e WHERE e.chunk_id = c.id AND e.space_id = %(space)s AND e.digest = c.digest)
+"""
+_COPY = """
+    INSERT INTO citations_embedding (chunk_id, space_id, source_id, digest, vector)
+    SELECT c.id, %(space)s, c.source_id, c.digest, known.vector FROM citations_chunk c
+    CROSS JOIN LATERAL (SELECT vector FROM citations_embedding e WHERE e.space_id = %(space)s AND e.digest = c.digest LIMIT 1) known
+    WHERE c.source_id = %(source)s
+        AND NOT EXISTS (SELECT FROM citations_embedding e WHERE e.chunk_id = c.id AND e.space_id = %(space)s AND e.digest = c.digest)
+    ORDER BY c.id FOR KEY SHARE OF c
+    ON CONFLICT (chunk_id, space_id) DO UPDATE SET digest = excluded.digest, vector = excluded.vector
+"""

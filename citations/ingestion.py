@@ -1,0 +1,269 @@
+"""The write side: what can be read becomes what can be found.
+
+An ingest reads top to bottom: read the blocks, cut them at sentences, so that their words are found at once; cut them where the subject changes; embed the
+chunks; let a language model write their contexts. Every step may be killed: the next try goes on from what is stored.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from django.db import InterfaceError, OperationalError
+from django.db.models import F, Q
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from citations import adoption, conf, contexts, cutting, embeddings, lock, readers
+from citations.chunking import Block, Embed, chunk
+from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError, ModelMissing, ModelServerError, SourceNotFound
+from citations.models import Chunk, Cut, EmbeddingSpace, Source, SourceQuerySet, SpaceState, State
+from citations.providers import registry
+from citations.providers.embedding import Embedder
+from transcripts.errors import KnowledgeBaseError
+
+logger = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3  # that end in an unexpected error
+MAX_CRASHES = 10  # in a row that the process does not survive
+SETTINGS_PAUSE = timedelta(minutes=10)
+SERVER_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(hours=1)
+OTHERS_PAUSE = timedelta(seconds=30)  # while a model's server has trouble, one source in so long tries it
+CONTEXTS_AT_ONCE = 32  # contexts after which their chunks are embedded anew
+SETTINGS_ERRORS = (ModelMissing, InvalidProvider, EmbeddingMismatch)  # what no try before a change of the settings can mend
+
+Told: TypeAlias = Callable[[Source], object]
+"""Is called whenever a source has moved on."""
+
+adopt = adoption.adopt
+
+
+def waiting() -> SourceQuerySet:
+    """Return the sources that have work left whose time has come, those that nothing finds yet first."""
+    if not conf.uses_context():
+        return Source.objects.waiting()
+    due = Q(run_after=None) | Q(run_after__lte=timezone.now())
+    without = Q(state=State.READY, chunk_count__gt=0) & ~Q(contexts_of=F("digest"))
+    return Source.objects.filter(due, Q(state__in=(State.PENDING, State.WORDS)) | without).order_by("state", "pk")
+
+
+def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
+    """Let what was added be found by its words: take up new sources and cut them without a model. Returns how many there were."""
+    adopt()
+    done = 0
+    for source in Source.objects.waiting().filter(state=State.PENDING)[:most]:
+        done += _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
+    return done
+
+
+def ingest(pk: int, *, on_progress: Told | None = None, meanwhile: Callable[[], object] | None = None) -> None:
+    """Do what is left to do for a source; nothing when another process does it, or nothing is left. Expected failures are noted with it.
+
+    ``meanwhile`` is called between two batches: a long source must not keep the words of others waiting.
+    """
+    source = Source.objects.filter(pk=pk).first()
+    if source is not None:
+        _take(source, _Ingest(source, on_progress, meanwhile).perform, only=(State.PENDING, State.WORDS, State.READY))
+
+
+def start_anew(source: Source) -> None:
+    """Let a source be indexed again from its text on; it is found as it is until then."""
+    source.start_anew()
+
+
+def try_again() -> int:
+    """Let what waits for other settings or for a model's server be tried at once. Returns how many sources that are."""
+    return Source.objects.exclude(run_after=None).filter(run_after__gt=timezone.now()).update(run_after=None)
+
+
+def remove(source: Source) -> None:
+    """Delete a source with all that came from it."""
+    source.delete()
+
+
+# One source
+
+
+def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) -> bool:
+    """Hold a source and work on it; says whether that was possible. What goes wrong is noted with it."""
+    with source.held() as mine:
+        if not mine:
+            return False
+        try:
+            source.refresh_from_db()
+        except Source.DoesNotExist:
+            return False
+        if source.state not in only:
+            return False
+        source.begin()
+        _noting_failures(source, work)
+        return True
+
+
+def _noting_failures(source: Source, work: Callable[[], None]) -> None:
+    try:
+        if source.attempts > MAX_CRASHES:
+            raise KnowledgeBaseError("Every process that indexed it was killed.", hint="It may be too large for this machine; try it again with more memory.")
+        work()
+    except SourceNotFound:
+        logger.info("source %s was deleted while it was indexed", source.pk)
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: nothing can be noted
+    except SETTINGS_ERRORS as error:
+        _wait_for_settings(source, error)
+    except ModelError as error:
+        _wait_for_server(source, error)
+    except KnowledgeBaseError as error:
+        source.fail(error)
+    except Exception:
+        logger.exception("source %s failed unexpectedly", source.pk)
+        _fail_or_retry(source)
+
+
+def _wait_for_settings(source: Source, error: KnowledgeBaseError) -> None:
+    """Put off every source in this one's state: none of them can be embedded before somebody does something."""
+    logger.warning("%s %s", error.message, error.hint)
+    until = timezone.now() + SETTINGS_PAUSE
+    source.put_off(error, until=until)
+    about = {"error_code": error.code, "error": error.message, "hint": error.hint, "run_after": until}
+    Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk).update(**about)
+
+
+def _wait_for_server(source: Source, error: ModelError) -> None:
+    """Put off this source for longer each time, and the others for a moment; one whose text the server does not take must not stop them for good."""
+    now = timezone.now()
+    pause = SERVER_PAUSE * 4 ** min(source.attempts, 8) if isinstance(error, ModelServerError) else SETTINGS_PAUSE
+    source.put_off(error, until=now + min(pause, LONGEST_PAUSE))
+    Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk).update(run_after=now + OTHERS_PAUSE)
+
+
+def _fail_or_retry(source: Source) -> None:
+    error = KnowledgeBaseError("It could not be indexed, for an unexpected reason.", hint="The log of the worker says more; “index again” tries it anew.")
+    if source.attempts >= MAX_ATTEMPTS:
+        source.fail(error)
+    else:
+        source.put_off(error, until=timezone.now() + SERVER_PAUSE * 4**source.attempts)
+
+
+# The story
+
+
+@dataclass(slots=True)
+class _Ingest:
+    """One try at one source, which is held."""
+
+    source: Source
+    on_progress: Told | None = None
+    meanwhile: Callable[[], object] | None = None
+
+    def perform(self) -> None:
+        """Do all that is left."""
+        if self.source.state == State.PENDING:
+            self.find_by_words()
+        if self.source.state == State.WORDS:
+            self.find_by_meaning()
+        if self.source.state == State.READY and conf.uses_context():
+            self.add_contexts()
+
+    def find_by_words(self) -> None:
+        """Store chunks that end with sentences, which takes no model. One that is found already, by its text of before, is only cut anew later."""
+        if not self.source.chunk_count:
+            self._tell("reading")
+            blocks = readers.read(self.source)
+            self._exchange(blocks, None, Cut.SENTENCES)
+        self.source.reach(State.WORDS)
+        self._tell("waiting for its turn")
+
+    def find_by_meaning(self) -> None:
+        """Cut where the subject changes, if the text or the cut is not what it should be, and embed what has no vector yet."""
+        self._tell("cutting")
+        blocks = readers.read(self.source)
+        cutter = _cutter()
+        cut = Cut.MEANING if cutter else Cut.SENTENCES
+        if self.source.digest != readers.digest_of(blocks) or (cutter and self.source.cut != cut):
+            self._exchange(blocks, cutter, cut)
+        self._embed()
+        self.source.reach(State.READY)
+        self._tell("")
+
+    def add_contexts(self) -> None:
+        """Let the language model write a context for each chunk; each is kept as soon as it comes, and the source is found meanwhile as it is."""
+        llm = registry.llm()
+        if llm is None or self.source.contexts_of == self.source.digest:
+            return
+        chunks = {one.pk: one for one in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")}
+        pieces = [contexts.Piece(key=one.pk, text=one.text, start=one.span_start, end=one.span_end) for one in chunks.values()]
+        text = readers.text_of(readers.read(self.source))
+        written = 0
+
+        def save(pk: int, context: str) -> None:
+            nonlocal written
+            Chunk.objects.filter(pk=pk).update(context=context, digest=cutting.digest_of(context, chunks[pk].text))
+            written += 1
+            self._tell("writing contexts", written, len(pieces))
+            if written % CONTEXTS_AT_ONCE == 0:
+                self._embed(quietly=True)
+
+        try:
+            contexts.write(llm, title=self.source.title, text=text, pieces=pieces, save=save)
+        finally:
+            if written:
+                self._embed(quietly=True)
+                cutting.reindex(self.source)
+        Source.objects.filter(pk=self.source.pk).update(contexts_of=self.source.digest)
+        self.source.reach(State.READY)
+        self._tell("")
+
+    def _exchange(self, blocks: list[Block], cutter: Embedder | None, cut: Cut) -> None:
+        digest, text = readers.digest_of(blocks), readers.text_of(blocks)
+        drafts = chunk(blocks, embed=self._between_batches(cutter) if cutter else None)
+        cutting.exchange(self.source, drafts, digest=digest, cut=cut, characters=len(text))
+        self.source.refresh_from_db(fields=["digest", "cut", "characters", "chunk_count"])
+
+    def _between_batches(self, cutter: Embedder) -> Embed:
+        def embed(texts: list[str]) -> NDArray[Any]:
+            self._pause()
+            return cutter.embed_documents(texts)
+
+        return embed
+
+    def _embed(self, *, quietly: bool = False) -> None:
+        """Embed every chunk that lacks its vector; once more for the new space when the active one was exchanged meanwhile."""
+        while True:
+            space = lock.claim()
+            try:
+                self._fill(space, quietly=quietly)
+            except embeddings.SpaceGone:
+                continue
+            if EmbeddingSpace.objects.filter(pk=space.pk, state=SpaceState.ACTIVE).exists():
+                return
+
+    def _fill(self, space: EmbeddingSpace, *, quietly: bool) -> None:
+        embedder = lock.embedder_of(space)
+        embeddings.copy_equal(space, source=self.source.pk)
+        rows = embeddings.wanted(space, source=self.source.pk)
+        done = 0
+        for count in embeddings.make(space, embedder, embeddings.in_batches(rows)):
+            done += count
+            if not quietly:
+                self._tell("embedding", done, len(rows))
+            self._pause()
+
+    def _tell(self, step: str, done: int = 0, total: int = 0) -> None:
+        self.source.report(step=step, done=done, total=total)
+        if self.on_progress:
+            self.on_progress(self.source)
+
+    def _pause(self) -> None:
+        if self.meanwhile:
+            self.meanwhile()
+
+
+def _cutter() -> Embedder | None:
+    """Return the model that finds where the subject changes: the local one, if it is on this machine."""
+    wanted = conf.embedding()
+    try:
+        return registry.wanted_embedder() if wanted.provider in ("local", "fake") else registry.embedder("local")
+    except ModelMissing:
+        return None
