@@ -12,15 +12,17 @@ from django.db import connection, transaction
 
 from citations.errors import SourceNotFound
 from citations.filters import Reach
-from citations.lexical import ranking, snapshot
+from citations.lexical import merging, ranking, snapshot
+from citations.lexical.parts import Wanted
 from citations.lexical.postings import Words, stored
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
 from citations.queries import Query
 from transcripts.words import TOKENIZER_VERSION, query_counts
 
-__all__ = ["MOST_VERIFIED", "Scored", "explain", "index", "search"]
+__all__ = ["MOST_VERIFIED", "SPARE", "Scored", "explain", "index", "merge", "rebuild", "search"]
 
+SPARE = 32  # entries outside the packs that searches put up with
 MOST_VERIFIED = 5_000  # chunks whose text is looked at for one query's phrases and exclusions
 
 
@@ -52,17 +54,17 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
 def search(query: Query, *, limit: int, reach: Reach) -> list[Scored]:
     """Find the ``limit`` best chunks, best first, equal ones in the order of their places; chunks without any word of the query are left out.
 
-    Phrases and exclusions are verified on the chunks' own text, for the best ``MOST_VERIFIED`` chunks. Statistics are those of the whole library, whatever
-    the reach. The places are those of one moment: a source that is replaced in the next has others, and its chunks are to be looked for anew.
+    Phrases and exclusions are verified on what was indexed of the chunks: of the ``MOST_VERIFIED`` best that say all words of the phrases. Statistics are
+    those of the whole library, whatever the reach. The places are those of one moment: a source that is replaced in the next has others, and is to be
+    searched anew.
     """
-    counts = _counts(query)
+    counts, wanted = _counts(query.words), _wanted(query)
     if limit <= 0 or not counts or reach.is_empty:
         return []
-    seen = snapshot.read(counts, reach)
-    found = ranking.statistics(seen, counts)
+    seen = snapshot.read({*counts, *wanted.required, *wanted.excluded}, reach)
     if not query.phrases and not query.excluded:
-        return [Scored(*hit) for hit in ranking.rank(seen, found, limit=limit)]
-    hits = ranking.rank(seen, found, limit=MOST_VERIFIED)
+        return [Scored(*hit) for hit in ranking.rank(seen, counts, limit=limit, wanted=wanted)]
+    hits = ranking.rank(seen, counts, limit=max(limit, MOST_VERIFIED), wanted=wanted)
     return _verified(query, [Scored(*hit) for hit in hits], limit)
 
 
@@ -71,13 +73,52 @@ def explain(query: Query, places: Iterable[int]) -> dict[int, tuple[TermScore, .
 
     Places where there is no chunk, or none of the words, are missing.
     """
-    counts = _counts(query)
-    seen = snapshot.read(counts)
-    return ranking.explain(seen, ranking.statistics(seen, counts), places)
+    counts = _counts(query.words)
+    return ranking.explain(snapshot.read(counts), counts, places)
 
 
-def _counts(query: Query) -> dict[str, int]:
-    return {stored(term): repetitions for term, repetitions in query_counts(query.words).items()}
+def merge(*, spare: int = SPARE) -> int:
+    """Gather entries into the packs and sweep deleted ones out of them, once there are more than ``spare`` of both; return how many were.
+
+    Searches go on meanwhile and find the same before, during and after. It takes a transaction for about 65,000 chunks; one that is killed has done nothing.
+    While another process merges, this one does nothing.
+    """
+    return merging.merge(spare=spare)
+
+
+def rebuild(*, all_sources: bool = False) -> int:
+    """Index anew, from their chunks, the sources whose entry is missing or was made by another tokenizer; return how many were.
+
+    Each has a transaction of its own, so that it can be ended and begun again. A source that is just being ingested is left to that.
+    """
+    current = LexEntry.objects.filter(tokenizer_version=TOKENIZER_VERSION, source__isnull=False).values("source")
+    wanted = Source.objects.filter(chunk_count__gt=0).order_by("pk")
+    return sum(map(_rebuild, wanted if all_sources else wanted.exclude(pk__in=current)))
+
+
+def _rebuild(source: Source) -> bool:
+    with source.held() as held, transaction.atomic():
+        chunks = list(source.chunks.order_by("ordinal")) if held else []
+        if not chunks:
+            return False
+        first = index(source.pk, [chunk.indexed_text for chunk in chunks])
+        for place, chunk in enumerate(chunks, first):
+            chunk.place = place
+        Chunk.objects.bulk_update(chunks, ["place"], batch_size=1000)
+    return True
+
+
+def _counts(words: str) -> dict[str, int]:
+    return {stored(term): repetitions for term, repetitions in query_counts(words).items()}
+
+
+def _wanted(query: Query) -> Wanted:
+    """Say what the chunks' words must be for the query to admit them: all words of its phrases, and no excluded single word."""
+    excluded = [terms for phrase in query.excluded if len(terms := [*query_counts(phrase).items()]) == 1]
+    return Wanted(
+        required=tuple(dict.fromkeys(term for phrase in query.phrases for term in _counts(phrase))),
+        excluded=tuple(stored(term) for [(term, repetitions)] in excluded if repetitions == 1),
+    )
 
 
 def _take_places(count: int) -> int:
@@ -92,7 +133,7 @@ def _verified(query: Query, hits: list[Scored], limit: int) -> list[Scored]:
     step = 4 * limit
     while hits and len(kept) < limit:
         batch, hits = hits[:step], hits[step:]
-        texts = dict(Chunk.objects.filter(place__in=[hit.place for hit in batch]).order_by().values_list("place", "text"))
-        kept += [hit for hit in batch if query.admits(texts.get(hit.place, ""))]
+        chunks = Chunk.objects.filter(place__in=[hit.place for hit in batch]).in_bulk(field_name="place")
+        kept += [hit for hit in batch if hit.place in chunks and query.admits(chunks[hit.place].indexed_text)]
         step *= 2
     return kept[:limit]

@@ -9,7 +9,6 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Self
 
@@ -40,12 +39,106 @@ def from_bytes(data: bytes, width: int, count: int, offset: int) -> Whole:
     return np.frombuffer(data, f"<u{width}", count, offset)
 
 
-@dataclass(frozen=True, slots=True)
 class Postings:
-    """Where a term is said (``slots``, ascending, counted from the start of its source or pack) and how often."""
+    """Where a term is said, and how often: ascending ``slots``, counted from the start of its source or pack, with their ``frequencies``.
 
-    slots: Whole
-    frequencies: Whole
+    Of a term that very many chunks say, only the ``spread`` is stored: the frequencies at all slots, zeros included.
+    """
+
+    __slots__ = ("_frequencies", "_slots", "spread")
+
+    def __init__(self, slots: Whole | None = None, frequencies: Whole | None = None, *, spread: Whole | None = None) -> None:
+        self._slots = slots
+        self._frequencies = frequencies
+        self.spread = spread
+
+    @property
+    def n(self) -> int:
+        """How many chunks say it."""
+        return len(self.slots)
+
+    @property
+    def slots(self) -> Whole:
+        """The slots of the chunks that say it."""
+        return self.pairs()[0]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it takes."""
+        return 200 + sum(part.nbytes for part in (self._slots, self._frequencies, self.spread) if part is not None)
+
+    def pairs(self, least: int = 1) -> tuple[NDArray[Any], Whole]:
+        """Return the slots where it is said at least so often, and the frequencies there."""
+        if self.spread is not None:
+            slots = np.flatnonzero(self.spread >= least)
+            return slots, self.spread[slots]
+        assert self._slots is not None
+        assert self._frequencies is not None
+        if least <= 1:
+            return self._slots, self._frequencies
+        chosen = np.flatnonzero(self._frequencies >= least)
+        return self._slots[chosen], self._frequencies[chosen]
+
+    def at(self, slots: NDArray[Any]) -> NDArray[Any]:
+        """Return the frequencies at any slots, 0 where it is not said."""
+        if self.spread is not None:
+            inside = np.minimum(slots, len(self.spread) - 1)
+            return np.where(inside == slots, self.spread[inside], 0)
+        owned, frequencies = self.pairs()
+        if not len(owned):
+            return np.zeros(len(slots), np.uint8)
+        places = np.minimum(np.searchsorted(owned, slots.astype(owned.dtype)), len(owned) - 1)
+        return np.where(owned[places] == slots, frequencies[places], 0)
+
+
+# Blocks
+
+
+def to_block(slots: Whole, frequencies: Whole) -> bytes:
+    """Write a pack's postings: slots of two bytes and frequencies, or the spread where that is shorter; at the end a byte that says which."""
+    frequencies = narrowest(frequencies)
+    if len(slots) * 3 > PACK:
+        spread = np.zeros(int(slots[-1]) + 1, frequencies.dtype)
+        spread[slots] = frequencies
+        return spread.tobytes() + bytes([frequencies.itemsize | _SPREAD])
+    return slots.astype("<u2").tobytes() + frequencies.tobytes() + bytes([frequencies.itemsize])
+
+
+def from_block(data: bytes) -> Postings:
+    """Read what ``to_block`` wrote."""
+    width = data[-1] & ~_SPREAD
+    if data[-1] & _SPREAD:
+        return Postings(spread=from_bytes(data, width, (len(data) - 1) // width, 0))
+    n = len(data) // (2 + width)
+    return Postings(from_bytes(data, 2, n, 0), from_bytes(data, width, n, 2 * n))
+
+
+_SPREAD = 0x80
+
+
+def to_lengths(lengths: Whole) -> bytes:
+    """Write the lengths of a pack's chunks, and at the end a byte that says in how many bytes each."""
+    lengths = narrowest(lengths)
+    return lengths.tobytes() + bytes([lengths.itemsize])
+
+
+def from_lengths(data: bytes) -> Whole:
+    """Read what ``to_lengths`` wrote."""
+    return from_bytes(data, data[-1], (len(data) - 1) // data[-1], 0)
+
+
+def skyline(frequencies: Whole, lengths: Whole) -> bytes:
+    """Return the pairs (frequency, length) of postings that no other posting beats in both, as four bytes each.
+
+    A score rises with the frequency and falls with the length, whatever the average length: so the best score among these is the best of all.
+    """
+    order = np.lexsort((lengths, -frequencies.astype(np.int64)))
+    falling = np.minimum.accumulate(lengths[order])
+    best = np.concatenate(([True], falling[1:] < falling[:-1])) if len(order) else np.empty(0, bool)
+    return np.column_stack((frequencies[order][best], lengths[order][best])).astype("<u4").tobytes()
+
+
+# Sources
 
 
 class Words:

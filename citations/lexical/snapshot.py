@@ -5,53 +5,60 @@ What is large and never changes is fetched afterwards unless this process still 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import psycopg
 from django.db import connection
+from numpy.typing import NDArray
 
 from citations.filters import Reach
 from citations.lexical.cache import CACHE
-from citations.lexical.postings import Words
+from citations.lexical.postings import Postings, Words, from_block, from_lengths
 
 INLINE = 4096  # postings of a block that is fetched at once; larger ones are kept, being asked for again
-_EVERYTHING = 1 << 31
+_ALL = (1 << 31) - 1
 
 Run = tuple[int, int]  # the first of some consecutive places, and the first that does not belong
 
 
-class Pack(NamedTuple):
-    """What is known of a pack before its lengths are read."""
-
-    pack: int
-    version: int
-    chunks: int
-    tokens: int
-
-
-class Block(NamedTuple):
-    """What is known of a block; ``data`` is None where it is large."""
-
-    term: str
-    pack: int
-    version: int
-    n: int
-    sky: bytes
-    data: bytes | None
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A source's entry that the packs do not hold, or (``dead``) should not hold."""
+    """A source's entry that the packs do not hold yet, or (``dead``) should no longer hold."""
 
     pk: int
     first: int
     count: int
     tokens: int
-    merged: bool
     dead: bool
     words: Words
+
+    @property
+    def run(self) -> Run:
+        """Its places."""
+        return self.first, self.first + self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A term's postings in one pack. ``sky`` are the pairs that bound their scores; few postings have none."""
+
+    version: int
+    n: int
+    sky: bytes
+    postings: Postings
+
+
+@dataclass(slots=True)
+class Pack:
+    """A pack, and its blocks of the terms that were asked for; ``lengths`` are those of its chunks where there is any block."""
+
+    number: int
+    version: int
+    chunks: int
+    tokens: int
+    lengths: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.uint8))
+    blocks: dict[str, Block] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -61,12 +68,11 @@ class Snapshot:
     ``runs`` are the places that the search may find (None: all), ``places`` the single ones of a time range.
     """
 
-    packs: list[Pack] = field(default_factory=list)
-    tail: list[Entry] = field(default_factory=list)
-    dead: list[Entry] = field(default_factory=list)
-    blocks: dict[str, list[Block]] = field(default_factory=dict)
-    runs: list[Run] | None = None
-    places: "np.ndarray[Any, Any] | None" = None
+    packs: list[Pack]
+    tail: list[Entry]
+    dead: list[Entry]
+    runs: list[Run] | None
+    places: NDArray[np.int64] | None
 
     @property
     def chunks(self) -> int:
@@ -80,7 +86,7 @@ class Snapshot:
 
     def containing(self, term: str) -> int:
         """Count the chunks that say a term."""
-        merged = sum(block.n for block in self.blocks.get(term, ()))
+        merged = sum(pack.blocks[term].n for pack in self.packs if term in pack.blocks)
         return merged + _said(self.tail, term) - _said(self.dead, term)
 
 
@@ -90,7 +96,7 @@ def read(terms: Iterable[str], reach: Reach | None = None) -> Snapshot:
     try:
         return _read(terms, reach, inline=INLINE)
     except Gone:
-        return _read(terms, reach, inline=_EVERYTHING)
+        return _read(terms, reach, inline=_ALL)
 
 
 class Gone(LookupError):
@@ -120,10 +126,12 @@ def kept(keys: dict[Any, Any], *, load: Callable[[list[Any]], Iterable[tuple[Any
 # Reading
 
 _PACK, _ENTRY, _BLOCK, _RUN, _PLACES = range(5)
-_MERGED, _DEAD = 1, 2
+_DEAD = 2  # a flag; 1 stands for what is merged
+
+Row = tuple[Any, ...]  # kind, term, four numbers, flags, sky, data, places
 
 _BASE = """
-    SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, NULL::bytea, NULL::bytea, NULL::bigint[] FROM citations_lexpack
+    SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, NULL::bytea, CASE WHEN %(whole)s THEN data END, NULL::bigint[] FROM citations_lexpack
     UNION ALL SELECT 1, '', id, first, count, tokens, merged::int + 2 * (source_id IS NULL)::int, NULL, CASE WHEN %(whole)s THEN data END, NULL
         FROM citations_lexentry WHERE NOT merged OR source_id IS NULL
     UNION ALL SELECT 2, term, pack, version, n, 0, 0, sky, CASE WHEN n <= %(inline)s THEN data END, NULL
@@ -140,7 +148,7 @@ _OF_TIMES = """
 
 def _read(terms: list[str], reach: Reach | None, *, inline: int) -> Snapshot:
     sources = None if reach is None or reach.sources is None else list(reach.sources)
-    parameters: dict[str, Any] = {"inline": inline, "whole": inline == _EVERYTHING, "terms": terms, "sources": sources}
+    parameters: dict[str, Any] = {"inline": inline, "whole": inline == _ALL, "terms": terms, "sources": sources}
     sql = _BASE + (_OF_SOURCES if sources is not None else "")
     if reach is not None and reach.narrows_time:
         sql += _OF_TIMES
@@ -149,36 +157,71 @@ def _read(terms: list[str], reach: Reach | None, *, inline: int) -> Snapshot:
     return _understood(fetch(sql, parameters), narrowed=sources is not None)
 
 
-def _understood(rows: list[tuple[Any, ...]], *, narrowed: bool) -> Snapshot:
-    found = Snapshot(runs=[] if narrowed else None)
-    entries: list[tuple[Any, ...]] = []
-    for kind, term, a, b, c, d, flags, sky, data, places in rows:
-        if kind == _PACK:
-            found.packs.append(Pack(a, b, c, d))
-        elif kind == _ENTRY:
-            entries.append((a, b, c, d, flags, data))
-        elif kind == _BLOCK:
-            found.blocks.setdefault(term, []).append(Block(term, a, b, c, sky, data))
-        elif kind == _RUN and found.runs is not None:
-            found.runs.append((a, b))
-        elif kind == _PLACES:
-            found.places = np.array(places or [], np.int64)
-    _add_entries(found, entries)
-    return found
+def _understood(rows: list[Row], *, narrowed: bool) -> Snapshot:
+    kinds: dict[int, list[Row]] = {kind: [row for row in rows if row[0] == kind] for kind in range(5)}
+    entries = _read_entries(kinds[_ENTRY])
+    return Snapshot(
+        packs=_read_packs(kinds[_PACK], kinds[_BLOCK]),
+        tail=[entry for entry in entries if not entry.dead],
+        dead=[entry for entry in entries if entry.dead],
+        runs=sorted((row[2], row[3]) for row in kinds[_RUN]) if narrowed else None,
+        places=np.array(kinds[_PLACES][0][9] or [], np.int64) if kinds[_PLACES] else None,
+    )
 
 
-def _add_entries(found: Snapshot, rows: list[tuple[Any, ...]]) -> None:
-    relevant = {row[0]: row for row in rows if row[4] != _DEAD}  # one that died before it was merged was never counted
-    inline = [(pk, row[5]) for pk, row in relevant.items() if row[5] is not None]
-    words = kept({pk: ("entry", pk) for pk in relevant}, load=lambda missing: inline or _entries(missing), decode=Words.from_bytes)
-    for pk, first, count, tokens, flags, _ in sorted(relevant.values(), key=lambda row: int(row[1])):
-        entry = Entry(pk, first, count, tokens, merged=bool(flags & _MERGED), dead=bool(flags & _DEAD), words=words[pk])
-        (found.dead if entry.dead else found.tail).append(entry)
+def _read_entries(rows: list[Row]) -> list[Entry]:
+    relevant = {row[2]: row for row in rows if row[6] != _DEAD}  # one that died before it was merged was never counted
+    inline = [(pk, row[8]) for pk, row in relevant.items() if row[8] is not None]
+    words = kept({pk: ("entry", pk) for pk in relevant}, load=lambda missing: inline or _entry_data(missing), decode=Words.from_bytes)
+    ordered = sorted(relevant.values(), key=lambda row: int(row[3]))
+    return [Entry(pk, first, count, tokens, dead=bool(flags & _DEAD), words=words[pk]) for _, _, pk, first, count, tokens, flags, *_ in ordered]
 
 
-def _entries(pks: list[int]) -> list[tuple[Any, ...]]:
+def _entry_data(pks: list[int]) -> list[Row]:
     return fetch("SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)", [pks])
 
 
+def _read_packs(rows: list[Row], blocks: list[Row]) -> list[Pack]:
+    packs = {row[2]: Pack(*row[2:6]) for row in rows}
+    wanted = {row[2] for row in blocks}
+    inline = {row[2]: row[8] for row in rows if row[8] is not None}
+    lengths = kept(
+        {number: ("lengths", number, packs[number].version) for number in wanted},
+        load=lambda missing: inline.items() or _pack_data(missing, packs),
+        decode=from_lengths,
+    )
+    for number in wanted:
+        packs[number].lengths = lengths[number]
+    _add_blocks(packs, blocks)
+    return sorted(packs.values(), key=lambda pack: pack.number)
+
+
+def _pack_data(numbers: list[int], packs: dict[int, Pack]) -> list[tuple[Any, ...]]:
+    rows = fetch("SELECT pack, version, data FROM citations_lexpack WHERE pack = ANY(%s)", [numbers])
+    return [(number, data) for number, version, data in rows if version == packs[number].version]
+
+
+def _add_blocks(packs: dict[int, Pack], rows: list[Row]) -> None:
+    large = {(row[1], row[2]): row for row in rows if row[8] is None}
+    postings = kept(
+        {name: ("block", *name, row[3]) for name, row in large.items()},
+        load=lambda missing: _block_data(missing, large),
+        decode=from_block,
+    )
+    for _, term, number, version, n, _, _, sky, data, _ in rows:
+        packs[number].blocks[term] = Block(version, n, sky, postings[term, number] if data is None else from_block(data))
+
+
+def _block_data(names: list[tuple[str, int]], large: dict[tuple[str, int], Row]) -> list[tuple[Any, ...]]:
+    terms, numbers = [name[0] for name in names], [name[1] for name in names]
+    rows = fetch(_BLOCK_DATA, [terms, numbers])
+    return [((term, number), data) for term, number, version, data in rows if version == large[term, number][3]]
+
+
+_BLOCK_DATA = """
+    SELECT term, pack, version, data FROM unnest(%s::text[], %s::bigint[]) AS wanted (term, pack) JOIN citations_lexblock USING (term, pack)
+"""
+
+
 def _said(entries: Iterable[Entry], term: str) -> int:
-    return sum(len(postings.slots) for entry in entries if (postings := entry.words.find(term)))
+    return sum(postings.n for entry in entries if (postings := entry.words.find(term)))

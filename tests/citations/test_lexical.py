@@ -8,7 +8,7 @@ from citations import lexical
 from citations.errors import SourceNotFound
 from citations.filters import Reach
 from citations.lexical import Scored
-from citations.models import Chunk, Source
+from citations.models import Chunk, LexBlock, LexEntry, Source
 from citations.queries import parse
 from tests.makers import SENTENCES, make_document, replace_chunks
 from transcripts.bm25 import Index
@@ -72,6 +72,24 @@ def test_a_source_that_is_gone_cannot_be_indexed(collection: Collection) -> None
     Source.objects.all().delete()
     with pytest.raises(SourceNotFound):
         lexical.index(source.pk, ["anew"])
+
+
+def test_merging_changes_nothing_that_a_search_finds(collection: Collection) -> None:
+    sources = [make_document(collection, numbered(SENTENCES[n:], 20 + n)) for n in range(4)]
+    assert lexical.merge(spare=4) == 0
+    assert lexical.merge(spare=3) == 4
+    assert_as_expected(QUERIES)
+    sources[1].delete()
+    replace_chunks(sources[2], ["a network of whales", "the error of whales"])
+    assert_as_expected(QUERIES)
+    assert lexical.merge(spare=0) == 3  # a source that is gone, one that was replaced, and what it was replaced by
+    assert_as_expected([*QUERIES, "whales"], limit=100)
+    Source.objects.all().delete()
+    assert search("network whales error") == []
+    lexical.merge(spare=0)
+    assert search("network whales error") == []
+    assert not LexBlock.objects.exists()
+    assert not LexEntry.objects.exists()
 
 
 def test_only_sources_within_reach_are_found_and_scores_stay_those_of_the_library(collection: Collection) -> None:

@@ -1,0 +1,134 @@
+"""The parts that a search goes through: every pack is one, and the entries that are in no pack yet are one together."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citations.lexical.postings import PACK, Postings
+from citations.lexical.snapshot import Entry, Pack, Run, Snapshot
+
+Mask = NDArray[np.bool_]
+Slots = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Chunks that are searched together. A slot is a chunk's number within the part; ``places`` are those of its slots, ascending.
+
+    ``skies`` bound the scores of a term's postings (see ``citations.lexical.postings.skyline``), where there are many. ``key`` tells this part apart from
+    every other, and from itself at another time.
+    """
+
+    key: tuple[Any, ...]
+    lengths: NDArray[Any]
+    places: NDArray[np.int64]
+    postings: dict[str, Postings]
+    skies: dict[str, bytes]
+
+    @property
+    def size(self) -> int:
+        """How many slots it has."""
+        return len(self.lengths)
+
+    def inside(self, places: NDArray[np.int64]) -> Slots:
+        """Return the slots of those places that are in this part."""
+        slots = np.minimum(np.searchsorted(self.places, places), max(0, self.size - 1))
+        return slots[self.places[slots] == places] if self.size else slots[:0]
+
+    def covered(self, runs: Sequence[Run]) -> Mask:
+        """Mark the slots whose places are in any of some runs, which are in order and do not overlap."""
+        borders = np.searchsorted(self.places, np.array(runs, np.int64).reshape(-1, 2))
+        steps = np.zeros(self.size + 1, np.int32)
+        np.add.at(steps, borders[:, 0], 1)
+        np.add.at(steps, borders[:, 1], -1)
+        return np.cumsum(steps[:-1]) > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which chunks may be found beside those of the snapshot's reach: those that say all of ``required`` (stored terms) and none of ``excluded``."""
+
+    required: Sequence[str] = ()
+    excluded: Sequence[str] = ()
+
+
+def parts(snapshot: Snapshot, terms: Iterable[str]) -> list[Part]:
+    """Return the parts in which any of the (stored) terms is said."""
+    found = [_of_pack(pack) for pack in snapshot.packs if pack.blocks]
+    if snapshot.tail:
+        found.append(_of_tail(snapshot.tail, terms))
+    return [part for part in found if part.postings]
+
+
+def allowed(snapshot: Snapshot, part: Part, wanted: Wanted) -> Mask | None:
+    """Mark the slots that may be found. None: all of them."""
+    mask = _within_reach(snapshot, part)
+    if not wanted.required and not wanted.excluded:
+        return mask
+    mask = np.ones(part.size, bool) if mask is None else mask
+    for term in wanted.required:
+        said = np.zeros(part.size, bool)
+        said[_slots(part, term)] = True
+        mask &= said
+    for term in wanted.excluded:
+        mask[_slots(part, term)] = False
+    return mask
+
+
+def _within_reach(snapshot: Snapshot, part: Part) -> Mask | None:
+    mask: Mask | None = None
+    if snapshot.runs is not None:
+        mask = part.covered(snapshot.runs)
+    elif dead := [entry.run for entry in snapshot.dead if _overlaps(entry, part)]:
+        mask = ~part.covered(sorted(dead))
+    if snapshot.places is not None:
+        single = np.zeros(part.size, bool)
+        single[part.inside(snapshot.places)] = True
+        mask = single if mask is None else mask & single
+    return mask
+
+
+def _overlaps(entry: Entry, part: Part) -> bool:
+    return part.size > 0 and entry.first <= part.places[-1] and entry.first + entry.count > part.places[0]
+
+
+def _slots(part: Part, term: str) -> Slots:
+    postings = part.postings.get(term)
+    return postings.slots if postings else np.empty(0, np.int64)
+
+
+def _of_pack(pack: Pack) -> Part:
+    first = pack.number * PACK
+    return Part(
+        key=("pack", pack.number, pack.version),
+        lengths=pack.lengths,
+        places=np.arange(first, first + len(pack.lengths)),
+        postings={term: block.postings for term, block in pack.blocks.items()},
+        skies={term: block.sky for term, block in pack.blocks.items() if block.sky},
+    )
+
+
+def _of_tail(entries: Sequence[Entry], terms: Iterable[str]) -> Part:
+    firsts = np.cumsum([0, *(entry.count for entry in entries)])
+    joined = {term: _joined(entries, firsts, term) for term in terms}
+    return Part(
+        key=("tail", *(entry.pk for entry in entries)),
+        lengths=np.concatenate([entry.words.lengths for entry in entries]),
+        places=np.concatenate([np.arange(*entry.run) for entry in entries]),
+        postings={term: postings for term, postings in joined.items() if postings is not None},
+        skies={},
+    )
+
+
+def _joined(entries: Sequence[Entry], firsts: NDArray[Any], term: str) -> Postings | None:
+    owned = [(first, postings) for entry, first in zip(entries, firsts[:-1], strict=True) if (postings := entry.words.find(term))]
+    if not owned:
+        return None
+    slots = np.concatenate([postings.slots.astype(np.uint32) + np.uint32(first) for first, postings in owned])
+    return Postings(slots, np.concatenate([postings.pairs()[1] for _, postings in owned]))
+
+
+Scorer = Callable[[Part, Slots], NDArray[np.float64]]
