@@ -16,7 +16,7 @@ from citations.candidates import Candidate
 from citations.errors import InvalidProvider, ModelError
 from citations.expansion import EMBED, EXPAND, Meaning, Vector
 from citations.filters import Filter, Reach, resolve
-from citations.models import EmbeddingSpace
+from citations.models import EmbeddingSpace, SpaceState
 from citations.passages import Explanation, Mode, Passage, Results, Stage, TermScore, Twin
 from citations.providers import registry
 from transcripts.errors import EmptyQuery, InvalidInput, Unavailable
@@ -253,7 +253,14 @@ def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[_H
     rows = log.timed(FETCH, lambda: candidates.fetch(asked.scope, [one.key for one in fused]))
     most = (asked.by_words + (vector is not None)) / (fusion.RRF_K + 1)
     hits = [_Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most) for one in fused if one.key in rows]
-    return hits, len(hits) == len(fused)
+    return hits, len(hits) == len(fused) and (vector is None or _is_searched(asked, meaning))
+
+
+def _is_searched(asked: _Asked, meaning: Meaning | None) -> bool:
+    """Say whether the space is still the one to look in: after a switch its vectors may have been going while they were looked at."""
+    if meaning is None or asked.space is not None:
+        return True
+    return EmbeddingSpace.objects.filter(pk=meaning.space.pk, state=SpaceState.ACTIVE).exists()
 
 
 def _by_words(asked: _Asked, reach: Reach) -> dict[int, float]:
