@@ -5,9 +5,9 @@ Nothing is stored here: each context goes to the caller as soon as it comes, so 
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Final, TypeAlias
 
@@ -70,13 +70,10 @@ def write(llm: Llm, *, title: str, text: str, pieces: Sequence[Piece], save: Cal
     row, and what ``save`` raises; contexts that were on their way are saved before.
     """
     tally = _Tally(save)
-    with ThreadPoolExecutor(concurrency or conf.llm().concurrency, thread_name_prefix="contexts") as executor:
+    at_once = concurrency or conf.llm().concurrency
+    with ThreadPoolExecutor(at_once, thread_name_prefix="contexts") as executor:
         for turn in _turns(_excerpts(text, pieces, llm.budget), waits=llm.caches):
-            futures = {executor.submit(_ask, llm, title, excerpt, piece): piece for excerpt, piece in turn}
-            try:
-                _collect(futures, tally)
-            finally:
-                _cancel(futures)
+            _take(turn, lambda excerpt, piece: executor.submit(_ask, llm, title, excerpt, piece), at_once, tally)
             if tally.over:
                 raise tally.over
     return Written(written=tally.written, failed=tally.failed, usage=tally.usage)
@@ -123,7 +120,8 @@ class _Tally:
             self.over = self.over or error
 
 
-_Answers: TypeAlias = dict["Future[tuple[str, Usage]]", Piece]
+_Answer: TypeAlias = "Future[tuple[str, Usage]]"
+_Turn: TypeAlias = list[tuple[str, Piece]]  # what may be asked at once
 _Group: TypeAlias = tuple[str, list[Piece]]  # an excerpt, and the pieces that are asked about with it
 
 
@@ -133,26 +131,29 @@ def _ask(llm: Llm, title: str, excerpt: str, piece: Piece) -> tuple[str, Usage]:
     return prompts.clean_context(done.text, piece=text), done.usage
 
 
-def _collect(futures: _Answers, tally: _Tally) -> None:
-    for future in as_completed(futures):
-        if future.cancelled():
-            continue
-        try:
-            context, usage = future.result()
-        except ModelError as error:
-            tally.missed(error)
-            if tally.over:
-                _cancel(futures)
-        else:
-            tally.came(futures[future], context, usage)
+def _take(turn: _Turn, start: Callable[[str, Piece], _Answer], at_once: int, tally: _Tally) -> None:
+    """Ask about each piece of a turn, never more ``at_once`` than that, the ones that wait to be saved included; nothing new once it is over."""
+    waiting = iter(turn)
+    under_way: dict[_Answer, Piece] = {}
+    while True:
+        room = 0 if tally.over else at_once - len(under_way)
+        under_way |= {start(excerpt, piece): piece for excerpt, piece in islice(waiting, room)}
+        if not under_way:
+            return
+        for answer in wait(under_way, return_when=FIRST_COMPLETED).done:
+            _note(answer, under_way.pop(answer), tally)
 
 
-def _cancel(futures: _Answers) -> None:
-    for future in futures:
-        future.cancel()
+def _note(answer: _Answer, piece: Piece, tally: _Tally) -> None:
+    try:
+        context, usage = answer.result()
+    except ModelError as error:
+        tally.missed(error)
+    else:
+        tally.came(piece, context, usage)
 
 
-def _turns(groups: list[_Group], *, waits: bool) -> Iterator[list[tuple[str, Piece]]]:
+def _turns(groups: list[_Group], *, waits: bool) -> Iterator[_Turn]:
     """Yield what is asked at once. Where a service keeps what it has read, the first question about an excerpt has to be answered before the others."""
     if not waits:
         yield [(excerpt, piece) for excerpt, pieces in groups for piece in pieces]

@@ -84,12 +84,15 @@ def _document(title: str, text: str) -> str:
 
 
 def _marked(kind: str, text: str) -> str:
-    """Put a text between marks that depend on the whole of it, so that it cannot hold the closing one."""
+    """Put a text between marks that it does not contain: they depend on the whole of it."""
     body = clean(text, len(text))
-    salt = ""
-    while (mark := f"{kind}-{hashlib.sha256((salt + body).encode()).hexdigest()[:12]}") in body:
-        salt += "+"
+    mark = _free_mark(kind, body)
     return f"<{mark}>\n{body}\n</{mark}>"
+
+
+def _free_mark(kind: str, body: str) -> str:
+    salted = [f"{kind}-{hashlib.sha256(f'{salt}{body}'.encode()).hexdigest()[:12]}" for salt in ("", "+", "++")]
+    return next(mark for mark in salted if mark not in body)
 
 
 _THOUGHT: Final = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)

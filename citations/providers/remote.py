@@ -4,12 +4,14 @@ Keys travel in a header that is set at the last moment: they are in no message, 
 """
 
 import logging
+import ssl
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import cache
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any, Final, TypeVar
@@ -87,6 +89,7 @@ class Server:
             headers={"Accept-Encoding": "identity", "User-Agent": "cuebase", **(extra or {})},
             timeout=httpx.Timeout(remote.timeout, connect=min(remote.timeout, _CONNECT_SECONDS)),
             follow_redirects=False,  # the key is for this address only
+            verify=_authorities(),
             trust_env=not _is_local(self.host),  # no proxy stands between this machine and itself
         )
         weakref.finalize(self, self._client.close)
@@ -285,6 +288,12 @@ def _checked(address: str, names: Names) -> tuple[str, str]:
             f"The address of {names.server} cannot be used.", hint=f"Put one like http://host:port, without name or password, into {names.address}."
         )
     return place, host
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """The certificates that are trusted; reading them takes longer than most answers."""
+    return httpx.create_ssl_context()
 
 
 def _is_local(host: str) -> bool:

@@ -1,0 +1,257 @@
+"""Language models, against the stand-in over real HTTP."""
+
+from typing import Any
+
+import pytest
+
+from citations import conf
+from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
+from citations.prompts import Prompt
+from citations.providers import chat_apis
+from citations.providers.chat import KNOWN_CONTEXT, UNKNOWN_CONTEXT, RemoteLlm
+from citations.providers.llm import FakeLlm, Usage
+from citations.providers.remote import Server
+from tests.model_standin import Fault, ModelStandIn
+
+PROVIDERS = ["openai", "anthropic", "ollama"]
+DOCUMENT = "A talk about captions. " * 20
+
+
+def _llm(standin: ModelStandIn, provider: str = "openai", **choice: Any) -> RemoteLlm:
+    if provider == "anthropic":
+        choice.setdefault("base_url", standin.anthropic_url)
+    made = chat_apis.make(conf.LlmChoice(provider=provider, **choice))
+    assert isinstance(made, RemoteLlm)
+    return made
+
+
+def _official(standin: ModelStandIn, provider: str, monkeypatch: pytest.MonkeyPatch, model: str = "") -> RemoteLlm:
+    """A language model that takes the stand-in for the service itself."""
+    monkeypatch.setattr({"openai": chat_apis.OpenAiLlm, "anthropic": chat_apis.AnthropicLlm}[provider], "home", "127.0.0.1")
+    return _llm(standin, provider, model=model)
+
+
+def _body(standin: ModelStandIn) -> dict[str, Any]:
+    return standin.requests[-1].body
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_each_answers_whole(model_server: ModelStandIn, provider: str) -> None:
+    llm = _llm(model_server, provider)
+    assert llm.complete("What of times?", system="Be short.") == "It is about What of times?."
+    done = llm.ask(Prompt(text="What of times?", document=DOCUMENT))
+    assert done.text.startswith("It is about ")
+    assert done.usage.asked > 100
+    assert done.usage.answered > 3
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_each_answers_in_pieces(model_server: ModelStandIn, provider: str) -> None:
+    llm = _llm(model_server, provider)
+    told: list[Usage] = []
+    pieces = list(llm.stream("What of times?", system="Be short.", told=told.append))
+    assert pieces == ["It", " is", " about", " What", " of", " times?."]
+    assert "".join(pieces) == llm.complete("What of times?", system="Be short.")
+    assert [usage.answered for usage in told] == [0 if provider == "openai" else 6]  # other servers than OpenAI may not be asked to count
+
+
+def test_the_usual_models_are_small_ones(model_server: ModelStandIn) -> None:
+    assert [_llm(model_server, provider).name for provider in PROVIDERS] == ["openai:gpt-6-luna", "anthropic:claude-haiku-5-5", "ollama:gemma3:4b"]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("fault", [Fault.CUT, Fault.ERROR_INSIDE])
+def test_a_stream_that_breaks_off_is_told(model_server: ModelStandIn, provider: str, fault: Fault) -> None:
+    model_server.fail(fault)
+    heard: list[str] = []
+    with pytest.raises(ModelServerError, match="broke off"):
+        heard.extend(_llm(model_server, provider).stream("What of times?"))
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_error_in_place_of_an_answer_is_told(model_server: ModelStandIn, provider: str) -> None:
+    model_server.fail(Fault.ERROR_INSIDE)
+    with pytest.raises(ModelServerError, match="Overloaded"):
+        _llm(model_server, provider).complete("What of times?")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_empty_answer_is_none(model_server: ModelStandIn, provider: str) -> None:
+    llm = _llm(model_server, provider)
+    model_server.fail(Fault.EMPTY, Fault.EMPTY)
+    with pytest.raises(ModelServerError, match="gave no answer"):
+        llm.complete("What of times?")
+    with pytest.raises(ModelServerError, match="gave no answer"):
+        list(llm.stream("What of times?"))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_busy_server_is_asked_again(model_server: ModelStandIn, provider: str) -> None:
+    llm = _llm(model_server, provider)
+    model_server.fail(Fault.LIMITED, Fault.OVERLOADED, None, Fault.LIMITED)
+    assert llm.complete("What of times?")
+    assert list(llm.stream("What of times?"))
+    model_server.fail(Fault.LIMITED)
+    with pytest.raises(ModelServerError):
+        llm.complete("What of times?", tries=1)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("fault", [Fault.UNAUTHORIZED, Fault.REFUSED])
+def test_a_refusal_is_told(model_server: ModelStandIn, provider: str, fault: Fault) -> None:
+    model_server.fail(fault, fault)
+    with pytest.raises(ModelRefused):
+        _llm(model_server, provider).complete("What of times?")
+    with pytest.raises(ModelRefused):
+        list(_llm(model_server, provider).stream("What of times?"))
+
+
+def test_a_model_that_was_not_pulled_is_told_with_the_command(model_server: ModelStandIn) -> None:
+    llm = _llm(model_server, "ollama", model="qwen3:4b")
+    for ask in (lambda: llm.complete("a"), lambda: list(llm.stream("a"))):
+        with pytest.raises(ModelMissing) as raised:
+            ask()
+        assert raised.value.hint == "`ollama pull qwen3:4b` gets it."
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_question_beyond_the_budget_is_not_sent(model_server: ModelStandIn, provider: str) -> None:
+    with pytest.raises(ModelRefused, match="reads 500 tokens at once") as raised:
+        _llm(model_server, provider, context_tokens=500).complete("a", document="word " * 1000)
+    assert "LLM_CONTEXT_TOKENS" in raised.value.hint
+    assert model_server.requests == []
+
+
+def test_none_is_no_language_model() -> None:
+    assert chat_apis.make(conf.LlmChoice(provider="none")) is None
+
+
+def test_an_unknown_provider_is_told() -> None:
+    with pytest.raises(InvalidProvider, match="There is no language model provider 'oracle'"):
+        chat_apis.make(conf.LlmChoice(provider="oracle"))
+
+
+@pytest.mark.parametrize(("provider", "key"), [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")])
+def test_a_service_needs_a_key(settings, provider: str, key: str) -> None:
+    setattr(settings, key, "")
+    settings.OPENAI_BASE_URL = "https://api.openai.com/v1"
+    with pytest.raises(InvalidProvider, match=f"{key} is empty"):
+        chat_apis.make(conf.LlmChoice(provider=provider))
+
+
+def test_the_address_may_be_another(model_server: ModelStandIn) -> None:
+    llm = _llm(model_server, base_url=f"{model_server.url}/openai/v1/", model="my-model")
+    assert llm.complete("a")
+    assert model_server.requests[0].path == "/openai/v1/chat/completions"
+
+
+# What goes over the wire
+
+
+def test_a_server_of_ones_own_gets_only_what_every_server_knows(model_server: ModelStandIn) -> None:
+    _llm(model_server, model="my-model").complete("Why?", system="Be short.", document="The text.", max_tokens=9)
+    messages = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "The text.\n\nWhy?"}]
+    assert _body(model_server) == {"model": "my-model", "messages": messages, "max_tokens": 9, "stream": False}
+
+
+def test_openai_is_told_what_to_keep_and_not_to_think(model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    _official(model_server, "openai", monkeypatch).complete("Why?", document="The text.", max_tokens=9)
+    body = _body(model_server)
+    document = {"type": "text", "text": "The text.", "prompt_cache_breakpoint": {"mode": "explicit"}}
+    assert body["messages"][-1]["content"] == [document, {"type": "text", "text": "Why?"}]
+    assert (body["reasoning_effort"], body["max_completion_tokens"]) == ("none", 9)
+    assert body["prompt_cache_options"] == {"mode": "explicit"}
+    assert len(body["prompt_cache_key"]) == 32
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "marks", "tokens"),
+    [
+        ("gpt-4o-mini", None, False, 9 + 4_000),
+        ("gpt-5-mini", "minimal", False, 9 + 4_000),
+        ("gpt-5.4-nano", "none", False, 9),
+        ("gpt-6.1-sol", "none", True, 9),
+    ],
+)
+def test_older_models_of_openai_get_what_they_know(model_server, monkeypatch, model: str, effort: str | None, marks: bool, tokens: int) -> None:
+    _official(model_server, "openai", monkeypatch, model).complete("Why?", document="The text.", max_tokens=9)
+    body = _body(model_server)
+    assert (body.get("reasoning_effort"), "prompt_cache_options" in body, body["max_completion_tokens"]) == (effort, marks, tokens)
+
+
+def test_openai_counts_a_stream(model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Usage] = []
+    list(_official(model_server, "openai", monkeypatch).stream("Why is it so?", told=told.append))
+    assert told[0].answered == 7
+
+
+def test_anthropic_gets_the_document_as_a_block_to_keep(model_server: ModelStandIn) -> None:
+    _llm(model_server, "anthropic").complete("Why?", system="Be short.", document="The text.", max_tokens=9)
+    asked = model_server.requests[0]
+    assert asked.headers["x-api-key"] == model_server.key
+    assert asked.headers["anthropic-version"] == "2023-06-01"
+    assert "Authorization" not in asked.headers
+    document = {"type": "text", "text": "The text.", "cache_control": {"type": "ephemeral"}}
+    assert asked.body == {
+        "model": "claude-haiku-5-5",
+        "system": "Be short.",
+        "messages": [{"role": "user", "content": [document, {"type": "text", "text": "Why?"}]}],
+        "max_tokens": 9,
+        "thinking": {"type": "disabled"},
+        "stream": False,
+    }
+
+
+@pytest.mark.parametrize("model", ["claude-opus-5-5", "claude-sonnet-5-5", "claude-3-5-haiku-20241022"])
+def test_models_that_cannot_be_kept_from_thinking_get_room_for_it(model_server: ModelStandIn, model: str) -> None:
+    _llm(model_server, "anthropic", model=model).complete("Why?", max_tokens=9)
+    assert "thinking" not in _body(model_server)
+    assert _body(model_server)["max_tokens"] == 4_009
+
+
+def test_ollama_is_told_how_much_to_read(model_server: ModelStandIn) -> None:
+    _llm(model_server, "ollama").complete("Why?", document="The text.", max_tokens=9)
+    assert _body(model_server)["options"] == {"num_ctx": UNKNOWN_CONTEXT, "num_predict": 9, "temperature": 0}
+    assert _body(model_server)["think"] is False
+    _llm(model_server, "ollama", context_tokens=32_000).complete("Why?")
+    assert _body(model_server)["options"]["num_ctx"] == 32_000
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_document_that_is_sent_again_costs_a_fraction(model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch, provider: str) -> None:
+    llm = _official(model_server, provider, monkeypatch)
+    assert llm.caches
+    assert llm.budget == KNOWN_CONTEXT
+    first, second = (llm.ask(Prompt(text=text, document=DOCUMENT)).usage for text in ("One?", "Two?"))
+    assert first.cached == 0
+    assert second.cached == len(DOCUMENT) // 4
+    assert second.asked == first.asked
+
+
+def test_a_server_of_ones_own_is_not_taken_for_one_that_caches(model_server: ModelStandIn) -> None:
+    llm = _llm(model_server, "openai")
+    assert not llm.caches
+    assert llm.budget == UNKNOWN_CONTEXT
+
+
+def test_control_characters_are_dropped(model_server: ModelStandIn) -> None:
+    model_server.answer = lambda text: "a\x00b\x1b c\nd"
+    assert _llm(model_server).complete("x") == "ab c\nd"
+    assert "".join(_llm(model_server).stream("x")) == "ab c\nd"
+
+
+def test_usages_add_up() -> None:
+    assert Usage(asked=1, cached=2) + Usage(asked=3, stored=4, answered=5) == Usage(asked=4, cached=2, stored=4, answered=5)
+
+
+def test_the_fake_answers_the_same_each_time() -> None:
+    llm = FakeLlm()
+    assert llm.complete("one two three four") == llm.complete("one two three four") == "".join(llm.stream("one two three four")) == "About three four."
+    assert len(llm.asked) == 3
+
+
+def test_nobody_but_the_server_knows_the_key(model_server: ModelStandIn) -> None:
+    llm = _llm(model_server)
+    assert isinstance(llm._server, Server)
+    assert model_server.key not in repr(vars(llm))
