@@ -1,29 +1,21 @@
 """Blocks of a source become chunks: sentences, a look at where the subject changes, and pieces of about 500 characters that overlap a little.
 
-Pure: whoever calls passes the embedding function in. Time and memory grow linearly with the text; numpy only multiplies the vectors.
+Pure: whoever calls passes the embedding function in. Time and memory grow linearly with the text.
 """
 
 import hashlib
 import json
-import math
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
-import numpy as np
-from numpy.typing import ArrayLike
-
+from citations.breakpoints import Embed, distances, nearest_rank
 from citations.sentences import Span, between_letters, split
 
 CHUNKING_VERSION = 1
 """Changes whenever the same blocks would give other chunks: it is part of the digest, so that sources are cut anew."""
-
-BATCH = 256  # windows that are embedded in one call
-
-Embed = Callable[[list[str]], ArrayLike]
-"""Gives for n texts n vectors of length 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +75,7 @@ def chunk(blocks: Sequence[Block], *, embed: Embed | None = None, target: int = 
     chunks end, where their size allows, at breakpoints: where the cosine distance of two neighbouring windows is above the ``percentile``-th
     percentile of all distances in the source. Over the whole source rather than a section, as few sections have enough sentences to speak of
     percentiles; a change of n distances moves that threshold by at most n ranks, so it makes or unmakes at most n breakpoints elsewhere. Each cut is
-    then chosen from the cut before it and the next 1.4 · ``target`` characters, so that chunks fall into step again a little after a change.
+    then chosen from the cut before it and the next 1.4 · ``target`` characters alone, so that chunks fall into step again a little after a change.
 
     A chunk begins with about ``overlap`` characters of the one before: whole sentences, or words where the sentence is too long. Neither
     chunk nor overlap reaches over a ``boundary``.
@@ -92,11 +84,10 @@ def chunk(blocks: Sequence[Block], *, embed: Embed | None = None, target: int = 
     those of the first and the last cue, whole; only within cues of more than ``LONG_CUE`` ms, which no caption has but pasted text may, they are
     interpolated by characters.
     """
+    if not 0 <= overlap < target:
+        raise ValueError("the overlap lies between nothing and the target")
     text = text_of(blocks)
-    sections = [_Section(start, stop) for start, stop in _sections(blocks, len(text)) if text[start:stop].strip()]
-    pauses = _pauses(blocks)
-    for section in sections:
-        section.sentences = _sentences(text, section, pauses)
+    sections = _sections(text, blocks)
     if embed is not None:
         _find_breaks(text, sections, embed, percentile)
     sizes = _Sizes(target=target, overlap=overlap)
@@ -107,24 +98,29 @@ def chunk(blocks: Sequence[Block], *, embed: Embed | None = None, target: int = 
 # Sections
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Section:
-    """What lies between two boundaries: its sentences, and where in the text a breakpoint is."""
+    """What lies between two boundaries: its sentences, and the offsets in the text where its subject changes."""
 
-    start: int
-    stop: int
-    sentences: list[Span] = field(default_factory=list)
+    sentences: list[Span]
     breaks: set[int] = field(default_factory=set)
 
+    @property
+    def stop(self) -> int:
+        return self.sentences[-1][1]
 
-def _sections(blocks: Sequence[Block], length: int) -> Iterator[Span]:
-    starts = [0, *(block.offset for block in blocks if block.boundary), length]
-    return ((start, stop) for start, stop in pairwise(starts) if start < stop)
+
+def _sections(text: str, blocks: Sequence[Block]) -> list[_Section]:
+    pauses = _pauses(blocks)
+    borders = sorted({0, len(text), *(block.offset for block in blocks if block.boundary)})
+    spans = (_trimmed(text, start, stop) for start, stop in pairwise(borders))
+    return [_Section(_sentences(text, start, stop, pauses)) for start, stop in spans if start < stop]
 
 
-def _sentences(text: str, section: _Section, pauses: dict[int, int]) -> list[Span]:
-    own = {place - section.start: pauses[place] for place in range(section.start, section.stop) if place in pauses} if pauses else None
-    return [(section.start + start, section.start + stop) for start, stop in split(text[section.start : section.stop], own)]
+def _sentences(text: str, start: int, stop: int, pauses: Sequence[tuple[int, int]]) -> list[Span]:
+    own = pauses[bisect_left(pauses, (start, 0)) : bisect_left(pauses, (stop, 0))]
+    found = split(text[start:stop], {place - start: pause for place, pause in own})
+    return [(start + first, start + last) for first, last in found]
 
 
 # Pauses
@@ -134,17 +130,17 @@ LINE_PAUSE = 200  # ms that the end of a cue counts as: people who write caption
 LETTER_TIME = 70  # ms to say a character
 
 
-def _pauses(blocks: Sequence[Block]) -> dict[int, int]:
-    """Say how long (ms) the silence before the character at an offset is, where it is worth to be told."""
-    pauses = {}
+def _pauses(blocks: Sequence[Block]) -> list[tuple[int, int]]:
+    """Say how long (ms) the silence before the character at an offset is, where it is worth to be told; in order."""
+    pauses: list[tuple[int, int]] = []
     before: Block | None = None
     for block in blocks:
-        if block.start is not None and before is not None and before.end is not None:
-            pauses[block.offset] = _pause_between(before, block)
-        for (place, moment), (following, later) in pairwise(block.words):
-            pauses[following] = later - moment - LETTER_TIME * (following - place)
+        if before is not None and before.end is not None and block.start is not None:
+            pauses.append((block.offset, _pause_between(before, block)))
+        spoken = pairwise(block.words)
+        pauses += ((following, later - moment - LETTER_TIME * (following - place)) for (place, moment), (following, later) in spoken)
         before = block
-    return {place: pause for place, pause in pauses.items() if pause >= LEAST_PAUSE}
+    return [(place, pause) for place, pause in pauses if pause >= LEAST_PAUSE]
 
 
 def _pause_between(before: Block, block: Block) -> int:
@@ -160,43 +156,22 @@ def _pause_between(before: Block, block: Block) -> int:
 
 def _find_breaks(text: str, sections: Sequence[_Section], embed: Embed, percentile: float) -> None:
     """Note in each section where its subject changes."""
-    windows = (
-        text[section.sentences[max(0, place - 1)][0] : section.sentences[min(place + 1, len(section.sentences) - 1)][1]].strip()
-        for section in sections
-        for place in range(len(section.sentences))
-    )
-    distances = _distances(windows, embed)
-    found = [
-        (distance, section, stop)
-        for section in sections
-        for distance, (_, stop) in zip(islice(distances, len(section.sentences)), section.sentences, strict=True)
-        if stop < section.stop
-    ]
-    threshold = _nearest_rank([distance for distance, _, _ in found], percentile)
-    for distance, section, stop in found:
+    found = distances((window for section in sections for window in _windows(text, section.sentences)), embed)
+    gaps: list[tuple[float, _Section, int]] = []
+    for section in sections:
+        own = list(islice(found, len(section.sentences)))
+        gaps += ((distance, section, stop) for distance, (_, stop) in zip(own[:-1], section.sentences, strict=False))
+    threshold = nearest_rank([distance for distance, _, _ in gaps], percentile)
+    for distance, section, stop in gaps:
         if distance > threshold:
             section.breaks.add(stop)
 
 
-def _distances(windows: Iterator[str], embed: Embed) -> Iterator[float]:
-    """Yield for each window the cosine distance to the next one (of the last: 0), rounded so that noise in the last digits decides nothing."""
-    last = None
-    while batch := list(islice(windows, BATCH)):
-        vectors = np.asarray(embed(batch), dtype=np.float32)
-        if len(vectors) != len(batch):
-            raise ValueError(f"{len(vectors)} vectors for {len(batch)} texts")
-        if last is not None:
-            vectors = np.concatenate([last, vectors])
-        for cosine in np.einsum("ij,ij->i", vectors[:-1], vectors[1:]).tolist():
-            yield round(1 - cosine, 4)
-        last = vectors[-1:]
-    yield 0.0
-
-
-def _nearest_rank(values: Sequence[float], percentile: float) -> float:
-    """Return the smallest value that at least ``percentile`` percent of the values do not exceed; no value between two is made up."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(len(ordered) * percentile / 100) - 1)] if ordered else 0.0
+def _windows(text: str, sentences: Sequence[Span]) -> Iterator[str]:
+    """Yield each sentence with the one before and the one after it."""
+    last = len(sentences) - 1
+    for place in range(last + 1):
+        yield text[sentences[max(0, place - 1)][0] : sentences[min(place + 1, last)][1]].strip()
 
 
 # Sizes
@@ -224,29 +199,25 @@ class _Sizes:
 def _spans(text: str, section: _Section, sizes: _Sizes) -> Iterator[Span]:
     """Yield the chunks of a section, each with its overlap, blanks around it cut off."""
     first = 0
+    start = section.sentences[0][0]
     while first < len(section.sentences):
-        start = _lead(text, section.sentences, first, sizes.overlap)
         stop = _stop(section, first, start, sizes)
         yield _trimmed(text, start, section.sentences[stop - 1][1])
+        if stop < len(section.sentences):
+            start = _lead(text, section.sentences, stop, overlap=sizes.overlap, floor=start + 1)
         first = stop
 
 
 def _stop(section: _Section, first: int, start: int, sizes: _Sizes) -> int:
     """Choose the sentence that the chunk from ``start`` ends before; its own text begins with the sentence ``first``."""
     sentences = section.sentences
-    best = (math.inf, first + 1)
-    for place in range(first, len(sentences)):
-        stop = sentences[place][1]
-        left = section.stop - stop
-        if stop - start > sizes.most:
-            break
-        if stop - start >= sizes.least and (not left or left >= sizes.crumb):
-            best = min(best, (_cost(section, stop, start, sizes), place + 1))
-    else:
-        return best[1] if best[0] < math.inf else len(sentences)
-    if best[0] < math.inf:
-        return best[1]
-    return len(sentences) if section.stop - start <= sizes.most + sizes.crumb else max(first + 1, place)
+    near = list(takewhile(lambda place: sentences[place][1] - start <= sizes.most, range(first, len(sentences))))
+    fit = [place for place in near if sentences[place][1] - start >= sizes.least and not 0 < section.stop - sentences[place][1] < sizes.crumb]
+    if fit:
+        return 1 + min(fit, key=lambda place: _cost(section, sentences[place][1], start, sizes))
+    if section.stop - start <= sizes.most + sizes.crumb:
+        return len(sentences)
+    return 1 + max(near, default=first)
 
 
 def _cost(section: _Section, stop: int, start: int, sizes: _Sizes) -> float:
@@ -255,20 +226,15 @@ def _cost(section: _Section, stop: int, start: int, sizes: _Sizes) -> float:
     return abs(stop - start - sizes.target) / sizes.target + (0 if is_break else 1)
 
 
-def _lead(text: str, sentences: Sequence[Span], first: int, overlap: int) -> int:
-    """Say where a chunk starts whose own text begins with the sentence ``first``: about ``overlap`` characters before it."""
+def _lead(text: str, sentences: Sequence[Span], first: int, *, overlap: int, floor: int) -> int:
+    """Say where a chunk starts whose own text begins with the sentence ``first``: about ``overlap`` characters before it, not before ``floor``."""
     start = sentences[first][0]
-    wanted = start - overlap
-    if not first or overlap <= 0:
+    wanted = max(floor, start - overlap)
+    if overlap == 0:
         return start
-    best = start
-    place = first - 1
-    while place >= 0 and sentences[place][0] >= start - 1.5 * overlap:
-        best = min(best, sentences[place][0], key=lambda begin: abs(begin - wanted))
-        place -= 1
-    if start - best >= overlap / 3:
-        return best
-    return _word_start(text, max(wanted, sentences[0][0]), start)
+    earlier = takewhile(lambda begin: begin >= max(floor, start - 1.5 * overlap), (sentences[place][0] for place in range(first - 1, -1, -1)))
+    best = min(earlier, key=lambda begin: abs(begin - wanted), default=start)
+    return best if start - best >= overlap / 3 else _word_start(text, wanted, start)
 
 
 def _word_start(text: str, wanted: int, stop: int) -> int:
