@@ -16,7 +16,8 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from citations import adoption, conf, contexts, cutting, embeddings, lock, readers
-from citations.chunking import Block, Embed, chunk
+from citations.breakpoints import Embed
+from citations.chunking import Block, chunk
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError, ModelMissing, ModelServerError, SourceNotFound
 from citations.models import Chunk, Cut, EmbeddingSpace, Source, SourceQuerySet, SpaceState, State
 from citations.providers import registry

@@ -82,7 +82,7 @@ def _switched_since_start(space: EmbeddingSpace) -> bool:
     if space.activated_at is None or space.activated_at < STARTED:
         return False
     provider, model, _ = wanted()
-    return EmbeddingSpace.objects.filter(state=SpaceState.RETIRED, provider=provider, model=model).exists()
+    return EmbeddingSpace.objects.filter(state=SpaceState.RETIRED, activated_at__isnull=False, provider=provider, model=model).exists()
 
 
 def _mismatch(space: EmbeddingSpace) -> EmbeddingMismatch:

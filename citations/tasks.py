@@ -3,8 +3,11 @@
 import logging
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from celery import shared_task
 from django.conf import settings
@@ -13,15 +16,18 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import ChannelError, OperationalError
 
-from citations import ingestion
-from citations.models import Source
+from citations import indexing, ingestion, lexical, lock, migration
+from citations.models import EmbeddingSpace, Source
+from transcripts.errors import KnowledgeBaseError
 
 logger = logging.getLogger(__name__)
 
 LOST_AFTER = timedelta(seconds=30)
 WORDS_EVERY = 3.0  # seconds between two looks for new words in the middle of a long ingest
+SLICE = 30.0  # seconds that a migration goes on before others have their turn
+AFTER_ERROR = timedelta(minutes=5)  # until a migration that ran into one is tried again
 
-# One thread of the worker is left for other jobs: ingests take long.
+# One thread of the worker is left for other jobs: ingests and migrations take long.
 _turns = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY - 1))
 _looked_at = 0.0
 
@@ -29,13 +35,27 @@ _looked_at = 0.0
 @shared_task
 def ingest_source(pk: int) -> None:
     """Do what is left for one source, then say what can be done next."""
-    if not _turns.acquire(blocking=False):
-        Source.objects.filter(pk=pk).update(sent_at=None)  # whoever has the turn sends it
-        return
-    try:
+    with _turn() as mine:
+        if not mine:
+            Source.objects.filter(pk=pk).update(sent_at=None)  # whoever has the turn sends it
+            return
         ingestion.ingest(pk, meanwhile=_index_words)
-    finally:
-        _turns.release()
+    dispatch()
+
+
+@shared_task
+def advance_migration(pk: int) -> None:
+    """Go on with a space that is being built, for a while."""
+    EmbeddingSpace.objects.filter(pk=pk).update(sent_at=timezone.now())
+    with _turn() as mine:
+        space = migration.under_way()
+        if mine and space is not None and space.pk == pk:
+            try:
+                migration.advance(space, seconds=SLICE, meanwhile=_index_words)
+            except KnowledgeBaseError as error:
+                logger.warning("the migration to %s does not go on: %s", space, error)
+                return
+    EmbeddingSpace.objects.filter(pk=pk).update(sent_at=None)
     dispatch()
 
 
@@ -44,6 +64,22 @@ def sweep() -> None:
     """Take up new transcripts, let their words be found, and send what waits and was not sent or got lost."""
     ingestion.index_words(most=100)
     dispatch()
+    lexical.merge()
+
+
+@shared_task
+def tend() -> None:
+    """Build the index that a space has grown into, and delete what is left of replaced ones."""
+    if space := lock.locked():
+        indexing.ensure(space)
+    migration.sweep_away()
+
+
+@shared_task
+def wake() -> None:
+    """Begin as a worker whose settings may be others than before: what waited for that is tried at once."""
+    ingestion.try_again()
+    sweep()
 
 
 def send(source: Source) -> None:
@@ -53,10 +89,29 @@ def send(source: Source) -> None:
 
 
 def dispatch() -> None:
-    """Send the sources whose turn comes next."""
+    """Send what comes next: a migration that is under way, and sources."""
+    if space := migration.under_way():
+        _send_migration(space)
     lost = Q(sent_at=None) | Q(sent_at__lt=timezone.now() - LOST_AFTER)
     for source in ingestion.waiting().filter(lost)[: settings.WORKER_CONCURRENCY]:
         send(source)
+
+
+def _send_migration(space: EmbeddingSpace) -> None:
+    pause = AFTER_ERROR if space.error else LOST_AFTER + timedelta(seconds=SLICE)
+    if space.sent_at is None or space.sent_at < timezone.now() - pause:
+        EmbeddingSpace.objects.filter(pk=space.pk).update(sent_at=timezone.now())
+        transaction.on_commit(partial(_publish_migration, space.pk))
+
+
+@contextmanager
+def _turn() -> Iterator[bool]:
+    taken = _turns.acquire(blocking=False)
+    try:
+        yield taken
+    finally:
+        if taken:
+            _turns.release()
 
 
 def _index_words() -> None:
@@ -67,8 +122,19 @@ def _index_words() -> None:
 
 
 def _publish(pk: int) -> None:
-    try:
-        ingest_source.delay(pk)
-    except (OperationalError, ChannelError, OSError) as error:  # the last two: a queue of files on a full disk
-        logger.warning("the broker is away (%s); source %s waits for the next sweep", type(error).__name__, pk)
+    if not _delayed(ingest_source, pk):
         Source.objects.filter(pk=pk).update(sent_at=None)
+
+
+def _publish_migration(pk: int) -> None:
+    if not _delayed(advance_migration, pk):
+        EmbeddingSpace.objects.filter(pk=pk).update(sent_at=None)
+
+
+def _delayed(task: Any, pk: int) -> bool:
+    try:
+        task.delay(pk)
+    except (OperationalError, ChannelError, OSError) as error:  # the last two: a queue of files on a full disk
+        logger.warning("the broker is away (%s); %s(%s) waits for the next sweep", type(error).__name__, task.name, pk)
+        return False
+    return True

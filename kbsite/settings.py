@@ -287,6 +287,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "transcripts.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "index": {"task": "citations.tasks.sweep", "schedule": 4.0, "options": {"expires": 12}},
+    "tend": {"task": "citations.tasks.tend", "schedule": 60.0, "options": {"expires": 60}},
     "sync-feeds": {"task": "transcripts.tasks.sync_due_feeds", "schedule": 300.0, "options": {"expires": 300}},
 }
 

@@ -14,6 +14,7 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import DatabaseError, connection
 
+from citations import tasks as indexing
 from kbsite.celery import app
 from transcripts import tasks
 from transcripts.models import WorkerPulse
@@ -46,6 +47,7 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
 
 def _sweep_at_once(**_: object) -> None:
     tasks.sweep.delay()
+    indexing.wake.delay()
 
 
 def _show_life() -> None:
