@@ -579,7 +579,8 @@ def test_a_switch_to_another_space_during_a_search_is_followed(scope: Scope, col
     old = embed(make_document(collection, TEXTS))
     new = EmbeddingSpace.objects.create(provider="fake", model="words", dimensions=32, state=SpaceState.BUILDING)
     list(embeddings.make(new, lock.embedder_of(new), embeddings.in_batches(embeddings.wanted(new))))
-    look_up, seen = vectors.search, []
+    look_up = vectors.search
+    seen: list[int] = []
 
     def switch_first(vector: Any, *, space: EmbeddingSpace, **options: Any) -> Any:
         if not seen:
