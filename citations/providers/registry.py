@@ -5,7 +5,9 @@ from typing import Any
 
 from citations import conf
 from citations.errors import InvalidProvider
+from citations.providers import chat_apis, hosted
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
+from citations.providers.llm import Llm
 
 _made: dict[tuple[Any, ...], Any] = {}
 _lock = threading.RLock()
@@ -16,6 +18,8 @@ def identity(choice: conf.EmbeddingChoice) -> tuple[str, str, int]:
     known = LOCAL.get(choice.provider)
     if known and choice.model in ("", known.model):
         return choice.provider, known.model, known.dimensions
+    if choice.provider in hosted.PROVIDERS:
+        return choice.provider, *hosted.identity(choice.provider, choice.model, choice.dimensions)
     made = embedder(choice.provider, model=choice.model, dimensions=choice.dimensions)
     return made.provider, made.model, made.dimensions
 
@@ -41,14 +45,20 @@ def reranker() -> Any:
     return None
 
 
-def llm() -> Any:
-    """Return the language model that the settings name, or None where there is none."""
-    return None
+def llm() -> Llm | None:
+    """Return the language model that the settings name, or None where there is none. Raises ``InvalidProvider``."""
+    choice = conf.llm()
+    with _lock:
+        if ("llm", choice) not in _made:
+            _made["llm", choice] = chat_apis.make(choice)
+        made: Llm | None = _made["llm", choice]
+        return made
 
 
 def warm() -> None:
-    """Load each wanted model and run it once, so that the first search does not wait for it."""
-    wanted_embedder().embed_query("warm")
+    """Load each wanted model of this machine and run it once, so that the first search does not wait for it. Servers are not asked."""
+    if conf.embedding().provider in LOCAL:
+        wanted_embedder().embed_query("warm")
 
 
 def reset() -> None:
@@ -62,4 +72,6 @@ def _make(provider: str, model: str, dimensions: int) -> Embedder:
         return HashEmbedder(model=model or "words", dimensions=dimensions or 64)
     if provider in LOCAL:
         return LocalEmbedder(provider=provider, model=model or LOCAL[provider].model)
-    raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join(LOCAL)} is expected.")
+    if provider in hosted.PROVIDERS:
+        return hosted.embedder(provider, model, dimensions)
+    raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join([*LOCAL, *hosted.PROVIDERS])} is expected.")
