@@ -46,12 +46,6 @@ class Meaning:
             self._vector = self._await(self._embedding)
         return self._vector
 
-    def moved(self, space: EmbeddingSpace) -> "Meaning":
-        """Start anew in another space, with the same hypothetical answer."""
-        anew = Meaning(self.hypothesis or self._question, space=space, expands=False)
-        anew.hypothesis, anew.stages = self.hypothesis, self.stages[:]
-        return anew
-
     def _expanded(self) -> str:
         """Return what to look for: the hypothetical answer, or the question where there is none in time."""
         if self._expanding is None:

@@ -16,7 +16,7 @@ from citations.candidates import Candidate
 from citations.errors import InvalidProvider, ModelError
 from citations.expansion import EMBED, EXPAND, Meaning, Vector
 from citations.filters import Filter, Reach, resolve
-from citations.models import EmbeddingSpace, SpaceState
+from citations.models import EmbeddingSpace
 from citations.passages import Explanation, Mode, Passage, Results, Stage, TermScore, Twin
 from citations.providers import registry
 from transcripts.errors import EmptyQuery, InvalidInput, Unavailable
@@ -230,14 +230,15 @@ class _Hit(NamedTuple):
 
 
 def _find(asked: _Asked, log: _Log) -> tuple[Meaning | None, list[_Hit]]:
-    """Look up and fuse; once more when a source was cut anew, or the embedding space exchanged, while the index was asked."""
+    """Look up and fuse; once more when a source was cut anew while the index was asked.
+
+    A migration that ends meanwhile does no harm: the vectors of the space that it replaces stay for a while.
+    """
     meaning = _meaning(asked, log)
     hits, whole = _look_up(asked, meaning, log)
     if whole:
         return meaning, hits
     log.stages.clear()
-    space = asked.space or (lock.active() if meaning else None)
-    meaning = meaning.moved(space) if meaning and space and space.pk != meaning.space.pk else meaning
     return meaning, _look_up(asked, meaning, log)[0]
 
 
@@ -253,14 +254,7 @@ def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[_H
     rows = log.timed(FETCH, lambda: candidates.fetch(asked.scope, [one.key for one in fused]))
     most = (asked.by_words + (vector is not None)) / (fusion.RRF_K + 1)
     hits = [_Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most) for one in fused if one.key in rows]
-    return hits, len(hits) == len(fused) and (vector is None or _is_searched(asked, meaning))
-
-
-def _is_searched(asked: _Asked, meaning: Meaning | None) -> bool:
-    """Say whether the space is still the one to look in: after a switch its vectors may have been going while they were looked at."""
-    if meaning is None or asked.space is not None:
-        return True
-    return EmbeddingSpace.objects.filter(pk=meaning.space.pk, state=SpaceState.ACTIVE).exists()
+    return hits, len(hits) == len(fused)
 
 
 def _by_words(asked: _Asked, reach: Reach) -> dict[int, float]:
