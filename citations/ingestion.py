@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from django.db import InterfaceError, OperationalError
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -46,7 +46,8 @@ def waiting() -> SourceQuerySet:
         return Source.objects.waiting()
     due = Q(run_after=None) | Q(run_after__lte=timezone.now())
     without = Q(state=State.READY, chunk_count__gt=0) & ~Q(contexts_of=F("digest"))
-    return Source.objects.filter(due, Q(state__in=(State.PENDING, State.WORDS)) | without).order_by("state", "pk")
+    ordered = [When(state=state, then=rank) for rank, state in enumerate((State.PENDING, State.WORDS, State.READY))]
+    return Source.objects.filter(due, Q(state__in=(State.PENDING, State.WORDS)) | without).order_by(Case(*ordered), "pk")
 
 
 def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:

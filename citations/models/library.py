@@ -135,8 +135,8 @@ class Source(models.Model):
 
     def reach(self, state: State) -> None:
         """Note that it got so far; whatever went wrong before is forgotten."""
-        finished = {"step": "", "done": 0, "total": 0, "attempts": 0} if state == State.READY else {}
-        self._change(state=state, error_code="", error="", hint="", run_after=None, **finished)
+        finished = {"step": "", "done": 0, "total": 0} if state == State.READY else {}
+        self._change(state=state, error_code="", error="", hint="", run_after=None, attempts=0, **finished)
 
     def put_off(self, error: KnowledgeBaseError, *, until: datetime) -> None:
         """Try again later, and say why."""
