@@ -124,7 +124,9 @@ def _is_full_stop(text: str, start: int, place: int, rest: str) -> bool:
         return False
     if _INITIALS.fullmatch(word) and word != "I" and rest[:1].isupper():
         return _first_word(rest) in _FIRST_WORDS  # “J. Smith”, “U.S. President”, but “plan B. Then”
-    return not rest[:1].islower() or (len(word) > 3 and word.isalpha())
+    if not rest[:1].islower() or text[start].islower():  # whoever began the sentence with a small letter does so with the next
+        return True
+    return len(word) > 3 and word.isalpha()  # longer than any abbreviation that is not known
 
 
 def _is_short(word: str, rest: str) -> bool:
