@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/content/", include(content.urls)),
     re_path("^api/", api.not_found),
     path("", include("transcripts.urls")),
+    path("", include("citations.urls")),
     path("", views.home, name="home"),
     path("sign-in/", views.SignIn.as_view(), name="sign-in"),
     path("sign-in/<str:secret>/", views.sign_in_link, name="sign-in-link"),

@@ -64,6 +64,13 @@
 
   const inList = () => document.activeElement.closest("[data-item]");
 
+  // What can be done to one hit says its key itself.
+  function onHit(key) {
+    const part = /^[a-z]$/.test(key) && inList()?.querySelector(`[data-key="${key}"]`);
+    part?.click();
+    return Boolean(part);
+  }
+
   // Single keys get in the way of speech input, so they can be switched off.
   const keysBox = find("#single-keys");
   let singleKeys = true;
@@ -104,7 +111,7 @@
       return;
     }
     if (!singleKeys && event.key.length === 1) return;
-    if (KEYS[event.key]?.()) event.preventDefault();
+    if (KEYS[event.key]?.() || onHit(event.key)) event.preventDefault();
   });
 
   // Files: chosen, dropped (folders too)
@@ -188,6 +195,45 @@
   let open = [];
   document.addEventListener("htmx:sseBeforeMessage", (event) => { open = all("details[open][id]", event.target).map((one) => one.id); });
   document.addEventListener("htmx:sseMessage", () => { for (const id of open) document.getElementById(id)?.setAttribute("open", ""); });
+
+  // The same where a search's final order takes the place of the first one; and whoever reads a hit goes on reading it, where it was on the screen.
+  let reading = null;
+  let seen = 0;
+
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const place = event.detail.target;
+    if (!place?.matches("#results, #found")) return;
+    open = all("details[open][id]", place).map((one) => one.id);
+    const more = event.detail.requestConfig?.elt?.matches("[data-more]");
+    seen = more ? all("[data-item-link]", place).length : 0;
+    const item = place.contains(document.activeElement) && inList();
+    const link = item && find("[data-item-link]", item);
+    reading = link ? { id: document.activeElement.id, hit: link.id, top: link.getBoundingClientRect().top } : null;
+  });
+
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const place = event.detail.target;
+    if (!place?.matches("#results, #found")) return;
+    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    if (seen) all("[data-item-link]", place)[seen]?.focus();
+    const hit = reading && (document.getElementById(reading.hit) ?? find("[data-item-link]", place));
+    if (!hit) return;
+    (document.getElementById(reading.id) ?? hit).focus({ preventScroll: true });
+    if (hit.id === reading.hit) scrollBy({ top: hit.getBoundingClientRect().top - reading.top, behavior: "instant" });
+  });
+
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const said = find("[data-announce]", event.target);
+    if (said) announce(said.dataset.announce);
+  });
+
+  for (const kind of ["htmx:responseError", "htmx:sendError"]) {
+    document.addEventListener(kind, (event) => {
+      if (!event.target.matches("[data-refining]")) return;
+      event.target.classList.add("refining-failed");
+      find("[data-refining-text]", event.target).textContent = "A closer look was not possible; these are the first results.";
+    });
+  }
 
   // How many were found is said only to those who are typing; a list that renews itself stays silent.
   document.addEventListener("htmx:afterSwap", (event) => {

@@ -1,0 +1,92 @@
+"""The Sources page: what a search looks at, and how far each is indexed; and one source with its text."""
+
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+
+from citations import contents, ingestion, sources
+from citations.facets import facets
+from citations.filters import Filter, find_source
+from citations.forms import SourcesForm
+from citations.models import Source, State
+from citations.tasks import send
+from transcripts.views import events
+from transcripts.views.requests import PageRequest, done
+
+PAGE: Final = 50
+LIVE_SECONDS: Final = 2.0
+
+
+@require_safe
+def show_sources(request: PageRequest) -> HttpResponse:
+    """List sources, filtered by words, state, collection and kind."""
+    return render(request, "citations/sources.html", {**_list(request), "known": facets(request.reach)})
+
+
+@require_GET
+def source_events(request: PageRequest) -> StreamingHttpResponse:
+    """Send the list again whenever a source has moved on."""
+    return events.stream("sources", partial(_drawn, request, get_token(request)), every=LIVE_SECONDS)
+
+
+@require_safe
+def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Show one source: its facts, and its chunks from ``offset`` on, or from ``page`` of a document on."""
+    source = find_source(request.reach, str(source_id))
+    spot = contents.find_page(source, _number(request.GET.get("page", "")))
+    offset = _number(request.GET["offset"]) if "offset" in request.GET else spot.offset
+    page = contents.list_chunks(source, offset=offset, limit=PAGE)
+    return render(request, "citations/source.html", {"source": source, "page": page, "at": spot.chunks, "writable": request.reach.writable})
+
+
+@require_POST
+def index(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Index a source again, from its text on."""
+    source = _changeable(request, source_id)
+    ingestion.start_anew(source)
+    send(source)
+    return done(request, f"“{source}” is indexed again.", "source", source_id=source_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Ask, then delete a document; a recording goes with its video, so that leads there."""
+    source = _changeable(request, source_id)
+    if source.video_id:
+        return redirect("video-delete", pk=source.video_id)
+    if request.method != "POST":
+        return render(request, "citations/delete_source.html", {"source": source})
+    ingestion.remove(source)
+    return done(request, f"“{source}” was deleted.", "sources")
+
+
+def _changeable(request: PageRequest, source_id: UUID) -> Source:
+    request.caller.require_write()
+    source = find_source(request.reach, str(source_id))
+    request.reach.require_write(source.collection_id)
+    return source
+
+
+def _list(request: PageRequest) -> dict[str, Any]:
+    parts = SourcesForm(request.GET).parts()
+    state = parts["state"] if parts["state"] in State.values else ""
+    chosen: dict[str, Any] = {f"{name}s": (parts[name],) for name in ("collection", "kind") if parts[name]}
+    wanted = Filter(**chosen)
+    page = sources.list_sources(request.reach, wanted, words=parts["q"], state=state, offset=parts["offset"], limit=PAGE)
+    states = [(value, label, getattr(page.counts, value)) for value, label in State.choices]
+    return {"parts": parts, "state": state, "states": states, "page": page, "offset": parts["offset"], "writable": request.reach.writable}
+
+
+def _drawn(request: PageRequest, token: str) -> tuple[str, bool]:
+    """Draw the list, always with the same token: with a fresh one in its forms it would look changed each time."""
+    return render_to_string("citations/_sources.html", {**_list(request), "csrf_token": token}, request=request), False
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
