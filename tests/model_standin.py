@@ -35,6 +35,7 @@ class Fault(StrEnum):
     UNAUTHORIZED = "unauthorized"
     FORBIDDEN = "forbidden"
     UNKNOWN_MODEL = "unknown-model"
+    NOWHERE = "nowhere"  # 404 of something else than a model's server
     REFUSED = "refused"  # 400; its words quote the key
     TOO_LONG = "too-long"  # 400 of Ollama
     LIMITED = "limited"  # 429
@@ -183,8 +184,8 @@ class ModelStandIn:
         fault = turn.fault or self._trouble(turn)
         if fault in _STATUS:
             _send(turn, self._complaint(turn, fault), status=_STATUS[fault], headers=self._headers(fault))
-        elif turn.fault in _RAW:
-            _RAW[turn.fault](self, turn)
+        elif fault in _RAW:
+            _RAW[fault](self, turn)
         else:
             _send_answer(turn, self._said(turn))
 
@@ -193,7 +194,7 @@ class ModelStandIn:
         if self.key and "/ollama/" not in turn.path and self.key not in {_bearer(turn), turn.handler.headers.get("x-api-key")}:
             return Fault.UNAUTHORIZED
         if turn.path not in _ROUTES:
-            return Fault.UNKNOWN_MODEL
+            return Fault.NOWHERE
         if turn.path.startswith("/ollama/api/") and turn.body and turn.body["model"] not in self.pulled:
             return Fault.UNKNOWN_MODEL
         if turn.path == "/ollama/api/embed" and self.longest and any(len(text.encode()) > self.longest for text in turn.body["input"]):
@@ -297,6 +298,9 @@ class ModelStandIn:
 
     # Answers that are none
 
+    def _nowhere(self, turn: _Turn) -> None:
+        _send_bytes(turn, b"404 page not found", status=404)
+
     def _broken(self, turn: _Turn) -> None:
         _send_bytes(turn, b'{"data": [{"embedding": [0.1, ')
 
@@ -337,6 +341,7 @@ class ModelStandIn:
 
 
 _RAW: dict[Fault | None, Callable[[ModelStandIn, _Turn], None]] = {
+    Fault.NOWHERE: ModelStandIn._nowhere,
     Fault.BROKEN: ModelStandIn._broken,
     Fault.DEEP: ModelStandIn._deep,
     Fault.OTHER: ModelStandIn._other,

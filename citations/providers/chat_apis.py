@@ -61,7 +61,7 @@ class OpenAiLlm(RemoteLlm):
         }
         body |= {"stream_options": {"include_usage": True}} if stream else {}
         body |= {"reasoning_effort": self._effort()} if self._effort() else {}
-        body |= {"prompt_cache_key": hashlib.sha256(prompt.document.encode()).hexdigest()[:32]} if prompt.document else {}
+        body |= {"prompt_cache_key": hashlib.sha256(prompt.document.encode(errors="replace")).hexdigest()[:32]} if prompt.document else {}
         return body | ({"prompt_cache_options": {"mode": "explicit"}} if self._marks_cache() else {})
 
     def _parts(self, prompt: Prompt) -> list[dict[str, Any]]:
@@ -229,7 +229,7 @@ class OllamaLlm(RemoteLlm):
         )
 
     def _known(self, refusal: Refusal) -> Exception:
-        return not_pulled(self.model) if refusal.status == 404 else refusal
+        return not_pulled(self.model) if refusal.status == 404 and refusal.words else refusal
 
 
 class _OllamaMessage(BaseModel):

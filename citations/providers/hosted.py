@@ -206,7 +206,7 @@ class OllamaEmbedder(HostedEmbedder):
         try:
             return self._server.post("/api/embed", body, _Embeddings, tries=tries).embeddings
         except Refusal as refusal:
-            raise not_pulled(self.model) if refusal.status == 404 else refusal from None
+            raise not_pulled(self.model) if refusal.status == 404 and refusal.words else refusal from None
 
 
 _CLASSES: Final[dict[str, type[HostedEmbedder]]] = {"voyage": VoyageEmbedder, "openai": OpenAiEmbedder, "ollama": OllamaEmbedder}

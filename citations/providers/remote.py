@@ -3,6 +3,7 @@
 Keys travel in a header that is set at the last moment: they are in no message, log line or repr. Answers are bounded in size, time and depth.
 """
 
+import json
 import logging
 import ssl
 import time
@@ -77,16 +78,16 @@ class Server:
     def __init__(self, names: Names, remote: Remote, *, header: str = "Authorization", scheme: str = "Bearer ", extra: dict[str, str] | None = None) -> None:
         """Prepare the connection; ``header`` carries ``scheme`` and the key, ``extra`` are further headers.
 
-        Raises ``InvalidProvider`` where the address is not one of http or https, or holds a name or password.
+        Raises ``InvalidProvider`` where the address is not one of http or https, or holds a name or password, or the key cannot be one.
         """
         self.names = names
         self.timeout = remote.timeout
         self.place, self.host = _checked(remote.base_url, names)
-        self._secret = remote.key
+        self._secret = _printable(remote.key.strip(), names)
         self._client = httpx.Client(
             base_url=remote.base_url,
-            auth=_Key(header, scheme, remote.key),
-            headers={"Accept-Encoding": "identity", "User-Agent": "cuebase", **(extra or {})},
+            auth=_Key(header, scheme, self._secret),
+            headers={"Accept-Encoding": "identity", "Content-Type": "application/json", "User-Agent": "cuebase", **(extra or {})},
             timeout=httpx.Timeout(remote.timeout, connect=min(remote.timeout, _CONNECT_SECONDS)),
             follow_redirects=False,  # the key is for this address only
             verify=_authorities(),
@@ -186,7 +187,7 @@ class Server:
     def _exchange(self, path: str, body: dict[str, Any] | None, slowest: int) -> Iterator[Iterator[bytes]]:
         """Send it and give the pieces of a good answer; what httpx raises becomes one of our errors."""
         try:
-            with self._client.stream("GET" if body is None else "POST", path, json=body) as response:
+            with self._client.stream("GET" if body is None else "POST", path, content=_encoded(body)) as response:
                 pieces = self._bounded(response, time.monotonic() + slowest * self.timeout)
                 if not response.is_success:
                     raise self._failure(response, _start(pieces))
@@ -225,6 +226,8 @@ class Server:
         if status in {401, 403}:  # such answers often quote (part of) the key
             hint = f"Check {key}; `kb config` shows where its value comes from." if key else None
             return Refusal(f"{name} did not accept the key ({status})." if self._secret else f"{name} wants a key ({status}).", hint=hint, status=status)
+        if status == HTTPStatus.NOT_FOUND and not words:
+            return Refusal(f"{name} is not what answers at {self.place} (404).", hint=self._check_address(), status=status)
         if 300 <= status < 400:
             return Refusal(f"{name} is not at {self.place}: it points elsewhere ({status}).", hint=self._check_address(), status=status)
         return Refusal(f"{name} refused ({status}){_quoted(words)}", status=status, words=words)
@@ -280,14 +283,25 @@ def _checked(address: str, names: Names) -> tuple[str, str]:
     try:
         parts = urlsplit(address)
         place, host = f"{parts.scheme}://{parts.netloc}", (parts.hostname or "").lower()
-        known = parts.scheme in {"http", "https"} and host and (parts.port is None or parts.port)
-    except ValueError:
+        known = parts.scheme in {"http", "https"} and host and (parts.port is None or parts.port) and httpx.URL(address)
+    except (ValueError, httpx.InvalidURL):
         known = False
     if not known or "@" in parts.netloc:
         raise InvalidProvider(
             f"The address of {names.server} cannot be used.", hint=f"Put one like http://host:port, without name or password, into {names.address}."
         )
     return place, host
+
+
+def _printable(key: str, names: Names) -> str:
+    if not (key.isascii() and key.isprintable()):  # it could not be sent, and httpx would quote it
+        raise InvalidProvider(f"The key of {names.server} cannot be one: it holds more than printable ASCII.", hint=f"Check {names.key}.")
+    return key
+
+
+def _encoded(body: dict[str, Any] | None) -> bytes | None:
+    """Write JSON; half a surrogate pair, which has no bytes, becomes a question mark."""
+    return None if body is None else json.dumps(body, ensure_ascii=False).encode(errors="replace")
 
 
 @cache

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from citations import conf
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
-from citations.providers import hosted
+from citations.providers import hosted, registry
 from citations.providers.hosted import HostedEmbedder, Limits
 from tests.model_standin import Fault, ModelStandIn
 
@@ -202,9 +203,36 @@ def test_a_model_that_was_not_pulled_is_told_with_the_command(model_server: Mode
     assert raised.value.hint == "`ollama pull bge-m3` gets it."
 
 
+def test_another_server_is_not_taken_for_an_ollama_without_the_model(model_server: ModelStandIn, settings) -> None:
+    settings.OLLAMA_BASE_URL += "/v1"
+    with pytest.raises(ModelRefused, match="Ollama is not what answers") as raised:
+        hosted.embedder("ollama").embed_query("a")
+    assert "OLLAMA_BASE_URL" in raised.value.hint
+
+
 def test_what_ollama_has_is_listed(model_server: ModelStandIn) -> None:
     assert hosted.pulled()["mxbai-embed-large"] == 669_615_493
 
 
 def test_an_embedder_names_itself(embedder: HostedEmbedder) -> None:
     assert repr(embedder) == "<openai:tiny>"
+
+
+@pytest.mark.parametrize(("provider", "model", "dimensions"), USUAL)
+def test_the_settings_lead_to_it(model_server: ModelStandIn, settings, provider: str, model: str, dimensions: int) -> None:
+    settings.EMBEDDING_PROVIDER = provider
+    assert registry.identity(conf.embedding()) == (provider, model, dimensions)
+    assert model_server.requests == []
+    assert registry.wanted_embedder().embed_query("a").shape == (dimensions,)
+    assert registry.wanted_embedder() is registry.embedder(provider)
+
+
+def test_an_identity_needs_no_key(settings) -> None:
+    settings.EMBEDDING_PROVIDER, settings.VOYAGE_API_KEY = "voyage", ""
+    assert registry.identity(conf.embedding()) == ("voyage", "voyage-3-large", 1024)
+
+
+def test_no_server_is_asked_only_to_be_warm(model_server: ModelStandIn, settings) -> None:
+    settings.EMBEDDING_PROVIDER = "voyage"
+    registry.warm()
+    assert model_server.requests == []

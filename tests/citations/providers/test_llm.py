@@ -7,7 +7,7 @@ import pytest
 from citations import conf
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
 from citations.prompts import Prompt
-from citations.providers import chat_apis
+from citations.providers import chat_apis, registry
 from citations.providers.chat import KNOWN_CONTEXT, UNKNOWN_CONTEXT, RemoteLlm
 from citations.providers.llm import FakeLlm, Usage
 from citations.providers.remote import Server
@@ -255,3 +255,12 @@ def test_nobody_but_the_server_knows_the_key(model_server: ModelStandIn) -> None
     llm = _llm(model_server)
     assert isinstance(llm._server, Server)
     assert model_server.key not in repr(vars(llm))
+
+
+def test_the_settings_lead_to_it(model_server: ModelStandIn, settings) -> None:
+    assert registry.llm() is None
+    settings.LLM_PROVIDER, settings.LLM_MODEL, settings.LLM_CONTEXT_TOKENS = "OpenAI", "my-model", 20_000
+    llm = registry.llm()
+    assert llm is registry.llm()
+    assert llm
+    assert (llm.name, llm.budget, llm.complete("Why is it so?")) == ("openai:my-model", 20_000, "It is about Why is it so?.")

@@ -165,6 +165,28 @@ def test_a_wrong_key_is_told_with_its_setting(model_server: ModelStandIn) -> Non
         _post(_server(model_server, key=""))
 
 
+def test_a_wrong_address_is_told_with_its_setting(model_server: ModelStandIn) -> None:
+    with pytest.raises(ModelRefused, match=rf"OpenAI is not what answers at {model_server.url} \(404\)") as raised:
+        Server(NAMES, Remote(base_url=f"{model_server.url}/v2", key=KEY, timeout=5)).post("/embeddings", BODY, Listed)
+    assert "OPENAI_BASE_URL" in raised.value.hint
+
+
+def test_a_key_may_end_with_a_line_break(model_server: ModelStandIn) -> None:
+    assert len(_post(_server(model_server, key=f"{KEY}\n")).data) == 1
+
+
+@pytest.mark.parametrize("key", ["sk-é", "sk-\u200b1", "a\nb"])
+def test_a_key_that_cannot_be_sent_is_told_and_not_shown(model_server: ModelStandIn, key: str) -> None:
+    with pytest.raises(InvalidProvider, match="cannot be one") as raised:
+        _server(model_server, key=key)
+    assert key not in raised.value.message + raised.value.hint
+
+
+def test_half_a_character_does_not_break_a_request(server: Server, model_server: ModelStandIn) -> None:
+    server.post("/embeddings", {"model": "tiny", "input": ["a \ud800 b"]}, Listed)
+    assert model_server.requests[0].body["input"] == ["a ? b"]
+
+
 def test_a_refusal_keeps_its_status_and_words(server: Server, model_server: ModelStandIn) -> None:
     model_server.fail(Fault.REFUSED)
     with pytest.raises(Refusal) as raised:
@@ -173,7 +195,18 @@ def test_a_refusal_keeps_its_status_and_words(server: Server, model_server: Mode
 
 
 @pytest.mark.parametrize(
-    "address", ["ftp://host/v1", "host:80", "", "http://", "http://user:secret@host/v1", "http://host:99999", "http://[::1", "file:///etc/passwd"]
+    "address",
+    [
+        "ftp://host/v1",
+        "host:80",
+        "",
+        "http://",
+        "http://user:secret@host/v1",
+        "http://host:99999",
+        "http://[::1",
+        "http://\x00host/",
+        "file:///etc/passwd",
+    ],
 )
 def test_an_address_has_to_be_one_of_http(address: str) -> None:
     with pytest.raises(InvalidProvider) as raised:
