@@ -90,6 +90,10 @@ class Change:
         """Whether nDCG@10 fell by more than ``TOLERANCE``, or by anything that is beyond chance."""
         return self.difference.mean < -TOLERANCE or self.difference.is_loss
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {**asdict(self), "loses": self.loses}
+
     def __str__(self) -> str:
         return f"nDCG@10 of {self.approach} goes from {self.before:.3f} to {self.after:.3f} ({self.difference.mean:+.3f}) on {self.questions} questions"
 
