@@ -419,7 +419,12 @@ def test_a_collection_there_is_none_of_is_told(page: Client, source: Source) -> 
 
 def test_a_list_that_has_not_changed_is_drawn_alike(page: Client, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr(events, "stream", lambda _, draw, **__: drawn.append(draw) or HttpResponse())
+
+    def stream(name: str, draw: Any, *, every: float) -> HttpResponse:
+        drawn.append(draw)
+        return HttpResponse()
+
+    monkeypatch.setattr(events, "stream", stream)
     source.fail(ModelRefused("Refused."))  # which draws a form with a CSRF token
     page.get("/sources/events/?state=failed")
     first, second = drawn[0](), drawn[0]()
