@@ -24,6 +24,7 @@ __all__ = ["MOST_VERIFIED", "SPARE", "Scored", "explain", "index", "merge", "reb
 
 SPARE = 32  # entries outside the packs that searches put up with
 MOST_VERIFIED = 5_000  # chunks whose text is looked at for one query's phrases and exclusions
+_ATTEMPTS = 3  # when chunks are replaced between reading the lexicon and reading them
 
 
 class Scored(NamedTuple):
@@ -61,11 +62,14 @@ def search(query: Query, *, limit: int, reach: Reach) -> list[Scored]:
     counts, wanted = _counts(query.words), _wanted(query)
     if limit <= 0 or not counts or reach.is_empty:
         return []
-    seen = snapshot.read({*counts, *wanted.required, *wanted.excluded}, reach)
-    if not query.phrases and not query.excluded:
-        return [Scored(*hit) for hit in ranking.rank(seen, counts, limit=limit, wanted=wanted)]
-    hits = ranking.rank(seen, counts, limit=max(limit, MOST_VERIFIED), wanted=wanted)
-    return _verified(query, [Scored(*hit) for hit in hits], limit)
+    for _ in range(_ATTEMPTS):
+        seen = snapshot.read({*counts, *wanted.required, *wanted.excluded}, reach)
+        if not query.phrases and not query.excluded:
+            return [Scored(*hit) for hit in ranking.rank(seen, counts, limit=limit, wanted=wanted)]
+        found, gone = _verified(query, ranking.rank(seen, counts, limit=max(limit, MOST_VERIFIED), wanted=wanted), limit)
+        if not gone:
+            break
+    return found
 
 
 def explain(query: Query, places: Iterable[int]) -> dict[int, tuple[TermScore, ...]]:
@@ -127,13 +131,14 @@ def _take_places(count: int) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _verified(query: Query, hits: list[Scored], limit: int) -> list[Scored]:
-    """Keep the hits that a query admits, until there are enough."""
+def _verified(query: Query, hits: Sequence[tuple[int, float]], limit: int) -> tuple[list[Scored], bool]:
+    """Keep the hits that a query admits, until there are enough; and say whether a chunk was gone when its text was to be read."""
     kept: list[Scored] = []
-    step = 4 * limit
-    while hits and len(kept) < limit:
-        batch, hits = hits[:step], hits[step:]
-        chunks = Chunk.objects.filter(place__in=[hit.place for hit in batch]).in_bulk(field_name="place")
-        kept += [hit for hit in batch if hit.place in chunks and query.admits(chunks[hit.place].indexed_text)]
-        step *= 2
-    return kept[:limit]
+    start, step, gone = 0, 4 * limit, False
+    while start < len(hits) and len(kept) < limit:
+        batch = hits[start : start + step]
+        chunks = Chunk.objects.order_by().in_bulk([place for place, _ in batch], field_name="place")
+        kept += [Scored(place, score) for place, score in batch if place in chunks and query.admits(chunks[place].indexed_text)]
+        gone = gone or len(chunks) < len(batch)
+        start, step = start + step, step * 2
+    return kept[:limit], gone

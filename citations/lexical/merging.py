@@ -90,7 +90,7 @@ def _batch(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _execute(sql: str, parameters: Sequence[Any]) -> None:
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+    with connection.cursor(), connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         cursor.execute(sql, parameters)
 
 

@@ -1,6 +1,6 @@
 """The parts that a search goes through: every pack is one, and the entries that are in no pack yet are one together."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +16,15 @@ Slots = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Chunks that are searched together. A slot is a chunk's number within the part; ``places`` are those of its slots, ascending.
+    """Chunks that are searched together. A slot is a chunk's number within the part; places ascend with slots.
 
-    ``skies`` bound the scores of a term's postings (see ``citations.lexical.postings.skyline``), where there are many. ``key`` tells this part apart from
-    every other, and from itself at another time.
+    ``runs`` are the places of its slots; a pack has one, with an end that its lengths do not always reach. ``skies`` bound the scores of a term's postings
+    (see ``citations.lexical.postings.skyline``), where there are many. ``key`` tells this part apart from every other, and from itself at another time.
     """
 
     key: tuple[Any, ...]
+    runs: Sequence[Run]
     lengths: NDArray[Any]
-    places: NDArray[np.int64]
     postings: dict[str, Postings]
     skies: dict[str, bytes]
 
@@ -33,18 +33,39 @@ class Part:
         """How many slots it has."""
         return len(self.lengths)
 
+    def places(self, slots: Slots) -> NDArray[np.int64]:
+        """Return the places of slots."""
+        if len(self.runs) == 1:
+            return np.asarray(slots.astype(np.int64) + self.runs[0][0])
+        firsts, starts = self._table
+        owners = np.searchsorted(starts, slots, side="right") - 1
+        return np.asarray(slots - starts[owners] + firsts[owners])
+
     def inside(self, places: NDArray[np.int64]) -> Slots:
         """Return the slots of those places that are in this part."""
-        slots = np.minimum(np.searchsorted(self.places, places), max(0, self.size - 1))
-        return slots[self.places[slots] == places] if self.size else slots[:0]
+        slots = self._at(places)
+        real = slots < self.size
+        slots, places = slots[real], places[real]
+        return np.asarray(slots[self.places(slots) == places])
 
     def covered(self, runs: Sequence[Run]) -> Mask:
-        """Mark the slots whose places are in any of some runs, which are in order and do not overlap."""
-        borders = np.searchsorted(self.places, np.array(runs, np.int64).reshape(-1, 2))
-        steps = np.zeros(self.size + 1, np.int32)
-        np.add.at(steps, borders[:, 0], 1)
-        np.add.at(steps, borders[:, 1], -1)
-        return np.cumsum(steps[:-1]) > 0
+        """Mark the slots whose places are in any of some runs, which do not overlap."""
+        borders = self._at(np.array(runs, np.int64).reshape(-1, 2))
+        steps = np.bincount(borders[:, 0], minlength=self.size + 1) - np.bincount(borders[:, 1], minlength=self.size + 1)
+        return np.asarray(np.cumsum(steps[:-1]) > 0)
+
+    def _at(self, places: NDArray[np.int64]) -> Slots:
+        """Return for each place the slot of the first place here that is not before it; the size if there is none."""
+        firsts, starts = self._table
+        owners = np.maximum(np.searchsorted(firsts, places, side="right") - 1, 0)
+        ends = np.append(starts[1:], self.size)
+        return np.asarray(np.clip(places - firsts[owners] + starts[owners], starts[owners], ends[owners]))
+
+    @property
+    def _table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first place and the first slot of each run."""
+        runs = np.array(self.runs, np.int64)
+        return runs[:, 0], np.cumsum(runs[:, 1] - runs[:, 0]) - (runs[:, 1] - runs[:, 0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +113,7 @@ def _within_reach(snapshot: Snapshot, part: Part) -> Mask | None:
 
 
 def _overlaps(entry: Entry, part: Part) -> bool:
-    return part.size > 0 and entry.first <= part.places[-1] and entry.first + entry.count > part.places[0]
+    return entry.first < part.runs[-1][1] and entry.first + entry.count > part.runs[0][0]
 
 
 def _slots(part: Part, term: str) -> Slots:
@@ -101,11 +122,10 @@ def _slots(part: Part, term: str) -> Slots:
 
 
 def _of_pack(pack: Pack) -> Part:
-    first = pack.number * PACK
     return Part(
         key=("pack", pack.number, pack.version),
+        runs=((pack.number * PACK, (pack.number + 1) * PACK),),
         lengths=pack.lengths,
-        places=np.arange(first, first + len(pack.lengths)),
         postings={term: block.postings for term, block in pack.blocks.items()},
         skies={term: block.sky for term, block in pack.blocks.items() if block.sky},
     )
@@ -116,8 +136,8 @@ def _of_tail(entries: Sequence[Entry], terms: Iterable[str]) -> Part:
     joined = {term: _joined(entries, firsts, term) for term in terms}
     return Part(
         key=("tail", *(entry.pk for entry in entries)),
+        runs=[entry.run for entry in entries],
         lengths=np.concatenate([entry.words.lengths for entry in entries]),
-        places=np.concatenate([np.arange(*entry.run) for entry in entries]),
         postings={term: postings for term, postings in joined.items() if postings is not None},
         skies={},
     )
@@ -129,6 +149,3 @@ def _joined(entries: Sequence[Entry], firsts: NDArray[Any], term: str) -> Postin
         return None
     slots = np.concatenate([postings.slots.astype(np.uint32) + np.uint32(first) for first, postings in owned])
     return Postings(slots, np.concatenate([postings.pairs()[1] for _, postings in owned]))
-
-
-Scorer = Callable[[Part, Slots], NDArray[np.float64]]

@@ -84,7 +84,7 @@ def explain(snapshot: Snapshot, counts: Mapping[str, int], places: Iterable[int]
         slots = part.inside(asked_for)
         for slot in slots if mask is None else slots[mask[slots]]:
             if scores := _explained(part, found, slot):
-                told[int(part.places[slot])] = scores
+                told[int(part.places(slot))] = scores
     return told
 
 
@@ -178,7 +178,7 @@ def _search(part: Part, terms: Sequence[Term], found: Statistics, best: Best, ma
 def _settle(part: Part, found: Statistics, best: Best, slots: Slots) -> None:
     """Score chunks exactly and keep what is good."""
     if len(slots):
-        best.add(part.places[slots], _scores(part, found, slots))
+        best.add(part.places(slots), _scores(part, found, slots))
 
 
 def _floor(part: Part, terms: Sequence[Term], found: Statistics, norms: Rough, limit: int, mask: Mask | None) -> float:

@@ -105,8 +105,7 @@ class Gone(LookupError):
 
 def fetch(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Run a statement whose results come in PostgreSQL's binary form: Django's own cursors get bytes as hexadecimal text."""
-    connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+    with connection.cursor(), connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         return cursor.execute(sql, parameters, binary=True).fetchall()
 
 

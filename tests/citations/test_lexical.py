@@ -1,13 +1,17 @@
 """Search by words over the library: the same scores as one index over everything, whatever was stored, replaced, deleted and merged before."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
+from django.db import connection, transaction
 
 from citations import lexical
 from citations.errors import SourceNotFound
 from citations.filters import Reach
-from citations.lexical import Scored
+from citations.lexical import Scored, merging
+from citations.lexical.postings import Words
 from citations.models import Chunk, LexBlock, LexEntry, Source
 from citations.queries import parse
 from tests.makers import SENTENCES, make_document, replace_chunks
@@ -126,3 +130,162 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     assert {hit.place: hit.score for hit in hits} == {place: sum(term.score for term in terms) for place, terms in told.items()}
     assert [(term.term, term.frequency) for term in told[hits[0].place]] == [("network", 1)]
     assert lexical.explain(query, [hits[-1].place + 1000]) == {}
+
+
+# Sizes and texts that nobody would type
+
+
+def test_texts_of_any_kind_can_be_indexed(collection: Collection) -> None:
+    long = "é" * 5000
+    texts = ["", "NUL\x00 inside", "lone \ud800 surrogate", f"{long} {long[1:]}", "a " * 1000, "猫が好き ที่นี่", "very " * 70_000, "\u2026 … dots"]
+    words = Words.build(texts)
+    assert Words.from_bytes(words.to_bytes()).terms == words.terms
+    source = Source.objects.create(collection=collection, kind="text", title="Odd")
+    first = lexical.index(source.pk, texts)
+    for _ in range(2):
+        assert [hit.place - first for hit in search("inside")] == [1]
+        assert [hit.place - first for hit in search("surrogate")] == [2]
+        assert [hit.place - first for hit in search(long)] == [3]
+        assert [hit.place - first for hit in search("猫")] == [5]
+        assert [hit.place - first for hit in search("very")] == [6]
+        assert lexical.explain(parse("very"), [first + 6])[first + 6][0].frequency == 70_000
+        assert search("é" * 5001) == []
+        lexical.merge(spare=0)
+
+
+def test_a_source_without_chunks_is_in_nobodys_way(collection: Collection) -> None:
+    make_document(collection, [])
+    assert search("anything") == []
+    assert lexical.merge(spare=0) == 0
+    make_document(collection, ["", "..."])
+    lexical.merge(spare=0)
+    assert search("anything") == []
+    make_document(collection, ["anything"])
+    assert_as_expected(["anything"])
+
+
+def test_a_word_in_every_chunk_and_many_equal_chunks_are_found_in_their_order(collection: Collection) -> None:
+    sources = [make_document(collection, ["the same words again"] * 1000 + ["the same"]) for _ in range(2)]
+    for _ in range(2):
+        assert_as_expected(["the same words again", "the", "again"], limit=20)
+        lexical.merge(spare=0)
+    assert [hit.place for hit in search("again", reach=within(sources[1]), limit=2)] == [sources[1].chunks.earliest("place").place + n for n in (0, 1)]
+
+
+def test_a_query_may_have_hundreds_of_words(collection: Collection) -> None:
+    words = [f"word{n}" for n in range(700)]
+    for start in range(0, 700, 100):
+        make_document(collection, [" ".join(words[n : n + 30]) for n in range(start, start + 100)])
+    lexical.merge(spare=2)
+    assert_as_expected([" ".join(words), " ".join(reversed(words)), " ".join(words[:20] * 20)], limit=50)
+
+
+def test_only_the_best_chunks_are_looked_at_for_a_phrase(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_document(collection, ["whale blue"] * 8 + ["far too many words about the blue whale"])
+    assert texts_found('"blue whale"') == ["far too many words about the blue whale"]
+    monkeypatch.setattr(lexical, "MOST_VERIFIED", 8)
+    assert texts_found('"blue whale"', limit=1) == []
+
+
+# Merging and indexing anew
+
+
+def test_a_merge_that_ends_early_has_done_nothing(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = [make_document(collection, numbered(SENTENCES, 10)) for _ in range(3)]
+    lexical.merge(spare=0)
+    replace_chunks(sources[0], numbered(SENTENCES, 12))
+    with monkeypatch.context() as patched:
+        patched.setattr(merging, "_ROWS", 5)
+        written = merging._write_blocks
+        left = iter(range(3))
+        patched.setattr(merging, "_write_blocks", lambda *args: written(*args) if next(left, None) is not None else pytest.fail("killed"))
+        with pytest.raises(pytest.fail.Exception, match="killed"):
+            lexical.merge(spare=0)
+    assert_as_expected(QUERIES)
+    assert lexical.merge(spare=0) == 2
+    assert_as_expected(QUERIES)
+
+
+def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(collection: Collection) -> None:
+    old, new = make_document(collection, numbered(SENTENCES, 5)), make_document(collection, ["a whale"])
+    lexical.merge(spare=0)
+    LexEntry.objects.filter(source=old).update(tokenizer_version=0)
+    Chunk.objects.filter(source=old, ordinal=0).update(context="It is about dolphins.")
+    assert lexical.rebuild() == 1
+    assert texts_found("dolphins") == [SENTENCES[0] + " Point 0."]
+    assert [chunk.place for chunk in old.chunks.order_by("ordinal")] == list(range(min_place(old), min_place(old) + 5))
+    assert texts_found("whale") == ["a whale"]
+    assert lexical.rebuild() == 0
+    assert lexical.rebuild(all_sources=True) == 2
+    assert texts_found("whale") == ["a whale"]
+    LexEntry.objects.filter(source=new).delete()
+    assert lexical.rebuild() == 1
+
+
+def min_place(source: Source) -> int:
+    return source.chunks.earliest("place").place
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_lost_or_doubled_while_sources_are_replaced_deleted_and_merged(transactional_db: None) -> None:
+    collection = Collection.objects.create(name="Busy", slug="busy")
+    kept = [make_document(collection, whales(n)) for n in range(4)]
+    found: list[int] = []
+    run_together(
+        *(partial(keep_replacing, source) for source in kept[:3]),
+        *(partial(keep_searching, found) for _ in range(2)),
+        partial(repeat, 12, partial(lexical.merge, spare=0)),
+        partial(repeat, 8, lambda: make_document(collection, ["a passing dolphin"] * 3).delete()),
+    )
+    assert set(found) == {20}
+    for _ in range(2):
+        assert_as_expected(["whale", "turn 11", "dolphin"], limit=100)
+        lexical.merge(spare=0)
+
+
+def whales(turn: int) -> list[str]:
+    return [f"whale {n} turn {turn}" for n in range(5)]
+
+
+def keep_replacing(source: Source) -> None:
+    for turn in range(12):
+        replace_chunks(source, whales(turn))
+
+
+def keep_searching(found: list[int]) -> None:
+    for _ in range(60):
+        hits = search("whale", limit=1000)
+        found.append(len({hit.place for hit in hits}))
+        assert len(hits) == found[-1]
+
+
+def repeat(times: int, call: Callable[[], object]) -> None:
+    for _ in range(times):
+        call()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_indexes_waits_for_no_other_transaction_to_end(transactional_db: None) -> None:
+    collection = Collection.objects.create(name="Busy", slug="busy")
+    one, other = make_document(collection, ["whale"]), make_document(collection, ["dolphin"])
+    with transaction.atomic():
+        first = lexical.index(one.pk, ["a", "long", "transaction"])
+        places: list[int] = []
+        run_together(lambda: places.append(lexical.index(other.pk, ["a short one"])))
+        assert places[0] >= first + 3
+        run_together(lambda: lexical.merge(spare=0))
+        assert len(search("transaction")) == 1
+    assert len(search("transaction")) == 1
+    assert len(search("whale dolphin")) == 0
+
+
+def run_together(*calls: Callable[[], object]) -> None:
+    def run(call: Callable[[], object]) -> None:
+        try:
+            call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        for done in [pool.submit(run, call) for call in calls]:
+            done.result(timeout=60)
