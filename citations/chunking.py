@@ -202,9 +202,10 @@ def _spans(text: str, section: _Section, sizes: _Sizes) -> Iterator[Span]:
     start = section.sentences[0][0]
     while first < len(section.sentences):
         stop = _stop(section, first, start, sizes)
-        yield _trimmed(text, start, section.sentences[stop - 1][1])
+        span = _trimmed(text, start, section.sentences[stop - 1][1])
+        yield span
         if stop < len(section.sentences):
-            start = _lead(text, section.sentences, stop, overlap=sizes.overlap, floor=start + 1)
+            start = _lead(text, section.sentences, stop, overlap=sizes.overlap, floor=span[0] + 1)
         first = stop
 
 
@@ -234,7 +235,7 @@ def _lead(text: str, sentences: Sequence[Span], first: int, *, overlap: int, flo
         return start
     earlier = takewhile(lambda begin: begin >= max(floor, start - 1.5 * overlap), (sentences[place][0] for place in range(first - 1, -1, -1)))
     best = min(earlier, key=lambda begin: abs(begin - wanted), default=start)
-    return best if start - best >= overlap / 3 else _word_start(text, wanted, start)
+    return best if start - best >= overlap / 3 else max(floor, _word_start(text, wanted, start))
 
 
 def _word_start(text: str, wanted: int, stop: int) -> int:
