@@ -69,7 +69,7 @@ def test_drafts_of_any_blocks_are_exact_whole_bounded_and_in_order(rows, embeddi
 
     check(blocks, drafts)
     assert chunk(blocks, embed=embedding) == drafts
-    times = [(draft.start, draft.end) for draft in drafts]
+    times = [(draft.start or 0, draft.end or 0) for draft in drafts]
     assert all(start <= end for start, end in times)
     assert times == sorted(times)
 
@@ -131,7 +131,7 @@ def test_a_little_rest_is_no_chunk_of_its_own():
         assert all(len(draft.text) >= 150 for draft in drafts) or len(drafts) == 1
 
 
-# Boundaries and breakpoints
+# Where chunks end
 
 
 def test_neither_chunk_nor_overlap_reaches_over_a_boundary():
@@ -157,7 +157,7 @@ def test_chunks_end_where_the_subject_changes():
 
     def by_topic(windows: list[str]) -> np.ndarray:
         counts = np.array([[window.count(topic) for topic in topics] for window in windows], dtype=float)
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+        return np.asarray(counts / np.linalg.norm(counts, axis=1, keepdims=True))
 
     blocks = make_blocks(texts)
     ends = {draft.span_end for draft in chunk(blocks, embed=by_topic)}
@@ -214,10 +214,9 @@ def test_a_word_before_the_first_that_is_timed_begins_with_its_cue():
 
 def test_within_long_cues_times_are_interpolated_by_characters():
     text = "".join(f"It is sentence number {number:03}. " for number in range(100)).strip()
-    whole = Block(text=text, offset=0, start=1000, end=1000 + len(text) * 100)
-    assert whole.end - whole.start > LONG_CUE
+    assert 100 * len(text) > LONG_CUE
 
-    for draft in chunk([whole]):
+    for draft in chunk([Block(text=text, offset=0, start=1000, end=1000 + 100 * len(text))]):
         assert (draft.start, draft.end) == (1000 + 100 * draft.span_start, 1000 + 100 * draft.span_end)
 
 
