@@ -5,6 +5,7 @@ is decided by ``fail``, or by the name of the model: ``fault:failing`` always fa
 """
 
 import json
+import re
 import sys
 import threading
 from collections import deque
@@ -379,8 +380,9 @@ def _bare(text: str) -> str:
 
 
 def _echo(text: str) -> str:
-    inside = [line for line in text.splitlines() if line and not line.startswith("<")]
-    return f"It is about {' '.join(' '.join(inside).split()[:12])}."
+    """Repeat the first words of what was asked about: what stands between the last marks, or else the whole."""
+    marked = re.findall(r"<([a-z]+-[0-9a-f]+)>\n(.*?)\n</\1>", text, re.DOTALL)
+    return f"It is about {' '.join((marked[-1][1] if marked else text).split()[:12])}."
 
 
 def _bearer(turn: _Turn) -> str:

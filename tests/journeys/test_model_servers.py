@@ -1,0 +1,48 @@
+"""A library all of whose models are behind servers: from a video to a search, over real HTTP."""
+
+from typing import Any
+
+import pytest
+
+from citations import ingestion, retrieval
+from citations.models import Chunk, Embedding, Source, State
+from citations.providers import registry
+from citations.providers.embedding import HashEmbedder
+from tests.makers import make_video
+from tests.model_standin import Fault, ModelStandIn
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+pytestmark = pytest.mark.django_db
+QUESTION = "Where does backpropagation carry the error?"
+
+
+def test_a_video_is_indexed_and_found_with_models_of_servers(
+    model_server: ModelStandIn, settings: Any, scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._made, ("embedder", "local", "", 0), HashEmbedder())  # finds where subjects change; here they need not
+    settings.EMBEDDING_PROVIDER, settings.LLM_PROVIDER, settings.LLM_BASE_URL, settings.RERANKER = "voyage", "anthropic", model_server.anthropic_url, "none"
+    make_video(collection)
+    ingestion.adopt()
+    source = Source.objects.get()
+    ingestion.ingest(source.pk)
+    ingestion.ingest(source.pk)
+
+    source.refresh_from_db()
+    chunks = Chunk.objects.filter(source=source)
+    assert (source.state, source.error) == (State.READY, "")
+    assert chunks
+    assert all(chunk.context.startswith("It is about") for chunk in chunks)
+    assert Embedding.objects.count() == len(chunks)
+
+    found = retrieval.search(scope, QUESTION)
+    assert found.hypothesis == f"It is about {QUESTION}."
+    assert "Backpropagation carries the error" in found.passages[0].text
+    assert not found.notes
+
+    registry.reset()  # the server remembers no query
+    model_server.fail(*[Fault.UNAUTHORIZED] * 2)
+    found = retrieval.search(scope, QUESTION)
+    assert "Backpropagation carries the error" in found.passages[0].text
+    assert len(found.notes) == 2
+    assert all("did not accept the key (401)" in note for note in found.notes)
