@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from django.db import connection
 
 from citations.models import EmbeddingSpace
-from citations.vectors import EXACT_ROWS, indexed_expression
+from citations.vectors import INDEXED_FROM, indexed_expression
 
 logger = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ BYTES_A_ROW = 450  # of memory beside the vector itself, while the index is buil
 LEAST_MEMORY, MOST_MEMORY = 64, 2_048  # MB
 
 
-def ensure(space: EmbeddingSpace, *, rows: int = EXACT_ROWS) -> bool:
+def ensure(space: EmbeddingSpace, *, rows: int = INDEXED_FROM) -> bool:
     """Build the index of a space that holds more than ``rows`` vectors, unless it is there; says whether it was built.
 
     Searches and ingests go on meanwhile. What a killed process left of an index is dropped first. Not within a transaction, except in tests.
@@ -50,8 +50,7 @@ def _build(space: EmbeddingSpace) -> None:
         try:
             cursor.execute(f"CREATE INDEX {_concurrently()} {space.index_name} ON citations_embedding {how} WHERE space_id = {space.pk:d}")
         finally:
-            if not connection.needs_rollback:
-                cursor.execute("RESET maintenance_work_mem")
+            cursor.execute("RESET maintenance_work_mem")
 
 
 def _drop(space: EmbeddingSpace) -> None:
@@ -92,6 +91,6 @@ def _alone() -> Iterator[bool]:
     try:
         yield taken
     finally:
-        if taken and not connection.needs_rollback:
+        if taken:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [BUILD_LOCK])

@@ -10,7 +10,8 @@ from pgvector import HalfVector
 from citations.filters import Reach
 from citations.models import EmbeddingSpace
 
-EXACT_ROWS = 20_000  # up to so many rows, looking at all of them is fast enough, and misses none
+INDEXED_FROM = 10_000  # vectors of a space that looking at all of them takes longer than the index
+EXACT_ROWS = 20_000  # up to so many that a filter leaves are all looked at: the index would go through many others to find them
 LARGE = 100_000  # rows from which on the index has to look further for the same recall
 MOST_SCANNED = 200_000  # rows that the index goes through to find enough that a filter leaves
 MOST_EF = 1_000  # pgvector's limit
@@ -33,7 +34,7 @@ def search(vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, reach: Re
     """
     if limit <= 0 or reach.is_empty:
         return []
-    if reach.chunks <= EXACT_ROWS:
+    if reach.chunks <= (EXACT_ROWS if _is_narrow(reach) else INDEXED_FROM):
         return _exact(vector, space, limit, reach)
     found = _by_index(vector, space, limit, reach)
     return found if len(found) >= min(limit, reach.chunks) else _exact(vector, space, limit, reach)
@@ -45,8 +46,7 @@ def _exact(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach
 
 
 def _by_index(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
-    narrowed = reach.sources is not None or reach.narrows_time
-    width = min(MOST_EF, max(limit, 200 if narrowed or reach.chunks > LARGE else 100))
+    width = min(MOST_EF, max(limit, 200 if _is_narrow(reach) or reach.chunks > LARGE else 100))
     settings = f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.max_scan_tuples = {MOST_SCANNED}"
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -57,6 +57,10 @@ def _by_index(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Re
 def indexed_expression(space: EmbeddingSpace, table: str = "") -> str:
     """Return the SQL of what a space's index is made of: a column without dimensions cannot be indexed."""
     return f"{table}.vector::halfvec({space.dimensions})" if table else f"vector::halfvec({space.dimensions})"
+
+
+def _is_narrow(reach: Reach) -> bool:
+    return reach.sources is not None or reach.narrows_time
 
 
 def _query(column: str, space: EmbeddingSpace, reach: Reach) -> str:

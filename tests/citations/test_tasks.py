@@ -1,0 +1,165 @@
+"""Messages are nudges: what waits is sent, what got lost is sent again, and nothing long keeps words waiting."""
+
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as site
+from django.utils import timezone
+
+from citations import ingestion, lock, migration, tasks
+from citations.conf import EmbeddingChoice
+from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
+from citations.providers import registry
+from kbsite.celery import app, make_queue_folders
+from tests.makers import make_cues, make_video
+from transcripts.models import Collection
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _alone(settings: Any) -> Iterator[None]:
+    settings.EMBEDDING_PROVIDER = "fake"
+    settings.EMBEDDING_MODEL = ""
+    registry.reset()
+    make_queue_folders()
+    app.control.purge()
+    yield
+    app.control.purge()
+    registry.reset()
+
+
+def add(collection: Collection, *keys: str) -> None:
+    for key in keys:
+        make_video(collection, key=key, cues=make_cues(6))
+
+
+def sent() -> set[str]:
+    """Return the keys of the videos for whose sources a message went out."""
+    return set(Source.objects.exclude(sent_at=None).values_list("video__key", flat=True))
+
+
+def test_a_sweep_makes_new_videos_found_by_words_and_sends_some_of_them(collection: Collection) -> None:
+    add(collection, *"abcd")
+    tasks.sweep()
+    assert set(Source.objects.values_list("state", flat=True)) == {State.WORDS}
+    assert Chunk.objects.exists()
+    assert sent() == {"a", "b"}
+
+
+def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(collection: Collection) -> None:
+    add(collection, "a")
+    tasks.sweep()
+    before = Source.objects.get().sent_at
+    tasks.sweep()
+    assert Source.objects.get().sent_at == before
+    Source.objects.update(sent_at=timezone.now() - tasks.LOST_AFTER - timedelta(seconds=1))
+    tasks.sweep()
+    assert Source.objects.get().sent_at > before
+
+
+def test_doing_one_sends_the_next(collection: Collection) -> None:
+    add(collection, *"abc")
+    ingestion.index_words()
+    first = Source.objects.order_by("pk")[0]
+    tasks.ingest_source(first.pk)
+    first.refresh_from_db()
+    assert first.state == State.READY
+    assert sent() == {"b", "c"}
+    tasks.ingest_source(first.pk)
+    tasks.ingest_source(0)
+
+
+def test_one_thread_of_the_worker_is_left_for_other_work(collection: Collection, django_capture_on_commit_callbacks: Any) -> None:
+    add(collection, "a")
+    ingestion.index_words()
+    source = Source.objects.get()
+    with tasks._turn() as mine:
+        assert mine
+        Source.objects.update(sent_at=timezone.now())
+        tasks.ingest_source(source.pk)
+        source.refresh_from_db()
+        assert (source.state, source.sent_at) == (State.WORDS, None), "it is sent again as soon as there is a turn"
+    tasks.ingest_source(source.pk)
+    source.refresh_from_db()
+    assert source.state == State.READY
+
+
+def test_words_of_others_do_not_wait_for_a_long_ingest(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "WORDS_EVERY", 0.0)
+    add(collection, "long")
+    ingestion.index_words()
+    late: list[str] = []
+
+    def look() -> None:
+        if not late:
+            add(collection, "late")
+        ingestion.index_words()
+        late.append(Source.objects.get(video__key="late").state)
+
+    monkeypatch.setattr(tasks, "_index_words", look)
+    tasks.ingest_source(Source.objects.get().pk)
+    assert late[0] == State.WORDS
+
+
+def test_a_migration_goes_on_by_itself(collection: Collection) -> None:
+    add(collection, "a", "b")
+    for source in ingestion.adopt():
+        ingestion.ingest(source.pk)
+    space = migration.begin(EmbeddingChoice(provider="fake", model="others"))
+    tasks.sweep()
+    space.refresh_from_db()
+    assert space.sent_at is not None
+    tasks.advance_migration(space.pk)
+    assert lock.locked() == space
+    tasks.advance_migration(space.pk)
+    tasks.advance_migration(0)
+
+
+def test_a_migration_that_fails_is_tried_again_after_a_pause(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(collection, "a")
+    for source in ingestion.adopt():
+        ingestion.ingest(source.pk)
+    space = migration.begin(EmbeddingChoice(provider="fake", model="others"))
+    EmbeddingSpace.objects.filter(pk=space.pk).update(provider="voyage", model="x")
+    tasks.advance_migration(space.pk)
+    space.refresh_from_db()
+    assert space.error
+    assert space.state == SpaceState.BUILDING
+    before = space.sent_at
+    tasks.dispatch()
+    space.refresh_from_db()
+    assert space.sent_at == before
+
+
+def test_what_waited_for_other_settings_is_tried_when_a_worker_starts(collection: Collection) -> None:
+    add(collection, "a")
+    ingestion.index_words()
+    Source.objects.update(run_after=timezone.now() + timedelta(hours=1), error_code="model_missing")
+    tasks.sweep()
+    assert sent() == set()
+    tasks.wake()
+    assert sent() == {"a"}
+
+
+def test_tending_an_empty_library_does_nothing(db: None) -> None:
+    tasks.tend()
+
+
+def test_a_queue_that_cannot_be_written_refuses_nobody_and_is_tried_again(collection: Collection, django_capture_on_commit_callbacks: Any) -> None:
+    folder = Path(site.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_out"])
+    shutil.rmtree(folder)
+    folder.write_text("no folder")  # as a full disk, or one that is away
+    add(collection, "a")
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            tasks.sweep()
+    finally:
+        folder.unlink()
+        make_queue_folders()
+    assert sent() == set()
+    assert Source.objects.get().state == State.WORDS
