@@ -15,9 +15,10 @@ from ninja.operation import Operation
 from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 
+from citations.api import router as citations
 from kbsite import errors
 from kbsite.auth import Caller
-from transcripts.api import router
+from transcripts.api import router as transcripts
 from transcripts.errors import InvalidInput, KnowledgeBaseError, NotFound, NotSignedIn
 
 
@@ -80,13 +81,14 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 api = Api(
     title="Cuebase",
     version="1",
-    description="Add videos and caption files, follow jobs, read and search transcripts. What the library holds is listed under /api/content/.",
+    description="Search the library, add videos and caption files, follow jobs, read transcripts. What the library holds is listed under /api/content/.",
     docs=Swagger(settings={"persistAuthorization": False}),
     docs_decorator=for_members,
     auth=[Bearer(), Session()],
     urls_namespace="api-v1",
 )
-api.add_router("", router)
+api.add_router("", transcripts)
+api.add_router("", citations)
 
 
 def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:

@@ -45,15 +45,16 @@ def make_video(
 
 
 def make_source(video: Video, *, language: str = "en", state: str = State.READY, author: str = "", texts: Sequence[str] = ()) -> Source:
-    """Make the row of a transcript's source, and of a chunk for each of ``texts``, of ten seconds each; nothing is indexed."""
+    """Make the source of a transcript, and a chunk for each of ``texts``, of ten seconds each, which are found by their words."""
     transcript = video.transcripts.get(language=language)
     about = {"title": video.title, "author": author, "tags": video.tags, "language": language, "chunk_count": len(texts)}
     source = Source.objects.create(collection=video.collection, kind=Kind.VIDEO, video=video, transcript=transcript, state=state, **about)
-    offset = 0
-    for number, text in enumerate(texts):
-        where = {"span_start": offset, "span_end": offset + len(text), "start": number * 10_000, "end": (number + 1) * 10_000}
-        Chunk.objects.create(source=source, ordinal=number, place=source.pk * 10_000 + number, text=text, digest=b"", **where)
-        offset += len(text) + 1
+    spans = [*accumulate((len(text) + 1 for text in texts), initial=0)]
+    with transaction.atomic():
+        first = lexical.index(source.pk, texts)
+        for n, text in enumerate(texts):
+            where = {"span_start": spans[n], "span_end": spans[n] + len(text), "start": n * 10_000, "end": (n + 1) * 10_000}
+            Chunk.objects.create(source=source, ordinal=n, place=first + n, text=text, digest=b"", **where)
     return source
 
 

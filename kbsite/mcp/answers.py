@@ -86,6 +86,16 @@ class ProblemAnswer(BaseModel):
     message: str
 
 
+class IndexedAnswer(BaseModel):
+    """How far a video's text in one language is indexed: it is found by words, then by meaning too."""
+
+    source_id: str
+    language: str
+    found_by_words: bool
+    found_by_meaning: bool
+    error: str | None = None
+
+
 class JobAnswer(BaseModel):
     """How far a job is."""
 
@@ -101,6 +111,7 @@ class JobAnswer(BaseModel):
     error: str | None = None
     problem_count: int = 0
     problems: list[ProblemAnswer] = []
+    sources: list[IndexedAnswer] = []
     next_cursor: str | None = None
 
 
@@ -110,3 +121,101 @@ class FetchAnswer(BaseModel):
     status: Literal["ready", "queued", "running"]
     transcript: TranscriptAnswer | None = None
     job: JobAnswer | None = None
+
+
+class TermAnswer(BaseModel):
+    """What one word adds to a BM25 score."""
+
+    term: str
+    frequency: int
+    score: float
+
+
+class ExplanationAnswer(BaseModel):
+    """How a score came about; ranks count from 1."""
+
+    formula: str
+    lexical_rank: int | None = None
+    bm25: float | None = None
+    vector_rank: int | None = None
+    cosine: float | None = None
+    rrf_lexical: float
+    rrf_vector: float
+    rrf: float
+    rerank_score: float | None = None
+    terms: list[TermAnswer] = []
+
+
+class AlsoAnswer(BaseModel):
+    """Where almost the same is said."""
+
+    source_id: str
+    title: str
+    start: float | None = None
+    page: int | None = None
+    link: str
+
+
+class PassageAnswer(BaseModel):
+    """A passage that answers."""
+
+    source_id: str
+    title: str
+    kind: str
+    channel: str
+    video_id: str | None = None
+    text: str
+    start: float | None = None
+    end: float | None = None
+    page: int | None = None
+    score: float
+    timestamp_link: str
+    heading: str | None = None
+    also: list[AlsoAnswer] = []
+    explanation: ExplanationAnswer | None = None
+
+
+class StageAnswer(BaseModel):
+    """A stage of a search."""
+
+    name: str
+    ms: float
+    count: int
+
+
+class KnowledgeAnswer(BaseModel):
+    """The best passages of the library, best first."""
+
+    query: str
+    mode: str
+    reranked: bool
+    notes: list[str] = []
+    stages: list[StageAnswer] = []
+    passages: list[PassageAnswer] = []
+    next_cursor: str | None = None
+
+
+class SourceAnswer(BaseModel):
+    """A source of the library, and how far it is indexed."""
+
+    source_id: str
+    title: str
+    kind: str
+    channel: str
+    collection: str
+    language: str
+    video_id: str | None = None
+    published_at: str | None = None
+    state: str
+    chunks: int
+    error: str | None = None
+
+
+class SourcesAnswer(BaseModel):
+    """A page of sources, newest first; ``indexing`` counts those that are still on their way."""
+
+    total: int
+    indexing: int
+    failed: int
+    sources: list[SourceAnswer] = []
+    next_cursor: str | None = None

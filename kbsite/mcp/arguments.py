@@ -1,13 +1,16 @@
 """What each tool may be asked: the plugin's argument names, bounded, and nothing beyond them."""
 
 import hashlib
-from typing import Annotated, Any, TypeVar
+from dataclasses import replace
+from datetime import date
+from typing import Annotated, Any, Literal, TypeVar
 
 from django.conf import settings
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from citations.filters import Filter
 from kbsite.mcp import cursors
 from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
 
@@ -34,6 +37,11 @@ Language = Annotated[
     ),
 ]
 Collection = Annotated[Text, Field(max_length=120, description="Collection to look in (its slug or name). Default: all you can see.")]
+Channel = Annotated[Text, Field(max_length=200, description="Only this channel or author.")]
+Tag = Annotated[Text, Field(max_length=100, description="Only with this tag.")]
+OneLanguage = Annotated[Text, Field(max_length=35, description="Only in this language, such as en (en-GB counts too).")]
+Kind = Annotated[Literal["video", "pdf", "markdown", "text"] | None, Field(description="Only sources of this kind.")]
+Seconds = Annotated[float | None, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 TargetCollection = Annotated[Text, Field(max_length=120, description="Collection to add to (its slug or name).")]
 
 
@@ -116,6 +124,60 @@ class ListTranscripts(Paged):
     max_results: Annotated[int, Field(ge=1, le=100, description="Videos on one page.")] = 20
 
 
+class Narrowed(Paged):
+    """What tools take that look at sources."""
+
+    collection: Collection = ""
+    kind: Kind = None
+    channel: Channel = ""
+    tag: Tag = ""
+    language: OneLanguage = ""
+
+    @property
+    def wanted(self) -> Filter:
+        """Return which part of the library is meant."""
+        return Filter(
+            collections=_given(self.collection),
+            kinds=_given(self.kind),
+            channels=_given(self.channel),
+            tags=_given(self.tag),
+            languages=_given(self.language),
+        )
+
+
+class SearchKnowledgeBase(Narrowed):
+    """Arguments of search_knowledge_base."""
+
+    query: Annotated[Text, Field(max_length=1000, description='A question, or words; "a phrase" must occur, -word must not.')]
+    mode: Annotated[Literal["hybrid", "lexical", "vector"], Field(description="By words and meaning, by words alone, by meaning alone.")] = "hybrid"
+    source_id: Annotated[Text, Field(max_length=100, description="Only in this source: an id that list_sources or a hit gave.")] = ""
+    video_id: Annotated[Text, Field(max_length=500, description="Only in this video: its id, or its address at YouTube.")] = ""
+    since: Annotated[date | None, Field(description="Published on this day (2024-01-31) or later.")] = None
+    until: Annotated[date | None, Field(description="Published on this day or earlier.")] = None
+    start_time: Annotated[Seconds, Field(description="Of recordings, only what is said from this second on.")] = None
+    end_time: Annotated[Seconds, Field(description="Of recordings, only what is said up to this second.")] = None
+    max_results: Annotated[int, Field(ge=1, le=50, description="Passages on one page.")] = 8
+    explain: Annotated[bool, Field(description="Say how each score came about.")] = False
+
+    @property
+    def wanted(self) -> Filter:
+        """Return which part of the library is meant."""
+        start, end = (None if value is None else round(value * 1000) for value in (self.start_time, self.end_time))
+        sources = _given(self.source_id) + _given(self.video_id)
+        return replace(super().wanted, sources=sources, since=self.since, until=self.until, start=start, end=end)
+
+
+class ListSources(Narrowed):
+    """Arguments of list_sources."""
+
+    query: Annotated[Text, Field(max_length=1000, description="Words that title, author or video id contain.")] = ""
+    state: Annotated[
+        Literal["pending", "words", "ready", "failed"] | None,
+        Field(description="Only those not indexed yet, found by words, found by words and meaning, or failed."),
+    ] = None
+    max_results: Annotated[int, Field(ge=1, le=100, description="Sources on one page.")] = 20
+
+
 class AddSource(Arguments):
     """Arguments of add_source."""
 
@@ -130,3 +192,7 @@ class GetJob(Paged):
     """Arguments of get_job."""
 
     job_id: Annotated[int, Field(ge=1, lt=2**63, description="Id that fetch_transcript or add_source answered with.")]
+
+
+def _given(value: str | None) -> tuple[str, ...]:
+    return (value,) if value else ()

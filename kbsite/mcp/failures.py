@@ -3,6 +3,7 @@
 from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
+from citations.errors import EmbeddingMismatch, InvalidFilter, SourceNotFound
 from kbsite.errors import sentence
 from transcripts.errors import (
     ChunkNotFound,
@@ -19,6 +20,7 @@ from transcripts.errors import (
     NotFound,
     Throttled,
     TranscriptNotFound,
+    Unavailable,
     VideoNotFound,
     YouTubeError,
 )
@@ -29,15 +31,19 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
     (TranscriptNotFound, "fetch_transcript with the language wanted, or get_transcript without language."),
     (ChunkNotFound, "get_transcript with one of the valid chunk indexes."),
     (CollectionNotFound, "list_transcripts without collection."),
+    (SourceNotFound, "list_sources shows the ids; search_knowledge_base without sourceId and videoId looks everywhere."),
+    (InvalidFilter, "search_knowledge_base with fewer filters."),
     (JobNotFound, "list_transcripts shows what is there already; add_source begins a new job."),
     (InvalidTime, "get_transcript with videoId alone says how long it is and how many chunks it has."),
     (InvalidCursor, "the same tool without cursor."),
-    (EmptyQuery, "search_transcript with words, or get_transcript to read."),
+    (EmptyQuery, "search_knowledge_base or search_transcript with words, or get_transcript to read."),
     (InvalidUrl, "list_transcripts shows the ids that can be read; add_source takes playlists and channels."),
     (Forbidden, "list_transcripts and get_transcript read what is there already."),
     (Throttled, "the same call, after that time."),
     (LanguageMissing, "fetch_transcript with one of these languages."),
     (YouTubeError, "list_transcripts shows what is there already; fetch_transcript tries again."),
+    (EmbeddingMismatch, "search_knowledge_base with mode=lexical, which needs no model."),
+    (Unavailable, "search_knowledge_base with mode=lexical, which needs no model; or the same call later."),
     (Conflict, "get_job, if a job is meant; otherwise list_transcripts."),
     (NotFound, "list_transcripts."),
     (KnowledgeBaseError, "list_transcripts."),

@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
+from citations.models import Source, State
 from kbsite.mcp.answers import (
     ChunkPlace,
     FetchAnswer,
     HitAnswer,
+    IndexedAnswer,
     JobAnswer,
     ListAnswer,
     ProblemAnswer,
@@ -24,6 +26,7 @@ from transcripts.models import Job, Video
 from transcripts.timecodes import clock
 
 TITLE, NAME = 80, 60  # characters of a title, and of other names, that an answer repeats
+SOURCES = 5  # of a video, that an answer names
 CURSOR = 60  # tokens kept free for a cursor and the sentence about it
 MORE = "More follows: repeat this call with the same arguments and cursor="
 MORE_OF_FETCHED = "More follows: get_transcript with the same videoId, language and collection, and cursor="
@@ -62,7 +65,7 @@ def search_answer(found: library.VideoSearch, asked: SearchTranscript) -> tuple[
     data.next_cursor = asked.going_on(shown if shown < len(found.hits) else None)
     lines = [_hit_line(offset + number, hit) for number, hit in enumerate(data.hits)]
     tail = "To read around a hit: get_transcript with startTime and endTime."
-    return _joined(head if found.hits else _NO_HITS, lines, tail if found.hits else "", data.next_cursor), data
+    return joined(head if found.hits else _NO_HITS, lines, tail if found.hits else "", data.next_cursor), data
 
 
 def list_answer(found: library.Page, asked: ListTranscripts) -> tuple[str, ListAnswer]:
@@ -74,21 +77,22 @@ def list_answer(found: library.Page, asked: ListTranscripts) -> tuple[str, ListA
     data.videos = rows[: fitting(costs(rows, _video_line), room=asked.budget - CURSOR - 2 * tokens(head))]
     shown = offset + len(data.videos)
     data.next_cursor = asked.going_on(shown if shown < found.total and data.videos else None)
-    return _joined(head, [_video_line(0, video) for video in data.videos], "", data.next_cursor), data
+    return joined(head, [_video_line(0, video) for video in data.videos], "", data.next_cursor), data
 
 
-def job_answer(job: Job, asked: Arguments) -> tuple[str, JobAnswer]:
-    """Return how far a job is, and a page of its problems."""
+def job_answer(job: Job, asked: Arguments, *, sources: Sequence[Source] = ()) -> tuple[str, JobAnswer]:
+    """Return how far a job is, how far what it brought is indexed, and a page of its problems."""
     offset, _ = asked.place if isinstance(asked, GetJob) else (0, "")
     data = _job(job)
-    head = f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {_state(job).removesuffix('.')}."
+    data.sources = [_indexed(source) for source in sources[:SOURCES]]
+    head = "\n".join([f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {_state(job).removesuffix('.')}.", *map(_indexed_line, data.sources)])
     rows = [ProblemAnswer(name=problem["name"][:200], message=problem["message"][:300]) for problem in job.problems[offset:]]
     room = asked.budget - CURSOR - max(tokens(head) + tokens(_after(job)), tokens(as_json(data)))
     data.problems = rows[: fitting(costs(rows, _problem_line), room=room)]
     shown = offset + len(data.problems)
     if isinstance(asked, GetJob):
         data.next_cursor = asked.going_on(shown if shown < len(job.problems) else None)
-    return _joined(head, [_problem_line(0, problem) for problem in data.problems], _after(job), data.next_cursor), data
+    return joined(head, [_problem_line(0, problem) for problem in data.problems], _after(job), data.next_cursor), data
 
 
 def fetched_answer(found: library.VideoReading, asked: GetTranscript) -> tuple[str, FetchAnswer]:
@@ -196,7 +200,8 @@ def _problem_line(_: int, problem: BaseModel) -> str:
     return f"- {problem.name}: {problem.message}" if isinstance(problem, ProblemAnswer) else ""
 
 
-def _joined(head: str, lines: Sequence[str], tail: str, cursor: str | None) -> str:
+def joined(head: str, lines: Sequence[str], tail: str, cursor: str | None) -> str:
+    """Put an answer's text together."""
     return "\n".join(part for part in (head, *lines, f"{MORE}{cursor}" if cursor else "", tail) if part)
 
 
@@ -217,6 +222,19 @@ def _job(job: Job) -> JobAnswer:
         error=f"{job.error} {job.hint}".strip()[:500] or None,
         problem_count=len(job.problems),
     )
+
+
+def _indexed(source: Source) -> IndexedAnswer:
+    by_words = source.chunk_count > 0
+    error = f"{source.error} {source.hint}".strip()[:200] or None
+    return IndexedAnswer(
+        source_id=str(source.uuid), language=source.language, found_by_words=by_words, found_by_meaning=source.state == State.READY, error=error
+    )
+
+
+def _indexed_line(one: IndexedAnswer) -> str:
+    how = "by words and by meaning" if one.found_by_meaning else "by words, not yet by meaning" if one.found_by_words else "not yet"
+    return f"search_knowledge_base finds it ({one.language or 'language unknown'}) {how}.{f' {one.error}' if one.error else ''}"
 
 
 def _state(job: Job) -> str:

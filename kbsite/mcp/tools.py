@@ -10,11 +10,24 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel
 
+from citations import retrieval, sources
+from citations.passages import Mode, Results
 from kbsite.auth import Caller
 from kbsite.mcp import fetching
-from kbsite.mcp.answers import FetchAnswer, JobAnswer, ListAnswer, SearchAnswer, TranscriptAnswer
-from kbsite.mcp.arguments import AddSource, Arguments, FetchTranscript, GetJob, GetTranscript, ListTranscripts, SearchTranscript
+from kbsite.mcp.answers import FetchAnswer, JobAnswer, KnowledgeAnswer, ListAnswer, SearchAnswer, SourcesAnswer, TranscriptAnswer
+from kbsite.mcp.arguments import (
+    AddSource,
+    Arguments,
+    FetchTranscript,
+    GetJob,
+    GetTranscript,
+    ListSources,
+    ListTranscripts,
+    SearchKnowledgeBase,
+    SearchTranscript,
+)
 from kbsite.mcp.bridge import in_thread
+from kbsite.mcp.findings import knowledge_answer, sources_answer
 from kbsite.mcp.identity import caller
 from kbsite.mcp.rendering import answer, fetched_answer, job_answer, list_answer, search_answer, transcript_answer, waiting_answer
 from transcripts import activity, library
@@ -30,6 +43,8 @@ def all_tools() -> list[Tool]:
         _tool(fetch_transcript, FetchTranscript, FetchAnswer, title="Fetch a YouTube transcript", annotations=_ADDS),
         _tool(get_transcript, GetTranscript, TranscriptAnswer, title="Read a transcript", annotations=_READS),
         _tool(search_transcript, SearchTranscript, SearchAnswer, title="Search within a transcript", annotations=_READS),
+        _tool(search_knowledge_base, SearchKnowledgeBase, KnowledgeAnswer, title="Search the library", annotations=_READS),
+        _tool(list_sources, ListSources, SourcesAnswer, title="List what can be searched and cited", annotations=_READS),
         _tool(list_transcripts, ListTranscripts, ListAnswer, title="List transcripts", annotations=_READS),
         _tool(add_source, AddSource, JobAnswer, title="Add a video, playlist or channel", annotations=_ADDS),
         _tool(get_job, GetJob, JobAnswer, title="See how far a job is", annotations=_READS),
@@ -67,6 +82,21 @@ async def search_transcript(asked: SearchTranscript, ctx: Context[Any, Any]) -> 
     return answer(*await in_thread(lambda: search_answer(_search(by, asked), asked)))
 
 
+async def search_knowledge_base(asked: SearchKnowledgeBase, ctx: Context[Any, Any]) -> CallToolResult:
+    """Find the passages of the whole library that answer a question, by words and by meaning, each with a link to the second or page it is from.
+
+    Begin here when it is not known where something is said. Filters narrow it; all that are given must be met.
+    """
+    by = caller()
+    return answer(*await in_thread(lambda: knowledge_answer(_find(by, asked), asked)))
+
+
+async def list_sources(asked: ListSources, ctx: Context[Any, Any]) -> CallToolResult:
+    """List the sources that can be searched and cited, newest first, with their ids and how far each is indexed."""
+    by = caller()
+    return answer(*await in_thread(lambda: sources_answer(_sources(by, asked), asked)))
+
+
 async def list_transcripts(asked: ListTranscripts, ctx: Context[Any, Any]) -> CallToolResult:
     """List the videos of the library, newest first, with the ids that the other tools take; narrow it by words, collection, channel, tag or language."""
     by = caller()
@@ -80,9 +110,9 @@ async def add_source(asked: AddSource, ctx: Context[Any, Any]) -> CallToolResult
 
 
 async def get_job(asked: GetJob, ctx: Context[Any, Any]) -> CallToolResult:
-    """Say how far a job of fetch_transcript or add_source is, and what went wrong."""
+    """Say how far a job of fetch_transcript or add_source is, whether search_knowledge_base finds what it brought yet, and what went wrong."""
     by = caller()
-    return answer(*await in_thread(lambda: job_answer(activity.find_job(by.scope, asked.job_id), asked)))
+    return answer(*await in_thread(_job_answer, by, asked))
 
 
 def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:
@@ -100,6 +130,22 @@ def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:
 def _search(by: Caller, asked: SearchTranscript) -> library.VideoSearch:
     video = library.find_video(by.scope, asked.video_id, collection=asked.collection)
     return library.search(video, asked.query, language=asked.language, limit=library.MAX_HITS)
+
+
+def _find(by: Caller, asked: SearchKnowledgeBase) -> Results:
+    # All pages are cut from one and the same list, whatever the length of a page.
+    return retrieval.search(by.scope, asked.query, mode=Mode(asked.mode), limit=retrieval.MAX_LIMIT, wanted=asked.wanted, explain=asked.explain)
+
+
+def _sources(by: Caller, asked: ListSources) -> sources.Page:
+    offset, _ = asked.place
+    return sources.list_sources(by.scope, asked.wanted, words=asked.query, state=asked.state or "", offset=offset, limit=asked.max_results)
+
+
+def _job_answer(by: Caller, asked: GetJob) -> tuple[str, JobAnswer]:
+    job = activity.find_job(by.scope, asked.job_id)
+    brought = sources.of_videos(by.scope, [job.video_id]) if job.video_id else {}
+    return job_answer(job, asked, sources=brought.get(job.video_id or 0, ()))
 
 
 def _list(by: Caller, asked: ListTranscripts) -> library.Page:

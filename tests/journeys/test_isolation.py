@@ -29,6 +29,7 @@ class Door:
     """One way in: method, route, and what an owner sends. ``kind`` says what others have to meet.
 
     - ``thing``: belongs to a collection; from outside it is as absent as what does not exist
+    - ``note``: likewise, but whoever may read the collection may do it, for it changes only what is their own
     - ``list``: is there for everyone who signed in; from outside it tells nothing of the collection
     - ``open``: is there for strangers, and tells nothing
     - ``own``: changes something of the caller's own
@@ -76,6 +77,14 @@ PAGES = [
     Door("POST", "feeds/<int:pk>/schedule/", "thing", {"newest": "", "every_hours": "6"}),
     Door("GET", "feeds/<int:pk>/remove/"),
     Door("POST", "feeds/<int:pk>/remove/"),
+    Door("GET", "search/", "list"),
+    Door("POST", "search/mark/", "note", {"query": "networks", "chunk": "{chunks}", "verdict": "right"}),
+    Door("GET", "sources/", "list"),
+    Door("GET", "sources/events/", "list"),
+    Door("GET", "sources/<uuid:source_id>/"),
+    Door("POST", "sources/<uuid:source_id>/index/"),
+    Door("GET", "sources/<uuid:source_id>/delete/"),
+    Door("POST", "sources/<uuid:source_id>/delete/"),
     Door("GET", "collections/", "list"),
     Door("POST", "collections/create/", "own", {"name": "New"}),
     Door("GET", "collections/<int:pk>/"),
@@ -96,6 +105,10 @@ OPERATIONS = [
     Door("POST", "api/v1/transcripts/<path:video_id>/refetch"),
     Door("GET", "api/v1/transcripts/<path:video_id>"),
     Door("GET", "api/v1/youtube", "list"),
+    Door("GET", "api/v1/search", "list"),
+    Door("POST", "api/v1/sources/<source_id>/index"),
+    Door("PUT", "api/v1/marks", "note", {"query": "networks", "chunk": "{chunks}", "right": True}, json=True),
+    Door("DELETE", "api/v1/marks", "note"),
     Door("GET", "api/v1/docs", "list"),
     Door("GET", "api/v1/openapi.json", "list"),
 ]
@@ -117,7 +130,12 @@ CONTENT = [
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
-QUERIES = {"search": "?q=networks&query=networks", "v1/transcripts/<path:video_id>/download": "?format=vtt", "find": "?id=lecture-1"}
+QUERIES = {
+    "search": "?q=confidential&query=networks&explain=true",
+    "v1/marks": "?query=networks&chunk={chunks}",
+    "v1/transcripts/<path:video_id>/download": "?format=vtt",
+    "find": "?id=lecture-1",
+}
 NOT_WALKED = ("admin/", "^api/")  # the admin has a walk of its own below; the second answers 404 to everything else
 
 
@@ -166,21 +184,27 @@ class House:
     outsider: User
     ids: dict[str, Any]
 
+    def ids_of(self, *, absent: bool) -> dict[str, Any]:
+        """Return the ids of the secret things, or ids of nothing."""
+        return dict.fromkeys(self.ids, 987654) | {"key": "absent", "source": UUID(int=7)} if absent else self.ids
+
     def path(self, door: Door, *, absent: bool = False) -> str:
         """Fill a route's gaps with the ids of the secret things, or with ids of nothing."""
-        ids = dict.fromkeys(self.ids, 987654) | {"key": "absent", "source": UUID(int=7)} if absent else self.ids
+        ids = self.ids_of(absent=absent)
         kind = next((name for name in KINDS if f"{name}/<" in door.route or f"{name}/(" in door.route), "")
         filled = door.route.replace("<path:video_id>", str(ids["key"])).replace("<job_id>", str(ids["jobs"]))
-        filled = filled.replace("(?P<uuid>[0-9a-f-]{36})", str(ids["source"]))
+        for gap in ("(?P<uuid>[0-9a-f-]{36})", "<uuid:source_id>", "<source_id>"):
+            filled = filled.replace(gap, str(ids["source"]))
         filled = filled.replace("<str:secret>", "nothing").replace("<str:form>", "vtt").replace("<int:index>", "0").replace("<int:user>", str(ids["user"]))
         if kind:
             filled = filled.replace("<int:pk>", str(ids[kind])).replace("(?P<pk>[0-9]{1,18})", str(ids[kind]))
         query = next((query for word, query in QUERIES.items() if word in door.route), "")
-        return f"/{filled}{query}"
+        return f"/{filled}{query.format(**ids)}"
 
     def send(self, client: Client, door: Door, *, absent: bool = False) -> Any:
         """Open a door as a client."""
-        body = dict(door.body)
+        chunk = self.ids_of(absent=absent)["chunks"]
+        body = {name: chunk if value == "{chunks}" else value for name, value in door.body.items()}
         if "sources/files" in door.route:
             body["files"] = _file()
         options: dict[str, Any] = {"content_type": "application/json"} if door.json else {}
@@ -247,19 +271,19 @@ def test_the_owner_comes_in(house: House, door: Door) -> None:
     _close(response)
 
 
-@pytest.mark.parametrize("door", [door for door in WALK if door.kind == "thing"], ids=str)
+@pytest.mark.parametrize("door", [door for door in WALK if door.kind in ("thing", "note")], ids=str)
 def test_the_viewer_of_another_collection_finds_nothing_there(house: House, door: Door) -> None:
     client = signed_in(house.outsider)
     response = house.send(client, door)
     assert response.status_code in (404, 422) if "collection" in door.body else response.status_code == 404, body_of(response)[:500]
     assert SECRET not in body_of(response)
-    if "<" in door.route:
+    if "<" in door.route or door.kind == "note":
         client = signed_in(house.outsider)
         absent = house.send(client, door, absent=True)
         assert absent.status_code == response.status_code, "what is hidden and what is absent must look the same"
 
 
-@pytest.mark.parametrize("door", [door for door in WALK if door.kind != "thing"], ids=str)
+@pytest.mark.parametrize("door", [door for door in WALK if door.kind not in ("thing", "note")], ids=str)
 def test_no_list_tells_the_viewer_of_another_collection_anything(house: House, door: Door) -> None:
     response = house.send(signed_in(house.outsider), door)
     assert SECRET not in body_of(response)

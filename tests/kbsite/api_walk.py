@@ -1,8 +1,8 @@
 """One call of each operation of both APIs, with the least it needs, for the walks that try every operation as every kind of caller.
 
 ``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``, ``{membership}``,
-``{source}`` and ``{chunk}`` in a path, and ``{slug}`` and ``{username}`` in a
-body, stand for things of the collection that is tried. An operation that is served but missing here fails a test.
+``{source}`` and ``{chunk}`` in a path, and ``{slug}``, ``{username}`` and ``{chunk}``
+in a body, stand for things of the collection that is tried. An operation that is served but missing here fails a test.
 """
 
 from dataclasses import dataclass
@@ -41,6 +41,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{V1}transcripts/{{video_id}}/download?format=vtt"),
     Operation("POST", f"{V1}transcripts/{{video_id}}/refetch"),
     Operation("GET", f"{V1}youtube", names=False),
+    Operation("GET", f"{V1}search?q=networks", names=False),
+    Operation("POST", f"{V1}sources/{{source}}/index"),
+    Operation("PUT", f"{V1}marks", {"query": "networks", "chunk": "{chunk}", "right": True}),
+    Operation("DELETE", f"{V1}marks?query=networks&chunk={{chunk}}"),
     Operation("GET", f"{V1}openapi.json", names=False),
     Operation("GET", f"{V1}docs", names=False),
     Operation("GET", CONTENT, names=False),
@@ -74,7 +78,11 @@ OPERATIONS: tuple[Operation, ...] = (
 def call(client: Any, operation: Operation, **ids: Any) -> Any:
     """Make the call with a Django test client; ``ids`` fills what is in braces. Returns the response."""
     path = operation.path.format(**ids)
-    body = {name: value.format(**ids) if isinstance(value, str) else value for name, value in (operation.body or {}).items()}
+    body = {name: _filled(value, ids) for name, value in (operation.body or {}).items()}
     if operation.upload:
         return client.post(path, {**body, "files": [SimpleUploadedFile("walk.vtt", b"WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n")]})
     return getattr(client, operation.method.lower())(path, **({"data": body, "content_type": "application/json"} if operation.writes else {}))
+
+
+def _filled(value: Any, ids: dict[str, Any]) -> Any:
+    return ids[value.strip("{}")] if isinstance(value, str) and value.startswith("{") else value

@@ -9,6 +9,8 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "fetch_transcript": {"videoId": "{video_id}"},
     "get_transcript": {"videoId": "{video_id}"},
     "search_transcript": {"videoId": "{video_id}", "query": "lecture"},
+    "search_knowledge_base": {"query": "secret", "explain": True},
+    "list_sources": {},
     "list_transcripts": {},
     "add_source": {"url": "https://www.youtube.com/watch?v=dQw4w9WgXcQ"},
     "get_job": {"jobId": "{job_id}"},

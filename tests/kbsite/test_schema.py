@@ -20,8 +20,15 @@ from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
 from tests.makers import make_source, make_user, make_video
 from transcripts.models import Collection, Feed, Job, Membership
 
+
+def not_a_crash(context: Any, response: Any, case: Any) -> None:
+    """Let only one server error pass: a model that a search needs is not there now, which is described."""
+    if response.status_code != 503:
+        checks.not_a_server_error(context, response, case)
+
+
 PROMISES = [
-    checks.not_a_server_error,
+    not_a_crash,
     openapi.status_code_conformance,
     openapi.content_type_conformance,
     openapi.response_schema_conformance,
@@ -95,7 +102,8 @@ def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(user:
     statuses: Counter[int] = Counter()
     for result in schema.get_all_operations():
         operation: Any = result.ok()  # type: ignore[union-attr]
-        given_ids = {name: value for name, value in (("video_id", things["video_id"]), ("job_id", things["job"])) if f"{{{name}}}" in operation.path}
+        ids = {"video_id": things["video_id"], "job_id": things["job"], "source_id": str(things["source"])}
+        given_ids = {name: value for name, value in ids.items() if f"{{{name}}}" in operation.path}
         strategy = operation.as_strategy(generation_mode=mode, path_parameters=given_ids if known and given_ids else None)
         _try(strategy, headers=headers, statuses=statuses)
     assert statuses.total() > 80

@@ -1,14 +1,13 @@
-"""Looking at what is there: list, show, search, export, collections, delete; and demo."""
+"""Looking at what is there: list, show, export, collections, delete; and demo."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kbsite.cli import completion
 from kbsite.cli.options import InCollection, Json, Language, Track, VideoId, Yes
 from kbsite.cli.terminal import confirm, note, open_library, print_json, say, table
-from transcripts.errors import InvalidInput
 from transcripts.timecodes import clock, parse_clock
 
 SHELVES = typer.Typer(no_args_is_help=False, help="Collections: list, add, delete.")
@@ -24,7 +23,7 @@ class Format(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
-    for name, command in (("list", list_videos), ("show", show), ("search", search), ("export", export), ("delete", delete), ("demo", demo)):
+    for name, command in (("list", list_videos), ("show", show), ("export", export), ("delete", delete), ("demo", demo)):
         app.command(name)(command)
     app.add_typer(SHELVES, name="collections")
 
@@ -41,16 +40,21 @@ def list_videos(
 ) -> None:
     """List the videos, newest first."""
     scope = open_library()
-    from kbsite.cli import shapes
+    from citations import sources
+    from kbsite.cli import findings, shapes
     from transcripts import library
 
     wanted = library.Filter(words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang)
     page = library.list_videos(scope, wanted, offset=offset, limit=limit)
+    indexed = sources.of_videos(scope, [video.pk for video in page.videos])
     if as_json:
-        print_json({"videos": [shapes.video(video) for video in page.videos], "total": page.total, "next": page.next})
+        print_json({"videos": [_listed(video, indexed.get(video.pk, ())) for video in page.videos], "total": page.total, "next": page.next})
         return
-    rows = ((one.key, one.title, one.channel, clock(one.duration), " ".join(shapes.languages(one)), one.collection.slug) for one in page.videos)
-    table(("ID", "Title", "Channel", "Length", "Languages", "Collection"), rows, empty="No videos. Add one with `kb add`, or try `kb demo`.")
+    rows = (
+        (one.key, one.title, one.channel, clock(one.duration), " ".join(shapes.languages(one)), one.collection.slug, findings.indexed(indexed.get(one.pk, ())))
+        for one in page.videos
+    )
+    table(("ID", "Title", "Channel", "Length", "Languages", "Collection", "Indexed"), rows, empty="No videos. Add one with `kb add`, or try `kb demo`.")
     if page.next is not None:
         note(f"{page.total} in all; the next: --offset {page.next}")
 
@@ -78,29 +82,6 @@ def show(
         print_json(shapes.reading(found))
     else:
         shapes.print_reading(found)
-
-
-def search(
-    query: Annotated[str, typer.Argument(help="Words to look for.")],
-    inside: Annotated[str, typer.Option("--in", metavar="ID", help="The video to search in.", autocompletion=completion.video_ids, show_default=False)] = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many hits at most.")] = 5,
-    lang: Track = "",
-    collection: InCollection = "",
-    as_json: Json = False,
-) -> None:
-    """Find the moments of a video at which words are spoken, best first."""
-    if not inside:
-        raise InvalidInput("Say which video to search in: --in ID.", hint="`kb list` shows the ids.")
-    scope = open_library()
-    from kbsite.cli import shapes
-    from transcripts import library
-
-    video = library.find_video(scope, inside, collection=collection)
-    found = library.search(video, query, language=lang, limit=limit)
-    if as_json:
-        print_json([shapes.hit(one) for one in found.hits])
-    else:
-        shapes.print_hits(found)
 
 
 def export(
@@ -193,3 +174,9 @@ def delete_collection(
         print_json({"deleted": slug})
     else:
         say(f"Deleted the collection {slug}: {going}.")
+
+
+def _listed(video: Any, sources: Any) -> dict[str, Any]:
+    from kbsite.cli import shapes
+
+    return {**shapes.video(video), "sources": [{"id": str(one.uuid), "language": one.language, "state": one.state} for one in sources]}

@@ -1,7 +1,7 @@
-"""list, show, search, export, collections, delete, demo."""
+"""list, show, export, collections, delete, demo."""
 
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_cues, make_video
+from tests.makers import make_cues, make_source, make_video
 from transcripts import captions
 from transcripts.models import Collection, Video
 
@@ -21,6 +21,15 @@ def test_the_list_as_json_pages_on(kb: Kb, library: Collection) -> None:
     rest = kb("list", "--limit", 2, "--offset", 2, "--json").json
     assert [video["id"] for video in rest["videos"]] == ["talk-0"]
     assert rest["next"] is None
+
+
+def test_the_list_says_how_far_each_video_is_indexed(kb: Kb, library: Collection) -> None:
+    source = make_source(make_video(library, key="a"), state="words")
+    make_video(library, key="b")
+    shown = kb("list").out
+    assert shown.count("found by words") == 1
+    rows = {video["id"]: video["sources"] for video in kb("list", "--json").json["videos"]}
+    assert rows == {"a": [{"id": str(source.uuid), "language": "en", "state": "words"}], "b": []}
 
 
 def test_words_narrow_the_list(kb: Kb, library: Collection) -> None:
@@ -79,27 +88,6 @@ def test_an_unknown_video_ends_with_code_3_and_a_hint(kb: Kb) -> None:
 
 def test_a_time_that_is_none_ends_with_code_2(kb: Kb) -> None:
     assert "not a time" in kb("show", "talk", "--start", "soon", code=2).err
-
-
-def test_a_search_gives_the_best_moments_first(kb: Kb, library: Collection) -> None:
-    make_video(library, key="talk", cues=make_cues(60))
-    hits = kb("search", "backpropagation gradient", "--in", "talk", "--limit", 3, "--json").json
-    assert len(hits) == 3
-    assert all(set(hit) == {"text", "start", "end", "score", "timestamp_link"} for hit in hits)
-    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
-    assert hits[0]["timestamp_link"] in kb("search", "backpropagation gradient", "--in", "talk").out
-
-
-def test_a_search_that_finds_nothing_succeeds_and_says_so(kb: Kb, library: Collection) -> None:
-    make_video(library, key="talk")
-    assert kb("search", "zebra", "--in", "talk", "--json").json == []
-    assert "zebra" in kb("search", "zebra", "--in", "talk").out
-
-
-def test_a_search_without_a_video_says_what_is_needed(kb: Kb) -> None:
-    failed = kb("search", "word", code=2)
-    assert "--in" in failed.err
-    assert "kb list" in failed.err
 
 
 def test_an_export_can_be_read_again(kb: Kb, library: Collection) -> None:

@@ -8,10 +8,11 @@ from kbsite.models import ApiToken
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, text
 from tests.kbsite.mcp_walk import TOOL_CALLS, arguments
-from tests.makers import make_video
+from tests.makers import make_source, make_video
 from transcripts.models import Job
 
-READING = ("fetch_transcript", "get_transcript", "search_transcript", "get_job")
+READING = ("fetch_transcript", "get_transcript", "search_transcript", "search_knowledge_base", "list_sources", "get_job")
+LISTING = ("list_transcripts", "list_sources", "search_knowledge_base")  # these answer everybody, each with what they may see
 
 
 @pytest.mark.parametrize("tool", sorted(TOOL_CALLS))
@@ -21,7 +22,7 @@ def test_a_member_of_another_collection_learns_nothing(endpoint: Endpoint, shelf
     assert "Lecture" not in text(result)
     assert "lectures" not in text(result)
     assert "secret words" not in json.dumps(result.structured_content)
-    assert bool(result.is_error) == (tool != "list_transcripts")
+    assert bool(result.is_error) == (tool not in LISTING)
 
 
 @pytest.mark.parametrize("tool", READING)
@@ -53,6 +54,6 @@ def test_two_callers_at_once_are_not_mixed_up(endpoint: Endpoint, shelf: Shelf, 
 
 
 def _furnish(shelf: Shelf, tool: str) -> dict[str, object]:
-    make_video(shelf.collection, key="their-video", title="Lecture of secret words")
+    make_source(make_video(shelf.collection, key="their-video", title="Lecture of secret words"), texts=["These are secret words."])
     job = Job.objects.create(collection=shelf.collection, kind="files", target="secret words", state="done")
     return arguments(tool, video_id="their-video", job_id=job.pk)

@@ -1,0 +1,173 @@
+"""search and sources."""
+
+from typing import Any
+
+import pytest
+
+from citations.models import Source
+from tests.kbsite.cli.conftest import Kb
+from tests.makers import make_cues, make_source, make_video
+from transcripts.models import Collection, Video
+
+KEYS = {"source_id", "title", "kind", "text", "start", "end", "page", "timestamp_link", "score"}
+LEARNING = ["Networks learn from errors.", "An error 404 is a missing page.", "Errors flow back to the start."]
+COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets."]
+
+
+@pytest.fixture
+def talks(library: Collection) -> list[Source]:
+    """Two talks, found by their words."""
+    about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
+    made = [make_source(make_video(library, key=key, title=title), author=author, texts=texts) for key, title, author, texts in about]
+    Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
+    return made
+
+
+def search(kb: Kb, *arguments: object, **options: Any) -> Any:
+    return kb("search", *arguments, "--json", **options).json
+
+
+def test_the_whole_library_is_searched_best_first(kb: Kb, talks: list[Source]) -> None:
+    found = search(kb, "network networks")
+    assert {one["title"] for one in found} == {"Learning", "Baking"}
+    assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
+    assert set(found[0]) >= KEYS
+
+
+def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Source]) -> None:
+    (one,) = search(kb, "missing page")
+    assert (one["source_id"], one["title"], one["kind"], one["video"]) == (str(talks[0].uuid), "Learning", "video", "dQw4w9WgXcQ")
+    assert (one["text"], one["start"], one["end"], one["page"]) == (LEARNING[1], 10.0, 20.0, None)
+    assert one["timestamp_link"].endswith("&t=10s")
+    assert "?t=10s" in one["link"]
+    assert one["link"].startswith("http")
+    assert 0 < one["score"] <= 1
+    assert [one["text"][start:end] for start, end in one["spans"]] == ["missing", "page"]
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "titles"),
+    [
+        (["--in", "bread"], ["Baking"]),
+        (["--in", "https://youtu.be/dQw4w9WgXcQ"], ["Learning"]),
+        (["--in", "bread", "--in", "dQw4w9WgXcQ"], ["Baking", "Learning"]),
+        (["--channel", "ADA"], ["Learning"]),
+        (["--kind", "video"], ["Baking", "Learning"]),
+        (["--kind", "pdf"], []),
+        (["--collection", "library"], ["Baking", "Learning"]),
+        (["--tag", "none"], []),
+        (["--language", "en"], ["Baking", "Learning"]),
+        (["--lang", "de"], []),
+        (["--since", "2000-01-01"], []),
+        (["--to", "0:05"], ["Learning"]),
+        (["--from", "10"], ["Baking"]),
+        (["--limit", "1"], ["Learning"]),
+    ],
+)
+def test_a_search_is_narrowed(kb: Kb, talks: list[Source], narrowed: list[str], titles: list[str]) -> None:
+    assert sorted(one["title"] for one in search(kb, "network networks learn", "--mode", "lexical", *narrowed)) == titles
+
+
+def test_a_source_is_named_by_its_id_too(kb: Kb, talks: list[Source]) -> None:
+    assert [one["title"] for one in search(kb, "bread", "--in", talks[1].uuid)] == ["Baking"]
+
+
+def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(kb: Kb, talks: list[Source]) -> None:
+    shown = kb("search", "errors error", "--mode", "lexical")
+    lines = shown.out.splitlines()
+    assert lines[0].startswith("Learning  Ada")
+    assert lines[1].startswith(" 1. 0:")
+    assert "watch?v=" in lines[1]
+    assert "Baking" not in shown.out
+    assert "Not re-ranked" in shown.err or "re-rank" not in shown.err.casefold()
+
+
+def test_an_explanation_adds_up(kb: Kb, talks: list[Source]) -> None:
+    found = search(kb, "network networks", "--mode", "lexical", "--explain")
+    for rank, one in enumerate(found, start=1):
+        how = one["explanation"]
+        assert how["lexical_rank"] == rank
+        assert how["bm25"] == pytest.approx(sum(term["score"] for term in how["terms"]), abs=1e-3)
+        assert how["rrf"] == pytest.approx(how["rrf_lexical"] + how["rrf_vector"])
+    shown = kb("search", "network networks", "--mode", "lexical", "--explain").out
+    for told in ("How the scores came about", "Stages", "lexical", "#1", "BM25"):
+        assert told in shown
+
+
+def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None:
+    assert search(kb, "zebra", "--mode", "lexical") == []
+    assert "zebra" in kb("search", "zebra", "--mode", "lexical").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["   "], 2, "nothing to search"),
+        (["word", "--in", "nowhere"], 3, "nowhere"),
+        (["word", "--collection", "nowhere"], 3, "nowhere"),
+        (["word", "--kind", "scroll"], 2, "markdown"),
+        (["word", "--since", "soon"], 2, "soon"),
+        (["word", "--since", "2024-02-01", "--until", "2024-01-01"], 2, "first day"),
+        (["word", "--from", "soon"], 2, "not a time"),
+        (["word", "--from", "20", "--to", "10"], 2, "before it starts"),
+        (["word", "--limit", "51"], 2, "50"),
+        (["word", "--mode", "magic"], 2, "hybrid"),
+        (["word", "--mode", "vector"], 8, "embedded"),
+        (["w" * 2_000], 2, "1,000"),
+    ],
+)
+def test_what_cannot_be_searched_ends_with_a_message_and_its_code(kb: Kb, talks: list[Source], arguments: list[str], code: int, told: str) -> None:
+    failed = kb("search", *arguments, code=code)
+    assert told in failed.err
+    assert not failed.out
+
+
+def test_what_a_terminal_would_obey_is_not_printed(kb: Kb, library: Collection) -> None:
+    make_source(make_video(library, title="A \x1b[31mred\x1b[0m title"), texts=["A red \x1b]0;owned\x07 word."])
+    shown = kb("search", "red", "--mode", "lexical")
+    assert "\x1b" not in shown.out
+    assert "\x07" not in shown.out
+
+
+def test_a_video_that_is_not_indexed_yet_is_searched_by_the_words_of_its_transcript(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk", cues=make_cues(60))
+    ran = kb("search", "backpropagation gradient", "--in", "talk", "--limit", 3, "--json")
+    assert "not indexed yet" in ran.err
+    assert len(ran.json) == 3
+    assert all(set(hit) >= KEYS for hit in ran.json)
+    assert [hit["score"] for hit in ran.json] == sorted((hit["score"] for hit in ran.json), reverse=True)
+    assert ran.json[0]["timestamp_link"] in kb("search", "backpropagation gradient", "--in", "talk").out
+    late = search(kb, "backpropagation", "--in", "talk", "--from", "2:00", "--to", "3:00")
+    assert late
+    assert all(hit["end"] > 120 and hit["start"] < 180 for hit in late)
+    assert search(kb, "zebra", "--in", "talk") == []
+
+
+def test_a_source_without_chunks_is_not_indexed_yet(kb: Kb, library: Collection) -> None:
+    source = make_source(make_video(library, key="talk", cues=make_cues(60)), state="pending")
+    assert "not indexed yet" in kb("search", "gradient", "--in", source.uuid).err
+
+
+def test_sources_are_listed_with_how_far_they_are(kb: Kb, library: Collection, talks: list[Source]) -> None:
+    waiting = make_source(make_video(library, key="new", title="New talk"), state="pending")
+    failed = make_source(make_video(library, key="bad", title="Bad talk"), state="failed")
+    Source.objects.filter(pk=failed.pk).update(error="Its text is gone.", hint="Add it again.")
+    found = kb("sources", "--json").json
+    assert [one["title"] for one in found["sources"]] == ["Bad talk", "New talk", "Baking", "Learning"]
+    assert (found["total"], found["next"]) == (4, None)
+    assert found["counts"] == {"pending": 1, "words": 0, "ready": 2, "failed": 1}
+    shown = kb("sources")
+    assert str(waiting.uuid) in shown.out
+    assert "found by words and meaning" in shown.out
+    assert "1 of 4 are still being indexed" in shown.err
+    assert "Its text is gone. Add it again." in shown.err
+
+
+def test_sources_are_narrowed_and_paged(kb: Kb, talks: list[Source]) -> None:
+    assert [one["title"] for one in kb("sources", "bak", "--json").json["sources"]] == ["Baking"]
+    assert kb("sources", "--state", "failed", "--json").json["total"] == 0
+    assert kb("sources", "--kind", "pdf", "--json").json["total"] == 0
+    page = kb("sources", "--limit", 1, "--json").json
+    assert (len(page["sources"]), page["next"]) == (1, 1)
+    assert "--offset 1" in kb("sources", "--limit", 1).err
+    assert "no state" in kb("sources", "--state", "half", code=2).err
