@@ -9,8 +9,9 @@ from pydantic import BaseModel
 
 from citations.errors import ModelRefused, ModelServerError
 from citations.prompts import Prompt, prompt_tokens
+from citations.providers.complaints import Refusal
 from citations.providers.llm import Completion, Usage
-from citations.providers.remote import Refusal, Server
+from citations.providers.remote import Server
 from transcripts.plaintext import clean
 
 KNOWN_CONTEXT: Final = 90_000  # tokens; beyond 100,000 the services have dearer prices

@@ -11,8 +11,9 @@ from citations import conf
 from citations.errors import InvalidProvider
 from citations.prompts import Prompt
 from citations.providers.chat import RemoteLlm, Said, words
+from citations.providers.complaints import Names, Refusal, not_pulled
 from citations.providers.llm import Llm, Usage
-from citations.providers.remote import Names, Refusal, Server, not_pulled
+from citations.providers.remote import Server
 
 _MODELS: Final = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "ollama": "gemma3:4b"}
 _THINKING_ROOM: Final = 4_000  # tokens that a model may think in where that cannot be switched off

@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelServerError
-from citations.providers.remote import Names, Refusal, Server, not_pulled
+from citations.providers.complaints import Names, Refusal, not_pulled
+from citations.providers.remote import Server
 from transcripts.plaintext import clean
 
 PROVIDERS: Final = ("voyage", "openai", "ollama")

@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import cache
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -23,8 +22,8 @@ from pydantic import BaseModel, ValidationError
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, stop_before_delay, wait_random_exponential
 
 from citations.conf import Remote
-from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
-from transcripts.plaintext import clean
+from citations.errors import InvalidProvider, ModelServerError
+from citations.providers.complaints import Names, Refusal, complaint, quoted, retry_after
 
 MAX_BYTES: Final = 32_000_000
 _MAX_LINE: Final = 1_000_000  # of a stream
@@ -52,24 +51,6 @@ class Patience:
 
 PATIENCE = Patience()
 """The patience with every server; tests put one with tiny pauses in its place."""
-
-
-class Refusal(ModelRefused):
-    """A refusal with the HTTP ``status`` and the server's own ``words``, for those who know what it means."""
-
-    def __init__(self, message: str, *, hint: str | None = None, status: int = 0, words: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.status = status
-        self.words = words
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
-    """What a person knows a server by: its name, and the settings that hold its key ("": none) and its address."""
-
-    server: str
-    key: str
-    address: str
 
 
 class Server:
@@ -210,16 +191,16 @@ class Server:
             yield piece
 
     def _failure(self, response: httpx.Response, body: bytes) -> Exception:
-        words, kind = _complaint(body)
+        words, kind = complaint(body)
         words = words.replace(self._secret, "…") if self._secret else words
         if response.status_code in _PASSING and kind not in _DEAD_QUOTAS:
-            return _Passing(self._trouble(response.status_code, words), after=_retry_after(response.headers.get("retry-after", "")))
+            return _Passing(self._trouble(response.status_code, words), after=retry_after(response.headers.get("retry-after", "")))
         return self._refused(response.status_code, words)
 
     def _trouble(self, status: int, words: str) -> ModelServerError:
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            return self._error(f"is asked too often (429){_quoted(words)}", hint="Wait a little; the service's own pages show the limits of the key.")
-        return self._error(f"has trouble ({status}){_quoted(words)}")
+            return self._error(f"is asked too often (429){quoted(words)}", hint="Wait a little; the service's own pages show the limits of the key.")
+        return self._error(f"has trouble ({status}){quoted(words)}")
 
     def _refused(self, status: int, words: str) -> Refusal:
         name, key = self.names.server, self.names.key
@@ -230,7 +211,7 @@ class Server:
             return Refusal(f"{name} is not what answers at {self.place} (404).", hint=self._check_address(), status=status)
         if 300 <= status < 400:
             return Refusal(f"{name} is not at {self.place}: it points elsewhere ({status}).", hint=self._check_address(), status=status)
-        return Refusal(f"{name} refused ({status}){_quoted(words)}", status=status, words=words)
+        return Refusal(f"{name} refused ({status}){quoted(words)}", status=status, words=words)
 
     def _late(self) -> ModelServerError:
         return self._error(f"did not answer within {self.timeout:g} s.", hint="Try again later, or give it more time with MODEL_TIMEOUT_SECONDS.")
@@ -240,11 +221,6 @@ class Server:
 
     def _check_address(self) -> str:
         return f"Check the address in {self.names.address}."
-
-
-def not_pulled(model: str) -> ModelMissing:
-    """Say that Ollama does not have ``model``."""
-    return ModelMissing(f"Ollama does not have the model {model}.", hint=f"`ollama pull {model}` gets it.")
 
 
 class _Passing(Exception):
@@ -317,19 +293,6 @@ def _is_local(host: str) -> bool:
         return False
 
 
-class _Cause(BaseModel):
-    message: str = ""
-    code: Any = None
-    type: Any = None
-
-
-class _Complaint(BaseModel):
-    """The error of OpenAI and Anthropic (an object), Ollama (a text), Voyage (``detail``)."""
-
-    error: _Cause | str = ""
-    detail: str = ""
-
-
 def _start(pieces: Iterator[bytes]) -> bytes:
     body = b""
     for piece in pieces:
@@ -337,29 +300,3 @@ def _start(pieces: Iterator[bytes]) -> bytes:
         if len(body) > _MAX_COMPLAINT:
             break
     return body
-
-
-def _complaint(body: bytes) -> tuple[str, str]:
-    """Return what a server says about an error, short and harmless, and the kind that it names."""
-    try:
-        answer = _Complaint.model_validate_json(body)
-    except ValidationError:
-        return "", ""
-    cause = answer.error if isinstance(answer.error, _Cause) else _Cause(message=answer.error or answer.detail)
-    return " ".join(clean(cause.message, 300).split()), str(cause.code or cause.type or "")
-
-
-def _quoted(words: str) -> str:
-    return f": “{words}”" if words else "."
-
-
-def _retry_after(value: str) -> float:
-    """Read a Retry-After header, in seconds or as a date; 0 where there is none that makes sense."""
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return 0.0

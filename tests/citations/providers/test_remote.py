@@ -12,8 +12,9 @@ from pydantic import BaseModel
 
 from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelRefused, ModelServerError
-from citations.providers import remote
-from citations.providers.remote import Names, Patience, Refusal, Server
+from citations.providers import complaints, remote
+from citations.providers.complaints import Names, Refusal
+from citations.providers.remote import Patience, Server
 from tests.model_standin import KEY, Fault, ModelStandIn
 
 NAMES = Names(server="OpenAI", key="OPENAI_API_KEY", address="OPENAI_BASE_URL")
@@ -83,7 +84,7 @@ def test_nobody_waits_as_long_as_a_server_likes(server: Server, model_server: Mo
     ("value", "least", "most"), [("7", 7, 7), ("", 0, 0), ("soon", 0, 0), ("-3", 0, 0), ("nan", 0, 0), ("Fri, 31 Dec 2100 23:59:59 GMT", 1e6, 1e11)]
 )
 def test_a_time_to_wait_is_read_as_seconds_or_as_a_date(value: str, least: float, most: float) -> None:
-    assert least <= remote._retry_after(value) <= most
+    assert least <= complaints.retry_after(value) <= most
 
 
 def test_pauses_grow_and_are_random(monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn) -> None:
@@ -278,7 +279,7 @@ def test_a_stream_that_is_left_is_closed(server: Server) -> None:
     ],
 )
 def test_the_words_of_a_server_are_made_harmless(body: bytes, told: str) -> None:
-    assert remote._complaint(body)[0] == told
+    assert complaints.complaint(body)[0] == told
 
 
 def test_threads_share_a_server(server: Server, model_server: ModelStandIn) -> None:
