@@ -17,6 +17,7 @@ class Candidate(NamedTuple):
 
     place: int
     chunk: int
+    ordinal: int
     text: str
     context: str
     heading: str
@@ -27,6 +28,7 @@ class Candidate(NamedTuple):
     page: int | None
     last_page: int | None
     source: int
+    chunks: int  # of the source
     uuid: UUID
     kind: str
     title: str
@@ -85,11 +87,9 @@ class Candidate(NamedTuple):
         return (self.start or 0) // 1000
 
 
-_COLUMNS = (
-    *("place", "pk", "text", "context", "heading", "span_start", "span_end", "start", "end", "page", "last_page", "source_id"),
-    *(f"source__{name}" for name in ("uuid", "kind", "title", "author", "url", "language", "tags", "collection__slug", "video_id")),
-    *("source__video__key", "source__video__youtube_id"),
-)
+_OF_CHUNK = ("place", "pk", "ordinal", "text", "context", "heading", "span_start", "span_end", "start", "end", "page", "last_page", "source_id")
+_OF_SOURCE = ("chunk_count", "uuid", "kind", "title", "author", "url", "language", "tags", "collection__slug", "video_id", "video__key", "video__youtube_id")
+_COLUMNS = (*_OF_CHUNK, *(f"source__{name}" for name in _OF_SOURCE))
 
 
 def fetch(scope: Scope, places: Iterable[int]) -> dict[int, Candidate]:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
 
-from citations import candidates, conf, fusion, lexical, lock, marking, queries, vectors
+from citations import candidates, conf, fusion, lexical, lock, marking, queries, vectors, weighing
 from citations.candidates import Candidate
 from citations.errors import InvalidProvider, ModelError
 from citations.expansion import EMBED, EXPAND, Meaning, Vector
@@ -49,9 +49,10 @@ def search(
 ) -> Results:
     """Find the passages that answer a query, best first; equal ones in an order that does not change.
 
-    ``score`` is the cross-encoder's (0–1) where one ran. Else it is the fused score by the most that it can be: Σ 1/(60 + rank) over the branches that were
-    looked up, by their number/61; so 1 is first in each. ``user`` fills in what they marked; ``quick`` leaves out what ``slow_stages`` names; ``space`` is
-    looked in instead of the active one.
+    ``score`` is the cross-encoder's (0–1) where one ran. Else it is the fused score by the most that it can be: the fused score is Σ w/(60 + rank) over
+    the branches that were looked up, with w = 1 for a single one and else what ``weighing`` makes of it, at most 1; the most is their number/61.
+
+    ``user`` fills in what they marked; ``quick`` leaves out what ``slow_stages`` names; ``space`` is looked in instead of the active one.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1–50 or a query of more than 1,000 characters; ``EmbeddingMismatch`` unless the mode is
     lexical; what ``filters.resolve`` raises. Without a usable embedding model a hybrid search goes by words, and its notes say so; one by meaning raises
@@ -226,7 +227,7 @@ class _Hit(NamedTuple):
 
     @property
     def share(self) -> float:
-        return self.fused.score / self.most
+        return min(1.0, self.fused.score / self.most)
 
 
 def _find(asked: _Asked, log: _Log) -> tuple[Meaning | None, list[_Hit]]:
@@ -250,11 +251,32 @@ def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[_H
     words = log.timed(LEXICAL, lambda: _by_words(asked, reach)) if asked.by_words else {}
     vector = _vector(asked, meaning, log)
     near = log.timed(VECTOR, lambda: _by_meaning(asked, reach, vector, meaning.space)) if meaning and vector is not None else {}
-    fused = log.timed(FUSE, lambda: fusion.rrf([list(words), list(near)])[: asked.breadth])
+    branches = asked.by_words + (vector is not None)
+    fused = log.timed(FUSE, lambda: _fuse(words, near, branches)[: asked.breadth])
     rows = log.timed(FETCH, lambda: candidates.fetch(asked.scope, [one.key for one in fused]))
-    most = (asked.by_words + (vector is not None)) / (fusion.RRF_K + 1)
-    hits = [_Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most) for one in fused if one.key in rows]
+    weighed = weighing.by_neighbours(fused, _beside(rows)) if branches > 1 else fused
+    most = branches / (fusion.RRF_K + 1)
+    hits = [_Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most) for one in weighed if one.key in rows]
     return hits, len(hits) == len(fused)
+
+
+def _fuse(words: dict[int, float], near: dict[int, float], branches: int) -> list[fusion.Fused[int]]:
+    """Fuse places by reciprocal rank; the order of one branch alone is its own."""
+    fused = fusion.rrf([list(words), list(near)])
+    return weighing.by_closeness(fused, [words, near]) if branches > 1 else fused
+
+
+def _beside(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | None]]:
+    """Return the places before and behind each candidate in its source; None where the source ends."""
+    places = {(one.source, one.ordinal): place for place, one in rows.items()}
+    missing = -1
+    return {
+        place: (
+            places.get((one.source, one.ordinal - 1), missing) if one.ordinal else None,
+            places.get((one.source, one.ordinal + 1), missing) if one.ordinal + 1 < one.chunks else None,
+        )
+        for place, one in rows.items()
+    }
 
 
 def _by_words(asked: _Asked, reach: Reach) -> dict[int, float]:

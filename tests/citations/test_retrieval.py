@@ -112,12 +112,28 @@ def test_a_hybrid_search_fuses_both_by_reciprocal_rank(scope: Scope, collection:
     for passage in found.passages:
         how = passage.explanation
         assert how is not None
-        assert how.rrf_lexical == (1 / (60 + how.lexical_rank) if how.lexical_rank else 0)
-        assert how.rrf_vector == (1 / (60 + how.vector_rank) if how.vector_rank else 0)
         assert how.rrf == pytest.approx(how.rrf_lexical + how.rrf_vector)
         assert passage.score == pytest.approx(how.rrf / (2 / 61))
         assert f"{passage.score:.4f}" in how.formula
     assert [passage.score for passage in found.passages] == sorted((passage.score for passage in found.passages), reverse=True)
+
+
+def test_of_sources_of_one_passage_the_first_in_both_branches_counts_fully_and_the_others_by_how_close_they_come(scope: Scope, collection: Collection) -> None:
+    embed(*(make_document(collection, [text]) for text in ("entropy", "entropy and heat", "entropy, heat, and a cat on a mat")))
+    best, second, last = (one.explanation for one in retrieval.search(scope, "entropy", explain=True).passages)
+    assert best is not None
+    assert second is not None
+    assert last is not None
+    assert (best.rrf_lexical, best.rrf_vector) == pytest.approx((1 / 61, 1 / 61))
+    assert (last.rrf_lexical, last.rrf_vector) == pytest.approx((0.25 / 63, 0.25 / 63))
+    assert 0.25 / 62 < second.rrf_vector < 1 / 62
+
+
+def test_a_passage_between_answers_is_lifted_above_one_that_stands_alone(scope: Scope, collection: Collection) -> None:
+    lecture = make_document(collection, ["entropy law", "entropy rises", "entropy law again"], title="Lecture")
+    embed(lecture, make_document(collection, ["weather", "entropy rises", "cooking"], title="Other"))
+    titles = [passage.origin.title for passage in retrieval.search(scope, "entropy rises").passages if passage.text == "entropy rises"]
+    assert titles[0] == "Lecture"
 
 
 def test_the_scores_of_the_words_add_up_to_the_bm25_score(scope: Scope, collection: Collection) -> None:
@@ -137,8 +153,8 @@ def test_without_explain_nothing_is_explained(scope: Scope, collection: Collecti
 
 
 def test_first_in_both_branches_is_a_score_of_one(scope: Scope, collection: Collection) -> None:
-    embed(make_document(collection, ["entropy", "something else altogether"]))
-    assert retrieval.search(scope, "entropy").passages[0].score == 1.0
+    embed(*(make_document(collection, [text]) for text in ("entropy", "something else altogether")))
+    assert retrieval.search(scope, "entropy").passages[0].score == pytest.approx(1)
 
 
 def test_the_same_search_gives_the_same_order_also_of_equals(scope: Scope, collection: Collection) -> None:
