@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.browser.site import Site
+from tests.model_standin import ModelStandIn
 from tests.youtube_standin import YouTubeStandIn
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
@@ -45,10 +46,18 @@ def browser(playwright_driver: Playwright) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def site() -> Iterator[Site]:
-    """A running site, seeded, with a worker; its YouTube is the stand-in."""
+def language_model() -> Iterator[ModelStandIn]:
+    """The language model of the running site: it writes the hypothetical answers that a search looks for, at once unless a test makes it slow."""
+    with ModelStandIn() as standin:
+        yield standin
+
+
+@pytest.fixture(scope="session")
+def site(language_model: ModelStandIn) -> Iterator[Site]:
+    """A running site, seeded, with a worker; its YouTube and its language model are stand-ins."""
     home = Path(tempfile.mkdtemp(prefix="cuebase-browser-"))
-    with YouTubeStandIn() as standin, Site(home, **standin.environment()) as site:
+    models = {"EMBEDDING_PROVIDER": "fake", "RERANKER": "none", "LLM_PROVIDER": "openai", "DISABLE_CONTEXTUAL_RETRIEVAL": "1"}
+    with YouTubeStandIn() as standin, Site(home, **standin.environment(), **models, **language_model.settings()) as site:
         site.seed()
         with site.worker(), site.server():
             yield site

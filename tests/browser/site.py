@@ -13,8 +13,13 @@ from tests.instance import ROOT, Instance, kill, wait_until
 
 SEED = """
 import json
+from datetime import timedelta
 from django.contrib.auth.models import User
-from tests.makers import caption_json, make_cues
+from django.utils import timezone
+from citations import ingestion
+from citations.errors import ModelRefused
+from citations.models import Source
+from tests.makers import caption_json, make_cues, make_document
 from transcripts import samples, storing
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Video
@@ -38,7 +43,22 @@ feed = Feed.objects.create(collection=library, kind="channel", youtube_id="UC" +
 failed = Job.objects.create(collection=library, kind="video", target="bbbbbbbbbbb", state="failed")
 failed.fail(NoCaptions("This video has no captions."))
 bare = Video.objects.create(collection=library, key="bare", title="Nothing said yet")
-print(json.dumps({"long": long.pk, "library": library.pk, "bare": bare.pk, "failed": failed.pk, "feed": feed.pk}))
+ingestion.index_words()
+for source in Source.objects.waiting():
+    ingestion.ingest(source.pk)
+book = make_document(
+    library,
+    ["The error of the last layer runs backwards through the network.", "Each weight follows its gradient.", "<b>Bold</b> networks forget."],
+    title="A book on networks",
+)
+for chunk in book.chunks.all():
+    type(chunk).objects.filter(pk=chunk.pk).update(page=chunk.ordinal + 1, last_page=chunk.ordinal + 1, heading="2. Gradients")
+Source.objects.filter(pk=book.pk).update(kind="pdf", state="ready", author="M. Weber", language="en", tags=["book"])
+broken = Source.objects.create(collection=library, kind="text", title="Notes that no model takes")
+broken.fail(ModelRefused("The model server refused the key."))
+Source.objects.create(collection=library, kind="text", title="Notes that wait", step="waiting for its turn", run_after=timezone.now() + timedelta(days=1))
+seeded = {"long": long.pk, "library": library.pk, "bare": bare.pk, "failed": failed.pk, "feed": feed.pk}
+print(json.dumps({**seeded, "book": str(book.uuid), "broken": str(broken.uuid), "lecture": str(Source.objects.get(video=long, language="en").uuid)}))
 """
 
 LINK = """

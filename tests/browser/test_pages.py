@@ -20,6 +20,16 @@ PAGES = {
     "video with hits": "/videos/{long}/?q=gradient+error",
     "video without transcript": "/videos/{bare}/",
     "delete video": "/videos/{long}/delete/",
+    "search": "/search/",
+    "search with hits": "/search/?q=network+error",
+    "search with filters": "/search/?q=backwards&mode=lexical&kind=pdf&kind=video&tag=book&language=en&since=2001-01-01&end=9:00:00",
+    "search in vain": "/search/?q=zebra&mode=lexical",
+    "search refused": "/search/?q=network&since=soon",
+    "sources": "/sources/",
+    "failed sources": "/sources/?state=failed",
+    "source": "/sources/{lecture}/",
+    "page of a document": "/sources/{book}/?page=2",
+    "delete document": "/sources/{book}/delete/",
     "activity": "/activity/",
     "job": "/jobs/{failed}/",
     "remove feed": "/feeds/{feed}/remove/",
@@ -73,7 +83,7 @@ def test_a_page_breaks_no_rule_and_asks_nobody_else(visit: Callable[..., Visit],
     found.page.wait_for_timeout(150)
     expected = [text for text in found.console if "Failed to load resource" in text]  # the page's own 404 or 410
     assert found.console == expected
-    assert len(expected) == (name in ("not found", "used link"))
+    assert len(expected) == (name in ("not found", "used link", "search refused"))
     assert found.foreign == []
 
 

@@ -14,6 +14,7 @@ from django.utils.html import escape
 
 from tests.makers import caption_json, make_cues, make_user, make_video
 from transcripts import acquisition, library, shelving, storing
+from transcripts.cues import Cue
 from transcripts.errors import Blocked, NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Thumbnail, Transcript, Video, WorkerPulse, YouTubeGate
 from transcripts.templatetags.transcripts import ago, marked, spoken_length, with_code
@@ -196,6 +197,14 @@ def test_a_video_opens_at_a_moment_with_its_line_marked(page: Client, video: Vid
     found = text_of(page.get(f"/videos/{video.pk}/?t=15m7s"))
     assert '<p class="cue at" id="t905000"' in found
     assert "part 4 of 10" in found
+
+
+def test_a_moment_cut_to_whole_seconds_means_the_line_that_begins_within_it(page: Client, collection: Collection) -> None:
+    cues = [Cue(start=59_000, end=60_900, text="before"), Cue(start=60_900, end=63_000, text="meant")]
+    address = f"/videos/{make_video(collection, cues=cues).pk}/"
+    assert '<p class="cue at" id="t60900"' in text_of(page.get(f"{address}?t=60s"))
+    assert '<p class="cue at" id="t59000"' in text_of(page.get(f"{address}?t=60.5"))
+    assert '<p class="cue at" id="t59000"' in text_of(page.get(f"{address}?t=59s"))
 
 
 def test_a_moment_behind_the_end_opens_the_last_line(page: Client, video: Video) -> None:

@@ -110,11 +110,12 @@ def _changeable(request: PageRequest, pk: int) -> Video:
 
 def _chunk(request: PageRequest, video: Video, transcript: Transcript, language: str) -> dict[str, Any]:
     moment = _moment(request.GET.get("t", ""))
-    index = _index(request.GET["chunk"]) if "chunk" in request.GET else library.chunk_index_at(transcript, moment or 0)
+    latest = _latest(moment or 0.0)
+    index = _index(request.GET["chunk"]) if "chunk" in request.GET else library.chunk_index_at(transcript, latest / 1000)
     chunk = library.read(video, language=language, chunk_index=index).reading.chunk
     at = None
     if moment is not None and chunk is not None:
-        at = max((cue.start for cue in chunk.cues if cue.start <= moment * 1000), default=chunk.cues[0].start)
+        at = max((cue.start for cue in chunk.cues if cue.start <= latest), default=chunk.cues[0].start)
     return {"transcript": transcript, "chunk": chunk, "at": at, "start": int(moment or 0)}
 
 
@@ -129,6 +130,11 @@ def _moment(text: str) -> float | None:
         return parse_clock(text) if text else None
     except InvalidTime:
         return None  # the video is what was asked for; a broken time must not hide it
+
+
+def _latest(moment: float) -> int:
+    """Return the last millisecond that an address means: times are cut to whole seconds in it, so that a line may begin up to a second later."""
+    return int(moment * 1000) + (999 if moment.is_integer() else 0)
 
 
 def _index(text: str) -> int:

@@ -1,0 +1,294 @@
+"""Searching in a real browser: by keyboard and without scripts, with first and final results, filters, marks, and where a hit leads."""
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.site import Site
+from tests.model_standin import ModelStandIn
+
+pytestmark = pytest.mark.browser
+
+SEARCH = "/search/?q=backpropagation+error"
+PROGRESS = """
+from citations.models import Source
+Source.objects.get(title="Notes that wait").report(step="embedding", done=30, total=40)
+"""
+
+
+@pytest.fixture
+def slow_answer(language_model: ModelStandIn) -> Iterator[threading.Event]:
+    """Hold the language model's answers back until the event is set; it always answers in the words of one passage."""
+    may_answer, usual = threading.Event(), language_model.answer
+
+    def answer(_: str) -> str:
+        may_answer.wait(20)
+        return "Convolution and pooling. Now let us look at convolution and pooling."
+
+    language_model.answer = answer
+    yield may_answer
+    may_answer.set()
+    language_model.answer = usual
+
+
+def ask(page: Page, question: str) -> None:
+    """Type a question and press Enter."""
+    page.get_by_label("Search the library").fill(question)
+    page.keyboard.press("Enter")
+
+
+def begins(hit: Locator) -> str:
+    """Return the time at which a hit begins, as it is written on its link."""
+    return str(re.findall(r"\d+:[\d:]+", hit.inner_text())[0])
+
+
+def final(page: Page) -> None:
+    """Wait until the results are the final ones."""
+    expect(page.locator(".passage").first).to_be_visible()
+    expect(page.locator("[data-refining]")).to_have_count(0)
+
+
+def test_a_question_is_answered_without_loading_the_page_anew(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/")
+    page.evaluate("window.here = true")
+    expect(page.get_by_label("Search the library")).to_be_focused()
+    ask(page, "backpropagation error")
+    expect(page.locator(".passage mark").first).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/search/\?q=backpropagation\+error$"))
+    final(page)
+    expect(page.locator("#announcer")).to_have_text(re.compile(r"In their final order: \d+ passages in \d+ source"))
+    assert page.evaluate("window.here") is True
+
+
+def test_going_back_brings_the_question_before(visit: Callable[..., Visit]) -> None:
+    page = visit().go(SEARCH)
+    final(page)
+    ask(page, "convolution")
+    expect(page).to_have_url(re.compile(r"q=convolution"))
+    page.go_back()
+    expect(page.get_by_label("Search the library")).to_have_value("backpropagation error")
+    expect(page.locator(".passage mark", has_text="Backpropagation").first).to_be_visible()
+
+
+def test_typing_alone_asks_nothing(visit: Callable[..., Visit]) -> None:
+    found = visit()
+    page = found.go("/search/")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_label("Search the library").press_sequentially("error", delay=20)
+    page.wait_for_timeout(500)
+    assert [url for url in asked if "/static/" not in url] == []
+
+
+def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/?q=error")
+    final(page)
+    page.get_by_label("Words: exactly these words").check()
+    expect(page).to_have_url(re.compile(r"mode=lexical"))
+    page.locator("#filters summary").click()
+    page.get_by_label("Kind").select_option("pdf")
+    expect(page.locator(".chip-on")).to_have_text(re.compile("Kind PDF"))
+    expect(page.locator(".passage")).to_have_count(1)
+    expect(page.locator("#filters")).to_have_attribute("open", "")
+    page.get_by_label("Tag").select_option("book")
+    expect(page.locator(".chip-on")).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"\?q=error&mode=lexical&kind=pdf&tag=book$"))
+    page.get_by_label("Remove the filter Kind: PDF").click()
+    expect(page).to_have_url(re.compile(r"\?q=error&mode=lexical&tag=book$"))
+    expect(page.locator(".chip-on")).to_have_count(1)
+
+
+def test_a_filter_that_cannot_be_understood_leaves_the_results_and_says_why(visit: Callable[..., Visit]) -> None:
+    page = visit().go(SEARCH)
+    final(page)
+    count = page.locator(".passage").count()
+    page.locator("#filters summary").click()
+    page.get_by_label("Up to").fill("late")
+    page.keyboard.press("Tab")
+    expect(page.locator("#notices [role=alert]")).to_contain_text("“late” is not a time")
+    expect(page.locator(".passage")).to_have_count(count)
+
+
+def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(visit: Callable[..., Visit], slow_answer: threading.Event) -> None:
+    page = visit(viewport={"width": 1000, "height": 600}).go("/search/?q=captions+times&source=why-captions-have-times&limit=30")
+    expect(page.locator("[data-refining]")).to_contain_text("First results")
+    for _ in range(6):
+        page.keyboard.press("j")
+    page.keyboard.press("e")
+    reading = page.evaluate("document.activeElement.id")
+    assert reading.startswith("hit-")
+    top = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    before = page.locator(".passage-open").evaluate_all("all => all.map(one => one.id)")
+    slow_answer.set()
+    final(page)
+    expect(page.locator("#announcer")).to_have_text(re.compile("In their final order"))
+    after = page.locator(".passage-open").evaluate_all("all => all.map(one => one.id)")
+    assert after != before
+    assert reading in after
+    assert page.evaluate("document.activeElement.id") == reading
+    assert page.evaluate("document.activeElement.getBoundingClientRect().top") == pytest.approx(top, abs=2)
+    expect(page.locator(f"#why-{reading.removeprefix('hit-')}")).to_have_attribute("open", "")
+    page.locator("#stages summary").click()
+    expect(page.locator("#stages")).to_contain_text("Convolution and pooling.")
+
+
+def test_where_the_closer_look_fails_the_first_results_stay(visit: Callable[..., Visit]) -> None:
+    found = visit()
+    found.context.route(re.compile("full=1"), lambda route: route.abort())
+    page = found.go(SEARCH)
+    expect(page.locator("[data-refining]")).to_contain_text("A closer look was not possible")
+    expect(page.locator(".passage").first).to_be_visible()
+
+
+def test_a_search_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.locator("body").evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("/")
+    page.keyboard.type("gradient")
+    page.keyboard.press("Enter")
+    final(page)
+    page.keyboard.press("ArrowDown")
+    first, second = page.locator(".passage-open").nth(0), page.locator(".passage-open").nth(1)
+    expect(first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(second).to_be_focused()
+    page.keyboard.press("k")
+    expect(first).to_be_focused()
+    page.keyboard.press("e")
+    expect(page.locator(".passage").first.get_by_text("BM25, word by word")).to_be_visible()
+    page.keyboard.press("e")
+    expect(page.locator(".passage").first.get_by_text("BM25, word by word")).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("Explain its score")
+    page.keyboard.press("Escape")
+    expect(first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/videos/\d+/\?t=\d+s|/sources/"))
+
+
+def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/?q=pooling")
+    final(page)
+    page.keyboard.press("j")
+    hit = page.locator(".passage").first
+    right, wrong = hit.locator(".mark-right"), hit.locator(".mark-wrong")
+    page.keyboard.press("r")
+    expect(right).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#announcer")).to_have_text("Marked as right")
+    wrong.click()
+    expect(wrong).to_have_attribute("aria-pressed", "true")
+    expect(right).to_have_attribute("aria-pressed", "false")
+    expect(wrong).to_be_focused()
+    page.reload()
+    final(page)
+    expect(wrong).to_have_attribute("aria-pressed", "true")
+    wrong.click()
+    expect(wrong).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("#announcer")).to_have_text("The mark is taken back")
+    page.reload()
+    final(page)
+    expect(wrong).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_hit_opens_the_video_at_its_second(visit: Callable[..., Visit], site: Site) -> None:
+    page = visit().go("/search/?q=%22point+400%22&mode=lexical")
+    link = page.locator(".passage-open").first
+    start = begins(link)
+    link.click()
+    expect(page).to_have_url(re.compile(rf"/videos/{site.seeded['long']}/\?t=\d+s"))
+    line = page.locator(".cue.at")
+    expect(line).to_be_in_viewport()
+    expect(line.locator(".time")).to_have_text(start)
+    expect(page.locator("[data-play-label]")).to_contain_text(f"Play from {start}")
+
+
+def test_a_hit_opens_a_recording_that_came_as_a_file_at_its_second_too(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/?q=rare+word&mode=lexical&source=how-bm25-ranks")
+    link = page.locator(".passage-open").last
+    start = begins(link)
+    link.click()
+    expect(page.locator(".cue.at")).to_be_in_viewport()
+    expect(page.locator(".cue.at .time")).to_have_text(start)
+    expect(page.locator(".player")).to_have_count(0)
+
+
+def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/?q=forget&mode=lexical&kind=pdf")
+    expect(page.locator(".passage-text")).to_have_text("<b>Bold</b> networks forget.")
+    page.locator(".passage-open").click()
+    expect(page.locator(".chunk-row.at")).to_contain_text("page 3")
+    expect(page.locator(".chunk-row.at")).to_be_in_viewport()
+
+
+def test_more_passages_come_below_and_the_first_new_one_is_read_next(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/?q=gradient&mode=lexical")
+    expect(page.locator(".passage")).to_have_count(10)
+    page.locator("#more").click()
+    expect(page.locator(".passage")).to_have_count(30)
+    expect(page.locator(".passage-open").nth(10)).to_be_focused()
+    expect(page).to_have_url(re.compile("limit=30$"))
+
+
+def test_everything_is_searched_without_scripts(visit: Callable[..., Visit]) -> None:
+    page = visit(java_script_enabled=False).go("/search/")
+    page.get_by_label("Search the library").fill("pooling")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("link", name="Take a closer look").click()
+    expect(page.locator(".passage").first).to_be_visible()
+    expect(page.get_by_role("link", name="Take a closer look")).to_have_count(0)
+    page.locator("#filters summary").click()
+    page.get_by_label("Language").select_option("en")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator(".chip-on")).to_contain_text("Language en")
+    page.locator(".mark-right").first.click()
+    expect(page.locator(".mark-right[aria-pressed=true]")).to_have_count(1)
+    expect(page.locator(".chip-on")).to_contain_text("Language en")
+    page.locator(".mark-right[aria-pressed=true]").click()
+    expect(page.locator(".mark-right[aria-pressed=true]")).to_have_count(0)
+
+
+def test_a_video_is_searched_by_meaning_from_its_page(visit: Callable[..., Visit], site: Site) -> None:
+    page = visit().go(f"/videos/{site.seeded['long']}/")
+    page.get_by_role("link", name="Search this video by meaning").click()
+    expect(page.locator(".chip-on")).to_contain_text("A long lecture on neural networks")
+    ask(page, "functions")
+    final(page)
+    expect(page.locator(".group")).to_have_count(1)
+    expect(page.locator(".chip-on")).to_have_count(1)
+
+
+def test_sources_move_on_by_themselves(visit: Callable[..., Visit], site: Site) -> None:
+    page = visit().go("/sources/?q=wait")
+    expect(page.locator(".source")).to_contain_text("waiting")
+    site.python(PROGRESS)
+    expect(page.locator(".source progress")).to_have_attribute("value", "75")
+    expect(page.locator(".source")).to_contain_text("Embedding · 30 of 40")
+
+
+def test_sources_are_walked_by_keyboard(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/sources/?q=book")
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="A book on networks")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("A book on networks")
+    page.wait_for_load_state()
+    page.keyboard.press("/")
+    page.keyboard.type("gradient")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chip-on")).to_contain_text("A book on networks")
+    expect(page.locator(".passage mark").first).to_be_visible()
+
+
+def test_a_reader_marks_hits_and_changes_no_source(visit: Callable[..., Visit], site: Site) -> None:
+    page = visit("vera").go("/search/?q=pooling")
+    final(page)
+    page.locator(".mark-wrong").first.click()
+    expect(page.locator(".mark-wrong").first).to_have_attribute("aria-pressed", "true")
+    page.goto(f"{site.url}/sources/{site.seeded['broken']}/")
+    expect(page.get_by_role("button", name="Index again")).to_have_count(0)
