@@ -13,6 +13,7 @@ from transcripts.plaintext import clean
 from transcripts.scope import Scope
 
 MAX_WORDS = 10  # of a listing's search; each is a condition on every field
+ID_LENGTH = 6  # characters of an id's beginning that tell it from a word
 MAX_QUERY = 1_000  # characters of them
 
 
@@ -50,7 +51,7 @@ class Page:
 
 
 def list_sources(scope: Scope, wanted: Filter = Filter(), *, words: str = "", state: str = "", offset: int = 0, limit: int = 25) -> Page:  # noqa: B008  frozen
-    """Return a page of sources in whose title, author or id every one of ``words`` occurs.
+    """Return a page of sources in whose title, author or video's id every one of ``words`` occurs, or whose own id begins with it.
 
     Raises ``InvalidFilter`` for a state there is none of, ``SourceNotFound`` and ``CollectionNotFound``.
     """
@@ -84,5 +85,10 @@ def _shown(found: SourceQuerySet) -> SourceQuerySet:
 
 def _containing(found: SourceQuerySet, words: str) -> SourceQuerySet:
     for word in clean(words, MAX_QUERY).split()[:MAX_WORDS]:
-        found = found.filter(Q(title__icontains=word) | Q(author__icontains=word) | Q(video__key__icontains=word))
+        found = found.filter(Q(title__icontains=word) | Q(author__icontains=word) | Q(video__key__icontains=word) | _identified(word))
     return found
+
+
+def _identified(word: str) -> Q:
+    """Match ids by their beginning: short words, such as “bad”, are words."""
+    return Q(uuid__istartswith=word) if len(word) >= ID_LENGTH else Q()

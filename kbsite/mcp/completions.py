@@ -5,6 +5,7 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CompleteRequestParams, CompleteResult, Completion
 
+from citations import sources
 from kbsite.auth import Caller
 from kbsite.mcp.bridge import in_thread
 from kbsite.mcp.identity import caller
@@ -31,6 +32,8 @@ def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Compl
     match name:
         case "videoId":
             return _videos(by, typed, given.get("collection", ""))
+        case "id":
+            return _sources(by, typed)
         case "language":
             return _starting(_languages(by, given.get("videoId", "")), typed)
         case "collection":
@@ -44,6 +47,12 @@ def _videos(by: Caller, typed: str, collection: str) -> Completion:
     except NotFound:
         return Completion(values=[], total=0, has_more=False)
     return Completion(values=list(dict.fromkeys(video.key for video in found.videos)), total=found.total, has_more=found.next is not None)
+
+
+def _sources(by: Caller, typed: str) -> Completion:
+    """Complete the id of a source by its beginning, or by words of its title."""
+    found = sources.list_sources(by.scope, words=typed, limit=MOST)
+    return Completion(values=[str(source.uuid) for source in found.sources], total=found.total, has_more=found.next is not None)
 
 
 def _languages(by: Caller, reference: str) -> list[str]:

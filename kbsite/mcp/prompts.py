@@ -36,9 +36,10 @@ def register(mcp: MCPServer[Any]) -> None:
         question: Annotated[str, Field(description="What you want to know.", max_length=1000)],
         videoId: Annotated[str, Field(description="Only in this video.", max_length=2048)] = "",
     ) -> str:
-        where = f"the video {await in_thread(_name, caller(), videoId)}" if videoId else "the library (find likely videos with list_transcripts)"
+        where = f"the video {await in_thread(_name, caller(), videoId)}" if videoId else "the library"
+        tool = "search_transcript" if videoId else "search_knowledge_base"
         return (
-            f"Answer from {where}: {question}\n\nSearch with search_transcript in several wordings, read around the hits with get_transcript and startTime and "
+            f"Answer from {where}: {question}\n\nSearch with {tool} in several wordings, read around the hits with get_transcript and startTime and "
             f"endTime, and quote word for word what supports each claim. {_CITING}"
         )
 
