@@ -4,18 +4,21 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import numpy as np
 import pytest
 from django.db import connection, transaction
+from hypothesis import given
+from hypothesis import strategies as st
 
 from citations import lexical
 from citations.errors import SourceNotFound
 from citations.filters import Reach
-from citations.lexical import Scored, merging
-from citations.lexical.postings import Words
+from citations.lexical import Scored, merging, snapshot
+from citations.lexical.postings import Words, skyline
 from citations.models import Chunk, LexBlock, LexEntry, Source
 from citations.queries import parse
 from tests.makers import SENTENCES, make_document, replace_chunks
-from transcripts.bm25 import Index
+from transcripts.bm25 import Index, length_norm, score_formula
 from transcripts.models import Collection
 
 EVERYWHERE = Reach(sources=None, chunks=1)
@@ -226,15 +229,36 @@ def min_place(source: Source) -> int:
     return source.chunks.earliest("place").place
 
 
+def test_a_merge_in_the_middle_of_a_search_is_noticed(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "INLINE", 0)
+    make_document(collection, numbered(SENTENCES, 10))
+    lexical.merge(spare=0)
+    make_document(collection, numbered(SENTENCES, 7))
+    read = snapshot._block_data
+    monkeypatch.setattr(snapshot, "_block_data", lambda *args: (lexical.merge(spare=0), read(*args))[1])
+    assert_as_expected(["neural network"], limit=50)
+    assert not LexEntry.objects.filter(merged=False).exists()
+
+
+@given(st.lists(st.tuples(st.integers(1, 300), st.integers(1, 400)), min_size=1), st.floats(0.5, 500))
+def test_no_posting_scores_more_than_the_best_of_its_blocks_skyline(postings: list[tuple[int, int]], average: float) -> None:
+    frequencies, lengths = np.array(postings).T.astype(np.uint32)
+    pairs = np.frombuffer(skyline(frequencies, lengths), "<u4").reshape(-1, 2).tolist()
+    assert {(times, length) for times, length in pairs} <= set(postings)
+    scores = [max(score_formula(times, length_norm(length, average), 1.0) for times, length in some) for some in (pairs, postings)]
+    assert scores[0] == scores[1]
+
+
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_lost_or_doubled_while_sources_are_replaced_deleted_and_merged(transactional_db: None) -> None:
+def test_nothing_is_lost_or_doubled_while_sources_are_replaced_deleted_and_merged(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("citations.lexical.snapshot.INLINE", 2)  # so that most is read by a second statement
     collection = Collection.objects.create(name="Busy", slug="busy")
     kept = [make_document(collection, whales(n)) for n in range(4)]
     found: list[int] = []
     run_together(
         *(partial(keep_replacing, source) for source in kept[:3]),
         *(partial(keep_searching, found) for _ in range(2)),
-        partial(repeat, 12, partial(lexical.merge, spare=0)),
+        *(partial(repeat, 12, partial(lexical.merge, spare=0)) for _ in range(2)),
         partial(repeat, 8, lambda: make_document(collection, ["a passing dolphin"] * 3).delete()),
     )
     assert set(found) == {20}

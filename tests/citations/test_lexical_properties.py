@@ -99,6 +99,8 @@ class Library(RuleBasedStateMachine):
 def test_whatever_is_done_to_the_library_a_search_finds_what_one_index_over_all_of_it_would(db: None, pack: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("postings", "parts", "merging"):
         monkeypatch.setattr(f"citations.lexical.{module}.PACK", pack)
+    for few in ("snapshot.INLINE", "merging.FEW", "ranking.FEW"):  # what is done with many postings is done with more than two
+        monkeypatch.setattr(f"citations.lexical.{few}", 2)
     run_state_machine_as_test(
         Library,
         settings=settings(
