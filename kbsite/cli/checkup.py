@@ -40,8 +40,7 @@ def run() -> list[Check]:
     database = _guarded("PostgreSQL", _postgres)
     checks.append(database)
     if database.ok:
-        after = (("pgvector", _pgvector), ("Migrations", _migrations), ("Queue", _broker), ("Worker", _worker), ("YouTube", _gate))
-        checks += [_guarded(name, look) for name, look in after]
+        checks += [_guarded(name, look) for name, look in _AFTER_DATABASE]
     checks += [_package(name) for name in ("yt-dlp", "youtube-transcript-api")]
     return [*checks, _guarded("Port", _port)]
 
@@ -107,6 +106,36 @@ def _migrations() -> Check:
     return Check("Migrations", ok=not missing, detail=detail, hint="Any other `kb` command applies them, for example `kb list`.")
 
 
+def _embeddings() -> Check:
+    from citations import lock
+
+    space = lock.active()  # raises where the settings name another model
+    if space is None:
+        return Check("Embeddings", ok=True, detail=f"locked to no model yet; the first ingest locks them to {lock.describe(*lock.wanted())}")
+    lock.embedder_of(space)  # raises where it cannot be had
+    return Check("Embeddings", ok=True, detail=f"locked to {space}")
+
+
+def _cross_encoder() -> Check:
+    from citations import conf
+    from citations.providers import registry
+
+    if conf.reranker() == conf.NO_RERANKER:
+        return Check("Cross-encoder", ok=None, detail="switched off", hint="RERANKER names one; without it, passages stay in the order of words and meaning.")
+    if registry.reranker() is None:
+        return Check("Cross-encoder", ok=None, detail=f"{conf.reranker()} is not here", hint="`kb models fetch` gets it; RERANKER=none goes without.")
+    return Check("Cross-encoder", ok=True, detail=conf.reranker())
+
+
+def _sources() -> Check:
+    from citations import sources
+    from kbsite.auth import everything
+
+    counts = sources.list_sources(everything(), limit=0).counts
+    detail = f"{counts.ready} of {counts.total} found by words and meaning, {counts.unfinished} on their way, {counts.failed} failed"
+    return Check("Sources", ok=None if counts.failed or counts.unfinished else True, detail=detail, hint="`kb sources` shows which, and why.")
+
+
 def _broker() -> Check:
     from kbsite.celery import app, make_queue_folders
 
@@ -153,3 +182,15 @@ def _port() -> Check:
         except OSError as error:
             return Check("Port", ok=False, detail=f"{settings.PORT} of {settings.HOST}: {error.strerror}", hint="Use `kb serve --port N`, or set PORT.")
     return Check("Port", ok=True, detail=f"{settings.PORT} is free")
+
+
+_AFTER_DATABASE: tuple[tuple[str, Callable[[], Check]], ...] = (
+    ("pgvector", _pgvector),
+    ("Migrations", _migrations),
+    ("Embeddings", _embeddings),
+    ("Cross-encoder", _cross_encoder),
+    ("Sources", _sources),
+    ("Queue", _broker),
+    ("Worker", _worker),
+    ("YouTube", _gate),
+)

@@ -4,14 +4,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kbsite import settings
 from kbsite.cli import configuration
 from tests.kbsite.cli.conftest import Kb
+from tests.makers import make_source, make_video
 from transcripts.errors import Blocked
-from transcripts.models import WorkerPulse, YouTubeGate
+from transcripts.models import Collection, WorkerPulse, YouTubeGate
 
 
 def test_every_setting_is_shown_with_its_origin(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +66,9 @@ def test_the_doctor_finds_a_healthy_library_healthy(kb: Kb) -> None:
         "PostgreSQL",
         "pgvector",
         "Migrations",
+        "Embeddings",
+        "Cross-encoder",
+        "Sources",
         "Queue",
         "Worker",
         "YouTube",
@@ -79,6 +84,21 @@ def test_the_doctor_names_what_is_not_running_without_failing(kb: Kb) -> None:
     assert "none is running" in shown.out
     assert "closed until" in shown.out
     assert "PROXY_URL" in shown.out
+
+
+def test_the_doctor_says_what_is_not_searched_yet(kb: Kb, library: Collection, settings: Any) -> None:
+    settings.RERANKER = "none"
+    make_source(make_video(library, key="a"))
+    make_source(make_video(library, key="b"), state="failed")
+    make_source(make_video(library, key="c"), state="words")
+    checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
+    assert (checks["Sources"]["ok"], checks["Sources"]["detail"]) == (None, "1 of 3 found by words and meaning, 1 on their way, 1 failed")
+    assert "kb sources" in checks["Sources"]["hint"]
+    assert (checks["Cross-encoder"]["ok"], checks["Cross-encoder"]["detail"]) == (None, "switched off")
+    settings.RERANKER = "nowhere/no-such-model"
+    checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
+    assert checks["Cross-encoder"]["ok"] is None
+    assert "no-such-model is not here" in checks["Cross-encoder"]["detail"]
 
 
 def test_the_doctor_fails_where_something_fails(kb: Kb, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
