@@ -59,14 +59,14 @@ def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
     return done
 
 
-def ingest(pk: int, *, on_progress: Told | None = None, meanwhile: Callable[[], object] | None = None) -> None:
+def ingest(pk: int, *, on_progress: Told | None = None, meanwhile: Callable[[], object] | None = None, contexts: bool = True) -> None:
     """Do what is left to do for a source; nothing when another process does it, or nothing is left. Expected failures are noted with it.
 
-    ``meanwhile`` is called between two batches: a long source must not keep the words of others waiting.
+    ``meanwhile`` is called between two batches: a long source must not keep the words of others waiting. ``contexts`` false leaves those for later.
     """
     source = Source.objects.filter(pk=pk).first()
     if source is not None:
-        _take(source, _Ingest(source, on_progress, meanwhile).perform, only=(State.PENDING, State.WORDS, State.READY))
+        _take(source, _Ingest(source, on_progress, meanwhile, contexts).perform, only=(State.PENDING, State.WORDS, State.READY))
 
 
 def start_anew(source: Source) -> None:
@@ -158,6 +158,7 @@ class _Ingest:
     source: Source
     on_progress: Told | None = None
     meanwhile: Callable[[], object] | None = None
+    contexts: bool = True
 
     def perform(self) -> None:
         """Do all that is left."""
@@ -165,7 +166,7 @@ class _Ingest:
             self.find_by_words()
         if self.source.state == State.WORDS:
             self.find_by_meaning()
-        if self.source.state == State.READY and conf.uses_context():
+        if self.source.state == State.READY and self.contexts and conf.uses_context():
             self.add_contexts()
 
     def find_by_words(self) -> None:

@@ -24,7 +24,7 @@ def boot(*, migrate: bool = True) -> None:
     django.setup()
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns where it is missing; nothing has to be collected into it
     if migrate and _stamp() != _wanted_stamp():
-        _migrate()
+        migrate_now()
 
 
 def join_database() -> None:
@@ -38,7 +38,8 @@ def is_embedded() -> bool:
     return not settings.DATABASE_URL
 
 
-def _migrate() -> None:
+def migrate_now() -> None:
+    """Bring the schema up to date, whatever was noted of it; one process does, the others wait."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         try:

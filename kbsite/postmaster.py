@@ -114,6 +114,11 @@ def bring_up(home: Home, account: Account, *, fast: bool) -> None:
     _make_database(home)
 
 
+def program(name: str) -> Path:
+    """Return where a bundled program of PostgreSQL is. Raises ``ProgramsMissing``."""
+    return _programs() / name
+
+
 def stop(home: Home) -> None:
     """End the server, if it runs, and wait for it at most ``STOP_SECONDS`` and a little."""
     pid = _written_pid(home.pid_file)

@@ -34,6 +34,7 @@ class Instance:
             "YOUTUBE_KB_DATA_DIR": str(home),
             "SECRET_KEY": "only-for-tests-" * 4,
             "YOUTUBE_PACING_SECONDS": "0",
+            "EMBEDDING_PROVIDER": "fake",
             "PYTHONUNBUFFERED": "1",
             **environment,
         }

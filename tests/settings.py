@@ -15,5 +15,6 @@ atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 
 from kbsite.settings import *  # noqa: E402, F403
 
+EMBEDDING_PROVIDER = "fake"  # tests of meaning name the real one
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405  WhiteNoise warns where it is missing

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch, prefetch_related_objects
 
-from kbsite.cli import following, importing, shapes
+from kbsite.cli import following, importing, indexing, shapes
 from kbsite.cli.importing import Problem
 from kbsite.cli.terminal import note, print_json, say, table
 from kbsite.errors import exit_code_of
@@ -46,6 +46,7 @@ class Report:
     jobs: list[Job] = field(default_factory=list)
     exit_code: int = 0
     waited: bool = False
+    indexed: indexing.Indexed = field(default_factory=indexing.Indexed)
 
     def fail(self, name: str, error: KnowledgeBaseError) -> None:
         """Note a problem with something that was named."""
@@ -66,6 +67,7 @@ class Report:
             "videos": [shapes.video(video) for video in videos.values()],
             "jobs": [shapes.job(one) for one in self.jobs],
             "problems": [problem.as_json() for problem in self.problems],
+            "indexed": self.indexed.as_json(),
         }
 
     def print(self, *, as_json: bool) -> None:
@@ -79,6 +81,7 @@ class Report:
             note("No caption files are there: nothing was added.", "yellow")
         self._print_jobs()
         self._print_problems()
+        self.indexed.print()
 
     def _print_jobs(self) -> None:
         for job in self.jobs:
@@ -114,7 +117,15 @@ def add(collection: Collection, what: Sequence[str], *, wishes: Wishes) -> Repor
         _request(collection, address, wishes, report)
     if wishes.wait and report.jobs:
         _follow(report, quiet=wishes.quiet)
+    if videos := _changed(report):
+        report.indexed = indexing.run(videos, wait=wishes.wait, quiet=wishes.quiet)
     return report
+
+
+def _changed(report: Report) -> set[int]:
+    """Return the videos (primary keys) that are to be indexed."""
+    fetched = {pk for job in report.jobs if job.is_finished and (pk := job.video_id)}
+    return fetched | {one.video.pk for one in report.stored if one.change is not storing.Change.UNCHANGED}
 
 
 def _exists(name: str) -> bool:

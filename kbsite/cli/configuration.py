@@ -6,6 +6,7 @@ from typing import Any
 import environ
 
 from kbsite import settings
+from kbsite.cli.terminal import known_error, open_database
 from kbsite.settings import BASE_DIR, OPTIONS, Option
 
 MASK = "••••••"
@@ -46,6 +47,22 @@ def settings_in_use() -> list[InUse]:
     _File.ENVIRON.clear()
     _File.read_env(BASE_DIR / ".env")
     return [_in_use(option) for option in OPTIONS.values()]
+
+
+def lock_lines() -> list[str]:
+    """Say what the library is locked to, and what the settings name instead; a database that is not there, or away, is no reason to show no settings."""
+    if not settings.DATABASE_URL and not (settings.DATA_DIR / "postgres").is_dir():
+        return []
+    try:
+        open_database()
+        from kbsite.cli import holdings
+
+        return holdings.lock_lines()
+    except Exception as error:
+        known = known_error(error)
+        if known is None:
+            raise
+        return [known.message, known.hint]
 
 
 def _in_use(option: Option) -> InUse:

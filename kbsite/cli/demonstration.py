@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from kbsite.cli import shapes
+from kbsite.cli import indexing, shapes
 from kbsite.cli.terminal import say
 from transcripts import library, samples
 from transcripts.library import VideoReading, VideoSearch
@@ -37,6 +37,7 @@ class Demonstration:
 def run() -> Demonstration:
     """Load the samples if they are not there, and use them."""
     videos = {stored.video.key: stored.video for stored in samples.load()}
+    indexing.run([video.pk for video in videos.values()], wait=False, quiet=True)
     short, long = videos[samples.SHORT], videos[samples.LONG]
     return Demonstration(
         reading=library.read(short, language="en"),

@@ -30,7 +30,10 @@ def run(*, sample: bool, with_worker: bool, open_browser: bool) -> None:
         _publish(listener)
         lock.tell(settings.PUBLIC_URL)
         open_database()
-        from kbsite.cli import welcome  # models can be imported only from here on
+        from citations.lock import check  # models can be imported only from here on
+        from kbsite.cli import welcome
+
+        check()
 
         owner = welcome.first_steps(sample=sample)
         worker = Worker() if with_worker else None

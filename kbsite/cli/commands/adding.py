@@ -21,7 +21,7 @@ def add(
     newest: Annotated[int | None, typer.Option(min=1, max=100_000, help="Of a playlist or channel, only the newest so many.", show_default=False)] = None,
     every: Annotated[int | None, typer.Option(min=1, max=8_760, metavar="HOURS", help="Look for new videos every so many hours.", show_default=False)] = None,
     title: Annotated[str, typer.Option(help="The title of one file, or of what is pasted.", show_default=False)] = "",
-    wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait until YouTube's videos are here.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait until YouTube's videos are here, and all is found by meaning.")] = False,
     as_json: Json = False,
 ) -> None:
     """Add videos of YouTube, caption files, folders of them, or a transcript pasted into the standard input (-)."""

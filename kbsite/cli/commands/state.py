@@ -3,7 +3,7 @@
 import typer
 
 from kbsite.cli.options import Json
-from kbsite.cli.terminal import print_json, say, table
+from kbsite.cli.terminal import note, print_json, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +21,8 @@ def config(as_json: Json = False) -> None:
         print_json([one.as_json() for one in found])
     else:
         table(("Setting", "Value", "From", "Meaning"), ((one.name, one.shown, one.origin, one.meaning) for one in found))
+        for line in configuration.lock_lines():
+            note(line)
 
 
 def doctor(as_json: Json = False) -> None:
