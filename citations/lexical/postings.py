@@ -80,15 +80,18 @@ class Postings:
         return self._slots[chosen], self._frequencies[chosen]
 
     def at(self, slots: NDArray[Any]) -> NDArray[Any]:
-        """Return the frequencies at any slots, 0 where it is not said."""
+        """Return the frequencies at some ascending slots, 0 where it is not said."""
         if self.spread is not None:
-            inside = np.minimum(slots, len(self.spread) - 1)
-            return np.where(inside == slots, self.spread[inside], 0)
+            found = self.spread.take(slots, mode="clip")
+            if len(slots) and slots[-1] >= len(self.spread):
+                found[slots >= len(self.spread)] = 0
+            return found
         owned, frequencies = self.pairs()
         if not len(owned):
             return np.zeros(len(slots), np.uint8)
-        places = np.minimum(np.searchsorted(owned, slots.astype(owned.dtype)), len(owned) - 1)
-        return np.where(owned[places] == slots, frequencies[places], 0)
+        places = owned.searchsorted(slots.astype(owned.dtype))
+        places[places == len(owned)] = 0
+        return np.asarray(frequencies[places] * (owned[places] == slots))
 
 
 # Blocks

@@ -144,10 +144,12 @@ def _terms(part: Part, found: Statistics) -> list[Term]:
 
 def _bound(part: Part, postings: Postings, asked: Asked, average: float) -> float:
     sky = part.skies.get(asked.term)
-    if sky:
-        return max(asked.score(frequency, length_norm(length, average)) for frequency, length in _PAIR.iter_unpack(sky))
-    slots, frequencies = postings.pairs()
-    return asked.score(int(frequencies.max()), length_norm(int(part.lengths[slots].min()), average))
+    if not sky:
+        slots, frequencies = postings.pairs()
+        return asked.score(int(frequencies.max()), length_norm(int(part.lengths[slots].min()), average))
+    base, slope = length_norm(0, average), K1 * B / average if average else 0.0
+    most: float = max([frequency / (frequency + base + slope * length) for frequency, length in _PAIR.iter_unpack(sky)])
+    return asked.repetitions * asked.weight * (K1 + 1) * most
 
 
 def _search(part: Part, terms: Sequence[Term], found: Statistics, best: Best, mask: Mask | None) -> None:
@@ -262,9 +264,9 @@ def _rough(asked: Asked, frequencies: NDArray[Any], norms: Rough) -> Rough:
 
 def _norms(part: Part, average: float) -> Rough:
     """Weigh the lengths of all of a part's chunks, or remember how they were weighed."""
-    key = ("norms", *part.key, average)
-    norms: Rough | None = CACHE.get(key)
-    if norms is None:
+    key = ("norms", *part.key)
+    known, norms = CACHE.get(key) or (None, None)
+    if norms is None or known != average:
         norms = _exact_norms(part.lengths, average).astype(np.float32)
-        CACHE.keep(key, norms, norms.nbytes)
+        CACHE.keep(key, (average, norms), norms.nbytes)
     return norms
