@@ -100,6 +100,7 @@ def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict
         "results": results,
         "groups": _grouped(results.passages, names),
         "problem": problem,
+        "is_partial": asked.mode != Mode.LEXICAL and all(stage.name != retrieval.VECTOR for stage in results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
         "others": [(asked.in_mode(mode), label) for mode, label, _ in MODES if mode != asked.mode],

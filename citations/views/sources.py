@@ -42,7 +42,8 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     spot = contents.find_page(source, _number(request.GET.get("page", "")))
     offset = _number(request.GET["offset"]) if "offset" in request.GET else spot.offset
     page = contents.list_chunks(source, offset=offset, limit=PAGE)
-    return render(request, "citations/source.html", {"source": source, "page": page, "at": spot.chunks, "writable": request.reach.writable})
+    rights = {"writable": request.reach.writable, "may_write": source.collection_id in request.reach.writable}
+    return render(request, "citations/source.html", {"source": source, "page": page, "at": spot.chunks, **rights})
 
 
 @require_POST
