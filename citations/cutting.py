@@ -35,7 +35,7 @@ def exchange(source: Source, drafts: Sequence[Draft], **about: Any) -> None:
         placed = [(old, _row(draft, number, first)) for number, (old, draft) in enumerate(zip(kept, drafts, strict=True))]
         _move([(old.pk, row) for old, row in placed if old])
         Chunk.objects.bulk_create([_new(source, draft, row) for (old, row), draft in zip(placed, drafts, strict=True) if old is None], batch_size=500)
-        Source.objects.filter(pk=source.pk).update(chunk_count=len(drafts), **about)
+        source.change(chunk_count=len(drafts), **about)
 
 
 def reindex(source: Source) -> None:

@@ -172,11 +172,10 @@ class _Ingest:
     def find_by_words(self) -> None:
         """Store chunks that end with sentences, which takes no model. One that is found already, by its text of before, is only cut anew later."""
         if not self.source.chunk_count:
-            self._tell("reading")
-            blocks = readers.read(self.source)
-            self._exchange(blocks, None, Cut.SENTENCES)
+            self._exchange(readers.read(self.source), None, Cut.SENTENCES)
         self.source.reach(State.WORDS)
-        self._tell("waiting for its turn")
+        if self.on_progress:
+            self.on_progress(self.source)
 
     def find_by_meaning(self) -> None:
         """Cut where the subject changes, if the text or the cut is not what it should be, and embed what has no vector yet."""
@@ -222,7 +221,6 @@ class _Ingest:
         digest, text = readers.digest_of(blocks), readers.text_of(blocks)
         drafts = chunk(blocks, embed=self._between_batches(cutter) if cutter else None)
         cutting.exchange(self.source, drafts, digest=digest, cut=cut, characters=len(text))
-        self.source.refresh_from_db(fields=["digest", "cut", "characters", "chunk_count"])
 
     def _between_batches(self, cutter: Embedder) -> Embed:
         def embed(texts: list[str]) -> NDArray[Any]:

@@ -131,32 +131,35 @@ class Source(models.Model):
 
     def report(self, *, step: str, done: int = 0, total: int = 0) -> None:
         """Say how far it is; once something is done, the tries before this one no longer count."""
-        self._change(step=step[:60], done=done, total=total, attempts=1 if done else self.attempts)
+        self.change(step=step[:60], done=done, total=total, attempts=1 if done else self.attempts)
 
     def reach(self, state: State) -> None:
         """Note that it got so far; whatever went wrong before is forgotten."""
         finished = {"step": "", "done": 0, "total": 0} if state == State.READY else {}
-        self._change(state=state, error_code="", error="", hint="", run_after=None, attempts=0, **finished)
+        self.change(state=state, error_code="", error="", hint="", run_after=None, attempts=0, **finished)
 
     def put_off(self, error: KnowledgeBaseError, *, until: datetime) -> None:
         """Try again later, and say why."""
-        self._change(error_code=error.code, error=error.message, hint=error.hint, run_after=until)
+        self.change(error_code=error.code, error=error.message, hint=error.hint, run_after=until)
 
     def fail(self, error: KnowledgeBaseError) -> None:
         """Note that it ended badly."""
-        self._change(state=State.FAILED, error_code=error.code, error=error.message, hint=error.hint, run_after=None)
+        self.change(state=State.FAILED, error_code=error.code, error=error.message, hint=error.hint, run_after=None)
 
     def begin(self) -> None:
         """Count a try; what makes progress starts the count anew."""
-        self._change(attempts=F("attempts") + 1)
+        self.change(attempts=self.attempts + 1)
 
     def start_anew(self) -> None:
         """Let it be ingested again from its text on; what is indexed is found until it is replaced."""
-        self._change(state=State.PENDING, digest="", step="", done=0, total=0, attempts=0, error_code="", error="", hint="", run_after=None, sent_at=None)
+        self.change(state=State.PENDING, digest="", step="", done=0, total=0, attempts=0, error_code="", error="", hint="", run_after=None, sent_at=None)
 
-    def _change(self, **changes: Any) -> None:
-        if Source.objects.filter(pk=self.pk).update(updated_at=timezone.now(), **changes):
-            self.refresh_from_db(fields=[*changes])
+    def change(self, **changes: Any) -> None:
+        """Write these fields alone, if the row is still there."""
+        changes["updated_at"] = timezone.now()
+        if Source.objects.filter(pk=self.pk).update(**changes):
+            for name, value in changes.items():
+                setattr(self, name, value)
 
 
 class Chunk(models.Model):

@@ -12,7 +12,7 @@ from citations.models import Source, State
 from kbsite.cli.terminal import err, note, printable
 from transcripts.models import WorkerPulse
 
-PATIENCE_SECONDS = 20.0  # for embedding what was added, where no worker does it and nobody asked to wait
+PATIENCE_SECONDS = 15.0  # for embedding what was added, where no worker does it and nobody asked to wait
 EVERY_SECONDS = 0.5
 WORDS_AT_ONCE = 50
 

@@ -292,7 +292,7 @@ def test_waiting_ends_when_youtube_refuses_and_the_job_stays(kb: Kb, youtube: Yo
 
 
 def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "YOUTUBE_KB_DATA_DIR": str(tmp_path / "home"), "DJANGO_SETTINGS_MODULE": "kbsite.settings"}
+    environment = {**os.environ, "YOUTUBE_KB_DATA_DIR": str(tmp_path / "home"), "DJANGO_SETTINGS_MODULE": "kbsite.settings", "EMBEDDING_PROVIDER": "fake"}
     command = [sys.executable, "-m", "kbsite.cli", "add", str(real_data / "dev" / "native"), str(real_data / "dev" / "fixtures"), "--json"]
     done = subprocess.run(command, cwd=Path(settings.BASE_DIR), env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
