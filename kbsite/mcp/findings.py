@@ -117,7 +117,8 @@ def _cost(row: PassageAnswer) -> int:
 def _passage_line(number: int, one: BaseModel) -> str:
     if not isinstance(one, PassageAnswer):
         return ""
-    lines = [f"{number + 1}. “{one.title}”{_place(one.start, one.end, one.page)} {one.text} ({one.timestamp_link})"]
+    name = f"videoId={one.video_id}" if one.video_id else f"sourceId={one.source_id}"
+    lines = [f"{number + 1}. “{one.title}” ({name}){_place(one.start, one.end, one.page)} {one.text} ({one.timestamp_link})"]
     lines += [f"   Also said in “{twin.title}”{_place(twin.start, None, twin.page)} ({twin.link})" for twin in one.also]
     return "\n".join([*lines, *_reasons(one.explanation)])
 
@@ -174,5 +175,6 @@ _STATES = {"pending": "not indexed yet", "words": "found by words", "ready": "fo
 def _source_line(_: int, one: BaseModel) -> str:
     if not isinstance(one, SourceAnswer):
         return ""
-    about = [one.source_id, one.title, one.kind, one.channel, one.language, one.collection, _STATES[one.state], one.error]
+    video = f"videoId={one.video_id}" if one.video_id else None
+    about = [one.source_id, one.title, video, one.kind, one.channel, one.language, one.collection, _STATES[one.state], one.error]
     return f"- {' · '.join(part for part in about if part)}"

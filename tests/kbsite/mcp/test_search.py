@@ -38,7 +38,7 @@ def test_passages_come_from_the_whole_library_with_the_link_to_their_second(endp
     assert (one["source_id"], one["title"], one["video_id"], one["text"]) == (str(talks[0].uuid), "Learning", "dQw4w9WgXcQ", LEARNING[1])
     assert (one["start"], one["end"], one["kind"], one["channel"]) == (10.0, 20.0, "video", "Ada")
     assert one["timestamp_link"] == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
-    assert f"1. “Learning” [0:10–0:20] {LEARNING[1]} ({one['timestamp_link']})" in text(result)
+    assert f"1. “Learning” (videoId=dQw4w9WgXcQ) [0:10–0:20] {LEARNING[1]} ({one['timestamp_link']})" in text(result)
     assert "explanation" not in one
     assert {found["title"] for found in search(endpoint, shelf, "network networks")["passages"]} == {"Learning", "Baking"}
 
