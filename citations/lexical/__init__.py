@@ -66,7 +66,11 @@ def search(query: Query, *, limit: int, reach: Reach) -> list[Scored]:
         seen = snapshot.read({*counts, *wanted.required, *wanted.excluded}, reach)
         if not query.phrases and not query.excluded:
             return [Scored(*hit) for hit in ranking.rank(seen, counts, limit=limit, wanted=wanted)]
-        found, gone = _verified(query, ranking.rank(seen, counts, limit=max(limit, MOST_VERIFIED), wanted=wanted), limit)
+        for breadth in (8 * limit, max(limit, MOST_VERIFIED)):
+            hits = ranking.rank(seen, counts, limit=breadth, wanted=wanted)
+            found, gone = _verified(query, hits, limit)
+            if len(found) == limit or len(hits) < breadth:
+                break
         if not gone:
             break
     return found
@@ -82,7 +86,7 @@ def explain(query: Query, places: Iterable[int]) -> dict[int, tuple[TermScore, .
 
 
 def merge(*, spare: int = SPARE) -> int:
-    """Gather entries into the packs and sweep deleted ones out of them, once there are more than ``spare`` of both; return how many were.
+    """Gather entries into the packs and sweep deleted ones out of them, once there are more than ``spare`` of both or they are large; return how many were.
 
     Searches go on meanwhile and find the same before, during and after. It takes a transaction for about 65,000 chunks; one that is killed has done nothing.
     While another process merges, this one does nothing.

@@ -15,6 +15,7 @@ from citations.lexical.snapshot import fetch
 
 LOCK = 0x43554C4D  # "CULM": one process merges, the others go on
 FEW = 64  # so few postings are bounded by looking at them
+USUAL = 256  # chunks of an entry
 _BATCH = PACK  # chunks of one transaction; a source that is larger goes alone
 _ROWS = 4096  # blocks of one statement
 
@@ -52,7 +53,7 @@ class Found(NamedTuple):
 
 
 def merge(*, spare: int) -> int:
-    """Merge what is outside the packs, or should be, and return how many entries that was: none while it is no more than ``spare`` entries."""
+    """Merge what is outside the packs, or should be, and return how many entries that was: none while it is no more than ``spare`` of usual size."""
     done = _merge_some(spare)
     while done and (step := _merge_some(0)):
         done += step
@@ -65,7 +66,7 @@ def _merge_some(spare: int) -> int:
     if not fetch("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])[0][0]:
         return 0
     rows = fetch(_OPEN, [])
-    if len(rows) <= spare:
+    if len(rows) <= spare and sum(row[2] for row in rows) <= spare * USUAL:
         return 0
     chosen = _batch(rows)
     data = dict(fetch("SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)", [[row[0] for row in chosen]]))

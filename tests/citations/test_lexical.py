@@ -183,10 +183,17 @@ def test_a_query_may_have_hundreds_of_words(collection: Collection) -> None:
     assert_as_expected([" ".join(words), " ".join(reversed(words)), " ".join(words[:20] * 20)], limit=50)
 
 
+def test_a_large_source_is_merged_before_others_join_it(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "USUAL", 10)
+    make_document(collection, numbered(SENTENCES, 21))
+    assert lexical.merge(spare=3) == 0
+    assert lexical.merge(spare=2) == 1
+
+
 def test_only_the_best_chunks_are_looked_at_for_a_phrase(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_document(collection, ["whale blue"] * 8 + ["far too many words about the blue whale"])
-    assert texts_found('"blue whale"') == ["far too many words about the blue whale"]
-    monkeypatch.setattr(lexical, "MOST_VERIFIED", 8)
+    make_document(collection, ["whale blue"] * 20 + ["far too many words about the blue whale"])
+    assert texts_found('"blue whale"', limit=1) == ["far too many words about the blue whale"]
+    monkeypatch.setattr(lexical, "MOST_VERIFIED", 20)
     assert texts_found('"blue whale"', limit=1) == []
 
 
