@@ -80,7 +80,7 @@ def parts(snapshot: Snapshot, terms: Iterable[str]) -> list[Part]:
     """Return the parts in which any of the (stored) terms is said."""
     found = [_of_pack(pack) for pack in snapshot.packs if pack.blocks]
     if snapshot.tail:
-        found.append(_of_tail(snapshot.tail, terms))
+        found.append(_of_tail(snapshot, terms))
     return [part for part in found if part.postings]
 
 
@@ -131,21 +131,19 @@ def _of_pack(pack: Pack) -> Part:
     )
 
 
-def _of_tail(entries: Sequence[Entry], terms: Iterable[str]) -> Part:
-    firsts = np.cumsum([0, *(entry.count for entry in entries)])
-    joined = {term: _joined(entries, firsts, term) for term in terms}
+def _of_tail(snapshot: Snapshot, terms: Iterable[str]) -> Part:
+    entries = snapshot.tail
+    starts = np.cumsum([0, *(entry.count for entry in entries)]).astype(np.uint32)
     return Part(
         key=("tail", *(entry.pk for entry in entries)),
         runs=[entry.run for entry in entries],
         lengths=np.concatenate([entry.words.lengths for entry in entries]),
-        postings={term: postings for term, postings in joined.items() if postings is not None},
+        postings={term: _joined(starts, said) for term in terms if (said := snapshot.in_tail(term))},
         skies={},
     )
 
 
-def _joined(entries: Sequence[Entry], firsts: NDArray[Any], term: str) -> Postings | None:
-    owned = [(first, postings) for entry, first in zip(entries, firsts[:-1], strict=True) if (postings := entry.words.find(term))]
-    if not owned:
-        return None
-    slots = np.concatenate([postings.slots.astype(np.uint32) + np.uint32(first) for first, postings in owned])
-    return Postings(slots, np.concatenate([postings.pairs()[1] for _, postings in owned]))
+def _joined(starts: NDArray[np.uint32], said: Sequence[tuple[int, Postings]]) -> Postings:
+    slots = np.concatenate([postings.slots for _, postings in said], dtype=np.uint32)
+    slots += np.repeat(starts[[number for number, _ in said]], [postings.n for _, postings in said])
+    return Postings(slots, np.concatenate([postings.pairs()[1] for _, postings in said]))

@@ -6,7 +6,6 @@ text repeats a word.
 
 import struct
 from array import array
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -151,7 +150,7 @@ class Words:
     ``transcripts.bm25`` finds it, though it counts towards no chunk's length: so a query for it needs no search among all pairs of characters.
     """
 
-    __slots__ = ("frequencies", "lengths", "slots", "starts", "terms")
+    __slots__ = ("_numbers", "frequencies", "lengths", "slots", "starts", "terms")
 
     def __init__(self, *, terms: list[str], starts: Whole, slots: Whole, frequencies: Whole, lengths: Whole) -> None:
         self.terms = terms
@@ -159,6 +158,7 @@ class Words:
         self.slots = slots
         self.frequencies = frequencies
         self.lengths = lengths
+        self._numbers = dict(zip(terms, range(len(terms)), strict=True))
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> Self:
@@ -189,14 +189,14 @@ class Words:
     @property
     def nbytes(self) -> int:
         """Estimate the memory it takes."""
-        return 120 * len(self.terms) + sum(part.nbytes for part in (self.starts, self.slots, self.frequencies, self.lengths))
+        return 200 * len(self.terms) + sum(part.nbytes for part in (self.starts, self.slots, self.frequencies, self.lengths))
 
     def find(self, term: str) -> Postings | None:
         """Return where a (stored) term is said; None if nowhere."""
-        place = bisect_left(self.terms, term)
-        if place == len(self.terms) or self.terms[place] != term:
+        number = self._numbers.get(term)
+        if number is None:
             return None
-        owned = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        owned = slice(int(self.starts[number]), int(self.starts[number + 1]))
         return Postings(self.slots[owned], self.frequencies[owned])
 
     def to_bytes(self) -> bytes:

@@ -73,6 +73,7 @@ class Snapshot:
     dead: list[Entry]
     runs: list[Run] | None
     places: NDArray[np.int64] | None
+    _in_tail: dict[str, list[tuple[int, Postings]]] = field(default_factory=dict)
 
     @property
     def chunks(self) -> int:
@@ -87,7 +88,16 @@ class Snapshot:
     def containing(self, term: str) -> int:
         """Count the chunks that say a term."""
         merged = sum(pack.blocks[term].n for pack in self.packs if term in pack.blocks)
-        return merged + _said(self.tail, term) - _said(self.dead, term)
+        dead = (entry.words.find(term) for entry in self.dead)
+        return merged + sum(postings.n for _, postings in self.in_tail(term)) - sum(postings.n for postings in dead if postings)
+
+    def in_tail(self, term: str) -> list[tuple[int, Postings]]:
+        """Return where entries outside the packs say a term, each with its number among them."""
+        found = self._in_tail.get(term)
+        if found is None:
+            found = [(number, postings) for number, entry in enumerate(self.tail) if (postings := entry.words.find(term))]
+            self._in_tail[term] = found
+        return found
 
 
 def read(terms: Iterable[str], reach: Reach | None = None) -> Snapshot:
@@ -220,7 +230,3 @@ def _block_data(names: list[tuple[str, int]], large: dict[tuple[str, int], Row])
 _BLOCK_DATA = """
     SELECT term, pack, version, data FROM unnest(%s::text[], %s::bigint[]) AS wanted (term, pack) JOIN citations_lexblock USING (term, pack)
 """
-
-
-def _said(entries: Iterable[Entry], term: str) -> int:
-    return sum(postings.n for entry in entries if (postings := entry.words.find(term)))
