@@ -72,13 +72,12 @@ class Reach:
 def resolve(scope: Scope, wanted: Filter) -> Reach:
     """Look a filter up. Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound`` for values that name nothing the caller can see."""
     _check(wanted)
-    found = matching(scope, wanted)
-    total = Source.objects.aggregate(chunks=Sum("chunk_count"))["chunks"] or 0
-    rows = list(found.filter(chunk_count__gt=0).values_list("pk", "chunk_count"))
-    chunks = sum(count for _, count in rows)
+    total, visible = _chunks(scope)
     # Whoever sees every chunk there is needs no list of sources: what is searched then is the whole index.
-    everything = chunks == total and not wanted.narrows_sources
-    return Reach(sources=None if everything else frozenset(pk for pk, _ in rows), chunks=chunks, start=wanted.start, end=wanted.end)
+    if visible == total and not wanted.narrows_sources:
+        return Reach(sources=None, chunks=total, start=wanted.start, end=wanted.end)
+    rows = list(matching(scope, wanted).filter(chunk_count__gt=0).values_list("pk", "chunk_count"))
+    return Reach(sources=frozenset(pk for pk, _ in rows), chunks=sum(count for _, count in rows), start=wanted.start, end=wanted.end)
 
 
 def matching(scope: Scope, wanted: Filter) -> SourceQuerySet:
@@ -103,6 +102,13 @@ def matching(scope: Scope, wanted: Filter) -> SourceQuerySet:
 def find_source(scope: Scope, reference: str) -> Source:
     """Return the visible source of this id, or of this video's id (its first language, where there are several). Raises ``SourceNotFound``."""
     return Source.objects.select_related("video", "collection").get(pk=_referred(scope, reference)[0])
+
+
+def _chunks(scope: Scope) -> tuple[int, int]:
+    """Count all chunks, and those of visible sources."""
+    visible = Q(pk__in=Source.objects.visible(scope).values("pk"))
+    found = Source.objects.aggregate(total=Sum("chunk_count"), visible=Sum("chunk_count", filter=visible))
+    return found["total"] or 0, found["visible"] or 0
 
 
 def _referred(scope: Scope, reference: str) -> list[int]:

@@ -47,15 +47,30 @@ def deduplicate(texts: Sequence[str], threshold: float = DUPLICATE) -> list[Kept
     Likeness is Jaccard's: the share of common words among all words of the two, each counted once; ``threshold`` and above is a near-duplicate.
     Texts without any word are like one another only when they are equal.
     """
-    kept: list[tuple[Kept, frozenset[str]]] = []
+    numbers: dict[str, int] = {}
+    kept: list[tuple[Kept, int, int]] = []
     for place, text in enumerate(texts):
         words = frozenset(tokenize(text)) or frozenset({text.strip()})
-        likeness, twin = max(((_jaccard(words, other, threshold), -number) for number, (_, other) in enumerate(kept)), default=(0.0, 0))
+        bits = _bits(words, numbers)
+        likeness, twin = 0.0, -1
+        for number, (_, others, count) in enumerate(kept):
+            common = (bits & others).bit_count()
+            found = common / (len(words) + count - common)
+            if found > likeness:
+                likeness, twin = found, number
         if kept and likeness >= threshold:
-            kept[-twin][0].dropped.append((place, likeness))
+            kept[twin][0].dropped.append((place, likeness))
         else:
-            kept.append((Kept(place, []), words))
-    return [group for group, _ in kept]
+            kept.append((Kept(place, []), bits, len(words)))
+    return [group for group, _, _ in kept]
+
+
+def _bits(words: frozenset[str], numbers: dict[str, int]) -> int:
+    """Write a set as an integer of one bit a word: what two of them have in common is counted faster so than with sets."""
+    bits = 0
+    for word in words:
+        bits |= 1 << numbers.setdefault(word, len(numbers))
+    return bits
 
 
 def _places(ranking: Sequence[K]) -> dict[K, int]:
@@ -73,11 +88,3 @@ def _fused(key: K, ranks: Sequence[int | None], k: int) -> Fused[K]:
 def _order(fused: Fused[K]) -> tuple[float, list[float]]:
     ranks = [math.inf if rank is None else rank for rank in fused.ranks]
     return -fused.score, [min(ranks), *ranks]
-
-
-def _jaccard(words: frozenset[str], others: frozenset[str], threshold: float) -> float:
-    """Compare two sets, not empty; 0 where their sizes alone say that they are less alike than ``threshold``."""
-    if min(len(words), len(others)) < threshold * max(len(words), len(others)):
-        return 0.0
-    common = len(words & others)
-    return common / (len(words) + len(others) - common)

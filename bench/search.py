@@ -1,0 +1,286 @@
+"""Time searches of a large library: hybrid ones from end to end, and the nearest neighbours of a vector by the index and by looking at all.
+
+Run ``python bench/search.py 10000 100000`` (numbers of chunks, ascending) from the repository; ``--questions N`` for more. It prints tables and writes them
+into ``bench/RESULTS.md``. The library is one of its own, in an embedded PostgreSQL in a temporary folder; vectors of real texts are kept in ``build/vectors``.
+The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+"""
+
+import argparse
+import atexit
+import json
+import os
+import platform
+import random
+import shlex
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", RERANKER="none", EMBEDDING_PROVIDER="local")
+os.environ.pop("DATABASE_URL", None)
+
+from kbsite.boot import boot  # noqa: E402
+
+if __name__ == "__main__":
+    boot()
+
+import numpy as np  # noqa: E402
+from bm25 import DATA, percentile, timed, write  # noqa: E402
+from django.db import connection, transaction  # noqa: E402
+from kept import KeptEmbedder, Vectors  # noqa: E402
+from pgvector import HalfVector  # noqa: E402
+
+from citations import indexing, lexical, lock, retrieval, vectors  # noqa: E402
+from citations.chunking import chunk  # noqa: E402
+from citations.filters import Filter, Reach, resolve  # noqa: E402
+from citations.models import Chunk, EmbeddingSpace, Kind, Source, State  # noqa: E402
+from citations.providers import registry  # noqa: E402
+from citations.queries import parse  # noqa: E402
+from citations.readers.transcript import blocks  # noqa: E402
+from transcripts import captions  # noqa: E402
+from transcripts.models import Collection  # noqa: E402
+from transcripts.scope import Scope  # noqa: E402
+
+FOLDERS = ("tinyrec", "ergo", "tutorialvqa", "ocw6012")
+GOLD = ("ocw6012_titles", "nyudl_headings", "ergo_qa", "tutorialvqa", "tinyrec_topics")
+OF_A_SOURCE = 100  # chunks
+LIMIT, BREADTH = 10, 50
+JITTER = 0.3  # length of the random part of a made-up vector of length 1
+WARM = 5  # queries that are not counted
+ALLOWED = 0.30
+
+
+def main() -> None:
+    """Measure, print, and replace this benchmark's section of the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sizes", type=int, nargs="*", default=[10_000, 100_000], help="numbers of chunks, ascending")
+    parser.add_argument("--questions", type=int, default=200)
+    options = parser.parse_args()
+    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+    library = Library()
+    asked = questions(options.questions + WARM)
+    results = []
+    for size in sorted(options.sizes):
+        library.grow(size)
+        results.append(measure(library, asked))
+    report = section(library, results, len(asked) - WARM)
+    print(report)
+    write(report)
+
+
+# The library
+
+
+class Library:
+    """Chunks with their vectors: first real ones; then each of half of one and half of another, with a vector between theirs and a random part."""
+
+    def __init__(self) -> None:
+        self.texts, self.vectors = real()
+        self.size = 0
+        self.built = 0.0
+        self.collection = Collection.objects.create(name="Bench", slug="bench")
+        self.space: EmbeddingSpace = lock.claim()
+
+    @property
+    def scope(self) -> Scope:
+        """What may be searched: all of it."""
+        return Scope(readable=frozenset({self.collection.pk}))
+
+    def grow(self, size: int) -> None:
+        """Add chunks, merge their words, and build the index of their vectors where there is to be one."""
+        note(f"filling up to {size:,} chunks")
+        for first in range(self.size, size, OF_A_SOURCE):
+            self._add(first, min(size, first + OF_A_SOURCE))
+            if first % 10_000 < OF_A_SOURCE:
+                lexical.merge()
+        lexical.merge(spare=0)
+        self.size = size
+        self.built = timed(partial(indexing.ensure, self.space, rows=0)) / 1000
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM (ANALYZE)")
+
+    @transaction.atomic
+    def _add(self, first: int, stop: int) -> None:
+        made = [self._made(number) for number in range(first, stop)]
+        source = Source.objects.create(
+            collection=self.collection, kind=Kind.TEXT, title=f"From {first}", state=State.READY, chunk_count=len(made), tags=["bench"]
+        )
+        place = lexical.index(source.pk, [text for text, _ in made])
+        rows = Chunk.objects.bulk_create(
+            Chunk(source=source, ordinal=n, place=place + n, text=text, span_start=n * 1000, span_end=n * 1000 + len(text), digest=b"")
+            for n, (text, _) in enumerate(made)
+        )
+        with connection.cursor() as cursor, cursor.copy("COPY citations_embedding (chunk_id, space_id, source_id, digest, vector) FROM STDIN") as copy:
+            for row, (_, vector) in zip(rows, made, strict=True):
+                copy.write_row((row.pk, self.space.pk, source.pk, b"", HalfVector(vector).to_text()))
+
+    def _made(self, number: int) -> tuple[str, Vectors]:
+        if number < len(self.texts):
+            return self.texts[number], self.vectors[number]
+        chance = random.Random(number)
+        one, other = (chance.randrange(len(self.texts)) for _ in range(2))
+        first, second = self.texts[one].split(), self.texts[other].split()
+        noise = np.random.default_rng(number).standard_normal(self.vectors.shape[1])
+        vector = self.vectors[one] + self.vectors[other]
+        vector = vector / np.linalg.norm(vector) + JITTER * noise / np.linalg.norm(noise)
+        return " ".join(first[: len(first) // 2] + second[len(second) // 2 :]), (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def real() -> tuple[list[str], Vectors]:
+    """Return the distinct pieces of real transcripts that ingest embeds, chunks and windows of three sentences, in random order, with their vectors."""
+    model = KeptEmbedder(registry.embedder("local"))
+    found: dict[str, Vectors] = {}
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        made = model.embed_documents(texts)
+        found.update(zip(texts, made, strict=True))
+        return made
+
+    for path in (path for folder in FOLDERS for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))):
+        embed([draft.text for draft in chunk([*blocks(captions.parse(path.read_bytes(), name=path.name).cues)], embed=embed)])
+    texts = sorted(found)
+    random.Random(0).shuffle(texts)
+    note(f"{len(texts):,} real pieces")
+    return texts, np.stack([found[text] for text in texts])
+
+
+def questions(count: int) -> list[str]:
+    """Return questions that people asked about real recordings, each once."""
+    lines = [line for name in GOLD for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()]
+    found = list(dict.fromkeys(" ".join(json.loads(line)["query"].split()) for line in lines))
+    return random.Random(0).sample([query for query in found if not parse(query).is_empty], count)
+
+
+# Measuring
+
+
+@dataclass
+class Results:
+    """Milliseconds by name, of each query, and the share of the ten nearest that the index finds."""
+
+    size: int
+    built: float
+    times: dict[str, list[float]] = field(default_factory=dict)
+    recall: list[float] = field(default_factory=list)
+
+    def add(self, name: str, milliseconds: float) -> None:
+        """Note a time."""
+        self.times.setdefault(name, []).append(milliseconds)
+
+    def median(self, name: str) -> float:
+        """Return the median time."""
+        return statistics.median(self.times[name])
+
+
+def measure(library: Library, asked: Sequence[str]) -> Results:
+    """Ask everything in turn, question by question."""
+    note(f"asking at {library.size:,}")
+    results = Results(library.size, library.built)
+    model = lock.embedder_of(library.space)
+    reach = resolve(library.scope, Filter())
+    for number, query in enumerate(asked):
+        if number == WARM:
+            results = Results(library.size, library.built)
+        steps = [partial(alone, results, library, query, reach), partial(whole, results, library, query)]
+        random.Random(number).shuffle(steps)
+        for step in steps:
+            step()
+        neighbours(results, library, model.embed_query(query), reach)
+    return results
+
+
+def alone(results: Results, library: Library, query: str, reach: Reach) -> None:
+    """Time embedding the question and the two look-ups, each by itself."""
+    parsed, model = parse(query), lock.embedder_of(library.space)
+    made: list[Vectors] = []
+    parts = {
+        "embed": lambda: made.append(model.embed_query(f"{query} ")),  # the blank keeps it apart from what the search embeds, which would be remembered
+        "lexical": lambda: lexical.search(parsed, limit=BREADTH, reach=reach),
+        "vector": lambda: vectors.search(made[0], space=library.space, limit=BREADTH, reach=reach),
+    }
+    times = {name: timed(part) for name, part in parts.items()}
+    for name, milliseconds in times.items():
+        results.add(f"alone: {name}", milliseconds)
+    results.add("alone: sum", sum(times.values()))
+
+
+def whole(results: Results, library: Library, query: str) -> None:
+    """Time a hybrid search and its stages."""
+    found = retrieval.search(library.scope, query, limit=LIMIT)
+    for stage in found.stages:
+        results.add(stage.name, stage.milliseconds)
+    results.add("hybrid", found.milliseconds)
+
+
+def neighbours(results: Results, library: Library, vector: Vectors, reach: Reach) -> None:
+    """Time the ten nearest by the index and by looking at all, and compare them."""
+    ways = {"index": vectors._by_index, "exact": vectors._exact, "search": vectors.search}
+    found: dict[str, set[int]] = {}
+    for name, way in ways.items():
+        ask = partial(way, vector, space=library.space, limit=LIMIT, reach=reach)
+        results.add(f"nearest: {name}", timed(lambda name=name, ask=ask: found.update({name: {one.chunk for one in ask()}})))  # type: ignore[misc]
+    results.recall.append(len(found["index"] & found["exact"]) / LIMIT)
+
+
+def note(text: str) -> None:
+    """Say how far it is."""
+    print(text, file=sys.stderr, flush=True)
+
+
+# Results
+
+
+def section(library: Library, results: Sequence[Results], count: int) -> str:
+    """Write the section of the results."""
+    return "\n".join(
+        [
+            "## Hybrid search and nearest neighbours",
+            "",
+            f"`python {shlex.join(['bench/search.py', *sys.argv[1:]])}`: milliseconds, median / 95th percentile, of {count} questions that people asked, none asked"
+            f" before. Python {platform.python_version()}, {os.cpu_count()} cores, the embedded PostgreSQL with its standard settings, all-MiniLM-L6-v2 (384).",
+            f"The first {len(library.texts):,} chunks are pieces of real transcripts with their vectors; each further one is half of one piece and half of"
+            f" another, its vector the middle of theirs and a random part of {JITTER} of its length.",
+            "",
+            *hybrid(results),
+            "",
+            *nearest(results),
+            "",
+        ]
+    )
+
+
+def hybrid(results: Sequence[Results]) -> Iterator[str]:
+    """Write the table of hybrid searches."""
+    names = ["alone: embed", "alone: lexical", "alone: vector", "alone: sum", "hybrid", *(name for name in retrieval.STAGES if name in results[0].times)]
+    yield f"*Alone*: embedding the question and the two look-ups ({BREADTH} each), one after the other. *hybrid*: a whole search; its stages follow, of which"
+    yield "embed and lexical run at the same time. The overhead is what the median search takes beyond the median sum."
+    yield ""
+    yield "| chunks | " + " | ".join(names) + " | overhead |"
+    yield "|---|" + "---:|" * (len(names) + 1)
+    for one in results:
+        overhead = one.median("hybrid") / one.median("alone: sum") - 1
+        cells = [f"{one.median(name):.2f} / {percentile(one.times[name]):.2f}" for name in names]
+        yield f"| {one.size:,} | " + " | ".join(cells) + f" | {overhead:+.0%} ({'at most' if overhead <= ALLOWED else 'NOT at most'} {ALLOWED:.0%}) |"
+
+
+def nearest(results: Sequence[Results]) -> Iterator[str]:
+    """Write the table of nearest neighbours."""
+    yield f"The {LIMIT} nearest: *search* is what a search does (it looks at all of up to {vectors.INDEXED_FROM:,} chunks)."
+    yield ""
+    yield f"| chunks | by the index | looking at all | search | recall@{LIMIT} of the index | index built in s |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for one in results:
+        cells = [f"{one.median(name):.2f} / {percentile(one.times[name]):.2f}" for name in ("nearest: index", "nearest: exact", "nearest: search")]
+        yield f"| {one.size:,} | " + " | ".join(cells) + f" | {statistics.fmean(one.recall):.4f} | {one.built:.0f} |"
+
+
+if __name__ == "__main__":
+    main()
