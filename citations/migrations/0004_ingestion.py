@@ -39,6 +39,10 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterModelOptions(
+            name='chunk',
+            options={'ordering': ('source_id', 'ordinal')},
+        ),
         migrations.AddField(
             model_name='source',
             name='contexts_of',

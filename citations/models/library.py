@@ -183,7 +183,7 @@ class Chunk(models.Model):
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of what is embedded: the context, if any, and the text.")
 
     class Meta:
-        ordering = ("source", "ordinal")
+        ordering = ("source_id", "ordinal")
         constraints = (
             models.UniqueConstraint(fields=("source", "ordinal"), name="chunk_once", deferrable=models.Deferrable.DEFERRED),
             models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="chunk_not_empty"),

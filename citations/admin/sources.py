@@ -1,0 +1,115 @@
+"""What is indexed: sources, their chunks, and the hits that people marked."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+
+from citations import ingestion, lexical
+from citations.filters import Reach
+from citations.models import Chunk, Mark, Source
+from citations.queries import parse
+from citations.tasks import dispatch
+from transcripts.admin import Record
+from transcripts.admin.tables import QUEUED_AT_ONCE
+from transcripts.timecodes import clock
+
+LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
+FOUND_AT_MOST = 500  # chunks that a search in the admin shows
+
+
+@admin.register(Source)
+class SourceAdmin(Record):
+    """What is indexed, and how far it has come. Sources are made from transcripts, and go with them."""
+
+    list_display = ("title", "kind", "collection", "language", "state", "progress", "chunk_count", "error_code", "updated_at")
+    list_filter = ("state", "kind", "error_code", "cut", "collection", "created_at")
+    list_select_related = ("collection",)
+    search_fields = ("title", "author", "video__key")
+    search_help_text = "Title, author or id"
+    exclude: ClassVar[Any] = ("video", "transcript", "fingerprint")
+    readonly_fields = ("progress",)
+    actions = ("index_again", "try_again")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Leave what a video is described with where it is."""
+        return super().get_queryset(request).select_related("video").defer(*LONG_VIDEO)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whoever may, and documents only: a recording goes with its video."""
+        return obj is not None and obj.video_id is None and super().has_delete_permission(request, obj)
+
+    @admin.display(ordering="done")
+    def progress(self, source: Any) -> str:
+        """Show a bar, and what is done just now."""
+        return format_html('<progress max="100" value="{0}">{0}%</progress> {1}', source.percent, source.step) if source.step else "–"
+
+    @admin.action(description="Index again, from the text on", permissions=["work"])
+    def index_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Let them be found as they are until they are replaced."""
+        self.work_on(request, queryset, ingestion.start_anew, done="will be indexed again", most=QUEUED_AT_ONCE)
+        dispatch()
+
+    @admin.action(description="Try again now", permissions=["work"])
+    def try_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Do not wait any longer for other settings or for a model's server."""
+        count = queryset.update(run_after=None, sent_at=None)
+        self.message_user(request, f"{count} will be tried at once.", messages.SUCCESS)
+        dispatch()
+
+
+@admin.register(Chunk)
+class ChunkAdmin(Record):
+    """The pieces that a search finds. They are looked up by their words, as everywhere else."""
+
+    list_display = ("__str__", "source", "at", "page", "beginning", "has_context")
+    list_filter = ("source__kind", "source__collection")
+    list_select_related = ("source",)
+    search_fields = ("text",)
+    search_help_text = "Words of the text, best first"
+    ordering = ("source_id", "ordinal")
+    exclude: ClassVar[Any] = ("digest",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody here: chunks go with their source. Whoever deletes that needs the right to delete them."""
+        return False
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> tuple[QuerySet[Any], bool]:
+        """Find chunks through the index: comparing every text would take long."""
+        if not search_term.strip():
+            return queryset, False
+        everything = Reach(sources=None, chunks=1)
+        hits = lexical.search(parse(search_term[:1_000]), limit=FOUND_AT_MOST, reach=everything)
+        return queryset.filter(place__in=[hit.place for hit in hits]), False
+
+    @admin.display(ordering="start")
+    def at(self, chunk: Any) -> str:
+        """Show when it is said."""
+        return clock(chunk.start) if chunk.start is not None else "–"
+
+    @admin.display
+    def beginning(self, chunk: Any) -> str:
+        """Show how it begins."""
+        return str(chunk.text[:100])
+
+    @admin.display(boolean=True)
+    def has_context(self, chunk: Any) -> bool:
+        """Show whether a language model said something of it."""
+        return bool(chunk.context)
+
+
+@admin.register(Mark)
+class MarkAdmin(Record):
+    """Hits that people marked as right or wrong."""
+
+    list_display = ("query", "right", "source", "user", "at", "created_at")
+    list_filter = ("right", "created_at", "source__collection")
+    list_select_related = ("source", "user")
+    search_fields = ("query", "source__title", "user__username")
+
+    @admin.display(ordering="start")
+    def at(self, mark: Any) -> str:
+        """Show where it is said."""
+        return clock(mark.start) if mark.start is not None else "–"
