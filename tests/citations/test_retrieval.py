@@ -171,6 +171,26 @@ def test_no_more_passages_come_than_wanted_and_the_best_first(scope: Scope, coll
     assert len(full) == 20
 
 
+def test_the_real_model_finds_what_is_meant_without_a_common_word(scope: Scope, collection: Collection, settings: Any) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"  # made ready once, not in every run
+    embed(
+        make_document(
+            collection,
+            [
+                "The slope of the tangent line tells how fast the function changes at a point.",
+                "Stir the onions in butter until they are golden, then add the stock.",
+                "The court found that both parties had broken their agreement.",
+            ],
+        )
+    )
+    for query, beginning in (("rate of change of a curve", "The slope"), ("recipe for soup", "Stir"), ("who violated a contract", "The court")):
+        for mode in (Mode.VECTOR, Mode.HYBRID):
+            (best, *_) = retrieval.search(scope, query, mode=mode).passages
+            assert best.text.startswith(beginning)
+    assert texts(retrieval.search(scope, "who violated contracts", mode=Mode.LEXICAL)) == []
+
+
 # What is shown of it
 
 
