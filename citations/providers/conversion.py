@@ -1,72 +1,115 @@
-"""A model's weights become a graph for OpenVINO, once; the result is kept in the folder of models. Torch is needed for that alone."""
+"""Graphs made of weights, kept in the folder of models: made once for each weights, by one process while the others wait."""
 
+import fcntl
 import hashlib
 import json
+import logging
+import os
+import re
 import shutil
+import subprocess
+import sys
 import tempfile
-import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from citations import conf
+from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.inference import openvino
 
-GRAPH = "model.xml"
-CONFIGS = ("config.json", "modules.json", "1_Pooling/config.json")
-VERSION = 1  # of what this module makes
+GRAPH, WEIGHTS, SEAL, REASON = "model.xml", "model.bin", "sums.json", "reason.txt"
+READ_FROM = ("config.json", "modules.json", "sentence_bert_config.json")
+MADE_WITH = ("openvino", "torch", "transformers")
+FORM = 1  # of what is made; another number makes everything anew
+SECONDS = 3_600
+UNCONVERTIBLE = 3  # the program's exit code, see ``export``
+ROOT = Path(__file__).resolve().parents[2]
+logger = logging.getLogger(__name__)
+
+
+class Unconvertible(Exception):
+    """This model cannot be turned into a graph; the slow way is left."""
 
 
 def converted(folder: Path, *, head: str) -> Path:
-    """Return the graph of the model in ``folder``, made now if need be. ``head`` is "vector" or "logits"."""
-    kept = conf.models_dir() / _key(folder, head)
-    if not (kept / GRAPH).is_file():
-        _keep(_graph(folder, head=head), kept)
+    """Return the file of the graph of the model in ``folder``, made now if it is missing or damaged. ``head`` is "vector" or "logits".
+
+    Raises ``Unconvertible``, and ``ModelError`` where it cannot be kept.
+    """
+    kept = conf.models_dir() / f"{_slug(folder)}-{_key(folder, head)}"
+    if not _is_whole(kept):
+        with _turn(kept):
+            if not _is_whole(kept):  # another process may have made it meanwhile
+                _make(folder, head, kept)
+    if (kept / REASON).is_file():
+        raise Unconvertible((kept / REASON).read_text())
     return kept / GRAPH
 
 
+def discard(graph: Path) -> None:
+    """Throw a graph away that cannot be used, so that it is made anew."""
+    shutil.rmtree(graph.parent, ignore_errors=True)
+
+
+def _slug(folder: Path) -> str:
+    """Return a name that a person knows the model by: the hub's, the package's, or the folder's."""
+    named = next((part for part in reversed(folder.parts) if part.startswith("models--")), folder.parent.name if folder.name == "model" else folder.name)
+    return re.sub(r"[^\w.-]", "-", named.removeprefix("models--"), flags=re.ASCII)[:60]
+
+
 def _key(folder: Path, head: str) -> str:
-    parts = [str(VERSION), openvino().__version__, head, weights.digest(folder / weights.FILE)]
-    parts += [(folder / name).read_text() for name in CONFIGS if (folder / name).is_file()]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+    parts = [str(FORM), head, *(version(name) for name in MADE_WITH), *(weights.digest(path) for path in weights.files(folder))]
+    parts += [path.read_text() for path in (*(folder / name for name in READ_FROM), *sorted(folder.glob("*Pooling/config.json"))) if path.is_file()]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _keep(graph: Any, folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
+def _is_whole(kept: Path) -> bool:
     try:
-        openvino().save_model(graph, made / GRAPH, compress_to_fp16=False)
-        shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
-    except OSError:
-        if not (folder / GRAPH).is_file():
-            raise
+        sums = json.loads((kept / SEAL).read_text())
+        return bool(sums) and all(weights.sha256(kept / name) == expected for name, expected in sums.items())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+@contextmanager
+def _turn(kept: Path) -> Iterator[None]:
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        file = kept.with_name(f".{kept.name}.lock").open("w")
+    except OSError as error:
+        raise _unkept(error) from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # the kernel lets go of it however the process ends
+        yield
+
+
+def _make(folder: Path, head: str, kept: Path) -> None:
+    logger.info("Making %s ready for this machine: once, a few seconds to a minute", _slug(folder))
+    made = Path(tempfile.mkdtemp(prefix=f".{kept.name}-", dir=kept.parent))
+    try:
+        _export(folder, head, made)
+        names = [name for name in (GRAPH, WEIGHTS, REASON) if (made / name).is_file()]
+        (made / SEAL).write_text(json.dumps({name: weights.sha256(made / name) for name in names}))
+        shutil.rmtree(kept, ignore_errors=True)
+        made.rename(kept)
+    except OSError as error:
+        raise _unkept(error) from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _graph(folder: Path, *, head: str) -> Any:
-    import torch
-    from openvino.frontend import FrontEndManager
-    from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
-    from transformers import AutoModel
+def _export(folder: Path, head: str, made: Path) -> None:
+    command = [sys.executable, "-m", "citations.providers.export", str(folder), head, str(made / GRAPH)]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+    told = (ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"])[-1][:500]
+    if ran.returncode == UNCONVERTIBLE:
+        (made / REASON).write_text(told)
+    elif ran.returncode:
+        raise ModelError(f"{_slug(folder)} could not be made ready for this machine: {told}", hint="Is there enough memory and disk?")
 
-    class Pooled(torch.nn.Module):
-        def __init__(self, inner: Any) -> None:
-            super().__init__()
-            self.inner = inner
 
-        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            hidden = self.inner(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            kept = attention_mask.unsqueeze(-1).to(hidden.dtype)
-            return torch.nn.functional.normalize((hidden * kept).sum(1) / kept.sum(1).clamp(min=1e-9), dim=-1)
-
-    model = AutoModel.from_pretrained(str(folder), attn_implementation="sdpa", local_files_only=True).eval()
-    ids = torch.full((2, 7), 5)
-    mask = torch.ones_like(ids)
-    mask[1, 5:] = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        decoder = TorchScriptPythonDecoder(Pooled(model), example_input={"input_ids": ids, "attention_mask": mask})
-        frontend = FrontEndManager().load_by_framework("pytorch")
-        return frontend.convert(frontend.load(decoder))
+def _unkept(error: OSError) -> ModelError:
+    return ModelError(f"A model cannot be kept in {conf.models_dir()}: {error.strerror or error}", hint="Check MODELS_DIR, its owner and its free space.")

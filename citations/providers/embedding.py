@@ -1,23 +1,27 @@
 """Texts become vectors: the models of this machine, and a deterministic fake for tests."""
 
 import hashlib
+import logging
 import re
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from citations.providers import weights
-from citations.providers.encoder import Encoder
+from citations.providers.blueprint import Blueprint
+from citations.providers.conversion import Unconvertible
+from citations.providers.encoder import TextEncoder
+from citations.providers.plain import PlainEncoder
 
-Vector = NDArray[np.float32]
-Vectors = NDArray[np.float32]
-QUERIES_KEPT = 256
+Vector: TypeAlias = NDArray[np.float32]
+Vectors: TypeAlias = NDArray[np.float32]
+QUERIES_KEPT: Final = 256
+logger = logging.getLogger(__name__)
 
 
 class Embedder(Protocol):
@@ -44,70 +48,76 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """What is known of a local provider's usual model."""
+    """A local provider's usual model, and the length of its vectors."""
 
     model: str
     dimensions: int
-    instruction: str = ""  # what it wants before a query
 
 
-LOCAL: dict[str, LocalModel] = {
+LOCAL: Final = {
     "local": LocalModel(model=weights.MINILM, dimensions=384),
     "bge": LocalModel(model="BAAI/bge-m3", dimensions=1024),
-    "bge-base": LocalModel(model="BAAI/bge-base-en-v1.5", dimensions=768, instruction="Represent this sentence for searching relevant passages: "),
+    "bge-base": LocalModel(model="BAAI/bge-base-en-v1.5", dimensions=768),
 }
+# What a model wants before a query, where its own files do not say so (from the model's card).
+INSTRUCTIONS: Final = {"BAAI/bge-base-en-v1.5": "Represent this sentence for searching relevant passages: "}
 
 
 class LocalEmbedder:
-    """A model on this machine. Raises ``ModelMissing`` where its weights are not here."""
+    """A model on this machine. Thread safe. Raises ``ModelMissing`` where its weights are not here, ``ModelError`` where it cannot be loaded."""
 
     def __init__(self, *, provider: str, model: str) -> None:
         self.provider = provider
         self.model = model
-        self._encoder = Encoder(weights.find(model))
-        self._instruction = next((known.instruction for known in LOCAL.values() if known.model == model), "")
-        self._queries = RecentQueries(self._embed_query)
+        folder = weights.find(model)
+        blueprint = Blueprint.read(folder)
+        self._encoder = _encoder(folder, blueprint)
+        self.dimensions = self._encoder.dimensions
+        self._query = INSTRUCTIONS.get(model, blueprint.query)
+        self._document = blueprint.document
+        self._remembered = lru_cache(QUERIES_KEPT)(self._embed_query)  # paging and filtering do not embed again
 
-    @property
-    def dimensions(self) -> int:
-        """Length of its vectors."""
-        return self._encoder.dimensions
+    def __repr__(self) -> str:
+        """Name the model."""
+        return f"<{self.provider}:{self.model}>"
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts to be found."""
-        return self._encoder.vectors(texts)
+        return self._encoder.vectors([self._document + text for text in texts] if self._document else texts)
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of what is looked for."""
-        return self._queries.get(text)
+        """Return the vector of what is looked for, read-only; the last few hundred are remembered."""
+        return self._remembered(text)
 
     def _embed_query(self, text: str) -> Vector:
-        vector: Vector = self._encoder.vectors([self._instruction + text])[0]
-        return vector
-
-
-class RecentQueries:
-    """The vectors of the queries asked last, so that paging and filtering do not embed again. Thread safe."""
-
-    def __init__(self, embed: Callable[[str], Vector], *, size: int = QUERIES_KEPT) -> None:
-        self._embed = embed
-        self._size = size
-        self._kept: OrderedDict[str, Vector] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, text: str) -> Vector:
-        """Return a query's vector, which is not to be written to."""
-        with self._lock:
-            if text in self._kept:
-                self._kept.move_to_end(text)
-                return self._kept[text]
-        vector = self._embed(text)
+        vector: Vector = self._encoder.vectors([self._query + text])[0]
         vector.setflags(write=False)
-        with self._lock:
-            self._kept[text] = vector
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
         return vector
+
+
+def identity(provider: str, model: str = "") -> tuple[str, int]:
+    """Return the name of a local provider's model and the length of its vectors, without loading it.
+
+    Raises ``ModelMissing`` for a model that is not one of the usual ones and not on this machine.
+    """
+    name = model or LOCAL[provider].model
+    known = next((one for one in LOCAL.values() if one.model == name), None)
+    return name, known.dimensions if known else _length(weights.find(name))
+
+
+def _length(folder: Path) -> int:
+    blueprint = Blueprint.read(folder)
+    return blueprint.dimensions if blueprint.pooling else PlainEncoder(folder).dimensions
+
+
+def _encoder(folder: Path, blueprint: Blueprint) -> TextEncoder | PlainEncoder:
+    if not blueprint.pooling or not (folder / "tokenizer.json").is_file():
+        return PlainEncoder(folder)
+    try:
+        return TextEncoder(folder, blueprint)
+    except Unconvertible as reason:
+        logger.warning("%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason)
+        return PlainEncoder(folder)
 
 
 class HashEmbedder:

@@ -1,77 +1,149 @@
-"""Which model the settings mean, made once a process. Never downloads."""
+"""Which model the settings mean: made once a process, when it is first asked for. Nothing here downloads anything."""
 
+import logging
 import threading
-from typing import Any
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from citations import conf
-from citations.errors import InvalidProvider
-from citations.providers import chat_apis, hosted
+from citations.errors import InvalidProvider, ModelError, ModelMissing
+from citations.providers import chat_apis, embedding, hosted
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
 from citations.providers.llm import Llm
+from citations.providers.reranking import CrossEncoderReranker, Reranker
 
-_made: dict[tuple[Any, ...], Any] = {}
-_lock = threading.RLock()
+FAKE: Final = "fake"  # the embedder of tests; the settings' documentation does not name it
+LOOK_AGAIN_SECONDS: Final = 30.0  # a cross-encoder that was fetched meanwhile is found without a restart
+logger = logging.getLogger(__name__)
 
 
 def identity(choice: conf.EmbeddingChoice) -> tuple[str, str, int]:
-    """Return (provider, model, dimensions) of a choice, without loading the model where it is a known one. Raises ``InvalidProvider``."""
-    known = LOCAL.get(choice.provider)
-    if known and choice.model in ("", known.model):
-        return choice.provider, known.model, known.dimensions
-    if choice.provider in hosted.PROVIDERS:
-        return choice.provider, *hosted.identity(choice.provider, choice.model, choice.dimensions)
-    made = embedder(choice.provider, model=choice.model, dimensions=choice.dimensions)
+    """Return (provider, model, dimensions) of a choice without loading the model or asking its server.
+
+    Raises ``InvalidProvider`` for what does not exist, ``ModelMissing`` for a local model that is neither known nor on this machine.
+    """
+    provider = _checked(choice.provider)
+    if provider in LOCAL:
+        return provider, *embedding.identity(provider, choice.model)
+    if provider in hosted.PROVIDERS:
+        return provider, *hosted.identity(provider, choice.model, choice.dimensions)
+    made = embedder(provider, model=choice.model, dimensions=choice.dimensions)
     return made.provider, made.model, made.dimensions
 
 
 def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder:
-    """Return an embedding model, the same one at each call. Raises ``InvalidProvider`` and ``ModelMissing``."""
-    key = ("embedder", provider, model, dimensions)
-    with _lock:
-        if key not in _made:
-            _made[key] = _make(provider, model, dimensions)
-        made: Embedder = _made[key]
-        return made
+    """Return an embedding model, the same one at each call. Raises ``InvalidProvider``, ``ModelMissing`` and ``ModelError``."""
+    provider = _checked(provider)
+    made: Embedder = _models.get((provider, model, dimensions), lambda: _make(provider, model, dimensions))
+    return made
 
 
 def wanted_embedder() -> Embedder:
-    """Return the embedding model that the settings name."""
+    """Return the embedding model that the settings name. Raises what ``embedder`` raises."""
     wanted = conf.embedding()
     return embedder(wanted.provider, model=wanted.model, dimensions=wanted.dimensions)
 
 
-def reranker() -> Any:
-    """Return the cross-encoder that the settings name, or None where there is none."""
-    return None
+def reranker() -> Reranker | None:
+    """Return the cross-encoder that the settings name; None where none is wanted, it is not on this machine, or it cannot be loaded (logged once)."""
+    name = conf.reranker()
+    if name.casefold() == conf.NO_RERANKER:
+        return None
+    found: Reranker | None = _models.get(("reranker", name), lambda: _reranker(name), seconds=LOOK_AGAIN_SECONDS)
+    return found
 
 
 def llm() -> Llm | None:
     """Return the language model that the settings name, or None where there is none. Raises ``InvalidProvider``."""
     choice = conf.llm()
-    with _lock:
-        if ("llm", choice) not in _made:
-            _made["llm", choice] = chat_apis.make(choice)
-        made: Llm | None = _made["llm", choice]
-        return made
+    made: Llm | None = _models.get(("llm", choice), lambda: chat_apis.make(choice))
+    return made
 
 
 def warm() -> None:
-    """Load each wanted model of this machine and run it once, so that the first search does not wait for it. Servers are not asked."""
-    if conf.embedding().provider in LOCAL:
-        wanted_embedder().embed_query("warm")
+    """Load each wanted model of this machine and run it once, so that the first search does not wait for it. Servers are not asked.
+
+    What cannot be loaded is logged; whoever needs it gets the error.
+    """
+    try:
+        if conf.embedding().provider.casefold() in LOCAL:
+            wanted_embedder().embed_documents(["warm"])
+        if found := reranker():
+            found.score("warm", ["warm"])
+    except ModelError as error:
+        logger.warning("A model cannot be used: %s %s", error.message, error.hint)
 
 
 def reset() -> None:
     """Forget the models that are loaded."""
-    with _lock:
-        _made.clear()
+    _models.clear()
+
+
+def _checked(provider: str) -> str:
+    name = provider.strip().casefold()
+    if name not in (*LOCAL, *hosted.PROVIDERS, FAKE):
+        raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join([*LOCAL, *hosted.PROVIDERS])} is expected.")
+    return name
 
 
 def _make(provider: str, model: str, dimensions: int) -> Embedder:
-    if provider == "fake":
+    if provider == FAKE:
         return HashEmbedder(model=model or "words", dimensions=dimensions or 64)
-    if provider in LOCAL:
-        return LocalEmbedder(provider=provider, model=model or LOCAL[provider].model)
     if provider in hosted.PROVIDERS:
         return hosted.embedder(provider, model, dimensions)
-    raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join([*LOCAL, *hosted.PROVIDERS])} is expected.")
+    return LocalEmbedder(provider=provider, model=model or LOCAL[provider].model)
+
+
+def _reranker(name: str) -> Reranker | None:
+    try:
+        return CrossEncoderReranker(name)
+    except ModelMissing:
+        return None
+    except ModelError as error:
+        if name not in _complained:
+            logger.warning("Searches are not re-ranked: %s %s", error.message, error.hint)
+        _complained.add(name)
+        return None
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A model, or None, and when that was found out; whoever makes it holds the lock."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    filled: float = 0.0
+    model: Any = None
+
+
+class _Models:
+    """Models by what was asked for. One thread makes a model while others wait for that one alone."""
+
+    def __init__(self) -> None:
+        self._slots: dict[Hashable, _Slot] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Any], *, seconds: float = 0.0) -> Any:
+        """Return the model of ``key``; with ``seconds``, None is asked for again when it is older."""
+        with self._lock:
+            slot = self._slots.setdefault(key, _Slot())
+        if self._is_good(slot, seconds):
+            return slot.model
+        with slot.lock:
+            if not self._is_good(slot, seconds):
+                slot.model = make()
+                slot.filled = time.monotonic()
+        return slot.model
+
+    def clear(self) -> None:
+        """Forget them."""
+        with self._lock:
+            self._slots.clear()
+
+    def _is_good(self, slot: _Slot, seconds: float) -> bool:
+        return bool(slot.filled) and (slot.model is not None or not seconds or time.monotonic() - slot.filled < seconds)
+
+
+_models: Final = _Models()
+_complained: Final[set[str]] = set()

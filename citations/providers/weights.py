@@ -1,40 +1,90 @@
-"""Where the weights of local models are: in a package, in a folder, or in the Hugging Face cache. Only ``fetch`` uses the network."""
+"""Where the weights of local models are: in a package, in a folder, or in the cache of the Hugging Face hub. Nothing here uses the network."""
 
+import contextlib
 import hashlib
-import os
-from dataclasses import dataclass
+import json
+import re
+from functools import cache
 from pathlib import Path
+from typing import Final
 
-from citations.errors import ModelMissing
+from citations.errors import ModelError, ModelMissing
+from citations.providers import inference  # noqa: F401  sets what the hub's library reads when it is imported
 
-MINILM = "sentence-transformers/all-MiniLM-L6-v2"
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors, as its makers publish it
-FILE = "model.safetensors"
-
-os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A model that is on this machine: its folder, and the bytes of its files."""
-
-    folder: Path
-    size: int
+MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2"
+PINNED: Final = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}  # SHA-256 of model.safetensors, as its makers publish it
+LICENCES: Final = {
+    MINILM: "apache-2.0",
+    "BAAI/bge-m3": "mit",
+    "BAAI/bge-base-en-v1.5": "mit",
+    "cross-encoder/ms-marco-MiniLM-L-12-v2": "apache-2.0",
+}
+_FORMS: Final = (("model.safetensors", "model.safetensors.index.json"), ("pytorch_model.bin", "pytorch_model.bin.index.json"))
+_LICENCE: Final = re.compile(r"^license: *[\"']?([\w.+-]+)", re.MULTILINE)
 
 
 def find(name: str) -> Path:
-    """Return the folder of a model by its name on the hub, or the folder itself. Raises ``ModelMissing`` where it is not on this machine."""
-    folder = _packaged(name) or _folder(name) or _cached(name)
+    """Return the folder of a model, whole and checked, by its name on the hub or as that folder itself.
+
+    Raises ``ModelMissing`` where it is not on this machine, ``ModelError`` where its weights are not those that are known.
+    """
+    folder = next((one for look in (_packaged, _folder, _cached) if (one := look(name)) and files(one)), None)
     if folder is None:
         raise ModelMissing(f"The model {name} is not on this machine.")
+    if name in PINNED and PINNED[name] not in map(digest, files(folder)):
+        raise ModelError(f"The weights in {folder} are not those of {name}.", hint="Install the package again, or remove the folder and fetch the model.")
     return folder
 
 
+def files(folder: Path) -> list[Path]:
+    """Return the files that hold a folder's weights, the safe form first; none where one of them is missing."""
+    for whole, index in _FORMS:
+        if (folder / whole).is_file():
+            return [folder / whole]
+        if (folder / index).is_file():
+            return _shards(folder, index)
+    return []
+
+
+def size(folder: Path) -> int:
+    """Return the bytes of a model's files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def licence(name: str, folder: Path | None) -> str:
+    """Return a model's licence by its short name, as far as it is known, else ""."""
+    if name in LICENCES or folder is None or not (folder / "README.md").is_file():
+        return LICENCES.get(name, "")
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        told = _LICENCE.search((folder / "README.md").read_text()[:5_000])
+        return told[1] if told else ""
+    return ""
+
+
 def digest(path: Path) -> str:
-    """Return a file's SHA-256."""
+    """Return the SHA-256 of a file of weights; computed once a process, and anew when the file changes."""
+    state = path.stat()
+    return _digest(path, state.st_size, state.st_mtime_ns)
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def _digest(path: Path, _size: int, _changed: int) -> str:
+    return sha256(path)
+
+
+def _shards(folder: Path, index: str) -> list[Path]:
+    try:
+        named = sorted(set(json.loads((folder / index).read_text())["weight_map"].values()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    paths = [folder / Path(str(name)).name for name in named]
+    return paths if all(path.is_file() for path in paths) else []
 
 
 def _packaged(name: str) -> Path | None:
@@ -48,15 +98,17 @@ def _packaged(name: str) -> Path | None:
 
 
 def _folder(name: str) -> Path | None:
-    folder = Path(name).expanduser()
-    return folder if (folder / "config.json").is_file() else None
+    with contextlib.suppress(OSError, ValueError, RuntimeError):  # a name may be too long for a path, hold a NUL, or another's home
+        folder = Path(name).expanduser()
+        return folder.resolve() if (folder / "config.json").is_file() else None
+    return None
 
 
 def _cached(name: str) -> Path | None:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    """Look into the hub's cache."""
+    from huggingface_hub import try_to_load_from_cache
 
-    try:
-        return Path(snapshot_download(name, local_files_only=True))
-    except (HFValidationError, LocalEntryNotFoundError):
-        return None
+    with contextlib.suppress(ValueError, OSError):  # ValueError: no name that the hub could have
+        found = try_to_load_from_cache(name, "config.json")
+        return Path(found).parent if isinstance(found, str) else None
+    return None

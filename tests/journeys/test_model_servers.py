@@ -20,7 +20,9 @@ QUESTION = "Where does backpropagation carry the error?"
 def test_a_video_is_indexed_and_found_with_models_of_servers(
     model_server: ModelStandIn, settings: Any, scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(registry._made, ("embedder", "local", "", 0), HashEmbedder())  # finds where subjects change; here they need not
+    real = registry.embedder
+    # The local model finds where subjects change; here it need not.
+    monkeypatch.setattr(registry, "embedder", lambda provider, **options: HashEmbedder() if provider == "local" else real(provider, **options))
     settings.EMBEDDING_PROVIDER, settings.LLM_PROVIDER, settings.LLM_BASE_URL, settings.RERANKER = "voyage", "anthropic", model_server.anthropic_url, "none"
     make_video(collection)
     ingestion.adopt()

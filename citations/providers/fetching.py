@@ -1,0 +1,147 @@
+"""Models are fetched from the Hugging Face hub: on request, never in the middle of something else."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from citations.errors import ModelError, ModelRefused, ModelServerError
+from citations.providers import weights
+
+Report = Callable[[int, int], None]  # gets the bytes that are here and the bytes in all
+SECONDS: Final = 20.0  # that the hub may take to say what a model consists of
+_BESIDE: Final = re.compile(r"[^/]+\.(json|txt|model|md)|\d+_\w+/[^/]+\.(json|safetensors|bin)")
+_FORMS: Final = (re.compile(r"model(-\d+-of-\d+)?\.safetensors"), re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needed:
+    """A file to fetch, and its bytes."""
+
+    name: str
+    size: int
+
+
+def fetch(name: str, report: Report) -> Path:
+    """Fetch a model into the hub's cache, what is there of it already left out, and return its folder. A fetch that broke off goes on where it was.
+
+    Raises ``ModelRefused`` where the hub has no such model or does not give it, ``ModelServerError`` where it cannot be reached or breaks off,
+    ``ModelError`` where the model is of no use here or there is no room for it.
+    """
+    with _told(name):
+        files = _needed(name)
+        total = sum(file.size for file in files)
+        _make_room(name, total)
+        count = _Count(report, total)
+        for file in files:
+            _download(name, file, count)
+    return weights.find(name)
+
+
+def _needed(name: str) -> list[Needed]:
+    """Ask the hub what is to be fetched: the configuration first, the weights last, so that what is complete has its weights."""
+    from huggingface_hub import HfApi
+
+    told = HfApi(endpoint=_endpoint()).model_info(name, files_metadata=True, timeout=SECONDS)
+    sizes = {file.rfilename: int(file.size or 0) for file in told.siblings or ()}
+    form = next((chosen for form in _FORMS if (chosen := [file for file in sizes if form.fullmatch(file)])), [])
+    if not form or "config.json" not in sizes:
+        raise ModelRefused(f"{name} has no weights that can be used here: safetensors, or PyTorch's.", hint="Check the model that the settings name.")
+    beside = [file for file in sizes if _BESIDE.fullmatch(file)]
+    return [Needed(name=file, size=sizes[file]) for file in [*sorted(beside), *sorted(form)]]
+
+
+def _download(name: str, file: Needed, count: "_Count") -> None:
+    from huggingface_hub import hf_hub_download
+
+    hf_hub_download(name, file.name, endpoint=_endpoint(), tqdm_class=count.bar())
+    count.finish(file.size)
+
+
+class _Count:
+    """Adds up the bytes of all files."""
+
+    def __init__(self, report: Report, total: int) -> None:
+        self._report = report
+        self._total = total
+        self._before = 0  # of the files that are complete
+        self._now = 0  # of the one that is being fetched
+
+    def bar(self) -> Any:
+        """Return what the hub's library takes for the class of its progress bars."""
+        add = self._add
+
+        class Bar:
+            def __init__(self, *_: object, initial: int = 0, **__: object) -> None:
+                add(initial)
+
+            def __enter__(self) -> Self:
+                return self
+
+            def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+                return None
+
+            def update(self, n: float | None = 1) -> None:
+                add(int(n or 0))
+
+            def __getattr__(self, _: str) -> Callable[..., None]:
+                return lambda *_, **__: None  # close, refresh, descriptions: there is nothing to draw
+
+        return Bar
+
+    def finish(self, size: int) -> None:
+        """Note that a file is complete, however much of it was here before."""
+        self._before += size
+        self._now = 0
+        self._report(self._before, self._total)
+
+    def _add(self, count: int) -> None:
+        self._now += count
+        self._report(min(self._before + self._now, self._total), self._total)
+
+
+def _make_room(name: str, total: int) -> None:
+    from huggingface_hub import constants
+
+    folder = Path(constants.HF_HUB_CACHE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"Nothing can be kept in {folder}: {error.strerror}.", hint="HF_HOME names another folder.") from error
+    if shutil.disk_usage(folder).free < total:
+        raise ModelError(f"{name} has {total / 1e9:.1f} GB, and there is less room in {folder}.", hint="HF_HOME names another folder.")
+
+
+def _endpoint() -> str | None:
+    return os.environ.get("HF_ENDPOINT") or None
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Turn what the hub's library raises into what a person can act upon."""
+    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, HfHubHTTPError, HFValidationError, OfflineModeIsEnabled, RepositoryNotFoundError
+    from huggingface_hub.errors import HTTPError as TransportError  # type: ignore[attr-defined]  # of whichever HTTP library it uses
+
+    where = _endpoint() or "the Hugging Face hub"
+    try:
+        yield
+    except GatedRepoError as error:
+        raise ModelRefused(f"{name} is given only to those who accepted its terms.", hint="Accept them on the model's page, and set HF_TOKEN.") from error
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise ModelRefused(f"There is no model {name[:200]} at {where}.", hint="Check the model that the settings name.") from error
+    except OfflineModeIsEnabled as error:
+        raise ModelServerError(f"{name} cannot be fetched: HF_HUB_OFFLINE is set.", hint="Unset it for `kb models fetch`.") from error
+    except HfHubHTTPError as error:
+        raise ModelServerError(f"{where} does not give {name}: HTTP {error.response.status_code}.", hint="Try again later.") from error
+    except (TransportError, EntryNotFoundError, OSError) as error:
+        hint = "Check the connection, HTTPS_PROXY and HF_ENDPOINT, and run the command again: it goes on where it was."
+        raise ModelServerError(f"{name} could not be fetched from {where}: {_first_line(error)}", hint=hint) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)[:300]
