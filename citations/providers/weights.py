@@ -6,18 +6,26 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from citations.errors import ModelError, ModelMissing
 from citations.providers import inference  # noqa: F401  sets what the hub's library reads when it is imported
 
+
+class Known(NamedTuple):
+    """What is known of a model that is not here: its licence, and its size in bytes, about."""
+
+    licence: str
+    size: int
+
+
 MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2"
 PINNED: Final = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}  # SHA-256 of model.safetensors, as its makers publish it
-LICENCES: Final = {
-    MINILM: "apache-2.0",
-    "BAAI/bge-m3": "mit",
-    "BAAI/bge-base-en-v1.5": "mit",
-    "cross-encoder/ms-marco-MiniLM-L-12-v2": "apache-2.0",
+KNOWN: Final = {
+    MINILM: Known("apache-2.0", 92_000_000),
+    "BAAI/bge-m3": Known("mit", 2_300_000_000),
+    "BAAI/bge-base-en-v1.5": Known("mit", 439_000_000),
+    "cross-encoder/ms-marco-MiniLM-L-12-v2": Known("apache-2.0", 134_000_000),
 }
 _FORMS: Final = (("model.safetensors", "model.safetensors.index.json"), ("pytorch_model.bin", "pytorch_model.bin.index.json"))
 _LICENCE: Final = re.compile(r"^license: *[\"']?([\w.+-]+)", re.MULTILINE)
@@ -47,18 +55,18 @@ def files(folder: Path) -> list[Path]:
 
 
 def size(folder: Path) -> int:
-    """Return the bytes of a model's files."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Return the bytes of a model's files, as far as they count: the weights, and what lies beside them."""
+    return sum(path.stat().st_size for path in {*files(folder), *folder.glob("*.*"), *folder.glob("*/config.json")} if path.is_file())
 
 
 def licence(name: str, folder: Path | None) -> str:
     """Return a model's licence by its short name, as far as it is known, else ""."""
-    if name in LICENCES or folder is None or not (folder / "README.md").is_file():
-        return LICENCES.get(name, "")
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        told = _LICENCE.search((folder / "README.md").read_text()[:5_000])
-        return told[1] if told else ""
-    return ""
+    if name in KNOWN:
+        return KNOWN[name].licence
+    if folder is None or not (folder / "README.md").is_file():
+        return ""
+    told = _LICENCE.search((folder / "README.md").read_text(errors="replace")[:5_000])
+    return told[1] if told else ""
 
 
 def digest(path: Path) -> str:
