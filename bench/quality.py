@@ -40,8 +40,10 @@ from kept import KeptEmbedder  # noqa: E402
 from citations import embeddings, evaluation, ingestion, lexical, lock, weighing  # noqa: E402
 from citations.cutting import digest_of  # noqa: E402
 from citations.evaluation import Approach, Question  # noqa: E402
+from citations.filters import Filter  # noqa: E402
 from citations.gold import Gold, Scores, mean, score  # noqa: E402
 from citations.models import Chunk, Kind, Source, State  # noqa: E402
+from citations.passages import Locator  # noqa: E402
 from citations.providers import registry  # noqa: E402
 from transcripts import storing  # noqa: E402
 from transcripts.models import Collection  # noqa: E402
@@ -202,7 +204,7 @@ def jsonl(path: Path) -> Iterator[dict[str, str]]:
 
 def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
     """Rank the same chunks with bm25s and the same tokens, and score by the same rule."""
-    library = evaluation._Library(scope, evaluation.Filter())
+    library = evaluation._Library(scope, Filter())
     chunks = list(Chunk.objects.select_related("source").order_by("place"))
     index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
     index.index([tokenize(chunk.text) for chunk in chunks], show_progress=False)
@@ -221,7 +223,7 @@ def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
 
 def answers(library: evaluation._Library, question: Question, chunk: Chunk) -> bool:
     """Say whether a chunk answers."""
-    where = evaluation.Locator(span=(chunk.span_start, chunk.span_end), start=chunk.start, end=chunk.end)
+    where = Locator(span=(chunk.span_start, chunk.span_end), start=chunk.start, end=chunk.end)
     return library._is_answer(question, chunk.source.uuid, where)
 
 

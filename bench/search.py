@@ -244,8 +244,9 @@ def section(library: Library, results: Sequence[Results], count: int) -> str:
         [
             "## Hybrid search and nearest neighbours",
             "",
-            f"`python {shlex.join(['bench/search.py', *sys.argv[1:]])}`: milliseconds, median / 95th percentile, of {count} questions that people asked, none asked"
-            f" before. Python {platform.python_version()}, {os.cpu_count()} cores, the embedded PostgreSQL with its standard settings, all-MiniLM-L6-v2 (384).",
+            f"`python {shlex.join(['bench/search.py', *sys.argv[1:]])}`: milliseconds, median / 95th percentile, of {count} questions that people asked,"
+            f" none asked before. Python {platform.python_version()}, {os.cpu_count()} cores,"
+            " the embedded PostgreSQL with its standard settings, all-MiniLM-L6-v2 (384).",
             f"The first {len(library.texts):,} chunks are pieces of real transcripts with their vectors; each further one is half of one piece and half of"
             f" another, its vector the middle of theirs and a random part of {JITTER} of its length.",
             "",

@@ -20,7 +20,7 @@ from citations.errors import ModelError
 from citations.providers import weights
 
 GRAPH, WEIGHTS, SEAL, REASON = "model.xml", "model.bin", "sums.json", "reason.txt"
-READ_FROM = ("config.json", "modules.json", "sentence_bert_config.json")
+READ_FROM = ("config.json", "modules.json")
 MADE_WITH = ("openvino", "torch", "transformers")
 FORM = 1  # of what is made; another number makes everything anew
 SECONDS = 3_600

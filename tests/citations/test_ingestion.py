@@ -298,6 +298,7 @@ def test_a_model_server_in_trouble_is_asked_ever_more_rarely(collection: Collect
     for _ in range(3):
         ingestion.try_again()
         ingest(source)
+        assert source.run_after
         pauses.append(source.run_after - timezone.now())
     assert pauses == sorted(pauses)
     assert pauses[2] > 3 * pauses[0] > timedelta(0)

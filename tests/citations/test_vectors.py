@@ -32,7 +32,7 @@ def unit(*numbers: float) -> NDArray[np.float32]:
 
 def random_units(count: int, *, seed: int = 1) -> NDArray[np.float32]:
     vectors = np.random.default_rng(seed).standard_normal((count, SIZE)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
 def fill(space: EmbeddingSpace, collection: Collection, vectors: NDArray[np.float32], *, title: str = "s", first: int | None = None) -> Source:

@@ -1,0 +1,160 @@
+"""Compare an ingest with what the embedding model needs alone: the same texts, in the same calls, without anything around them.
+
+Run ``python bench/ingest.py`` from the repository; ``--sources N`` for more transcripts. Real transcripts come from ``CUEBASE_DATA`` (default:
+``../shared/data`` beside the repository). Source after source is ingested and then embedded alone, so that a busy moment of the machine hits both
+alike. It makes a library of its own in a temporary folder, prints a table and writes it into ``bench/RESULTS.md``.
+"""
+
+import argparse
+import os
+import platform
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+DATA = Path(os.environ.get("CUEBASE_DATA", ROOT.parent / "shared" / "data"))
+RESULTS = ROOT / "bench" / "RESULTS.md"
+TITLE = "## Ingest against the bare model"
+HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
+os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
+
+from kbsite import boot  # noqa: E402
+
+boot.boot()
+
+from citations import ingestion, lexical  # noqa: E402
+from citations.models import Chunk, Source, State  # noqa: E402
+from citations.providers import registry  # noqa: E402
+from transcripts import storing  # noqa: E402
+from transcripts.models import Collection  # noqa: E402
+
+
+@dataclass
+class Measured:
+    """One source: seconds until its words are found, of the whole ingest and of the model alone, and what there was to embed."""
+
+    words: float
+    ingest: float
+    alone: float
+    windows: int
+    chunks: int
+    calls: list[list[str]] = field(repr=False)
+
+
+def main() -> None:
+    """Measure, print, and replace this benchmark's section of the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sources", type=int, default=20, help="how many transcripts (default 20)")
+    options = parser.parse_args()
+    try:
+        measured = measure(transcripts(options.sources))
+    finally:
+        shutil.rmtree(HOME, ignore_errors=True)
+    report = section(measured)
+    print(report)
+    replace(report)
+
+
+def transcripts(count: int) -> list[Path]:
+    """Return that many real transcripts, of every collection in turn."""
+    folders = [sorted(folder.glob("*.json")) for folder in sorted((DATA / "dev" / "transcripts").iterdir()) if folder.is_dir()]
+    turns = [path for n in range(count) for files in folders for path in files[n : n + 1]]
+    if not turns:
+        sys.exit("The measuring data is not here; set CUEBASE_DATA.")
+    return turns[:count]
+
+
+def measure(files: Sequence[Path]) -> list[Measured]:
+    """Ingest each, then embed the same texts alone."""
+    registry.wanted_embedder().embed_documents(["warm"])
+    shelf = Collection.objects.default()
+    found = []
+    for path in files:
+        storing.add_captions(shelf, path.read_bytes(), name=path.name, key=f"{path.parent.name}-{path.stem}")
+        with recorded() as calls:
+            words = timed(ingestion.index_words)
+            source = Source.objects.exclude(state=State.READY).get()
+            whole = words + timed(partial(ingestion.ingest, source.pk))
+        source.refresh_from_db()
+        assert source.state == State.READY, source.error
+        model = registry.wanted_embedder()
+        alone = sum(timed(partial(model.embed_documents, texts)) for texts in calls)
+        chunks = Chunk.objects.filter(source=source).count()
+        texts = sum(len(one) for one in calls)
+        found.append(Measured(words=words, ingest=whole, alone=alone, windows=texts - chunks, chunks=chunks, calls=calls))
+        print(f"{source.title[:50]:<50} {chunks:>4} chunks: {alone / whole:.1%}", file=sys.stderr)
+    lexical.merge()
+    return found
+
+
+@contextmanager
+def recorded() -> Iterator[list[list[str]]]:
+    """Note which texts the ingest gives to the model, call by call."""
+    calls: list[list[str]] = []
+    kind: Any = type(registry.wanted_embedder())
+    real = kind.embed_documents
+
+    def embed(self: Any, texts: Sequence[str]) -> Any:
+        calls.append(list(texts))
+        return real(self, texts)
+
+    kind.embed_documents = embed
+    try:
+        yield calls
+    finally:
+        kind.embed_documents = real
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Return how many seconds a call takes."""
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def section(found: Sequence[Measured]) -> str:
+    """Write the table."""
+    words, whole, alone = (sum(getattr(one, name) for one in found) for name in ("words", "ingest", "alone"))
+    windows, chunks = sum(one.windows for one in found), sum(one.chunks for one in found)
+    shares = sorted(one.alone / one.ingest for one in found)
+    texts = windows + chunks
+    model = registry.wanted_embedder()
+    share = alone / whole
+    return f"""{TITLE}
+
+`{shlex.join(["python", "bench/ingest.py", *sys.argv[1:]])}`: {len(found)} real transcripts, one process, {model.model}.
+Python {platform.python_version()}, {os.cpu_count()} cores.
+An ingest reads, cuts at sentences, indexes the words, cuts where the subject changes ({windows:,} windows of sentences embedded), indexes again and embeds the
+{chunks:,} chunks. *Alone* is the model given the same texts in the same calls.
+
+| | seconds | texts a second | of the model alone |
+|---|---:|---:|---:|
+| the model alone | {alone:.1f} | {texts / alone:.1f} | 100 % |
+| ingest | {whole:.1f} | {texts / whole:.1f} | **{share:.1%}** ({"at least" if share >= 0.9 else "NOT at least"} 90 %) |
+| of that, until its words are found | {words:.1f} | | |
+
+Median of the sources {shares[len(shares) // 2]:.1%}, lowest {shares[0]:.1%}; words of one source are found after {1000 * words / len(found):.0f} ms.
+"""
+
+
+def replace(report: str) -> None:
+    """Put the section in the place of the one that was there."""
+    before = RESULTS.read_text() if RESULTS.exists() else "# Benchmarks\n\nEach section is written by the command that it names.\n"
+    head, found, rest = before.partition(TITLE)
+    _, _, after = rest.partition("\n## ")
+    tail = f"\n## {after}" if found and after else ""
+    RESULTS.write_text(f"{head.rstrip()}\n\n{report}{tail}")
+
+
+if __name__ == "__main__":
+    main()
