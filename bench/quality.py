@@ -138,7 +138,8 @@ def kept_vectors() -> Iterator[None]:
 def plain_fusion() -> Iterator[None]:
     """Leave fused ranks as they are, unweighed."""
     steps = weighing.by_closeness, weighing.by_neighbours
-    weighing.by_closeness = weighing.by_neighbours = lambda fused, _: list(fused)  # type: ignore[assignment]
+    weighing.by_closeness = lambda fused, scores: weighing.evenly(fused)
+    weighing.by_neighbours = lambda weighed, neighbours: list(weighed)
     try:
         yield
     finally:

@@ -123,7 +123,7 @@ def _answer(question: str) -> str:
     if llm is None:
         return ""
     prompt = prompts.hyde(question)
-    return prompts.clean_hyde(llm.complete(prompt.text, system=prompt.system, document=prompt.document, max_tokens=prompt.max_tokens))
+    return prompts.clean_hyde(llm.complete(prompt.text, system=prompt.system, document=prompt.document, max_tokens=prompt.max_tokens, tries=1))
 
 
 def _timed(call: Callable[[], T]) -> _Timed[T]:

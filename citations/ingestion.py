@@ -11,11 +11,11 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from django.db import InterfaceError, OperationalError
-from django.db.models import Case, F, Q, When
+from django.db.models import Case, Q, When
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from citations import adoption, conf, contexts, cutting, embeddings, lock, readers
+from citations import adoption, conf, contexts, costs, cutting, embeddings, lock, readers
 from citations.breakpoints import Embed
 from citations.chunking import Block, chunk
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError, ModelMissing, ModelServerError, SourceNotFound
@@ -45,9 +45,9 @@ def waiting() -> SourceQuerySet:
     if not conf.uses_context():
         return Source.objects.waiting()
     due = Q(run_after=None) | Q(run_after__lte=timezone.now())
-    without = Q(state=State.READY, chunk_count__gt=0) & ~Q(contexts_of=F("digest"))
+    ready = Q(state=State.READY) & costs.WITHOUT_CONTEXTS
     ordered = [When(state=state, then=rank) for rank, state in enumerate((State.PENDING, State.WORDS, State.READY))]
-    return Source.objects.filter(due, Q(state__in=(State.PENDING, State.WORDS)) | without).order_by(Case(*ordered), "pk")
+    return Source.objects.filter(due, Q(state__in=(State.PENDING, State.WORDS)) | ready).order_by(Case(*ordered), "pk")
 
 
 def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
@@ -195,7 +195,7 @@ class _Ingest:
         if llm is None or self.source.contexts_of == self.source.digest:
             return
         chunks = {one.pk: one for one in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")}
-        pieces = [contexts.Piece(key=one.pk, text=one.text, start=one.span_start, end=one.span_end) for one in chunks.values()]
+        pieces = costs.pieces_of(chunks.values())
         text = readers.text_of(readers.read(self.source))
         written = 0
 
@@ -208,13 +208,21 @@ class _Ingest:
                 self._embed(quietly=True)
 
         try:
-            contexts.write(llm, title=self.source.title, text=text, pieces=pieces, save=save)
+            result = contexts.write(llm, title=self.source.title, text=text, pieces=pieces, save=save)
         finally:
             if written:
                 self._embed(quietly=True)
                 cutting.reindex(self.source)
+        if result.failed and self.source.attempts < MAX_ATTEMPTS:
+            self._write_the_others_later(result.failed)
+            return
         Source.objects.filter(pk=self.source.pk).update(contexts_of=self.source.digest)
         self.source.reach(State.READY)
+        self._tell("")
+
+    def _write_the_others_later(self, missing: int) -> None:
+        error = ModelServerError(f"{missing} contexts were not written.", hint="They are tried again; the source is found as it is.")
+        self.source.put_off(error, until=timezone.now() + SERVER_PAUSE * 4**self.source.attempts)
         self._tell("")
 
     def _exchange(self, blocks: list[Block], cutter: Embedder | None, cut: Cut) -> None:

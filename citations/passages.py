@@ -54,8 +54,9 @@ class TermScore:
 class Explanation:
     """How a score came about. Ranks count from 1; a branch that did not find the passage has none.
 
-    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``; ``bm25`` is the sum of its terms' scores. ``final_score`` is made from ``rerank_score``
-    where a cross-encoder ran, else from ``rrf``; ``formula`` says how, in numbers.
+    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``, each 1 / (60 + rank); ``bm25`` is the sum of its terms' scores. ``fused`` is what the parts come
+    to when each is multiplied by its weight and the passage's neighbours add theirs. The score is made from ``rerank_score`` where a cross-encoder ran,
+    else from ``fused``; ``formula`` says how, in numbers.
     """
 
     lexical_rank: int | None = None
@@ -66,6 +67,10 @@ class Explanation:
     rrf_lexical: float = 0.0
     rrf_vector: float = 0.0
     rrf: float = 0.0
+    lexical_weight: float = 1.0  # 0–1: how close the passage comes to the best of the branch
+    vector_weight: float = 1.0
+    neighbours: float = 0.0
+    fused: float = 0.0
     rerank_score: float | None = None
     formula: str = ""
 

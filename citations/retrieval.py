@@ -50,7 +50,7 @@ def search(
     """Find the passages that answer a query, best first; equal ones in an order that does not change.
 
     ``score`` is the cross-encoder's (0–1) where one ran. Else it is the fused score by the most that it can be: the fused score is Σ w/(60 + rank) over
-    the branches that were looked up, with w = 1 for a single one and else what ``weighing`` makes of it, at most 1; the most is their number/61.
+    the branches that were looked up, with w = 1 and no more to it for a single one, and else what ``weighing`` makes of it; the most is their number/61.
 
     ``user`` fills in what they marked; ``quick`` leaves out what ``slow_stages`` names; ``space`` is looked in instead of the active one.
 
@@ -220,7 +220,7 @@ class _Hit(NamedTuple):
     """A candidate with how it was found; ``most`` is the fused score of a passage that is first in every branch that was looked up."""
 
     candidate: Candidate
-    fused: fusion.Fused[int]
+    fused: weighing.Weighed[int]
     bm25: float | None
     cosine: float | None
     most: float
@@ -260,10 +260,10 @@ def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[_H
     return hits, len(hits) == len(fused)
 
 
-def _fuse(words: dict[int, float], near: dict[int, float], branches: int) -> list[fusion.Fused[int]]:
+def _fuse(words: dict[int, float], near: dict[int, float], branches: int) -> list[weighing.Weighed[int]]:
     """Fuse places by reciprocal rank; the order of one branch alone is its own."""
     fused = fusion.rrf([list(words), list(near)])
-    return weighing.by_closeness(fused, [words, near]) if branches > 1 else fused
+    return weighing.by_closeness(fused, [words, near]) if branches > 1 else weighing.evenly(fused)
 
 
 def _beside(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | None]]:
@@ -305,7 +305,7 @@ class _Ranked(NamedTuple):
 
 
 def _by_fusion(hits: Sequence[_Hit]) -> list[_Ranked]:
-    return [_Ranked(hit, hit.share, None, f"{hit.share:.4f} = rrf {hit.fused.score:.6f} / {hit.most:.6f}, the most that it can be") for hit in hits]
+    return [_Ranked(hit, hit.share, None, f"{hit.share:.4f} = {_sum(hit)} / {hit.most:.6f}, the most that it can be") for hit in hits]
 
 
 def _rerank(asked: _Asked, hits: list[_Hit], log: _Log) -> list[_Ranked]:
@@ -329,8 +329,18 @@ def _rerank(asked: _Asked, hits: list[_Hit], log: _Log) -> list[_Ranked]:
 
 def _behind(hit: _Hit, least: float) -> _Ranked:
     """Score a candidate that the cross-encoder did not look at: below those that it did, in fused order."""
-    formula = f"{least * hit.share:.4f} = {least:.4f}, the least that was re-ranked, · rrf {hit.fused.score:.6f} / {hit.most:.6f}"
+    formula = f"{least * hit.share:.4f} = {least:.4f}, the least that was re-ranked, · {_sum(hit)} / {hit.most:.6f}"
     return _Ranked(hit, least * hit.share, None, formula)
+
+
+def _sum(hit: _Hit) -> str:
+    """Write out how the fused score adds up."""
+    fused = hit.fused
+    parts = zip(fused.ranks, fused.weights, strict=True)
+    terms = [f"{weight:.3f}/({fusion.RRF_K} + {rank})" for rank, weight in parts if rank is not None]
+    if fused.beside is None:
+        return f"({' + '.join(terms)})"
+    return f"({' + '.join([*terms, f'{fused.beside:.6f} from its neighbours'])}) / {weighing.SHARED:g}"
 
 
 # Deduplicate and enrich
@@ -378,7 +388,7 @@ def _twin(one: Candidate, likeness: float) -> Twin:
 
 def _explanation(ranked: _Ranked, terms: tuple[TermScore, ...]) -> Explanation:
     hit = ranked.hit
-    (lexical_rank, vector_rank), (rrf_lexical, rrf_vector) = hit.fused.ranks, hit.fused.parts
+    (lexical_rank, vector_rank), (rrf_lexical, rrf_vector), (lexical_weight, vector_weight) = hit.fused.ranks, hit.fused.parts, hit.fused.weights
     return Explanation(
         lexical_rank=lexical_rank,
         bm25=hit.bm25,
@@ -387,7 +397,11 @@ def _explanation(ranked: _Ranked, terms: tuple[TermScore, ...]) -> Explanation:
         cosine=hit.cosine,
         rrf_lexical=rrf_lexical,
         rrf_vector=rrf_vector,
-        rrf=hit.fused.score,
+        rrf=rrf_lexical + rrf_vector,
+        lexical_weight=lexical_weight,
+        vector_weight=vector_weight,
+        neighbours=hit.fused.beside or 0.0,
+        fused=hit.fused.score,
         rerank_score=ranked.rerank_score,
         formula=ranked.formula,
     )

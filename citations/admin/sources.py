@@ -26,7 +26,6 @@ class SourceAdmin(Record):
 
     list_display = ("title", "kind", "collection", "language", "state", "progress", "chunk_count", "error_code", "updated_at")
     list_filter = ("state", "kind", "error_code", "cut", "collection", "created_at")
-    list_select_related = ("collection",)
     search_fields = ("title", "author", "video__key")
     search_help_text = "Title, author or id"
     exclude: ClassVar[Any] = ("video", "transcript", "fingerprint")
@@ -35,7 +34,7 @@ class SourceAdmin(Record):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Leave what a video is described with where it is."""
-        return super().get_queryset(request).select_related("video").defer(*LONG_VIDEO)
+        return super().get_queryset(request).select_related("video", "collection").defer(*LONG_VIDEO)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Whoever may, and documents only: a recording goes with its video."""

@@ -32,6 +32,10 @@ class ExplanationOut(Schema):
     rrf_lexical: float
     rrf_vector: float
     rrf: float
+    lexical_weight: float
+    vector_weight: float
+    neighbours: float
+    fused: float
     rerank_score: float | None
     formula: str
 

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from citations import ingestion, lexical
 from citations.models import Source, State
+from kbsite.cli import contextual
 from kbsite.cli.terminal import err, note, printable
 from transcripts.models import WorkerPulse
 
@@ -50,6 +51,8 @@ def run(videos: Iterable[int], *, wait: bool, quiet: bool) -> Indexed:
     with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
         bar = progress.add_task("Indexing words", total=None)
         _index_words(progress, bar)
+        if wait and not quiet:
+            contextual.announce()
         if wait or not WorkerPulse.is_alive():
             deadline = None if wait else time.monotonic() + PATIENCE_SECONDS
             try:

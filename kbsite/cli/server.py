@@ -31,11 +31,11 @@ def run(*, sample: bool, with_worker: bool, open_browser: bool) -> None:
         lock.tell(settings.PUBLIC_URL)
         open_database()
         from citations.lock import check  # models can be imported only from here on
-        from kbsite.cli import welcome
+        from kbsite.cli import contextual, welcome
 
         check()
-
         owner = welcome.first_steps(sample=sample)
+        contextual.announce()
         worker = Worker() if with_worker else None
         with worker or contextlib.nullcontext():
             link = welcome.sign_in_link(owner)

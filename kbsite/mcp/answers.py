@@ -142,6 +142,10 @@ class ExplanationAnswer(BaseModel):
     rrf_lexical: float
     rrf_vector: float
     rrf: float
+    lexical_weight: float
+    vector_weight: float
+    neighbours: float
+    fused: float
     rerank_score: float | None = None
     terms: list[TermAnswer] = []
 

@@ -128,7 +128,7 @@ def _reasons(how: ExplanationAnswer | None) -> Sequence[str]:
         return ()
     words = f"words #{how.lexical_rank}, BM25 {how.bm25:.3f}" if how.lexical_rank and how.bm25 is not None else "not by words"
     meaning = f"meaning #{how.vector_rank}, cosine {how.cosine:.3f}" if how.vector_rank and how.cosine is not None else "not by meaning"
-    return (f"   Score {how.formula}; {words}; {meaning}; rrf {how.rrf:.5f} = {how.rrf_lexical:.5f} + {how.rrf_vector:.5f}",)
+    return (f"   Score {how.formula}; {words}; {meaning}; RRF {how.rrf:.5f} = {how.rrf_lexical:.5f} + {how.rrf_vector:.5f}",)
 
 
 def _place(start: float | None, end: float | None, page: int | None) -> str:

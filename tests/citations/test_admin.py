@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -185,14 +184,15 @@ def ten_thousand(collection: Collection) -> None:
 
 
 @pytest.mark.usefixtures("ten_thousand")
-def test_ten_thousand_sources_are_listed_searched_looked_at_for_news_and_deleted(browser: Client, collection: Collection) -> None:
+def test_ten_thousand_sources_are_listed_searched_looked_at_for_news_and_deleted(
+    browser: Client, collection: Collection, django_assert_max_num_queries: Any
+) -> None:
     for model in MODELS:
         for query in ({}, {"q": "Lecture 999"}, {"p": "50"}, {"o": "1"}):
-            started = perf_counter()
-            response = browser.get(listing(model, **query))
+            with django_assert_max_num_queries(15):
+                response = browser.get(listing(model, **query))
             assert response.status_code in (200, 302)
             assert len(response.content) < 300_000
-            assert perf_counter() - started < 5
     Source.objects.update(fingerprint="", refreshed_at=None)
     assert len(ingestion.adopt(limit=20)) == 20
     for _ in range(2):

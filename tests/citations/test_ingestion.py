@@ -451,6 +451,29 @@ def test_a_language_model_that_fails_leaves_the_source_found(collection: Collect
     assert source.error == ""
 
 
+def test_a_context_that_was_not_written_is_tried_again_a_few_times(collection: Collection, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([""])  # the first of them is empty
+    monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: next(answers, "About walruses.")))
+    source = indexed(collection)
+    assert state_of(source) == (State.READY, "model_server")
+    assert not ingestion.waiting().exists()  # not at once
+    ingestion.try_again()
+    ingest(source)
+    assert not source.chunks.filter(context="").exists()
+    assert source.error == ""
+    assert not ingestion.waiting().exists()
+
+
+def test_a_context_that_is_never_written_is_given_up(collection: Collection, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: ""))
+    source = indexed(collection)
+    for _ in range(ingestion.MAX_ATTEMPTS):
+        ingestion.try_again()
+        ingest(source)
+    assert source.error == ""
+    assert not ingestion.waiting().exists()
+
+
 def test_what_nothing_finds_yet_comes_before_contexts(collection: Collection, llm: FakeLlm) -> None:
     source = indexed(collection)
     Source.objects.filter(pk=source.pk).update(contexts_of="")

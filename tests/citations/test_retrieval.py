@@ -113,7 +113,12 @@ def test_a_hybrid_search_fuses_both_by_reciprocal_rank(scope: Scope, collection:
         how = passage.explanation
         assert how is not None
         assert how.rrf == pytest.approx(how.rrf_lexical + how.rrf_vector)
-        assert passage.score == pytest.approx(how.rrf / (2 / 61))
+        assert how.rrf == pytest.approx(sum(1 / (60 + rank) for rank in (how.lexical_rank, how.vector_rank) if rank))
+        weighed = how.rrf_lexical * how.lexical_weight + how.rrf_vector * how.vector_weight
+        assert how.fused == pytest.approx((weighed + how.neighbours) / 1.4)
+        assert passage.score == pytest.approx(how.fused / (2 / 61))
+        said = how.formula.removeprefix(f"{passage.score:.4f} = ").removesuffix(", the most that it can be").replace(" from its neighbours", "")
+        assert eval(said) == pytest.approx(passage.score, abs=0.001)  # what is said adds up
         assert f"{passage.score:.4f}" in how.formula
     assert [passage.score for passage in found.passages] == sorted((passage.score for passage in found.passages), reverse=True)
 
@@ -124,9 +129,12 @@ def test_of_sources_of_one_passage_the_first_in_both_branches_counts_fully_and_t
     assert best is not None
     assert second is not None
     assert last is not None
-    assert (best.rrf_lexical, best.rrf_vector) == pytest.approx((1 / 61, 1 / 61))
-    assert (last.rrf_lexical, last.rrf_vector) == pytest.approx((0.25 / 63, 0.25 / 63))
-    assert 0.25 / 62 < second.rrf_vector < 1 / 62
+    assert (best.lexical_weight, best.vector_weight) == (1, 1)
+    assert best.fused == pytest.approx(2 / 61)
+    assert (last.lexical_weight, last.vector_weight) == (0.25, 0.25)
+    assert (last.rrf_lexical, last.rrf_vector) == pytest.approx((1 / 63, 1 / 63))
+    assert last.fused == pytest.approx(2 * 0.25 / 63)
+    assert 0.25 < second.vector_weight < 1
 
 
 def test_a_passage_between_answers_is_lifted_above_one_that_stands_alone(scope: Scope, collection: Collection) -> None:

@@ -56,6 +56,19 @@ def migrate_embeddings(
     moving.move(EmbeddingChoice(provider=to, model=model, dimensions=dimensions), guarded=guarded, yes=yes, as_json=as_json)
 
 
+@DATABASE.command("write-contexts")
+def write_contexts(
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what they would cost.")] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Write the contexts that are missing, after saying how many tokens that takes. A worker writes them as well, when it has nothing else to do."""
+    open_library()
+    from kbsite.cli import contextual
+
+    contextual.write(yes=yes, only_estimate=estimate, as_json=as_json)
+
+
 @DATABASE.command("backup")
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", dir_okay=False, show_default=False)],
