@@ -48,6 +48,11 @@ def converted(folder: Path, *, head: str) -> Path:
     return kept / GRAPH
 
 
+def is_ready(folder: Path, *, head: str) -> bool:
+    """Say whether the graph of the model in ``folder`` has been made."""
+    return _is_whole(conf.models_dir() / f"{_slug(folder)}-{_key(folder, head)}")
+
+
 def discard(graph: Path) -> None:
     """Throw a graph away that cannot be used, so that it is made anew."""
     shutil.rmtree(graph.parent, ignore_errors=True)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelError, ModelMissing
-from citations.providers import chat_apis, embedding, hosted
+from citations.providers import chat_apis, conversion, embedding, hosted, weights
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
 from citations.providers.llm import Llm
 from citations.providers.reranking import CrossEncoderReranker, Reranker
@@ -63,14 +63,16 @@ def llm() -> Llm | None:
 
 
 def warm() -> None:
-    """Load each wanted model of this machine and run it once, so that the first search does not wait for it. Servers are not asked.
+    """Load each wanted model that has been made ready for this machine and run it once, so that the first search does not wait for it.
 
-    What cannot be loaded is logged; whoever needs it gets the error.
+    Servers are not asked. What cannot be loaded is logged; whoever needs it gets the error.
     """
+    wanted = conf.embedding()
+    provider = wanted.provider.casefold()
     try:
-        if conf.embedding().provider.casefold() in LOCAL:
+        if provider in LOCAL and _is_ready(wanted.model or LOCAL[provider].model, "vector"):
             wanted_embedder().embed_documents(["warm"])
-        if found := reranker():
+        if _is_ready(conf.reranker(), "logits") and (found := reranker()):
             found.score("warm", ["warm"])
     except ModelError as error:
         logger.warning("A model cannot be used: %s %s", error.message, error.hint)
@@ -86,6 +88,13 @@ def _checked(provider: str) -> str:
     if name not in (*LOCAL, *hosted.PROVIDERS, FAKE):
         raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join([*LOCAL, *hosted.PROVIDERS])} is expected.")
     return name
+
+
+def _is_ready(name: str, head: str) -> bool:
+    try:
+        return conversion.is_ready(weights.find(name), head=head)
+    except ModelMissing:
+        return False
 
 
 def _make(provider: str, model: str, dimensions: int) -> Embedder:

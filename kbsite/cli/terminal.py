@@ -21,6 +21,9 @@ PIPE_WIDTH = 200  # columns of a table that is not shown in a terminal: wide eno
 
 def open_library() -> Scope:
     """Start or join the database and return the scope of whoever holds it. Models can be imported from here on."""
+    from kbsite import settings
+
+    settings.LOGGING["formatters"]["line"]["format"] = "{message}"  # to a person: what happens, not when and where
     open_database()
     from kbsite.auth import everything
 

@@ -10,7 +10,7 @@ import pytest
 from citations.errors import ModelError
 from citations.providers import conversion
 from citations.providers.blueprint import Blueprint
-from citations.providers.conversion import GRAPH, REASON, WEIGHTS, Unconvertible, converted, discard
+from citations.providers.conversion import GRAPH, REASON, WEIGHTS, Unconvertible, converted, discard, is_ready
 from citations.providers.encoder import TextEncoder
 from tests.citations.providers import tiny
 
@@ -138,3 +138,11 @@ def test_a_graph_that_cannot_be_loaded_is_made_anew(models_dir: Path, caplog: py
     assert b"<net" in broken.read_bytes()[:1000]
     discard(broken)
     assert not broken.exists()
+
+
+def test_it_is_known_whether_a_graph_has_been_made(made: list[Path], tiny_mean: Path) -> None:
+    assert not is_ready(tiny_mean, head="vector")
+    converted(tiny_mean, head="vector")
+    assert is_ready(tiny_mean, head="vector")
+    assert not is_ready(tiny_mean, head="logits")
+    assert len(made) == 1

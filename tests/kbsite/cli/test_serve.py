@@ -63,7 +63,7 @@ class Serving:
 
     def json(self, *arguments: str) -> Any:
         done = self.kb(*arguments, "--json")
-        assert not done.stderr
+        assert not [line for line in done.stderr.splitlines() if "ready for this machine" not in line]  # said once, on a new machine
         return json.loads(done.stdout)
 
     def worker_pid(self) -> int | None:
