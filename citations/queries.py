@@ -25,11 +25,11 @@ class Query:
     def admits(self, text: str) -> bool:
         """Say whether every phrase occurs in the text, word after word, and nothing that is excluded.
 
-        Words are those of ``tokenize``: case does not matter, and single letters are no words, neither here nor there.
+        Words are those of ``tokenize``, single letters and digits with them: "vitamin C" is not vitamin D. Case does not matter.
         """
         if not self.phrases and not self.excluded:
             return True
-        tokens = tokenize(text)
+        tokens = tokenize(text, shortest=1)
         joined = _joined(tokens)
         if not all(_occurs(phrase, tokens, joined) for phrase in self.phrases):
             return False
@@ -81,7 +81,7 @@ def _note(kept: dict[str, None], phrase: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _needle(phrase: str) -> tuple[str, ...]:
-    return tuple(tokenize(phrase)[:MAX_QUERY_WORDS])
+    return tuple(tokenize(phrase, shortest=1)[:MAX_QUERY_WORDS])
 
 
 def _joined(tokens: list[str] | tuple[str, ...]) -> str:

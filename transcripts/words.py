@@ -14,7 +14,7 @@ MAX_QUERY_CHARACTERS = 10_000
 MAX_QUERY_WORDS = 512
 
 
-def tokenize(text: str) -> list[str]:
+def tokenize(text: str, *, shortest: int = 2) -> list[str]:
     """Split text into the words that are indexed and searched, in order, repetitions kept.
 
     - ASCII: lower-case runs of letters, digits and underscores; runs of one character are dropped ("It's 5 a.m." gives "it").
@@ -24,16 +24,18 @@ def tokenize(text: str) -> list[str]:
       (each with its vowel signs and tones) make a token, and a character that stands alone is one.
     - Apostrophes: ' and ’ (also ‘ ʼ ＇) are the same. Between two letters beyond ASCII they belong to the word ("п’ять" is one); beside an ASCII
       letter they separate, as in ASCII text ("it’s" gives "it", "l’été" gives "été").
+
+    ``shortest`` 1 keeps single letters and digits: what is indexed leaves them out, and a phrase does not.
     """
     folded = _fold(text)
     if folded.isascii():
-        return [word for word in folded.replace("'", " ").split() if len(word) > 1]
+        return [word for word in folded.replace("'", " ").split() if len(word) >= shortest]
     tokens: list[str] = []
     for word in _WORDS.findall(folded):
         if is_unspaced(word):
             parts = units(word)
             tokens.extend(map(add, parts, parts[1:]) if len(parts) > 1 else parts)
-        elif len(word) > 1:
+        elif len(word) >= shortest:
             tokens.append(word)
     return tokens
 

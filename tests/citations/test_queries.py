@@ -126,3 +126,13 @@ def test_hostile_queries_take_linear_time(piece):
 
     for _ in range(50):
         query.admits("a text that has nothing to do with it " * 15)
+
+
+def test_single_letters_and_digits_count_in_phrases() -> None:
+    query = parse('"vitamin C" -"plan B"')
+    assert query.admits("Vitamin C helps.")
+    assert not query.admits("Vitamin D helps.")
+    assert not query.admits("vitamins, and C")
+    assert not query.admits("Take vitamin C, that is plan B.")
+    assert query.admits("Take vitamin C, that is plan A.")
+    assert parse('"don’t stop"').admits("Don't stop!")

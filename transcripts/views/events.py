@@ -1,6 +1,7 @@
 """Server-sent events: a fragment is sent again whenever it has changed."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Final
@@ -14,6 +15,8 @@ from transcripts.errors import NotFound
 POLL_SECONDS: Final = 0.5
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
 LONGEST_SECONDS: Final = 120.0  # then the browser connects anew, and its rights are looked at again
+
+_TOKEN: Final = re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"')  # is written differently each time
 
 Render = Callable[[], tuple[str, bool]]
 
@@ -34,8 +37,9 @@ async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]
     sent, sent_at = "", 0.0
     while time.monotonic() < ends:
         html, is_final = await sync_to_async(_without_connection)(render)
-        if html and html != sent:
-            sent, sent_at = html, time.monotonic()
+        said = _TOKEN.sub("", html)
+        if html and said != sent:
+            sent, sent_at = said, time.monotonic()
             yield event(name, html)
         elif time.monotonic() - sent_at > HEARTBEAT_SECONDS:
             sent_at = time.monotonic()

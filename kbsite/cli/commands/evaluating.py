@@ -34,7 +34,7 @@ def evaluate(
             dir_okay=False,
             readable=True,
             show_default=False,
-            help='Questions, one JSON object a line: {"query": …, "video" or "source": ID, "gold": [[start, end], …] in seconds or "pages": [page, …]}.',
+            help='Questions, one JSON object a line: {"query": …, "video" or "source": ID, "gold": [\\[start, end], …] in seconds or "pages": \\[page, …]}.',
         ),
     ] = None,
     marked: Annotated[bool, typer.Option("--marked", help="Measure with the hits that people marked as right instead.")] = False,
