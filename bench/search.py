@@ -66,12 +66,13 @@ def main() -> None:
     options = parser.parse_args()
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     library = Library()
-    asked = questions(options.questions + WARM)
+    each = options.questions + WARM
+    asked = questions(each * len(options.sizes))  # none twice: its vector would be remembered
     results = []
-    for size in sorted(options.sizes):
+    for turn, size in enumerate(sorted(options.sizes)):
         library.grow(size)
-        results.append(measure(library, asked))
-    report = section(library, results, len(asked) - WARM)
+        results.append(measure(library, asked[turn * each : (turn + 1) * each]))
+    report = section(library, results, options.questions)
     print(report)
     write(report)
 

@@ -12,7 +12,7 @@ from citations.models import EmbeddingSpace
 
 INDEXED_FROM = 10_000  # vectors of a space that looking at all of them takes longer than the index
 EXACT_ROWS = 20_000  # up to so many that a filter leaves are all looked at: the index would go through many others to find them
-LARGE = 100_000  # rows from which on the index has to look further for the same recall
+LARGE = 50_000  # rows from which on the index has to look further for the same recall
 MOST_SCANNED = 200_000  # rows that the index goes through to find enough that a filter leaves
 MOST_EF = 1_000  # pgvector's limit
 FOREVER = 1 << 62  # ms
