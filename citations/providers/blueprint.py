@@ -10,6 +10,7 @@ from citations.errors import ModelError
 POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 _DEFAULT_TOKENS = 512
 _ENDLESS = 100_000  # tokenizers write a huge number where they know no limit
+_PLAIN_TOKENIZERS = ("PreTrainedTokenizerFast", "TokenizersBackend")
 _QUERY, _DOCUMENT = ("query",), ("document", "passage", "corpus")  # the names of prompts, most usual first
 
 
@@ -32,20 +33,21 @@ class Blueprint:
         """Read the files in ``folder``. Raises ``ModelError`` where they are no model's."""
         try:
             return _read(folder)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ModelError(f"{folder.name} is not the folder of a model that can be read: {error}") from error
 
 
 def _read(folder: Path) -> Blueprint:
     config = _json(folder, "config.json")
     transformer = _json(folder, "sentence_bert_config.json")
+    tokenizer = _json(folder, "tokenizer_config.json")
     prompts = _json(folder, "config_sentence_transformers.json").get("prompts") or {}
     return Blueprint(
         dimensions=int(config["hidden_size"]),
-        max_tokens=_max_tokens(config, transformer, _json(folder, "tokenizer_config.json")),
+        max_tokens=_max_tokens(config, transformer, tokenizer),
         pooling=_pooling(folder),
         pad=int(config.get("pad_token_id") or 0),
-        segments=config.get("type_vocab_size", 0) > 1,
+        segments=config.get("type_vocab_size", 0) > 1 and _tells_segments(tokenizer),
         labels=len(config.get("id2label") or {}) or int(config.get("num_labels", 2)),
         lower=bool(transformer.get("do_lower_case")),
         query=next((prompts[name] for name in _QUERY if prompts.get(name)), ""),
@@ -66,6 +68,13 @@ def _max_tokens(config: dict[str, Any], transformer: dict[str, Any], tokenizer: 
         places -= int(config.get("pad_token_id") or 0) + 1  # its places are counted from behind the padding's
     told = int(tokenizer.get("model_max_length") or _ENDLESS)
     return min(places, told)
+
+
+def _tells_segments(tokenizer: dict[str, Any]) -> bool:
+    """Say whether transformers hands the segments on that a tokenizer counts: tokenizers of no particular model keep them to themselves."""
+    if "model_input_names" in tokenizer:
+        return "token_type_ids" in tokenizer["model_input_names"]
+    return tokenizer.get("tokenizer_class") not in _PLAIN_TOKENIZERS
 
 
 def _pooling(folder: Path) -> str:

@@ -20,7 +20,7 @@ from citations.errors import ModelError
 from citations.providers import weights
 
 GRAPH, WEIGHTS, SEAL, REASON = "model.xml", "model.bin", "sums.json", "reason.txt"
-READ_FROM = ("config.json", "modules.json")
+READ_FROM = {"vector": ("config.json", "modules.json"), "logits": ("config.json", "modules.json", "tokenizer_config.json")}
 MADE_WITH = ("openvino", "torch", "transformers")
 FORM = 1  # of what is made; another number makes everything anew
 SECONDS = 3_600
@@ -66,7 +66,8 @@ def _slug(folder: Path) -> str:
 
 def _key(folder: Path, head: str) -> str:
     parts = [str(FORM), head, *(version(name) for name in MADE_WITH), *(weights.digest(path) for path in weights.files(folder))]
-    parts += [path.read_text() for path in (*(folder / name for name in READ_FROM), *sorted(folder.glob("*Pooling/config.json"))) if path.is_file()]
+    read = (*(folder / name for name in READ_FROM[head]), *sorted(folder.glob("*Pooling/config.json")))
+    parts += [path.read_text(errors="replace") for path in read if path.is_file()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

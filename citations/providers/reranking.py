@@ -1,6 +1,8 @@
 """A cross-encoder reads a query and a passage together and says how well the one answers the other."""
 
+import logging
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +17,7 @@ from citations.providers.plain import PlainScorer
 
 QUERY_TOKENS = 64  # the cost of a pair grows faster than its length
 PAIR_TOKENS = 256
+logger = logging.getLogger(__name__)
 
 
 class Reranker(Protocol):
@@ -37,11 +40,7 @@ class CrossEncoderReranker:
         blueprint = Blueprint.read(folder)
         if blueprint.labels != 1:
             raise ModelError(f"{name} is no reranker: it gives {blueprint.labels} numbers for a pair, not one.", hint="Check RERANKER.")
-        most = min(PAIR_TOKENS, blueprint.max_tokens)
-        try:
-            self._scorer: PairScorer | PlainScorer = PairScorer(Engine(folder, blueprint, head="logits"), tokenizer(folder), max_tokens=most)
-        except Unconvertible:
-            self._scorer = PlainScorer(folder, max_tokens=most)
+        self._scorer = _scorer(folder, blueprint)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return how well each text answers, 0 to 1: the logistic function of the model's logit."""
@@ -49,6 +48,17 @@ class CrossEncoderReranker:
             return []
         logits = self._scorer.logits(query, texts).astype(np.float64)
         return [float(score) for score in 1 / (1 + np.exp(-logits.clip(-500, 500)))]
+
+
+def _scorer(folder: Path, blueprint: Blueprint) -> "PairScorer | PlainScorer":
+    most = min(PAIR_TOKENS, blueprint.max_tokens)
+    if not (folder / "tokenizer.json").is_file():
+        return PlainScorer(folder, max_tokens=most)
+    try:
+        return PairScorer(Engine(folder, blueprint, head="logits"), tokenizer(folder), max_tokens=most)
+    except Unconvertible as reason:
+        logger.warning("%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason)
+        return PlainScorer(folder, max_tokens=most)
 
 
 class PairScorer:

@@ -70,9 +70,12 @@ def licence(name: str, folder: Path | None) -> str:
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file of weights; computed once a process, and anew when the file changes."""
-    state = path.stat()
-    return _digest(path, state.st_size, state.st_mtime_ns)
+    """Return the SHA-256 of a file of weights; computed once a process, and anew when the file changes. Raises ``ModelError``."""
+    try:
+        state = path.stat()
+        return _digest(path, state.st_size, state.st_mtime_ns)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}.", hint="Check its owner, and the disk.") from error
 
 
 def sha256(path: Path) -> str:
@@ -89,7 +92,7 @@ def _digest(path: Path, _size: int, _changed: int) -> str:
 def _shards(folder: Path, index: str) -> list[Path]:
     try:
         named = sorted(set(json.loads((folder / index).read_text())["weight_map"].values()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
     paths = [folder / Path(str(name)).name for name in named]
     return paths if all(path.is_file() for path in paths) else []

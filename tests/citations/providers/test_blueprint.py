@@ -73,12 +73,29 @@ def test_the_longest_text_is_what_the_model_and_its_tokenizer_take(tmp_path: Pat
     assert Blueprint.read(written(tmp_path, **files)).max_tokens == expected
 
 
+@pytest.mark.parametrize(
+    ("tokenizer", "expected"),
+    [
+        ({"tokenizer_class": "BertTokenizer"}, True),
+        ({}, True),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, False),
+        ({"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": ["input_ids", "token_type_ids", "attention_mask"]}, True),
+        ({"tokenizer_class": "BertTokenizer", "model_input_names": ["input_ids", "attention_mask"]}, False),
+    ],
+)
+def test_segments_are_told_where_transformers_tells_them(tmp_path: Path, tokenizer: dict[str, Any], expected: bool) -> None:
+    assert Blueprint.read(written(tmp_path, tokenizer_config=tokenizer)).segments is expected
+    assert not Blueprint.read(written(tmp_path, tokenizer_config=tokenizer, config={**CONFIG, "type_vocab_size": 1})).segments
+
+
 def test_prompts_are_read(tmp_path: Path) -> None:
     found = Blueprint.read(written(tmp_path, config_sentence_transformers={"prompts": {"query": "ask: ", "passage": "say: "}}))
     assert (found.query, found.document) == ("ask: ", "say: ")
 
 
-@pytest.mark.parametrize("config", ["", "{", "[]", "{}", '{"hidden_size": "many"}', '{"hidden_size": null}', "[[1]]"])
+@pytest.mark.parametrize(
+    "config", ["", "{", "[]", "{}", '{"hidden_size": "many"}', '{"hidden_size": null}', '{"hidden_size": Infinity}', "[[1]]", "[" * 100_000]
+)
 def test_what_is_no_model_is_told(tmp_path: Path, config: str) -> None:
     with pytest.raises(ModelError, match="not the folder of a model"):
         Blueprint.read(written(tmp_path, config=config))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[3]
-FORM = 3  # of what is made
+FORM = 4  # of what is made
 FOLDER = ROOT / "build" / "tiny" / f"{FORM}-{version('torch')}-{version('transformers')}-{version('sentence-transformers')}"
 MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS = "mean", "cls", "lower", "roberta", "dense", "cross", "two-labels"
 QUERY = "what is a gradient"

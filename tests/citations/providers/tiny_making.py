@@ -51,7 +51,11 @@ def _sentence_model(path: Path, model: Any, tokenizer: Any, *, pooling: str, low
 
 
 def _cross_encoder(path: Path, *, labels: int) -> None:
-    _save(path, _bert(BertForSequenceClassification, num_labels=labels, type_vocab_size=2), _word_pieces())
+    _save(
+        path,
+        _bert(BertForSequenceClassification, num_labels=labels, type_vocab_size=2),
+        _word_pieces(model_input_names=["input_ids", "token_type_ids", "attention_mask"]),
+    )
     encoder = CrossEncoder(str(path), device="cpu", max_length=64, activation_fn=torch.nn.Sigmoid(), local_files_only=True)
     np.save(path.with_suffix(".npy"), encoder.predict([(QUERY, text) for text in _texts()], show_progress_bar=False))
 
@@ -88,7 +92,7 @@ def _vocabulary(*special: str) -> dict[str, int]:
     return {piece: number for number, piece in enumerate([*special, *marks, *(f"##{mark}" for mark in marks)])}
 
 
-def _word_pieces(*, roberta: bool = False) -> Any:
+def _word_pieces(*, roberta: bool = False, **options: Any) -> Any:
     start, pad, end, unknown = ("<s>", "<pad>", "</s>", "<unk>") if roberta else ("[CLS]", "[PAD]", "[SEP]", "[UNK]")
     words = _vocabulary(start, pad, end, unknown) if roberta else _vocabulary(pad, unknown, start, end)
     made = Tokenizer(models.WordPiece(words, unk_token=unknown, max_input_chars_per_word=400))
@@ -99,7 +103,7 @@ def _word_pieces(*, roberta: bool = False) -> Any:
         single=f"{start} $A {end}", pair=f"{start} $A {end} $B:{second} {end}:{second}", special_tokens=[(start, words[start]), (end, words[end])]
     )
     made_of: Any = PreTrainedTokenizerFast
-    return made_of(tokenizer_object=made, unk_token=unknown, pad_token=pad, cls_token=start, sep_token=end, model_max_length=64)
+    return made_of(tokenizer_object=made, unk_token=unknown, pad_token=pad, cls_token=start, sep_token=end, model_max_length=64, **options)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,147 @@
+"""The engine scores pairs as sentence-transformers' CrossEncoder does."""
+
+import json
+import shutil
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.errors import ModelError, ModelMissing
+from citations.providers import conversion, reranking
+from citations.providers.plain import PlainScorer
+from citations.providers.reranking import CrossEncoderReranker
+from tests.citations.providers import tiny
+
+
+@cache
+def loaded() -> CrossEncoderReranker:
+    """A tiny cross-encoder."""
+    return CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
+
+
+def copied(folder: Path, **changes: object) -> Path:
+    """A copy of the tiny cross-encoder with another configuration."""
+    shutil.copytree(tiny.folder(tiny.CROSS), folder)
+    config = folder / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), **changes}))
+    return folder
+
+
+def close(scores: list[float], expected: np.ndarray) -> bool:
+    """Whether scores are equal, but for rounding."""
+    return bool(np.abs(np.asarray(scores) - expected.reshape(-1)).max() < 2e-3)
+
+
+def test_scores_are_those_of_sentence_transformers() -> None:
+    scores = loaded().score(tiny.QUERY, tiny.TEXTS)
+    assert close(scores, tiny.expected(tiny.CROSS))
+    assert max(scores) - min(scores) > 0.02  # the texts do differ for this model
+
+
+def test_scores_keep_the_order_of_the_texts() -> None:
+    forwards, backwards = loaded().score(tiny.QUERY, tiny.TEXTS), loaded().score(tiny.QUERY, tiny.TEXTS[::-1])
+    assert np.allclose(forwards, backwards[::-1], atol=1e-5)
+
+
+def test_a_text_has_the_same_score_alone_and_among_others() -> None:
+    together = loaded().score(tiny.QUERY, tiny.TEXTS)
+    assert np.allclose([loaded().score(tiny.QUERY, [text])[0] for text in tiny.TEXTS], together, atol=1e-5)
+
+
+def test_no_texts_have_no_scores() -> None:
+    assert loaded().score(tiny.QUERY, []) == []
+
+
+def test_what_is_too_long_is_cut() -> None:
+    text = "gradients point uphill " * 4_000
+    assert loaded().score(tiny.QUERY, [text]) == pytest.approx(loaded().score(tiny.QUERY, [text[:500]]), abs=1e-5)
+    (long,) = loaded().score(text, ["uphill"])
+    assert long == pytest.approx(loaded().score(text[:500], ["uphill"])[0], abs=1e-5)
+
+
+def test_a_long_question_leaves_room_for_the_text() -> None:
+    question = "gradients point uphill " * 100
+    assert abs(np.subtract(*loaded().score(question, ["Error 404", "the cat sat on the mat"]))) > 1e-4
+
+
+@given(st.text(st.characters(codec=None, exclude_categories=()), max_size=80), st.lists(st.text(st.characters(codec=None, exclude_categories=())), max_size=4))
+def test_any_text_has_a_score(query: str, texts: list[str]) -> None:
+    scores = loaded().score(query, texts)
+    assert len(scores) == len(texts)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_the_largest_logits_are_scores_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Extreme:
+        def logits(self, query: str, texts: list[str]) -> np.ndarray:
+            return np.array([-1e30, -20, 0, 20, 1e30], np.float32)
+
+    made = CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
+    monkeypatch.setattr(made, "_scorer", Extreme())
+    scores = made.score("q", ["t"] * 5)
+    assert scores == sorted(scores)
+    assert (scores[0], scores[2], scores[4]) == (pytest.approx(0), 0.5, 1)
+    assert 0 < scores[1] < scores[3] < 1
+
+
+def test_a_model_of_two_labels_is_no_reranker() -> None:
+    with pytest.raises(ModelError, match="2 numbers") as raised:
+        CrossEncoderReranker(str(tiny.folder(tiny.TWO_LABELS)))
+    assert "RERANKER" in raised.value.hint
+
+
+def test_an_embedding_model_is_no_reranker(tiny_mean: Path) -> None:
+    with pytest.raises(ModelError, match="no reranker"):
+        CrossEncoderReranker(str(tiny_mean))
+
+
+def test_a_model_that_is_not_here_is_missing(hub_cache: Path) -> None:
+    with pytest.raises(ModelMissing):
+        CrossEncoderReranker("cross-encoder/ms-marco-MiniLM-L-12-v2")
+
+
+def unconvertible(folder: Path, head: str, out: Path) -> None:
+    """Say that a model cannot be converted."""
+    (out / conversion.REASON).write_text("ValueError: too odd")
+
+
+def test_what_cannot_be_converted_runs_in_torch_and_scores_alike(monkeypatch: pytest.MonkeyPatch, models_dir: Path) -> None:
+    monkeypatch.setattr(conversion, "_export", unconvertible)
+    made = CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
+    assert isinstance(made._scorer, PlainScorer)
+    assert close(made.score(tiny.QUERY, tiny.TEXTS), tiny.expected(tiny.CROSS))
+    assert made.score(tiny.QUERY, []) == []
+
+
+def test_without_a_fast_tokenizer_it_runs_in_torch(tmp_path: Path) -> None:
+    folder = copied(tmp_path / "cross")
+    words = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("\n".join(sorted(words, key=words.__getitem__)))
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer", "do_lower_case": false}')
+    made = CrossEncoderReranker(str(folder))
+    assert isinstance(made._scorer, PlainScorer)
+    assert close(made.score(tiny.QUERY, ["Error 404: not found"]), tiny.expected(tiny.CROSS)[3:4])
+
+
+def test_damaged_weights_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models_dir: Path) -> None:
+    monkeypatch.setattr(conversion, "_export", unconvertible)
+    folder = copied(tmp_path / "cross")
+    (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:5_000])
+    with pytest.raises(ModelError, match="cross cannot be loaded"):
+        CrossEncoderReranker(str(folder))
+
+
+def test_a_pair_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
+    lengths: list[int] = []
+    engine = made._scorer._engine  # type: ignore[union-attr]
+    run = engine.run
+    monkeypatch.setattr(engine, "run", lambda texts: lengths.extend(len(text.ids) for text in texts) or run(texts))
+    made.score("question " * 200, ["text " * 200, ""])
+    assert lengths == [64, 33]  # all that the model takes; half of it the question where the text is long
+    assert lengths[0] <= reranking.PAIR_TOKENS
