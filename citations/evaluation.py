@@ -15,6 +15,8 @@ from citations.filters import Filter, matching
 from citations.models import Chunk, EmbeddingSpace, Mark, Source
 from citations.passages import Locator, Mode, Passage
 from citations.providers import registry
+from transcripts.errors import EmptyQuery
+from transcripts.library import MAX_QUERY
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -147,8 +149,9 @@ def evaluate(
 ) -> Report:
     """Ask every question in every mode (default: all that can be taken now), look at the first ``limit`` passages, and score them.
 
-    A passage answers by the rule of ``gold.is_relevant``; how many would is counted among all chunks. Questions that no chunk answers are skipped. Of
-    several modes by meaning, the milliseconds of the first include embedding the query; it is kept for the others. ``space``: look in this one.
+    A passage answers by the rule of ``gold.is_relevant``; how many would is counted among all chunks. Questions that no chunk answers are skipped; one
+    without a word finds nothing, and a very long one is cut. Of several modes by meaning, the milliseconds of the first include embedding the query; it is
+    kept for the others. ``space``: look in this one.
 
     Raises ``InvalidGold`` when no question is left, and what ``retrieval.search`` raises for a mode that was asked for.
     """
@@ -161,12 +164,24 @@ def evaluate(
     for number, (question, relevant) in enumerate(judged):
         tell(number, len(judged))
         for approach in chosen:
-            found = retrieval.search(scope, question.query, mode=approach.mode, limit=limit, wanted=wanted, rerank=approach == Approach.RERANKED, space=space)
-            scores = gold.score([library.answers(question, passage) for passage in found.passages], relevant)
-            tries[approach].append(_Try(question.key, scores, found.milliseconds))
+            passages, milliseconds = _found(scope, question, approach, limit=limit, wanted=wanted, space=space)
+            scores = gold.score([library.answers(question, passage) for passage in passages], relevant)
+            tries[approach].append(_Try(question.key, scores, milliseconds))
     tell(len(judged), len(judged))
     rows = tuple(_row(approach, found) for approach, found in tries.items())
     return Report(rows=rows, questions=len(judged), skipped=len(questions) - len(judged), settings=settings_in_use(space))
+
+
+def _found(
+    scope: Scope, question: Question, approach: Approach, *, limit: int, wanted: Filter, space: EmbeddingSpace | None
+) -> tuple[Sequence[Passage], float]:
+    """Ask, and return what was found in how many milliseconds: nothing for a question without a word."""
+    query, reranks = question.query[:MAX_QUERY], approach == Approach.RERANKED
+    try:
+        found = retrieval.search(scope, query, mode=approach.mode, limit=limit, wanted=wanted, rerank=reranks, space=space)
+    except EmptyQuery:
+        return (), 0.0
+    return found.passages, found.milliseconds
 
 
 def settings_in_use(space: EmbeddingSpace | None = None) -> dict[str, str]:

@@ -75,6 +75,12 @@ def test_questions_without_an_answer_here_are_skipped_and_counted(scope: Scope, 
         evaluation.evaluate(scope, [])
 
 
+@pytest.mark.parametrize(("query", "score"), [("-----", 0), ("entropy " * 1_000, 1)], ids=["without a word", "very long"])
+def test_a_question_that_nobody_could_ask_does_not_end_the_measurement(scope: Scope, lecture: Source, query: str, score: float) -> None:
+    row = lexical(evaluation.evaluate(scope, [asked(query, (10, 20)), asked("entropy", (10, 20))], modes=[Approach.LEXICAL]))
+    assert row.scores.hit1 == pytest.approx((score + 1) / 2)
+
+
 def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(scope: Scope, lecture: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     questions = [asked("entropy", (10, 20))]
     assert [row.approach for row in evaluation.evaluate(scope, questions).rows] == ["lexical"]
