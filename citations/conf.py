@@ -40,7 +40,7 @@ class Remote:
 
 def embedding() -> EmbeddingChoice:
     """Return the embedding model that is wanted."""
-    return EmbeddingChoice(provider=settings.EMBEDDING_PROVIDER, model=settings.EMBEDDING_MODEL, dimensions=settings.EMBEDDING_DIMENSIONS)
+    return EmbeddingChoice(provider=settings.EMBEDDING_PROVIDER.strip().casefold(), model=settings.EMBEDDING_MODEL, dimensions=settings.EMBEDDING_DIMENSIONS)
 
 
 def llm() -> LlmChoice:
@@ -68,7 +68,8 @@ def remote(name: str) -> Remote:
 
 def reranker() -> str:
     """Return the cross-encoder's name or folder; ``none`` where none is wanted."""
-    return settings.RERANKER or NO_RERANKER
+    name: str = settings.RERANKER.strip()
+    return NO_RERANKER if name.casefold() in ("", NO_RERANKER) else name
 
 
 def rerank_candidates() -> int:

@@ -3,13 +3,16 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.conf import settings
+from huggingface_hub import close_session
 
 from citations.providers import registry, remote
 from kbsite import boot, postgres
+from tests.hub_standin import CHUNK, HubStandIn
 from tests.model_standin import ModelStandIn
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -60,3 +63,32 @@ def model_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mod
             setattr(settings, name, value)
         yield standin
     registry.reset()
+
+
+@pytest.fixture
+def fresh_registry() -> Iterator[None]:
+    """No model is loaded before the test, nor after it."""
+    registry.reset()
+    yield
+    registry.reset()
+
+
+@pytest.fixture
+def hub_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty cache of the hub."""
+    folder = tmp_path / "hub"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, hub_cache: Path) -> Iterator[HubStandIn]:
+    """A stand-in for the hub, which the settings name; whoever fetches has an empty cache and does not pause."""
+    monkeypatch.setattr("huggingface_hub.file_download.time", SimpleNamespace(sleep=lambda _: None))
+    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", CHUNK)  # else a tiny model arrives in one piece or not at all
+    with HubStandIn() as standin:
+        monkeypatch.setenv("HF_ENDPOINT", standin.url)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+        close_session()
+        yield standin
+        close_session()

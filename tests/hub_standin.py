@@ -22,6 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 LARGE = (".safetensors", ".bin")  # what the hub keeps apart from git
 TOKEN = "hf_standin0123456789"
+CHUNK = 1_000  # bytes that the hub's library writes at once in tests
 
 
 class Fault(StrEnum):

@@ -64,11 +64,10 @@ def _meant(name: str) -> str:
 
 def _local_uses() -> Iterator[tuple[str, str]]:
     choice = conf.embedding()
-    provider = choice.provider.casefold()
-    if provider in LOCAL:
-        yield EMBEDDING, choice.model or LOCAL[provider].model
+    if choice.provider in LOCAL:
+        yield EMBEDDING, choice.model or LOCAL[choice.provider].model
     yield CHUNKING, weights.MINILM
-    if conf.reranker().casefold() != conf.NO_RERANKER:
+    if conf.reranker() != conf.NO_RERANKER:
         yield RERANKING, conf.reranker()
 
 
@@ -87,7 +86,7 @@ def _local(model: str, uses: tuple[str, ...]) -> Entry:
 
 def _served() -> Iterator[Entry]:
     choice = conf.embedding()
-    if choice.provider.casefold() not in LOCAL:
+    if choice.provider not in LOCAL:
         yield _embedding(choice)
     if conf.llm().provider != conf.NO_LLM:
         yield _language(conf.llm())

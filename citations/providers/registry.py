@@ -49,7 +49,7 @@ def wanted_embedder() -> Embedder:
 def reranker() -> Reranker | None:
     """Return the cross-encoder that the settings name; None where none is wanted, it is not on this machine, or it cannot be loaded (logged once)."""
     name = conf.reranker()
-    if name.casefold() == conf.NO_RERANKER:
+    if name == conf.NO_RERANKER:
         return None
     found: Reranker | None = _models.get(("reranker", name), lambda: _reranker(name), seconds=LOOK_AGAIN_SECONDS)
     return found
@@ -67,15 +67,11 @@ def warm() -> None:
 
     Servers are not asked. What cannot be loaded is logged; whoever needs it gets the error.
     """
-    wanted = conf.embedding()
-    provider = wanted.provider.casefold()
-    try:
-        if provider in LOCAL and _is_ready(wanted.model or LOCAL[provider].model, "vector"):
-            wanted_embedder().embed_documents(["warm"])
-        if _is_ready(conf.reranker(), "logits") and (found := reranker()):
-            found.score("warm", ["warm"])
-    except ModelError as error:
-        logger.warning("A model cannot be used: %s %s", error.message, error.hint)
+    for warm_up in (_warm_embedder, _warm_reranker):
+        try:
+            warm_up()
+        except ModelError as error:
+            logger.warning("A model cannot be used: %s %s", error.message, error.hint)
 
 
 def reset() -> None:
@@ -88,6 +84,17 @@ def _checked(provider: str) -> str:
     if name not in (*LOCAL, *hosted.PROVIDERS, FAKE):
         raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join([*LOCAL, *hosted.PROVIDERS])} is expected.")
     return name
+
+
+def _warm_embedder() -> None:
+    wanted = conf.embedding()
+    if wanted.provider in LOCAL and _is_ready(wanted.model or LOCAL[wanted.provider].model, "vector"):
+        wanted_embedder().embed_documents(["warm"])
+
+
+def _warm_reranker() -> None:
+    if _is_ready(conf.reranker(), "logits") and (found := reranker()):
+        found.score("warm", ["warm"])
 
 
 def _is_ready(name: str, head: str) -> bool:

@@ -14,8 +14,7 @@ from citations.providers import weights
 from citations.providers.embedding import LocalEmbedder
 from citations.providers.fetching import fetch
 from tests.citations.providers import tiny
-from tests.citations.providers.conftest import CHUNK
-from tests.hub_standin import TOKEN, Fault, HubStandIn
+from tests.hub_standin import CHUNK, TOKEN, Fault, HubStandIn
 
 NAME = "somebody/tiny"
 WEIGHTS = "model.safetensors"

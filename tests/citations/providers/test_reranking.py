@@ -4,6 +4,7 @@ import json
 import shutil
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from citations.errors import ModelError, ModelMissing
 from citations.providers import conversion, reranking
+from citations.providers.encoder import Tokens
 from citations.providers.plain import PlainScorer
 from citations.providers.reranking import CrossEncoderReranker
 from tests.citations.providers import tiny
@@ -139,9 +141,12 @@ def test_damaged_weights_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_a_pair_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     made = CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
     lengths: list[int] = []
-    engine = made._scorer._engine  # type: ignore[union-attr]
-    run = engine.run
-    monkeypatch.setattr(engine, "run", lambda texts: lengths.extend(len(text.ids) for text in texts) or run(texts))
+
+    def run(texts: list[Tokens]) -> np.ndarray:
+        lengths.extend(len(text.ids) for text in texts)
+        return np.zeros((len(texts), 1), np.float32)
+
+    monkeypatch.setattr(made._scorer, "_engine", SimpleNamespace(run=run))
     made.score("question " * 200, ["text " * 200, ""])
     assert lengths == [64, 33]  # all that the model takes; half of it the question where the text is long
     assert lengths[0] <= reranking.PAIR_TOKENS

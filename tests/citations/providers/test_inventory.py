@@ -1,0 +1,146 @@
+"""Which models the settings name, and what is said of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citations.providers import weights
+from citations.providers.inventory import Entry, to_fetch, wanted
+from tests.citations.providers import tiny
+from tests.hub_standin import HubStandIn
+from tests.model_standin import ModelStandIn
+from transcripts.errors import InvalidInput
+
+pytestmark = pytest.mark.usefixtures("fresh_registry")
+CROSS = "cross-encoder/ms-marco-MiniLM-L-12-v2"
+
+
+@pytest.fixture(autouse=True)
+def plain(settings: Any, hub_cache: Path) -> None:
+    """The usual settings, and nothing in the hub's cache."""
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER, settings.LLM_PROVIDER = "local", "", CROSS, "none"
+
+
+def only(use: str) -> Entry:
+    """The one entry with that use."""
+    (found,) = [entry for entry in wanted() if use in entry.uses]
+    return found
+
+
+def test_a_new_machine_has_the_embedding_model_and_lacks_the_reranker() -> None:
+    embedding, reranker = wanted()
+    assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == (weights.MINILM, "local", ("embedding", "chunking"), True)
+    assert embedding.size == weights.size(weights.find(weights.MINILM))
+    assert (reranker.model, reranker.uses, reranker.present, reranker.size, reranker.licence) == (CROSS, ("reranking",), False, 134_000_000, "apache-2.0")
+    assert not embedding.note
+    assert not reranker.note
+
+
+def test_another_embedding_model_leaves_the_usual_one_for_cutting(settings: Any) -> None:
+    settings.EMBEDDING_PROVIDER = " BGE"
+    assert [(entry.model, entry.provider, entry.uses, entry.present) for entry in wanted()[:2]] == [
+        ("BAAI/bge-m3", "bge", ("embedding",), False),
+        (weights.MINILM, "local", ("chunking",), True),
+    ]
+
+
+def test_a_model_in_a_folder_is_told_with_its_size(settings: Any, tiny_mean: Path) -> None:
+    settings.EMBEDDING_MODEL = str(tiny_mean)
+    assert only("embedding") == Entry(model=str(tiny_mean), provider="local", uses=("embedding",), present=True, size=weights.size(tiny_mean))
+
+
+@pytest.mark.parametrize("name", ["none", "NONE", ""])
+def test_without_a_reranker_none_is_listed(settings: Any, name: str) -> None:
+    settings.RERANKER = name
+    assert [entry.uses for entry in wanted()] == [("embedding", "chunking")]
+
+
+def test_a_damaged_model_is_told(monkeypatch: pytest.MonkeyPatch, tiny_mean: Path) -> None:
+    monkeypatch.setattr(weights, "_packaged", lambda name: tiny_mean if name == weights.MINILM else None)
+    found = only("embedding")
+    assert found.present is False
+    assert "not those of" in found.note
+    assert to_fetch([]) == [weights.MINILM, CROSS]
+
+
+def test_a_model_of_which_something_is_missing_is_not_present(settings: Any, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "one.safetensors"}}')
+    settings.EMBEDDING_MODEL = str(tmp_path)
+    assert only("embedding").present is False
+
+
+@pytest.mark.parametrize(("provider", "model"), [("openai", "text-embedding-3-small"), ("voyage", "voyage-3-large")])
+def test_models_of_a_service_are_neither_here_nor_missing(settings: Any, model_server: ModelStandIn, provider: str, model: str) -> None:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = provider, model
+    found = only("embedding")
+    assert (found.provider, found.model, found.present, found.note, found.is_local) == (provider, model, None, "", False)
+    assert not model_server.requests
+
+
+def test_ollama_is_asked_what_it_has(settings: Any, model_server: ModelStandIn) -> None:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "ollama", "nomic-embed-text"
+    settings.LLM_PROVIDER, settings.LLM_MODEL = "ollama", "gemma3:12b"
+    assert (only("embedding").present, only("embedding").size) == (True, 274_302_450)
+    assert only("language model").present is False
+    assert "ollama pull gemma3:12b" in only("language model").note
+
+
+def test_an_ollama_that_does_not_answer_is_told(settings: Any) -> None:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.OLLAMA_BASE_URL = "ollama", "nomic-embed-text", "http://127.0.0.1:9"
+    found = only("embedding")
+    assert found.present is None
+    assert "does not answer" in found.note
+
+
+def test_settings_that_name_nothing_are_told_and_the_rest_is_listed(settings: Any) -> None:
+    settings.EMBEDDING_PROVIDER, settings.LLM_PROVIDER = "no-such", "neither"
+    found = wanted()
+    assert [bool(entry.note) for entry in found] == [False, False, True, True]
+    assert "no embedding provider" in only("embedding").note
+
+
+def test_listing_asks_no_hub(hub: HubStandIn, settings: Any) -> None:
+    hub.publish(CROSS, tiny.folder(tiny.CROSS))
+    settings.EMBEDDING_PROVIDER = "bge"
+    assert [entry.present for entry in wanted()] == [False, True, False]
+    assert to_fetch([]) == ["BAAI/bge-m3", CROSS]
+    assert not hub.requests
+
+
+# What is to be fetched
+
+
+def test_without_names_the_missing_ones_are_meant(settings: Any) -> None:
+    assert to_fetch([]) == [CROSS]
+    settings.RERANKER = "none"
+    assert to_fetch([]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("bge", "BAAI/bge-m3"),
+        (" Bge-Base ", "BAAI/bge-base-en-v1.5"),
+        ("local", weights.MINILM),
+        ("reranker", CROSS),
+        ("somebody/tiny", "somebody/tiny"),
+    ],
+)
+def test_a_model_is_meant_by_its_provider_its_use_or_its_name(name: str, expected: str) -> None:
+    assert to_fetch([name, name]) == [expected]
+
+
+@pytest.mark.parametrize("name", ["", "no-such", "/etc/passwd", "./here", "~/model", "a/b/c", "openai"])
+def test_what_means_no_model_is_told(name: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        to_fetch(["bge", name])
+    assert "reranker" in raised.value.hint
+
+
+@pytest.mark.parametrize("name", ["none", "None"])
+def test_a_reranker_that_is_switched_off_cannot_be_fetched(settings: Any, name: str) -> None:
+    settings.RERANKER = name
+    with pytest.raises(InvalidInput):
+        to_fetch(["reranker"])
