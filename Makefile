@@ -55,8 +55,14 @@ format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# About an hour and a half on two cores; each can be run by itself. A million segments: python bench/lexical.py 10000 100000 1000000
 bench: dev
 	$(BIN)/python bench/bm25.py
+	$(BIN)/python bench/embedding.py
+	$(BIN)/python bench/ingest.py
+	$(BIN)/python bench/lexical.py 10000 100000
+	$(BIN)/python bench/search.py 10000 100000
+	$(BIN)/python bench/quality.py
 
 # A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.
 lock:
