@@ -21,8 +21,8 @@ SAMPLES = ((1, 3), (3, 11))  # (texts, tokens) to try the graph with: other shap
 CLOSE = 0.02  # of the largest value; a machine that computes with bfloat16 is within it, a wrong graph is not
 
 
-def main(folder: Path, head: str, out: Path) -> None:
-    """Convert, compare with torch, write. Raises whatever stands in the way."""
+def converted(folder: Path, head: str) -> Any:
+    """Return the graph of a model, compared with torch. Raises whatever stands in the way."""
     torch.set_num_threads(1)
     blueprint = Blueprint.read(folder)
     module = _module(folder, head, blueprint)
@@ -30,7 +30,7 @@ def main(folder: Path, head: str, out: Path) -> None:
     compiled = openvino().Core().compile_model(graph, "CPU")
     for shape in SAMPLES:
         _compare(module, compiled, _inputs(blueprint, head, shape))
-    openvino().save_model(graph, out, compress_to_fp16=False)
+    return graph
 
 
 class Pooled(torch.nn.Module):
@@ -107,9 +107,10 @@ if __name__ == "__main__":
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
+        made = converted(Path(sys.argv[1]), sys.argv[2])
     except MemoryError:
         raise
     except Exception as reason:  # noqa: BLE001  a model of any kind may fail in any way; whoever asked goes another way then
         print(" ".join(f"{type(reason).__name__}: {reason}".split())[:500], file=sys.stderr)
         sys.exit(UNCONVERTIBLE)
+    openvino().save_model(made, Path(sys.argv[3]), compress_to_fp16=False)  # a full disk is not the model's fault

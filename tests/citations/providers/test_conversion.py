@@ -146,3 +146,10 @@ def test_it_is_known_whether_a_graph_has_been_made(made: list[Path], tiny_mean: 
     assert is_ready(tiny_mean, head="vector")
     assert not is_ready(tiny_mean, head="logits")
     assert len(made) == 1
+
+
+def test_a_graph_that_cannot_be_written_is_not_the_models_fault(monkeypatch: pytest.MonkeyPatch, models_dir: Path, tiny_mean: Path) -> None:
+    monkeypatch.setattr(conversion, "GRAPH", f"{'x' * 300}.xml")  # longer than a name may be
+    with pytest.raises(ModelError, match="could not be made ready"):
+        converted(tiny_mean, head="vector")
+    assert not [path for path in models_dir.iterdir() if path.is_dir()]
