@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # Set TORCH_INDEX to PyTorch's index of CPU builds where pip would otherwise bring gigabytes of GPU libraries (see the README).
 TORCH_INDEX ?=
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
+# Tests that run at once: more than there are cores, since many of them wait for processes that they have killed.
+JOBS ?= 3
 # The checks start the embedded database, but not in the data directory of the one who runs them.
 SCRATCH := YOUTUBE_KB_DATA_DIR=$(CURDIR)/build/lint
 DEPLOY := SECURE=true ALLOWED_HOSTS=kb.example.org CSRF_TRUSTED_ORIGINS=https://kb.example.org
@@ -40,8 +42,8 @@ run: setup
 
 # The browser has both cores to itself: what a page does within seconds is part of what is tested.
 test: dev
-	$(BIN)/python -X dev -m pytest --numprocesses 2 --dist loadfile --ignore tests/browser
-	$(BIN)/python -X dev -m pytest tests/browser
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --ignore tests/browser
+	$(BIN)/python -m pytest tests/browser
 
 lint: dev
 	$(BIN)/ruff check .

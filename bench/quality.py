@@ -104,6 +104,7 @@ def measure(name: str, most: int) -> Measured:
     with kept_vectors():
         questions = transcripts(collection, name) if name in TRANSCRIPTS else documents(collection, name)
         questions = questions[:: -(-len(questions) // most)]
+        lexical.merge()
         scope = Scope(readable=frozenset({collection.pk}))
         note(f"{name}: {Chunk.objects.count():,} chunks, {len(questions):,} questions")
         report = evaluation.evaluate(scope, questions, limit=LIMIT, tell=partial(tell, name))

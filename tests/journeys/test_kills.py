@@ -92,7 +92,7 @@ def test_a_worker_killed_in_the_middle_of_an_import_goes_on_with_the_next_file(i
 
 def test_workers_killed_at_random_moments_lose_nothing(instance: Instance) -> None:
     instance.python(ADD_VIDEOS + ADD_FILES)
-    for _ in range(4):
+    for _ in range(3):
         with instance.worker() as worker:
             time.sleep(random.uniform(1.5, 4))
             kill(worker)

@@ -34,6 +34,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "YOUTUBE_KB_DATA_DIR": str(home),
         "YOUTUBE_PACING_SECONDS": "0",
         "PYTHONUNBUFFERED": "1",
+        "EMBEDDING_PROVIDER": "fake",  # a start must not wait for vectors; the real model is tried elsewhere
         **more,
     }
 
