@@ -40,10 +40,10 @@ $(VENV)/.dev: $(VENV)/.ready requirements-dev.lock
 run: setup
 	@$(BIN)/kb serve --sample
 
-# The browser has both cores to itself: what a page does within seconds is part of what is tested.
+# The browser comes after the rest: what a page does within seconds is part of what is tested.
 test: dev
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --ignore tests/browser
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/browser
 
 lint: dev
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ import atexit
 import json
 import os
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -162,13 +163,18 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
     return evaluation.from_file("\n".join(line for line in lines if not json.loads(line).get("generic")))
 
 
+def plain(document: str) -> str:
+    """Return a document's id without the noughts that some files of one collection write and others do not: "CACM-0756" is "CACM-756"."""
+    return re.sub(r"-0+(?=\d)", "-", document)
+
+
 def documents(collection: Collection, name: str) -> list[Question]:
-    """Store a classic collection, a source and a chunk for each document, and return its questions."""
+    """Store a classic collection, a source and a chunk for each document, and return its questions; the quotes in them were not meant to be obeyed."""
     corpus, folder = DOCUMENTS[name]
     found: dict[str, tuple[str, int]] = {}
     for row in jsonl(DATA / corpus):
         text = f"{row.get('title', '')} {row['text']}".strip()
-        found[row["_id"]] = str(store(collection, text, title=row["_id"]).uuid), len(text)
+        found[plain(row["_id"])] = str(store(collection, text, title=row["_id"]).uuid), len(text)
     space = lock.claim()
     done = 0
     for count in embeddings.make(space, lock.embedder_of(space), embeddings.in_batches(embeddings.wanted(space))):
@@ -177,9 +183,9 @@ def documents(collection: Collection, name: str) -> list[Question]:
     for line in (DATA / folder / "qrels.tsv").read_text().splitlines()[1:]:
         question, document, grade = line.split("\t")
         if int(grade) > 0:
-            relevant.setdefault(question, []).append(document)
+            relevant.setdefault(question, []).append(plain(document))
     return [
-        Question(query=row["text"][:1000], answers=tuple(whole(row["text"], *found[one]) for one in relevant[row["_id"]]), by_characters=True)
+        Question(query=row["text"][:1000].replace('"', " "), answers=tuple(whole(row["text"], *found[one]) for one in relevant[row["_id"]]), by_characters=True)
         for row in jsonl(DATA / folder / "queries.jsonl")
         if row["_id"] in relevant
     ]
