@@ -12,11 +12,12 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from citations import prompts
-from citations.errors import ModelServerError
+from citations import conf, prompts
+from citations.errors import ModelError, ModelServerError
 from citations.models import EmbeddingSpace
 from citations.passages import Stage
 from citations.providers import registry
+from citations.providers.embedding import LOCAL
 from transcripts.errors import KnowledgeBaseError
 
 EXPAND, EMBED = "expand", "embed"  # names of stages
@@ -30,13 +31,14 @@ T = TypeVar("T")
 class Meaning:
     """The meaning of a question in an embedding space: its vector, or that of a hypothetical answer to it. Made at once, waited for when it is needed."""
 
-    def __init__(self, question: str, *, space: EmbeddingSpace, expands: bool) -> None:
+    def __init__(self, question: str, *, space: EmbeddingSpace, expands: bool, anticipated: "Anticipated | None" = None) -> None:
         self.space = space
         self.hypothesis = ""
         self.stages: list[Stage] = []
         self._question = question
         self._expanding = _start_expansion(question) if expands else None
-        self._embedding = None if expands else _start_embedding(question, space)
+        early = anticipated.of(space) if anticipated else None
+        self._embedding = None if expands else early or _start_embedding(question, space)
         self._vector: Vector | None = None
 
     def vector(self) -> Vector:
@@ -67,6 +69,26 @@ class Meaning:
             raise ModelServerError(f"The embedding model took more than {EMBED_SECONDS:g} seconds.", hint="Try again.") from None
         self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
         return embedded.value
+
+
+class Anticipated:
+    """A question's vector in the space of the settings, begun before it is known whether that is the space that is searched: it nearly always is."""
+
+    def __init__(self, question: str) -> None:
+        self._embedding = _executor.submit(_timed, lambda: registry.wanted_embedder().embed_query(question))
+
+    def of(self, space: EmbeddingSpace) -> "Future[_Timed[Vector]] | None":
+        """Return the vector that is on its way, or None where it is not of that space."""
+        try:
+            wanted = registry.identity(conf.embedding())
+        except ModelError:
+            return None  # whoever asks for the vector is told
+        return self._embedding if wanted == (space.provider, space.model, space.dimensions) else None
+
+
+def anticipate(question: str) -> Anticipated | None:
+    """Begin to embed a question, where that costs nothing but time of this machine."""
+    return Anticipated(question) if conf.embedding().provider in LOCAL else None
 
 
 @dataclass(frozen=True, slots=True)

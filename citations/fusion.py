@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from transcripts.words import tokenize
@@ -13,8 +12,7 @@ DUPLICATE = 0.9
 K = TypeVar("K", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class Fused(Generic[K]):
+class Fused(NamedTuple, Generic[K]):
     """What was fused: ``ranks`` say, ranking by ranking, where it stood (from 1; None: nowhere), ``parts`` what that added; ``score`` is their sum."""
 
     key: K

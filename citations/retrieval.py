@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from citations import candidates, conf, fusion, lexical, lock, marking, queries, vectors, weighing
 from citations.candidates import Candidate
 from citations.errors import InvalidProvider, ModelError
-from citations.expansion import EMBED, EXPAND, Meaning, Vector
+from citations.expansion import EMBED, EXPAND, Meaning, Vector, anticipate
 from citations.filters import Filter, Reach, resolve
 from citations.models import EmbeddingSpace
 from citations.passages import Explanation, Mode, Passage, Results, Stage, TermScore, Twin
@@ -195,9 +195,10 @@ def _meaning(asked: _Asked, log: _Log) -> Meaning | None:
     """Start to work out what the question means; None where the search has to do without."""
     if not asked.by_meaning:
         return None
+    anticipated = None if asked.space or asked.expands else anticipate(asked.query.words)
     space = asked.space or lock.active()
     if space is not None:
-        return Meaning(asked.query.words, space=space, expands=asked.expands)
+        return Meaning(asked.query.words, space=space, expands=asked.expands, anticipated=anticipated)
     if not asked.by_words:
         raise Unavailable("Nothing is embedded yet, so nothing can be found by meaning.", hint=_EMBEDDED_LATER)
     log.notes.append(f"Found by words only: nothing is embedded yet. {_EMBEDDED_LATER}")
@@ -298,14 +299,25 @@ def _by_meaning(asked: _Asked, reach: Reach, vector: Vector, space: EmbeddingSpa
 
 
 class _Ranked(NamedTuple):
+    """A candidate with its score; ``least`` is that of the worst that the cross-encoder looked at, for those behind it."""
+
     hit: _Hit
     score: float
-    rerank_score: float | None
-    formula: str
+    rerank_score: float | None = None
+    least: float | None = None
+
+    @property
+    def formula(self) -> str:
+        """How the score came about, in numbers."""
+        if self.rerank_score is not None:
+            return f"{self.score:.4f} = the cross-encoder's score"
+        if self.least is not None:
+            return f"{self.score:.4f} = {self.least:.4f}, the least that was re-ranked, · {_sum(self.hit)} / {self.hit.most:.6f}"
+        return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f}, the most that it can be"
 
 
 def _by_fusion(hits: Sequence[_Hit]) -> list[_Ranked]:
-    return [_Ranked(hit, hit.share, None, f"{hit.share:.4f} = {_sum(hit)} / {hit.most:.6f}, the most that it can be") for hit in hits]
+    return [_Ranked(hit, hit.share) for hit in hits]
 
 
 def _rerank(asked: _Asked, hits: list[_Hit], log: _Log) -> list[_Ranked]:
@@ -321,16 +333,11 @@ def _rerank(asked: _Asked, hits: list[_Hit], log: _Log) -> list[_Ranked]:
     except ModelError as error:
         log.notes.append(f"Not re-ranked: {error.message} {error.hint}".rstrip())
         return _by_fusion(hits)
-    ranked = [_Ranked(hit, score, score, f"{score:.4f} = the cross-encoder's score") for hit, score in zip(first, scores, strict=True)]
+    ranked = [_Ranked(hit, score, score) for hit, score in zip(first, scores, strict=True)]
     ranked.sort(key=lambda one: -one.score)  # stable: equal scores stay in fused order
     least = ranked[-1].score if ranked else 1.0
-    return ranked + [_behind(hit, least) for hit in hits[len(first) :]]
-
-
-def _behind(hit: _Hit, least: float) -> _Ranked:
-    """Score a candidate that the cross-encoder did not look at: below those that it did, in fused order."""
-    formula = f"{least * hit.share:.4f} = {least:.4f}, the least that was re-ranked, · {_sum(hit)} / {hit.most:.6f}"
-    return _Ranked(hit, least * hit.share, None, formula)
+    # Those that it did not look at come below those that it did, in fused order.
+    return ranked + [_Ranked(hit, least * hit.share, least=least) for hit in hits[len(first) :]]
 
 
 def _sum(hit: _Hit) -> str:

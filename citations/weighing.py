@@ -6,8 +6,7 @@ drags the better one down. `docs/decisions/0009-retrieval.md` says what was meas
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from citations.fusion import Fused
 
@@ -18,8 +17,7 @@ SHARED = 1 + 2 * BESIDE  # what a passage and its two neighbours can come to, in
 K = TypeVar("K", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed(Generic[K]):
+class Weighed(NamedTuple, Generic[K]):
     """A fused passage, weighed. ``score`` is the sum of its parts, each times its weight; with ``beside``, which its neighbours add, divided by ``SHARED``."""
 
     key: K
@@ -54,7 +52,7 @@ def by_neighbours(weighed: Sequence[Weighed[K]], neighbours: Mapping[K, tuple[K 
     lifted = []
     for one in weighed:
         beside = BESIDE * math.fsum(one.score if key is None else scores.get(key, 0.0) for key in neighbours.get(one.key, (None, None)))
-        lifted.append(replace(one, score=(one.score + beside) / SHARED, beside=beside))
+        lifted.append(one._replace(score=(one.score + beside) / SHARED, beside=beside))
     return _sorted(lifted)
 
 

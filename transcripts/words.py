@@ -46,8 +46,13 @@ def matched_spans(text: str, query: str) -> list[tuple[int, int]]:
     Spans count characters of the text as given, also where folding changes lengths ("ß", "İ", "ﬁ"), and never cut a letter from its marks.
     """
     wanted = frozenset(query_counts(query))
-    folded, owners = _fold_aligned(text)
     spans: list[tuple[int, int]] = []
+    if text.isascii():
+        for match in _LONG.finditer(_fold(text)):
+            if match.group() in wanted:
+                _join_span(spans, *match.span())
+        return spans
+    folded, owners = _fold_aligned(text)
     for token, start, stop in _scan(folded):
         if token in wanted:
             _join_span(spans, owners[start][0], owners[stop - 1][1])
@@ -66,6 +71,7 @@ _UNSPACED_RANGES = (
 )
 _LETTER = f"[^ '{_UNSPACED_RANGES}]"
 _WORDS = re.compile(rf"[{_UNSPACED_RANGES}]+|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*")
+_LONG = re.compile("[^ ']{2,}")
 _UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]")
 _SIGNS = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d"
@@ -108,8 +114,6 @@ def _fold(text: str) -> str:
 
 def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Fold text, and say for each folded character which span of the text it came from."""
-    if text.isascii():
-        return _fold(text), [(place, place + 1) for place in range(len(text))]
     folded: list[str] = []
     owners: list[tuple[int, int]] = []
     for start, stop in _clusters(text):

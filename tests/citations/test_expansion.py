@@ -1,0 +1,44 @@
+"""A question is embedded before it is known which space is searched; the vector counts only in the space that it is of."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from citations import expansion
+from citations.expansion import Anticipated, Meaning
+from citations.models import EmbeddingSpace
+from citations.providers import registry
+
+
+@pytest.fixture(autouse=True)
+def _fake_models(settings: Any) -> Iterator[None]:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIMENSIONS = "fake", "", 0
+    registry.reset()
+    yield
+    registry.reset()
+
+
+def space(model: str) -> EmbeddingSpace:
+    return EmbeddingSpace(provider="fake", model=model, dimensions=64)
+
+
+@pytest.mark.parametrize("model", ["words", "others"], ids=["of that space", "of another"])
+def test_a_vector_that_was_begun_early_is_that_of_the_space(model: str) -> None:
+    early = Anticipated("a question")
+    meaning = Meaning("a question", space=space(model), expands=False, anticipated=early)
+    assert np.array_equal(meaning.vector(), registry.embedder("fake", model=model).embed_query("a question"))
+    assert (early.of(space(model)) is not None) == (model == "words")
+
+
+def test_only_models_of_this_machine_are_asked_early(settings: Any) -> None:
+    settings.EMBEDDING_PROVIDER = "openai"
+    assert expansion.anticipate("a question") is None
+
+
+def test_a_model_that_is_not_here_is_told_to_whoever_wants_the_vector(settings: Any) -> None:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", "nobody/has-this"
+    early = expansion.anticipate("a question")
+    assert early is not None
+    assert early.of(space("words")) is None
