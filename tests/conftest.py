@@ -1,20 +1,25 @@
 """What every test may ask for."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
 from huggingface_hub import close_session
+from numpy.typing import NDArray
 
 from citations.providers import registry, remote
+from citations.providers.embedding import HashEmbedder
 from kbsite import boot, postgres
 from tests.hub_standin import CHUNK, HubStandIn
+from tests.makers import make_user
 from tests.model_standin import ModelStandIn
-from transcripts.models import Collection
+from transcripts.models import Collection, Role
 from transcripts.scope import Scope
 
 
@@ -92,3 +97,68 @@ def hub(monkeypatch: pytest.MonkeyPatch, hub_cache: Path) -> Iterator[HubStandIn
         close_session()
         yield standin
         close_session()
+
+
+@pytest.fixture
+def fake_models(settings: Any, fresh_registry: None) -> None:
+    """Texts are embedded by their words, and no other model is there."""
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIMENSIONS = "fake", "", 0
+    settings.LLM_PROVIDER = settings.RERANKER = "none"
+
+
+@pytest.fixture
+def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that a model was asked to embed."""
+    asked: list[str] = []
+    real = HashEmbedder.embed_documents
+
+    def embed(self: HashEmbedder, texts: Sequence[str]) -> NDArray[Any]:
+        asked.extend(texts)
+        return real(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
+    return asked
+
+
+@pytest.fixture
+def owner(collection: Collection) -> User:
+    """Ada owns the collection."""
+    return make_user("ada", collection=collection)
+
+
+@pytest.fixture
+def page(client: Client, owner: User) -> Client:
+    """A browser in which Ada is signed in."""
+    client.force_login(owner)
+    return client
+
+
+@pytest.fixture
+def viewer(collection: Collection) -> Client:
+    """A browser in which somebody is signed in who may only read."""
+    browser = Client()
+    browser.force_login(make_user("vera", collection=collection, role=Role.VIEWER))
+    return browser
+
+
+@pytest.fixture
+def stranger(db: None) -> Client:
+    """A browser of somebody who is signed in, but a member of another collection only."""
+    other = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    browser = Client()
+    browser.force_login(make_user("eve", collection=other))
+    return browser
+
+
+@pytest.fixture
+def boss(db: None) -> User:
+    """Who may do everything."""
+    return User.objects.create_superuser("boss", password="correct horse battery")
+
+
+@pytest.fixture
+def browser(boss: User) -> Client:
+    """A browser in which they are signed in."""
+    client = Client()
+    client.force_login(boss)
+    return client

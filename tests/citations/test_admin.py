@@ -1,6 +1,5 @@
 """The tables of the knowledge engine in the admin: whole, quick, and able to ask for work."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,33 +14,12 @@ from django.utils import timezone
 from citations import ingestion, lock, migration
 from citations.conf import EmbeddingChoice
 from citations.models import Chunk, Embedding, EmbeddingSpace, Kind, Mark, Source, SpaceState, State
-from citations.providers import registry
 from tests.makers import make_cues, make_user, make_video
 from transcripts.models import Collection, Transcript, Video
 
+pytestmark = pytest.mark.usefixtures("fake_models")
 MODELS = (Source, Chunk, EmbeddingSpace, Mark)
 MANY = 10_000
-
-
-@pytest.fixture(autouse=True)
-def _fresh_models(settings: Any) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER = "fake"
-    settings.EMBEDDING_MODEL = ""
-    registry.reset()
-    yield
-    registry.reset()
-
-
-@pytest.fixture
-def boss(db: None) -> User:
-    return User.objects.create_superuser("boss", password="correct horse battery")
-
-
-@pytest.fixture
-def browser(boss: User) -> Client:
-    client = Client()
-    client.force_login(boss)
-    return client
 
 
 @pytest.fixture

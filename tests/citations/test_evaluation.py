@@ -1,8 +1,6 @@
 """Measuring a library with gold questions and marked hits, and comparing two measurements."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -17,17 +15,7 @@ from tests.makers import make_document, make_source, make_user, make_video
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _fake_models(settings: Any) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER = "fake"
-    settings.EMBEDDING_MODEL = ""
-    settings.LLM_PROVIDER = settings.RERANKER = "none"
-    registry.reset()
-    yield
-    registry.reset()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 
 def embed_all() -> None:

@@ -1,6 +1,5 @@
 """A question is embedded before it is known which space is searched; the vector counts only in the space that it is of."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,7 @@ from citations.expansion import Anticipated, Meaning
 from citations.models import EmbeddingSpace
 from citations.providers import registry
 
-
-@pytest.fixture(autouse=True)
-def _fake_models(settings: Any) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIMENSIONS = "fake", "", 0
-    registry.reset()
-    yield
-    registry.reset()
+pytestmark = pytest.mark.usefixtures("fake_models")
 
 
 def space(model: str) -> EmbeddingSpace:

@@ -25,30 +25,7 @@ from transcripts.cues import Cue
 from transcripts.models import Collection, Transcript, Video
 from transcripts.scope import Scope
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _fake_models(settings: Any) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER = "fake"
-    settings.EMBEDDING_MODEL = ""
-    registry.reset()
-    yield
-    registry.reset()
-
-
-@pytest.fixture
-def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that the model was asked to embed."""
-    asked: list[str] = []
-    real = HashEmbedder.embed_documents
-
-    def embed(self: HashEmbedder, texts: Sequence[str]) -> NDArray[Any]:
-        asked.extend(texts)
-        return real(self, texts)
-
-    monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
-    return asked
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 
 def fail_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:

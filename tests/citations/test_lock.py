@@ -1,7 +1,6 @@
 """A library is locked to the model of its first ingest: other settings fail at once, and say both sides."""
 
 import logging
-from collections.abc import Iterator
 from datetime import timedelta
 from threading import Thread
 from typing import Any
@@ -13,20 +12,10 @@ from django.utils import timezone
 from citations import ingestion, lock
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelMissing
 from citations.models import Embedding, EmbeddingSpace, Source, SpaceState, State
-from citations.providers import registry
 from tests.makers import make_cues, make_video
 from transcripts.models import Collection
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _fake_models(settings: Any) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER = "fake"
-    settings.EMBEDDING_MODEL = ""
-    registry.reset()
-    yield
-    registry.reset()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A library moves to another model beside its searches, resumably, and switches in one moment."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,25 +13,18 @@ from citations.conf import EmbeddingChoice
 from citations.errors import MigrationConflict, ModelMissing, ModelServerError
 from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SpaceState, State
 from citations.passages import Mode
-from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from tests.makers import make_cues, make_video
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
 OTHER = EmbeddingChoice(provider="fake", model="others", dimensions=32)
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 
 @pytest.fixture(autouse=True)
-def _fake_models(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER = "fake"
-    settings.EMBEDDING_MODEL = ""
-    settings.RERANKER = "none"
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "BATCH", 4)
-    registry.reset()
-    yield
-    registry.reset()
 
 
 @pytest.fixture
@@ -42,20 +35,6 @@ def library(collection: Collection) -> Collection:
     for source in ingestion.adopt():
         ingestion.ingest(source.pk)
     return collection
-
-
-@pytest.fixture
-def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that a model was asked to embed."""
-    asked: list[str] = []
-    real = HashEmbedder.embed_documents
-
-    def embed(self: HashEmbedder, texts: Sequence[str]) -> NDArray[Any]:
-        asked.extend(texts)
-        return real(self, texts)
-
-    monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
-    return asked
 
 
 def found(scope: Scope) -> int:

@@ -1,7 +1,7 @@
 """Searching the library: from a question to passages."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,20 +21,9 @@ from transcripts.errors import CollectionNotFound, EmptyQuery, InvalidInput, Una
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 TEXTS = ("Entropy is disorder.", "Enthalpy is the heat of a system.", "Entropy, and entropy again.", "A cat sat on the mat.")
-
-
-@pytest.fixture(autouse=True)
-def _fake_models(settings: Any) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER = "fake"
-    settings.EMBEDDING_MODEL = ""
-    settings.LLM_PROVIDER = "none"
-    settings.RERANKER = "none"
-    registry.reset()
-    yield
-    registry.reset()
 
 
 def embed(*sources: Source) -> EmbeddingSpace:

@@ -1,12 +1,11 @@
 """The Search and Sources pages: what they show, to whom, and what they refuse. How they look and move is tried in tests/browser."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 from uuid import UUID
 
 import pytest
-from django.contrib.auth.models import User
 from django.http import HttpResponse, QueryDict
 from django.test import Client
 from django.utils.html import escape
@@ -18,54 +17,14 @@ from citations.passages import Locator
 from citations.providers import registry
 from citations.templatetags.citations import kind_name, percent, place
 from citations.views import sources as source_views
-from tests.makers import make_document, make_source, make_user, make_video
-from transcripts.models import Collection, Role, Video
+from tests.makers import make_document, make_source, make_video
+from transcripts.models import Collection, Video
 from transcripts.views import events
 
+pytestmark = pytest.mark.usefixtures("fake_models")
 HTMX = {"HTTP_HX_REQUEST": "true"}
 TEXTS = ("A network is a chain of simple functions.", "The error runs backwards through the network.", "Now for something else.")
 HOSTILE = "<script>alert(1)</script> is what a network sends"
-
-
-@pytest.fixture(autouse=True)
-def _fake_models(settings: Any) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER = "fake"
-    settings.EMBEDDING_MODEL = ""
-    settings.LLM_PROVIDER = "none"
-    settings.RERANKER = "none"
-    registry.reset()
-    yield
-    registry.reset()
-
-
-@pytest.fixture
-def owner(collection: Collection) -> User:
-    """Ada owns the collection."""
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def page(client: Client, owner: User) -> Client:
-    """A browser in which Ada is signed in."""
-    client.force_login(owner)
-    return client
-
-
-@pytest.fixture
-def viewer(collection: Collection) -> Client:
-    """A browser in which somebody is signed in who may only read."""
-    browser = Client()
-    browser.force_login(make_user("vera", collection=collection, role=Role.VIEWER))
-    return browser
-
-
-@pytest.fixture
-def stranger(db: None) -> Client:
-    """A browser of somebody who is signed in, but a member of another collection only."""
-    other = Collection.objects.create(name="Elsewhere", slug="elsewhere")
-    browser = Client()
-    browser.force_login(make_user("eve", collection=other))
-    return browser
 
 
 @pytest.fixture

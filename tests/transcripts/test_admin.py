@@ -35,18 +35,6 @@ OURS = [model for label in ("transcripts", "kbsite") for model in apps.get_app_c
 
 
 @pytest.fixture
-def boss(db: None) -> User:
-    return User.objects.create_superuser("boss", password="correct horse battery")
-
-
-@pytest.fixture
-def browser(boss: User) -> Client:
-    client = Client()
-    client.force_login(boss)
-    return client
-
-
-@pytest.fixture
 def one_of_each(collection: Collection, boss: User) -> None:
     video = make_video(collection, cues=make_cues(5))
     feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="UCx", title="Course")

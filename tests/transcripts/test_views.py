@@ -24,36 +24,6 @@ HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
 @pytest.fixture
-def owner(collection: Collection) -> User:
-    """Ada owns the collection."""
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def page(client: Client, owner: User) -> Client:
-    """A browser in which Ada is signed in."""
-    client.force_login(owner)
-    return client
-
-
-@pytest.fixture
-def viewer(collection: Collection) -> Client:
-    """A browser in which somebody is signed in who may only read."""
-    browser = Client()
-    browser.force_login(make_user("vera", collection=collection, role=Role.VIEWER))
-    return browser
-
-
-@pytest.fixture
-def stranger(db: None) -> Client:
-    """A browser of somebody who is signed in, but a member of another collection only."""
-    other = Collection.objects.create(name="Elsewhere", slug="elsewhere")
-    browser = Client()
-    browser.force_login(make_user("eve", collection=other))
-    return browser
-
-
-@pytest.fixture
 def video(collection: Collection) -> Video:
     """A lecture of 50 minutes."""
     return make_video(collection, cues=make_cues(600))

@@ -1,7 +1,6 @@
 """`kb eval`: measuring, keeping a measurement, and refusing what loses."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,9 @@ from tests.makers import make_source, make_user, make_video
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 TEXTS = ("alpha beta", "entropy", "gamma delta", "entropy and many other words beside", "heat")
-
-
-@pytest.fixture(autouse=True)
-def _fake_models(settings: Any) -> Iterator[None]:
-    settings.EMBEDDING_PROVIDER = "fake"
-    settings.LLM_PROVIDER = settings.RERANKER = "none"
-    registry.reset()
-    yield
-    registry.reset()
 
 
 class Backwards:
