@@ -254,6 +254,20 @@ OPENAI_BASE_URL = _option("OPENAI_BASE_URL", "https://api.openai.com/v1", "Where
 OLLAMA_BASE_URL = _option("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Where Ollama answers.")
 MODEL_TIMEOUT_SECONDS = _option("MODEL_TIMEOUT_SECONDS", 30.0, "How long one answer of a model's server may take.")
 
+# Documents and live lectures
+
+MAX_DOCUMENT_BYTES = _option("MAX_DOCUMENT_BYTES", 200_000_000, "The largest PDF, Markdown, text or HTML file that is taken.", least=1)
+MAX_DOCUMENT_PAGES = _option("MAX_DOCUMENT_PAGES", 5_000, "The most pages that a document may have.", least=1)
+LIVE_DISTANCE_THRESHOLD = _option(
+    "LIVE_DISTANCE_THRESHOLD",
+    1.5,
+    "Squared L2 distance (0 to 4) from which on a lecture cites nothing, unless `kb calibrate` found one for the library.",
+    most=4,
+)
+LIVE_RELEVANCE_THRESHOLD = _option("LIVE_RELEVANCE_THRESHOLD", 0.5, "The cross-encoder's score (0 to 1) below which a passage is not cited.", most=1)
+LIVE_OFF_TOPIC_CONFIDENCE = _option("LIVE_OFF_TOPIC_CONFIDENCE", 0.8, "How sure (0 to 1) the gate must be that talk is off-topic; 1: it lets all pass.", most=1)
+LIVE_RERANKER = _option("LIVE_RERANKER", "cross-encoder/ms-marco-TinyBERT-L-2-v2", "The cross-encoder of live lectures, if it is on this machine; none: off.")
+
 # YouTube
 
 TRANSCRIPT_LANGUAGES = _option("TRANSCRIPT_LANGUAGES", ["en"], "Caption languages, most wanted first; en matches en-GB.")

@@ -24,6 +24,7 @@ class Kind(models.TextChoices):
     PDF = "pdf", "PDF"
     MARKDOWN = "markdown", "Markdown"
     TEXT = "text", "text"
+    HTML = "html", "web page"
 
 
 class State(models.TextChoices):

@@ -1,0 +1,1 @@
+"""The write and read side of live lectures: sessions, their segments and windows."""

@@ -1,0 +1,1 @@
+"""A window of speech becomes citations, stage by stage."""

@@ -1,0 +1,1 @@
+"""The read side of documents: pages, their images, and where on them a quote stands."""

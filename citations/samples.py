@@ -1,0 +1,1 @@
+"""The sample library's documents and lecture."""
