@@ -1,6 +1,6 @@
 """What may fail while a library is searched, indexed or embedded: a class a cause, in the families of ``transcripts.errors``."""
 
-from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError, NotFound, Unavailable
+from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError, NotFound, TooLarge, Unavailable
 
 # Looking things up
 
@@ -83,7 +83,42 @@ class ModelRefused(ModelError):
     default_hint = "Check the key and the model that the settings name; `kb config` shows them."
 
 
+# Documents
+
+
+class DocumentEncrypted(InvalidInput):
+    """A file that opens only with a password."""
+
+    code = "document_encrypted"
+    default_hint = "Save a copy without the password and add that."
+
+
+class DocumentBroken(InvalidInput):
+    """A file that is not what it says it is, or is damaged beyond what its reader can bear."""
+
+    code = "document_broken"
+    default_hint = "Open it in another program and save or print it as a new file, then add that."
+
+
+class DocumentWithoutText(InvalidInput):
+    """A file with no words at all: scanned pages, pictures, or nothing."""
+
+    code = "document_without_text"
+    default_hint = "Let a program recognise its words (OCR) and add the file that it makes."
+
+
+class DocumentTooLarge(TooLarge):
+    """A file of more bytes or pages than the settings allow."""
+
+    code = "document_too_large"
+    default_hint = "Split it, or raise MAX_DOCUMENT_BYTES or MAX_DOCUMENT_PAGES."
+
+
 __all__ = [
+    "DocumentBroken",
+    "DocumentEncrypted",
+    "DocumentTooLarge",
+    "DocumentWithoutText",
     "EmbeddingMismatch",
     "InvalidFilter",
     "InvalidGold",
