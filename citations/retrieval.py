@@ -17,8 +17,9 @@ from citations.errors import InvalidProvider, ModelError
 from citations.expansion import EMBED, EXPAND, Meaning, Vector, anticipate
 from citations.filters import Filter, Reach, resolve
 from citations.models import EmbeddingSpace
-from citations.passages import Explanation, Mode, Passage, Results, Stage, TermScore, Twin
+from citations.passages import Mode, Passage, Results, Stage, TermScore, Twin
 from citations.providers import registry
+from citations.ranked import Hit, Ranked, explanation
 from transcripts.errors import EmptyQuery, InvalidInput, Unavailable
 from transcripts.library import MAX_QUERY
 from transcripts.scope import Scope
@@ -217,21 +218,7 @@ def _vector(asked: _Asked, meaning: Meaning | None, log: _Log) -> Vector | None:
         return None
 
 
-class _Hit(NamedTuple):
-    """A candidate with how it was found; ``most`` is the fused score of a passage that is first in every branch that was looked up."""
-
-    candidate: Candidate
-    fused: weighing.Weighed[int]
-    bm25: float | None
-    cosine: float | None
-    most: float
-
-    @property
-    def share(self) -> float:
-        return min(1.0, self.fused.score / self.most)
-
-
-def _find(asked: _Asked, log: _Log) -> tuple[Meaning | None, list[_Hit]]:
+def _find(asked: _Asked, log: _Log) -> tuple[Meaning | None, list[Hit]]:
     """Look up and fuse; once more when a source was cut anew while the index was asked.
 
     A migration that ends meanwhile does no harm: the vectors of the space that it replaces stay for a while.
@@ -244,7 +231,7 @@ def _find(asked: _Asked, log: _Log) -> tuple[Meaning | None, list[_Hit]]:
     return meaning, _look_up(asked, meaning, log)[0]
 
 
-def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[_Hit], bool]:
+def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[Hit], bool]:
     """Return the candidates, best first, and whether all that the branches found is there."""
     reach = resolve(asked.scope, asked.wanted)
     if reach.is_empty:
@@ -257,7 +244,7 @@ def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[_H
     rows = log.timed(FETCH, lambda: candidates.fetch(asked.scope, [one.key for one in fused]))
     weighed = weighing.by_neighbours(fused, _beside(rows)) if branches > 1 else fused
     most = branches / (fusion.RRF_K + 1)
-    hits = [_Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most) for one in weighed if one.key in rows]
+    hits = [Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most) for one in weighed if one.key in rows]
     return hits, len(hits) == len(fused)
 
 
@@ -298,29 +285,11 @@ def _by_meaning(asked: _Asked, reach: Reach, vector: Vector, space: EmbeddingSpa
 # Re-rank
 
 
-class _Ranked(NamedTuple):
-    """A candidate with its score; ``least`` is that of the worst that the cross-encoder looked at, for those behind it."""
-
-    hit: _Hit
-    score: float
-    rerank_score: float | None = None
-    least: float | None = None
-
-    @property
-    def formula(self) -> str:
-        """How the score came about, in numbers."""
-        if self.rerank_score is not None:
-            return f"{self.score:.4f} = the cross-encoder's score"
-        if self.least is not None:
-            return f"{self.score:.4f} = {self.least:.4f}, the least that was re-ranked, · {_sum(self.hit)} / {self.hit.most:.6f}"
-        return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f}, the most that it can be"
+def _by_fusion(hits: Sequence[Hit]) -> list[Ranked]:
+    return [Ranked(hit, hit.share) for hit in hits]
 
 
-def _by_fusion(hits: Sequence[_Hit]) -> list[_Ranked]:
-    return [_Ranked(hit, hit.share) for hit in hits]
-
-
-def _rerank(asked: _Asked, hits: list[_Hit], log: _Log) -> list[_Ranked]:
+def _rerank(asked: _Asked, hits: list[Hit], log: _Log) -> list[Ranked]:
     """Order the first candidates by the cross-encoder; where there is none, or it fails, the fused order stays and a note says so."""
     reranker = registry.reranker()
     if reranker is None:
@@ -333,32 +302,22 @@ def _rerank(asked: _Asked, hits: list[_Hit], log: _Log) -> list[_Ranked]:
     except ModelError as error:
         log.notes.append(f"Not re-ranked: {error.message} {error.hint}".rstrip())
         return _by_fusion(hits)
-    ranked = [_Ranked(hit, score, score) for hit, score in zip(first, scores, strict=True)]
+    ranked = [Ranked(hit, score, score) for hit, score in zip(first, scores, strict=True)]
     ranked.sort(key=lambda one: -one.score)  # stable: equal scores stay in fused order
     least = ranked[-1].score if ranked else 1.0
     # Those that it did not look at come below those that it did, in fused order.
-    return ranked + [_Ranked(hit, least * hit.share, least=least) for hit in hits[len(first) :]]
-
-
-def _sum(hit: _Hit) -> str:
-    """Write out how the fused score adds up."""
-    fused = hit.fused
-    parts = zip(fused.ranks, fused.weights, strict=True)
-    terms = [f"{weight:.3f}/({fusion.RRF_K} + {rank})" for rank, weight in parts if rank is not None]
-    if fused.beside is None:
-        return f"({' + '.join(terms)})"
-    return f"({' + '.join([*terms, f'{fused.beside:.6f} from its neighbours'])}) / {weighing.SHARED:g}"
+    return ranked + [Ranked(hit, least * hit.share, least=least) for hit in hits[len(first) :]]
 
 
 # Deduplicate and enrich
 
 
 class _Group(NamedTuple):
-    best: _Ranked
-    twins: list[tuple[_Ranked, float]]
+    best: Ranked
+    twins: list[tuple[Ranked, float]]
 
 
-def _deduplicate(ranked: Sequence[_Ranked], limit: int) -> list[_Group]:
+def _deduplicate(ranked: Sequence[Ranked], limit: int) -> list[_Group]:
     kept = fusion.deduplicate([one.hit.candidate.text for one in ranked])[:limit]
     return [_Group(ranked[place], [(ranked[twin], likeness) for twin, likeness in dropped]) for place, dropped in kept]
 
@@ -385,30 +344,9 @@ def _passage(asked: _Asked, group: _Group, mark: bool | None, terms: dict[int, t
         spans=tuple(matched_spans(one.text, asked.query.words)),
         also=tuple(_twin(twin.hit.candidate, likeness) for twin, likeness in group.twins),
         mark=mark,
-        explanation=_explanation(group.best, terms.get(one.place, ())) if asked.explain else None,
+        explanation=explanation(group.best, terms.get(one.place, ())) if asked.explain else None,
     )
 
 
 def _twin(one: Candidate, likeness: float) -> Twin:
     return Twin(origin=one.origin, locator=one.locator, link=one.link, similarity=likeness)
-
-
-def _explanation(ranked: _Ranked, terms: tuple[TermScore, ...]) -> Explanation:
-    hit = ranked.hit
-    (lexical_rank, vector_rank), (rrf_lexical, rrf_vector), (lexical_weight, vector_weight) = hit.fused.ranks, hit.fused.parts, hit.fused.weights
-    return Explanation(
-        lexical_rank=lexical_rank,
-        bm25=hit.bm25,
-        terms=terms if lexical_rank else (),
-        vector_rank=vector_rank,
-        cosine=hit.cosine,
-        rrf_lexical=rrf_lexical,
-        rrf_vector=rrf_vector,
-        rrf=rrf_lexical + rrf_vector,
-        lexical_weight=lexical_weight,
-        vector_weight=vector_weight,
-        neighbours=hit.fused.beside or 0.0,
-        fused=hit.fused.score,
-        rerank_score=ranked.rerank_score,
-        formula=ranked.formula,
-    )
