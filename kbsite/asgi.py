@@ -1,17 +1,57 @@
 """The ASGI application: Django, and the MCP endpoint beside it."""
 
+import asyncio
+import contextlib
+import signal
 import threading
 import warnings
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 from kbsite import boot
 
 boot.boot(migrate=False)
 
-from citations.providers import registry  # noqa: E402  models can be imported only from here on
+from citations import watching  # noqa: E402  models can be imported only from here on
+from citations.providers import registry  # noqa: E402
 from kbsite.mcp.server import build_application  # noqa: E402
+from transcripts.views import events  # noqa: E402
 
 # Django warns that a static file is read by a synchronous iterator; ours are a few kilobytes.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
-application = build_application()
+_application = build_application()
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    """Serve; when the process is asked to end, let the streams end first, because web servers wait for them."""
+    if scope["type"] == "lifespan" and threading.current_thread() is threading.main_thread():
+        _end_streams_on_signals(asyncio.get_running_loop())
+    await _application(scope, receive, send)
+
+
+def _end_streams_on_signals(loop: asyncio.AbstractEventLoop) -> None:
+    # The web server has set its handlers by now, and the lifespan protocol speaks of the end only when all answers are given.
+    def end_streams() -> None:
+        events.end_all()
+        watching.end_all()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        handler = signal.getsignal(number)
+        if callable(handler):
+            signal.signal(number, _after(loop, end_streams, handler))
+
+
+def _after(
+    loop: asyncio.AbstractEventLoop, call: Callable[[], None], handler: Callable[[int, FrameType | None], Any]
+) -> Callable[[int, FrameType | None], Any]:
+    def both(number: int, frame: FrameType | None) -> Any:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(call)
+        return handler(number, frame)
+
+    return both
+
+
 threading.Thread(target=registry.warm, name="warm").start()  # the first search finds the model loaded

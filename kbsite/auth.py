@@ -29,6 +29,14 @@ class Caller:
         if self.token is not None and not self.token.can_write:
             raise Forbidden("This token may only read.", hint="Make one with `kb token create --write`.")
 
+    def still_reads(self, collection_id: int) -> bool:
+        """Look again whether they may read a collection: what goes on for long may outlive a membership, a token or an account."""
+        user = User.objects.filter(pk=self.user.pk).first()
+        token = ApiToken.valid().filter(pk=self.token.pk).first() if self.token else None
+        if user is None or (self.token and token is None):
+            return False
+        return collection_id in scope_of(user, token).readable
+
 
 def everything() -> Scope:
     """Return the scope of whoever runs `kb` on this machine: they hold the database itself."""

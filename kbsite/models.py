@@ -62,11 +62,16 @@ class ApiToken(models.Model):
         if not text.startswith(TOKEN_PREFIX) or len(text) > 100:
             return None
         now = timezone.now()
-        alive = Q(expires_at=None) | Q(expires_at__gt=now)
-        token = cls.objects.filter(alive, digest=digest(text), revoked_at=None, user__is_active=True).select_related("user").first()
+        token = cls.valid().filter(digest=digest(text)).select_related("user").first()
         if token is not None and (token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1)):
             cls.objects.filter(pk=token.pk).update(last_used_at=now)
         return token
+
+    @classmethod
+    def valid(cls) -> "models.QuerySet[ApiToken]":
+        """Return the tokens that count now: neither expired nor revoked, of active users."""
+        alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+        return cls.objects.filter(alive, revoked_at=None, user__is_active=True)
 
     def revoke(self) -> None:
         """Make it useless, keeping the record."""

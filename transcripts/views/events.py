@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Final
@@ -18,6 +19,8 @@ LONGEST_SECONDS: Final = 120.0  # then the browser connects anew, and its rights
 
 _TOKEN: Final = re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"')  # is written differently each time
 
+_ended: Final = threading.Event()
+
 Render = Callable[[], tuple[str, bool]]
 
 
@@ -26,7 +29,12 @@ def stream(name: str, render: Render, *, every: float = POLL_SECONDS) -> Streami
 
     It is asked ``every`` so many seconds.
     """
-    response = StreamingHttpResponse(_events(name, render, every), content_type="text/event-stream")
+    return streamed(_events(name, render, every))
+
+
+def streamed(parts: AsyncIterator[str]) -> StreamingHttpResponse:
+    """Answer with events that are written already."""
+    response = StreamingHttpResponse(parts, content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     return response
@@ -35,7 +43,7 @@ def stream(name: str, render: Render, *, every: float = POLL_SECONDS) -> Streami
 async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]:
     ends = time.monotonic() + LONGEST_SECONDS
     sent, sent_at = "", 0.0
-    while time.monotonic() < ends:
+    while time.monotonic() < ends and not _ended.is_set():
         html, is_final = await sync_to_async(_without_connection)(render)
         said = _TOKEN.sub("", html)
         if html and said != sent:
@@ -48,6 +56,11 @@ async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]
             yield event("finished", "finished")
             return
         await asyncio.sleep(every)
+
+
+def end_all() -> None:
+    """Let every stream of this process end within half a second or so: the web server ends, and would wait for them."""
+    _ended.set()
 
 
 def event(name: str, data: str) -> str:
