@@ -18,6 +18,40 @@ class PassageNotFound(NotFound):
     code = "passage_not_found"
 
 
+class PageNotFound(NotFound):
+    """The document has no such page, or none yet."""
+
+    code = "page_not_found"
+
+
+# Live lectures
+
+
+class LectureNotFound(NotFound):
+    """No lecture of that id in the collections the caller may see."""
+
+    code = "lecture_not_found"
+
+
+class LectureEnded(Conflict):
+    """The lecture has ended: nothing can be said in it any more."""
+
+    code = "lecture_ended"
+    default_hint = "Start another one."
+
+
+class WindowTaken(Conflict):
+    """The index belongs to a window that was made of the lecture's own segments."""
+
+    code = "window_taken"
+
+
+class CitationNotFound(NotFound):
+    """No citation of that id in the collections the caller may see."""
+
+    code = "citation_not_found"
+
+
 # Questions
 
 
@@ -119,16 +153,21 @@ __all__ = [
     "DocumentEncrypted",
     "DocumentTooLarge",
     "DocumentWithoutText",
+    "CitationNotFound",
     "EmbeddingMismatch",
     "InvalidFilter",
     "InvalidGold",
     "InvalidProvider",
     "KnowledgeBaseError",
+    "LectureEnded",
+    "LectureNotFound",
     "MigrationConflict",
     "ModelError",
     "ModelMissing",
     "ModelRefused",
     "ModelServerError",
+    "PageNotFound",
     "PassageNotFound",
     "SourceNotFound",
+    "WindowTaken",
 ]

@@ -1,0 +1,1 @@
+"""Windows that were taken are cited, stage by stage."""
