@@ -24,6 +24,12 @@ class PageNotFound(NotFound):
     code = "page_not_found"
 
 
+class DocumentNotFound(NotFound):
+    """The source was not made from a file: there is none to be had."""
+
+    code = "document_not_found"
+
+
 # Live lectures
 
 
@@ -151,6 +157,7 @@ class DocumentTooLarge(TooLarge):
 __all__ = [
     "DocumentBroken",
     "DocumentEncrypted",
+    "DocumentNotFound",
     "DocumentTooLarge",
     "DocumentWithoutText",
     "CitationNotFound",

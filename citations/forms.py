@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django import forms
 
@@ -20,6 +21,58 @@ PAGE: Final = 10  # passages that are shown at first
 MOST: Final = 50  # passages that are shown at most
 LISTS: Final = {"collection": "collections", "source": "sources", "kind": "kinds", "channel": "channels", "tag": "tags", "language": "languages"}
 BOUNDS: Final = ("since", "until", "start", "end")
+
+
+ZOOMS: Final = (100, 150, 200, 300)  # percent of the width that a page is given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedPage:
+    """What the address of a document's page says: what is marked on it, what is looked for, and how large it is shown (percent)."""
+
+    quote: tuple[int, int] | None = None
+    citation: UUID | None = None
+    words: str = ""
+    zoom: int = ZOOMS[0]
+
+    @property
+    def address(self) -> str:
+        """What leads to another page with the same quote, words and size: the end of an address, with its question mark; empty where all is as usual."""
+        return _question({**self._marked, "q": self.words, "zoom": self.zoom if self.zoom != ZOOMS[0] else ""})
+
+    @property
+    def unsearched(self) -> str:
+        """The same without the words."""
+        return replace(self, words="").address
+
+    @property
+    def permanent(self) -> str:
+        """What the address needs to show the same marks."""
+        return _question({**self._marked, "q": self.words})
+
+    @property
+    def sizes(self) -> str:
+        """How wide the page's image is on the screen, as HTML's ``sizes`` says it."""
+        return f"(max-width: 60rem) {self.zoom}vw, {52 * self.zoom // 100}rem"
+
+    @property
+    def smaller(self) -> str | None:
+        """The address of the next smaller size; None at the smallest."""
+        return self._sized(reversed([zoom for zoom in ZOOMS if zoom < self.zoom]))
+
+    @property
+    def larger(self) -> str | None:
+        """The address of the next larger size; None at the largest."""
+        return self._sized(zoom for zoom in ZOOMS if zoom > self.zoom)
+
+    @property
+    def _marked(self) -> dict[str, object]:
+        first, last = self.quote or ("", "")
+        return {"citation": self.citation or "", "from": first, "to": last}
+
+    def _sized(self, zooms: Iterable[int]) -> str | None:
+        zoom = next(iter(zooms), None)
+        return None if zoom is None else replace(self, zoom=zoom).address or "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +196,34 @@ class SourcesForm(forms.Form):
         """Return the parts; one that cannot be used counts as empty, so that a mistyped address still lists."""
         self.is_valid()
         return {name: self.cleaned_data.get(name) or (0 if name == "offset" else "") for name in self.fields}
+
+
+class PageForm(forms.Form):
+    """The address of a document's page. A part that cannot be used counts as empty: the page is shown in any case."""
+
+    q = forms.CharField(required=False)
+    citation = forms.UUIDField(required=False)
+    to = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    zoom = forms.TypedChoiceField(required=False, choices=[(zoom, zoom) for zoom in ZOOMS], coerce=int)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Add the field that Python has no name for."""
+        super().__init__(*args, **kwargs)
+        self.fields["from"] = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+
+    def asked(self) -> AskedPage:
+        """Return what is asked."""
+        self.is_valid()
+        values = self.cleaned_data
+        first, last = values.get("from"), values.get("to")
+        quote = (first, last) if first is not None and last is not None and first < last else None
+        words = clean(values.get("q") or "", MAX_QUERY)
+        return AskedPage(quote=quote, citation=values.get("citation"), words=words, zoom=values.get("zoom") or ZOOMS[0])
+
+
+def _question(values: dict[str, object]) -> str:
+    sent = {name: value for name, value in values.items() if value != ""}
+    return f"?{urlencode(sent)}" if sent else ""
 
 
 def _values(found: Iterable[str]) -> tuple[str, ...]:

@@ -1,8 +1,12 @@
 """How places, scores and states are written in pages."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Protocol
 
 from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from citations.models import Kind
 from transcripts.timecodes import clock
@@ -27,6 +31,35 @@ def place(at: Placed) -> str:
     if at.page is None:
         return ""
     return f"pages {at.page}–{at.last_page}" if at.last_page and at.last_page > at.page else f"page {at.page}"
+
+
+class Marked(Protocol):
+    """A text in which a quote and words that are looked for are marked; spans are characters [first, last)."""
+
+    quote: Sequence[tuple[int, int]]
+    found: Sequence[tuple[int, int]]
+
+
+@register.filter
+def lit(text: str, marks: Marked) -> SafeString:
+    """Escape a text and mark the quote and the words in it, which may overlap."""
+    borders = sorted({0, len(text), *(place for span in (*marks.quote, *marks.found) for place in span)})
+    return format_html_join("", "{}", ((_lit(text[first:last], _kinds(first, marks)),) for first, last in pairwise(borders)))
+
+
+def _kinds(place: int, marks: Marked) -> list[str]:
+    spans = {"quoted": marks.quote, "looked-for": marks.found}
+    return [kind for kind, found in spans.items() if any(first <= place < last for first, last in found)]
+
+
+def _lit(text: str, kinds: list[str]) -> SafeString | str:
+    return format_html('<mark class="{}">{}</mark>', " ".join(kinds), text) if kinds else text
+
+
+@register.filter
+def decimal(share: float) -> str:
+    """Write a share for SVG: with a point, whatever the language, and few digits."""
+    return f"{share:.5f}"
 
 
 @register.filter

@@ -1,0 +1,73 @@
+"""A page of a document: the page itself, its image, and the file that it is from."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+
+from citations import pages
+from citations.errors import PageNotFound
+from citations.filters import find_source
+from citations.forms import PageForm
+from citations.models import Document
+from transcripts.views.requests import PageRequest, fragment
+
+# Whatever is in a file, a browser must not run it as part of this site: it is not shown but stored, its type is not guessed, and nothing in it may act.
+HARMLESS: Final = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "private, no-cache"}
+PDF: Final = "application/pdf"
+
+
+@require_safe
+def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpResponse:
+    """Show a page with its quote marked; HTMX gets the fragment that the dialog shows."""
+    source = find_source(request.reach, str(source_id))
+    if source.video_id:
+        return redirect("source", source_id=source_id)
+    asked = PageForm(request.GET).asked()
+    quote = pages.quote_of(request.reach, source_id, asked.citation) if asked.citation else asked.quote
+    context = {
+        "view": pages.show(request.reach, source_id, number, quote=quote, words=asked.words),
+        "search": pages.find_in(request.reach, source_id, asked.words) if asked.words else None,
+        "is_lost": bool(asked.citation) and quote is None,
+        "asked": asked,
+        "is_modal": bool(request.htmx),
+    }
+    if request.htmx:
+        return fragment(request, "citations/_page.html", context)
+    return render(request, "citations/page.html", context)
+
+
+@require_safe
+def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponse:
+    """Give the image of a page."""
+    raise PageNotFound("There is no image of this page.")
+
+
+@require_safe
+def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
+    """Give the file as it was added, to be stored."""
+    document = pages.file_of(request.reach, source_id)
+    media_type = PDF if document.media_type == PDF else "application/octet-stream"
+    response = StreamingHttpResponse(_parts(document) if request.method == "GET" else (), content_type=media_type, headers=HARMLESS)
+    response["Content-Length"] = str(document.size)
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=document.name) or "attachment"
+    return response
+
+
+async def _parts(document: Document) -> AsyncIterator[bytes]:
+    """Yield the file's bytes, a part at a time: neither the file nor a connection is held while a slow reader reads."""
+    for ordinal in await sync_to_async(pages.parts_of)(document):
+        yield await sync_to_async(_part)(document, ordinal)
+
+
+def _part(document: Document, ordinal: int) -> bytes:
+    try:
+        return pages.part_of(document, ordinal)
+    finally:
+        close_old_connections()
