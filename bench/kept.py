@@ -34,6 +34,10 @@ class KeptEmbedder:
         """Return the vector of what is looked for."""
         return self._model.embed_query(text)
 
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of several things that are looked for."""
+        return self._model.embed_queries(texts)
+
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts, from the disk where they are there."""
         with self._lock:

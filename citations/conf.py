@@ -72,6 +72,27 @@ def reranker() -> str:
     return NO_RERANKER if name.casefold() in ("", NO_RERANKER) else name
 
 
+def live_reranker() -> str:
+    """Return the name or folder of the cross-encoder of live lectures; ``none`` where none is wanted."""
+    name: str = settings.LIVE_RERANKER.strip()
+    return NO_RERANKER if name.casefold() in ("", NO_RERANKER) else name
+
+
+def live_distance() -> float:
+    """Return the squared L2 distance beyond which a lecture cites nothing, where none was calibrated."""
+    return float(settings.LIVE_DISTANCE_THRESHOLD)
+
+
+def live_relevance() -> float:
+    """Return the cross-encoder's score below which a passage is not cited."""
+    return float(settings.LIVE_RELEVANCE_THRESHOLD)
+
+
+def live_off_topic() -> float:
+    """Return how sure the gate must be, and more, that talk is off-topic."""
+    return float(settings.LIVE_OFF_TOPIC_CONFIDENCE)
+
+
 def rerank_candidates() -> int:
     """Return how many candidates the cross-encoder looks at."""
     return int(settings.RERANK_CANDIDATES)

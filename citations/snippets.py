@@ -1,1 +1,58 @@
 """A piece of a passage to show: 100 to 200 characters of it, at the borders of words. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from transcripts.words import matched_spans
+
+LEAST: Final = 100
+MOST: Final = 200
+_BEFORE = 40  # characters of what leads up to a word that is looked for
+
+_ENDS = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|[。！？]")
+_BLANK = re.compile(r"\s")
+
+
+def snippet(text: str, words: str = "") -> str:
+    """Return ``LEAST`` to ``MOST`` characters of a text, in which most of ``words`` occur; all of a shorter text. Line breaks become blanks.
+
+    It begins and ends at the border of a word, with a sentence where one does; only a word of more than ``LEAST`` characters is cut.
+    """
+    line = " ".join(text.split())
+    if len(line) <= MOST:
+        return line
+    spans = matched_spans(line, words)
+    ends = [match.end() for match in _ENDS.finditer(line)]
+    start = max(_starts(line, spans, ends), key=lambda at: _matches(spans, at))  # of equal ones the first
+    return line[start : _end(line, start, ends)].strip()
+
+
+def _starts(line: str, spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> Iterator[int]:
+    """Yield where it may begin, the best first: at the beginning, at a sentence, a little before a word that is looked for."""
+    last = _border(line, len(line) - MOST)
+    yield 0
+    yield from (at + 1 for at in ends if at < last)
+    yield from (min(_border(line, first - _BEFORE), last) for first, _ in spans)
+    yield last
+
+
+def _border(line: str, at: int) -> int:
+    """Return where the word begins that is next to a place, or the place itself where no word ends nearby."""
+    if at <= 0:
+        return 0
+    found = _BLANK.search(line, at - 1, at + LEAST - 1)
+    return found.end() if found else at
+
+
+def _matches(spans: Sequence[tuple[int, int]], start: int) -> int:
+    return sum(start <= first and last <= start + MOST for first, last in spans)
+
+
+def _end(line: str, start: int, ends: Sequence[int]) -> int:
+    """Return where the last sentence that fits ends, or else the last word."""
+    if len(line) - start <= MOST:
+        return len(line)
+    whole = [at for at in ends if start + LEAST <= at <= start + MOST]
+    blank = line.rfind(" ", start + LEAST, start + MOST + 1)
+    return whole[-1] if whole else blank if blank > 0 else start + MOST

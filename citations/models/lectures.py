@@ -94,6 +94,7 @@ class Window(models.Model):
     stages = models.JSONField(default=dict, blank=True, help_text="Milliseconds by stage.")
     milliseconds = models.FloatField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    taken_at = models.DateTimeField(null=True, blank=True, help_text="When somebody began to cite it, who may have died since.")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 

@@ -45,6 +45,9 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> Vector:
         """Return the vector of what is looked for, shape (dimensions,). Raises ``ModelError``."""
 
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of several things that are looked for, shape (n, dimensions), in one go. Raises ``ModelError``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
@@ -88,6 +91,10 @@ class LocalEmbedder:
     def embed_query(self, text: str) -> Vector:
         """Return the vector of what is looked for, read-only; the last few hundred are remembered."""
         return self._remembered(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of several things that are looked for."""
+        return self._encoder.vectors([self._query + text for text in texts])
 
     def _embed_query(self, text: str) -> Vector:
         vector: Vector = self._encoder.vectors([self._query + text])[0]
@@ -138,6 +145,10 @@ class HashEmbedder:
     def embed_query(self, text: str) -> Vector:
         """Return the same vector that a document of that text has."""
         return self._embed(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the same vectors that documents of those texts have."""
+        return self.embed_documents(texts)
 
     def _embed(self, text: str) -> Vector:
         words = re.findall(r"\w+", text.casefold()) or [""]

@@ -129,6 +129,12 @@ class HostedEmbedder:
         """Return the vector of a query, float32 (dimensions,), read-only; the last few hundred are remembered."""
         return self._query(text)
 
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of several queries, float32 (n, dimensions), in their order; a server that fails is asked once more, as somebody waits."""
+        wanted = [_fitting(self._known.query + text, self._limits.each) for text in texts]
+        parts = [self._checked(self._ask(batch, "query", _QUERY_TRIES), len(batch)) for batch in _batches(wanted, self._limits)]
+        return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
+
     def _fresh(self, text: str) -> Vectors:
         wanted = _fitting(self._known.query + text, self._limits.each)
         vector: Vectors = self._checked(self._ask([wanted], "query", _QUERY_TRIES), 1)[0]

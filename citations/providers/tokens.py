@@ -1,0 +1,42 @@
+"""How many tokens a text has, as models of the BERT family count: those of all-MiniLM-L6-v2, whose words nearly all of them share."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+from citations.errors import ModelError
+from citations.providers import weights
+from citations.providers.encoder import legible, tokenizer
+
+SHORTEST: Final = 2  # characters of a token, where the tokenizer is not on this machine: nearly all are longer
+
+
+def count(text: str) -> int:
+    """Return the number of a text's tokens, without those that a model puts around it."""
+    counter = _tokenizer()
+    return len(counter.encode(legible(text), add_special_tokens=False).ids) if counter else len(text) // SHORTEST
+
+
+def keep_end(text: str, *, most: int) -> str:
+    """Leave out words at the beginning of a text until it has at most ``most`` tokens."""
+    counter = _tokenizer()
+    if counter is None:
+        return _from_word(text, len(text) - most * SHORTEST)
+    offsets = counter.encode(legible(text), add_special_tokens=False).offsets
+    return text if len(offsets) <= most else _from_word(text, offsets[-most][0] if most > 0 else len(text))
+
+
+def _from_word(text: str, at: int) -> str:
+    if at <= 0:
+        return text
+    if at >= len(text) or text[at - 1].isspace():
+        return text[at:]
+    blank = text.find(" ", at)
+    return text[blank + 1 :] if blank >= 0 else text[at:]
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Any:
+    try:
+        return tokenizer(weights.find(weights.MINILM))
+    except ModelError:
+        return None
