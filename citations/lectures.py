@@ -105,7 +105,12 @@ def list_sessions(scope: Scope, *, words: str = "", collection: str = "", offset
         found = found.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, 1_000).split()[:10]:
         found = found.filter(title__icontains=word)
-    rows = tuple(found.select_related("collection", "owner").defer("buffer").annotate(citation_count=Count("citations"))[offset : offset + limit + 1])
+    rows = tuple(
+        found.select_related("collection", "owner")
+        .defer("buffer")
+        .annotate(citation_count=Count("citations"))
+        .order_by("-created_at", "-pk")[offset : offset + limit + 1]
+    )
     return Page(sessions=rows[:limit], total=found.count(), next=offset + limit if len(rows) > limit else None)
 
 

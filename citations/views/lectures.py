@@ -1,0 +1,231 @@
+"""The pages of live lectures: the list, a new one, and one with its transcript, its citations, and what can be done to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Prefetch
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from citations import lectures, live, sentences
+from citations.errors import KnowledgeBaseError, LectureNotFound
+from citations.models import Citation, LectureSession, Outcome, Segment, Source, SourceQuerySet, State, Window
+from citations.views.lecture_forms import MOST_SHOWN, TALKS_SHOWN, AdvanceForm, NewLectureForm, SayForm, number_of
+from transcripts.errors import TranscriptNotFound
+from transcripts.models import Collection, Transcript
+from transcripts.views.requests import PageRequest, done, fragment
+
+PAGE: Final = 30  # lectures on a page of the list
+WINDOWS: Final = 60  # windows whose cards a page shows at first
+LINES: Final = 3_000  # pieces of speech that it shows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A piece of speech, and the windows that end in it and cite something."""
+
+    segment: Segment
+    windows: tuple[Window, ...]
+
+
+@require_safe
+def show_lectures(request: PageRequest) -> HttpResponse:
+    """List lectures, newest first."""
+    offset = number_of(request.GET.get("offset", "")) or 0
+    page = lectures.list_sessions(request.reach, offset=offset, limit=PAGE)
+    context = {"lectures": page.sessions, "next": page.next, "offset": offset, "writable": request.reach.writable}
+    return render(request, "citations/lectures.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: PageRequest) -> HttpResponse:
+    """Ask what the lecture is, then begin it."""
+    values = NewLectureForm(request.POST if request.method == "POST" else request.GET).values()
+    if request.method != "POST":
+        return render(request, "citations/lecture_new.html", _offered(request, values))
+    request.caller.require_write()
+    try:
+        session = _begun(request, values)
+    except KnowledgeBaseError as error:
+        return render(request, "citations/lecture_new.html", {**_offered(request, values), "error": error}, status=422)
+    return redirect("lecture", lecture_id=session.uuid)
+
+
+@require_safe
+def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Show a lecture: what was said with the numbers of what it cites, and the newest cards beside it."""
+    lecture = lectures.find_session(request.reach, lecture_id)
+    context = {
+        "lecture": lecture,
+        "may_write": lecture.collection_id in request.reach.writable,
+        "talk": Transcript.objects.light().select_related("video").filter(pk=lecture.transcript_id).first(),
+        "count": lectures.citations_of(lecture).count(),
+        **_documents(lecture),
+        **_heard(lecture, everything="all" in request.GET),
+        **_cards(lecture, before=number_of(request.GET.get("before", ""))),
+    }
+    return render(request, "citations/lecture.html", context)
+
+
+@require_safe
+def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpResponse:
+    """Show what one window cites: its cards, and its numbers for the transcript."""
+    lecture = lectures.find_session(request.reach, lecture_id)
+    window = _citing(lecture).filter(index=index).first()
+    if window is None:
+        raise LectureNotFound("Nothing is cited there.")
+    return fragment(request, "citations/_cited_live.html", {"lecture": lecture, "window": window})
+
+
+@require_safe
+def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Show the cards of the windows before one: what the button below the newest asks for."""
+    lecture = lectures.find_session(request.reach, lecture_id)
+    return fragment(request, "citations/_cited_more.html", {"lecture": lecture, **_cards(lecture, before=number_of(request.GET.get("before", "")))})
+
+
+@require_safe
+def show_figures(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Show what became of a lecture's windows, and how long that took."""
+    lecture = lectures.find_session(request.reach, lecture_id)
+    figures = lectures.statistics(lecture)
+    outcomes = [(label, figures.outcomes[value]) for value, label in Outcome.choices if figures.outcomes.get(value)]
+    return fragment(request, "citations/_lecture_figures.html", {"figures": figures, "outcomes": outcomes})
+
+
+@require_safe
+def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Give what was said, with its citations, as a Markdown file."""
+    lecture = lectures.find_session(request.reach, lecture_id)
+    response = HttpResponse(lectures.export(lecture), content_type="text/markdown; charset=utf-8")
+    response["Content-Disposition"] = content_disposition_header(True, f"{slugify(lecture.title)[:80] or 'lecture'}.md")
+    return response
+
+
+@require_POST
+def say(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Take what was said: pasted text, or what the browser has recognised."""
+    lecture = _changeable(request, lecture_id)
+    return _went_on(request, lecture, lectures.say(lecture, _one_sentence_a_line(SayForm(request.POST).said())))
+
+
+@require_POST
+def advance(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Take what a stored talk says up to a position."""
+    lecture = _changeable(request, lecture_id)
+    return _went_on(request, lecture, lectures.advance(lecture, AdvanceForm(request.POST).reached()))
+
+
+@require_POST
+def end(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """End a lecture."""
+    lecture = _changeable(request, lecture_id)
+    return _went_on(request, lecture, lectures.end(lecture))
+
+
+@require_POST
+def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Begin a lecture like this one, so that its talk is replayed from the start."""
+    lecture = _changeable(request, lecture_id)
+    sources = [str(one) for one in lecture.sources.values_list("uuid", flat=True)]
+    about = {"title": lecture.title, "language": lecture.language, "transcript": lecture.transcript}
+    session = lectures.start(request.reach, request.user, collection=lecture.collection, sources=sources, **about)
+    return redirect("lecture", lecture_id=session.uuid)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Ask, then delete a lecture with all that was said and cited in it."""
+    lecture = _changeable(request, lecture_id)
+    if request.method != "POST":
+        return render(request, "citations/delete_lecture.html", {"lecture": lecture, "count": lectures.citations_of(lecture).count()})
+    lectures.delete(lecture)
+    return done(request, f"“{lecture}” was deleted.", "lectures")
+
+
+def _changeable(request: PageRequest, lecture_id: UUID) -> LectureSession:
+    request.caller.require_write()
+    return lectures.find_session(request.reach, lecture_id, write=True)
+
+
+def _went_on(request: PageRequest, lecture: LectureSession, windows: Sequence[Window]) -> HttpResponse:
+    """Hand windows on to be cited; the page hears of what follows by itself."""
+    live.submit([window.pk for window in windows])
+    return HttpResponse(status=204) if request.htmx else redirect("lecture", lecture_id=lecture.uuid)
+
+
+def _one_sentence_a_line(text: str) -> str:
+    """Put every sentence on a line of its own: each becomes a piece of speech, and what is cited stands right behind the sentence it belongs to."""
+    return "\n".join(" ".join(text[first:last].split()) for first, last in sentences.split(text))
+
+
+# A new lecture
+
+
+def _begun(request: PageRequest, values: dict[str, Any]) -> LectureSession:
+    talk = None
+    if values["transcript"]:
+        talk = Transcript.objects.visible(request.reach).select_related("video").filter(pk=values["transcript"]).first()
+        if talk is None:
+            raise TranscriptNotFound("That talk is not there any more.", hint="Choose another one.")
+    about = {name: values[name] for name in ("title", "collection", "language", "sources")}
+    return lectures.start(request.reach, request.user, transcript=talk, **about)
+
+
+def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
+    """What a new lecture can be made of; an address may name a talk by its video."""
+    writable = request.reach.writable
+    talks = Transcript.objects.visible(request.reach).light().select_related("video").order_by("-created_at", "-pk")
+    wanted = number_of(request.GET.get("video", ""))
+    chosen = talks.filter(video=wanted).first() if wanted is not None else None
+    if chosen is not None:
+        values = {**values, "transcript": chosen.pk, "collection": values["collection"] or chosen.video.collection.slug}
+    return {
+        "values": values,
+        "shelves": Collection.objects.filter(pk__in=writable),
+        "talks": [*([chosen] if chosen else []), *(talk for talk in talks[:TALKS_SHOWN] if talk != chosen)],
+        "sources": Source.objects.visible(request.reach).filter(collection__in=writable).select_related("collection")[:MOST_SHOWN],
+    }
+
+
+# One lecture
+
+
+def _documents(lecture: LectureSession) -> dict[str, Any]:
+    """Count what may be cited, and what of it cannot be yet."""
+    chosen: SourceQuerySet = lecture.sources.all()  # type: ignore[assignment]  # the manager is that of the model
+    found = chosen if chosen.exists() else Source.objects.filter(collection=lecture.collection)
+    own = found.exclude(transcript=lecture.transcript_id) if lecture.transcript_id else found
+    return {"source_count": own.count(), "unready": own.exclude(state=State.READY).count(), "is_chosen": found is chosen}
+
+
+def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
+    count = lecture.segments.count()
+    skipped = 0 if everything else max(0, count - LINES)
+    ends: dict[int | None, list[Window]] = {}
+    for window in _citing(lecture):
+        ends.setdefault(window.last, []).append(window)
+    lines = [Line(segment=one, windows=tuple(ends.get(one.number, ()))) for one in lecture.segments.order_by("number")[skipped:]]
+    waiting = lecture.windows.filter(outcome=Outcome.WAITING).values_list("index", flat=True)
+    looked = lecture.windows.exclude(outcome=Outcome.WAITING).count()
+    return {"lines": lines, "earlier": skipped, "waiting": list(waiting), "looked": looked}
+
+
+def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:
+    found = _citing(lecture).order_by("-index")
+    if before is not None:
+        found = found.filter(index__lt=before)
+    windows = list(found[: WINDOWS + 1])
+    return {"windows": windows[:WINDOWS], "older": windows[WINDOWS - 1].index if len(windows) > WINDOWS else None}
+
+
+def _citing(lecture: LectureSession) -> Any:
+    """Return the windows that cite something, each with its ``cited``."""
+    cited = Citation.objects.filter(pk__in=lectures.citations_of(lecture).values("pk")).select_related("source").order_by("rank")
+    found = Window.objects.filter(session=lecture, citations__in=lectures.citations_of(lecture)).distinct().order_by("index")
+    return found.prefetch_related(Prefetch("citations", queryset=cited, to_attr="cited"))
