@@ -103,8 +103,10 @@ class Survey:
         if self.mended + self.garbled < max(3, self.words / 200):
             return ""
         share = round(100 * (self.mended + self.garbled) / max(1, self.words))
-        done = "all of them were put right" if not self.garbled else f"{_share(self.mended, self.mended + self.garbled)} of them were put right"
-        return f"The text layer of this file is broken: about {max(1, share)} % of its words carry wrong letters; {done}. Searches may miss words."
+        done = (
+            "they were put right." if not self.garbled else f"{_share(self.mended, self.mended + self.garbled)} were put right, searches may miss the others."
+        )
+        return f"The text layer of this file is broken: about {max(1, share)} % of its words carry wrong letters; {done}"
 
 
 def _share(part: int, whole: int) -> str:

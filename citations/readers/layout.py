@@ -1,0 +1,270 @@
+"""A page's characters become lines in reading order: columns from left to right, text that is turned after the text that is not. Pure.
+
+Places are in points on the page as it is shown, from its upper left corner; turned text is laid out as if the page were turned with it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from statistics import median
+
+GENERATED, BOLD, TURNS = 1, 2, 12  # bits of a style, as ``pdfium`` gives them
+DEPTH = 4  # columns within columns
+LEAST_ROWS = 3  # that stand side by side, for columns
+CELL = 18  # characters: aligned rows of shorter pieces than this are a table, which is read row by row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glyphs:
+    """The characters of a page in the order of the file; ``places`` holds seven numbers each: left, top, right, bottom, the point where it is set down
+    (x, y of the baseline), size.
+    """
+
+    width: float
+    height: float
+    codes: Sequence[int]
+    styles: Sequence[int]
+    places: Sequence[float]
+
+    def box(self, index: int) -> tuple[float, float, float, float]:
+        """Return left, top, right, bottom of a character."""
+        left, top, right, bottom = self.places[7 * index : 7 * index + 4]
+        return left, top, right, bottom
+
+
+@dataclass(slots=True)
+class Run:
+    """Characters that follow each other on a baseline, with blanks (-1) between words. ``left`` to ``right`` and ``base`` are as the text is read."""
+
+    glyphs: list[int]
+    left: float
+    right: float
+    base: float
+    size: float
+    bold: int = 0  # characters
+    turn: int = 0
+    end: float = 0.0  # where its last character ends
+
+    @property
+    def top(self) -> float:
+        return self.base - 0.72 * self.size
+
+    @property
+    def bottom(self) -> float:
+        return self.base + 0.22 * self.size
+
+
+@dataclass(slots=True)
+class Line:
+    """Runs beside each other, from left to right; ``column`` tells the columns of a page apart."""
+
+    runs: list[Run]
+    column: int = 0
+    glyphs: list[int] = field(default_factory=list)  # of all runs, with blanks (-1) between them
+
+    @property
+    def main(self) -> Run:
+        return max(self.runs, key=lambda run: (len(run.glyphs), run.size))
+
+    @property
+    def left(self) -> float:
+        return min(run.left for run in self.runs)
+
+    @property
+    def right(self) -> float:
+        return max(run.right for run in self.runs)
+
+    @property
+    def top(self) -> float:
+        return min(run.top for run in self.runs)
+
+    @property
+    def bottom(self) -> float:
+        return max(run.bottom for run in self.runs)
+
+
+def lay_out(glyphs: Glyphs) -> list[Line]:
+    """Return the page's lines in reading order."""
+    by_turn: dict[int, list[Run]] = {}
+    for run in _runs(glyphs):
+        by_turn.setdefault(run.turn, []).append(run)
+    groups = sorted(by_turn.items(), key=lambda group: (-sum(len(run.glyphs) for run in group[1]), group[0]))
+    regions = [region for _, runs in groups for region in _regions(runs, DEPTH)]
+    return [line for column, region in enumerate(regions) for line in _lines(region, column)]
+
+
+# Runs
+
+
+def _runs(glyphs: Glyphs) -> list[Run]:
+    """Cut the file's order where it jumps."""
+    runs: list[Run] = []
+    run: Run | None = None
+    blank = False
+    styles, places = glyphs.styles, glyphs.places
+    for index, code in enumerate(glyphs.codes):
+        if code in _BLANKS:
+            blank, run = True, None if code in _BREAKS else run
+            continue
+        left, top, right, bottom, x, y, size = places[7 * index : 7 * index + 7]
+        style = styles[index]
+        turn = (style & TURNS) >> 2
+        if turn:
+            left, right, y = _turned(turn, (left, top, right, bottom), (x, y))
+        size = size or max(1.0, bottom - top)
+        if run is None or not _goes_on(run, turn, left, right, y, size):
+            run = Run([], left, right, y, size, turn=turn)
+            runs.append(run)
+        elif blank:
+            run.glyphs.append(-1)
+        blank = False
+        run.glyphs.append(index)
+        run.left, run.right, run.end = min(run.left, left), max(run.right, right), right
+        run.bold += style & BOLD
+    return runs
+
+
+_BREAKS = frozenset((10, 13, 0x2028, 0x2029))
+_BLANKS = frozenset((*range(33), *range(0x7F, 0x83), 0xA0, 0x1680, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF)) - {2}
+
+
+def _goes_on(run: Run, turn: int, left: float, right: float, base: float, size: float) -> bool:
+    """Say whether a character belongs to the run before it: no line feed, no superscript, no gap as between columns. Right-to-left scripts go backwards."""
+    room = max(run.size, size)
+    if turn != run.turn or abs(base - run.base) > 0.2 * room or not 0.75 < size / run.size < 1.34:
+        return False
+    return left - run.end <= 0.95 * room and run.end - right <= 2.5 * room
+
+
+def _turned(turn: int, box: tuple[float, float, float, float], origin: tuple[float, float]) -> tuple[float, float, float]:
+    """Return left, right and baseline as one sees them who turns the page so that the text stands upright."""
+    left, top, right, bottom = box
+    x, y = origin
+    if turn == 1:  # from top to bottom
+        return top, bottom, -x
+    if turn == 2:  # upside down
+        return -right, -left, -y
+    return -bottom, -top, x
+
+
+# Columns
+
+
+def _regions(runs: list[Run], depth: int) -> list[list[Run]]:
+    """Cut what stands side by side into columns; what reaches over them comes between."""
+    if depth == 0 or len(runs) < 2 * LEAST_ROWS:
+        return [runs]
+    gutter = _gutter(runs)
+    if gutter is None:
+        return [runs]
+    regions: list[list[Run]] = []
+    plain: list[Run] = []
+    for band, is_split in _bands(runs, gutter):
+        if not is_split:
+            plain += band
+            continue
+        regions += _regions(plain, depth - 1) if plain else []
+        plain = []
+        for side in _sides(band, gutter):
+            regions += _regions(side, depth - 1)
+    return regions + ([plain] if plain else [])
+
+
+def _gutter(runs: list[Run]) -> float | None:
+    """Return the x at which most rows stand side by side, if enough do."""
+    left, right = min(run.left for run in runs), max(run.right for run in runs)
+    room = 0.12 * (right - left)
+    edges = sorted({round(run.left) for run in runs if left + room < run.left < right - room})
+    best, most = None, LEAST_ROWS - 1
+    for edge in edges:
+        place = edge - 2.0
+        rows = sum(len(band) for band, is_split in _bands(runs, place) if is_split)
+        crossing = sum(1 for run in runs if run.left < place < run.right)
+        if rows - crossing > most and rows > 2 * LEAST_ROWS:
+            best, most = place, rows - crossing
+    return best
+
+
+def _bands(runs: list[Run], gutter: float) -> list[tuple[list[Run], bool]]:
+    """Cut the page at the runs that cross the gutter: bands from top to bottom, and whether each has columns."""
+    ordered = sorted(runs, key=lambda run: (run.base, run.left))
+    bands = [list(band) for _, band in groupby(ordered, key=lambda run: run.left < gutter < run.right)]
+    return [(band, _has_columns(band, gutter)) for band in bands]
+
+
+def _sides(band: Iterable[Run], gutter: float) -> tuple[list[Run], list[Run]]:
+    sides: tuple[list[Run], list[Run]] = ([], [])
+    for run in band:
+        sides[run.left >= gutter].append(run)
+    return sides
+
+
+def _has_columns(band: list[Run], gutter: float) -> bool:
+    if len(band) < 2 * LEAST_ROWS or band[0].left < gutter < band[0].right:
+        return False
+    sides = _sides(band, gutter)
+    left, right = (_rows(side) for side in sides)
+    if min(len(left), len(right)) < LEAST_ROWS or _room(*sides) < median(run.size for run in band):
+        return False
+    overlap = min(left[-1][0], right[-1][0]) - max(left[0][0], right[0][0])
+    return overlap > 0 and not _is_table(left, right)
+
+
+def _room(left: list[Run], right: list[Run]) -> float:
+    return min(run.left for run in right) - max(run.right for run in left)
+
+
+def _rows(runs: list[Run]) -> list[tuple[float, int]]:
+    """Return baseline and number of characters of each row."""
+    rows: list[tuple[float, int]] = []
+    for run in sorted(runs, key=lambda run: run.base):
+        if rows and run.base - rows[-1][0] < 0.4 * run.size:
+            rows[-1] = rows[-1][0], rows[-1][1] + len(run.glyphs)
+        else:
+            rows.append((run.base, len(run.glyphs)))
+    return rows
+
+
+def _is_table(left: list[tuple[float, int]], right: list[tuple[float, int]]) -> bool:
+    few, many = sorted((left, right), key=len)
+    bases = [base for base, _ in many]
+    aligned = sum(1 for base, _ in few if any(abs(base - other) < 2.5 for other in bases))
+    length = min(median(count for _, count in side) for side in (left, right))
+    return length < CELL and aligned > 0.6 * len(few)
+
+
+# Lines
+
+
+def _lines(runs: list[Run], column: int) -> list[Line]:
+    """Join what stands beside each other, from top to bottom; a superscript belongs to the line that it overlaps most."""
+    lines: list[Line] = []
+    for run in sorted(runs, key=lambda run: -len(run.glyphs)):
+        near = max(lines, key=lambda line: _shared(line, run), default=None)
+        if near is not None and _shared(near, run) > 0.5:
+            near.runs.append(run)
+        else:
+            lines.append(Line([run], column))
+    lines.sort(key=lambda line: (line.main.base, line.left))
+    for line in lines:
+        line.runs.sort(key=lambda run: run.left)
+        line.glyphs = _joined(line.runs)
+    return lines
+
+
+def _shared(line: Line, run: Run) -> float:
+    """Return the share of the smaller one's height that both have, nothing when one stands over the other."""
+    main = line.runs[0]
+    height = min(main.bottom, run.bottom) - max(main.top, run.top)
+    if height <= 0 or any(min(run.right, other.right) - max(run.left, other.left) > 0.4 * run.size for other in line.runs):
+        return 0.0
+    return height / (0.94 * min(main.size, run.size))
+
+
+def _joined(runs: list[Run]) -> list[int]:
+    glyphs = list(runs[0].glyphs)
+    for before, run in pairwise(runs):
+        if run.left - before.right > 0.12 * max(before.size, run.size):
+            glyphs.append(-1)
+        glyphs += run.glyphs
+    return glyphs
