@@ -66,6 +66,7 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
         "talk": Transcript.objects.light().select_related("video").filter(pk=lecture.transcript_id).first(),
         "count": lectures.citations_of(lecture).count(),
         **_documents(lecture),
+        **_figures(lecture),
         **_heard(lecture, everything="all" in request.GET),
         **_cards(lecture, before=number_of(request.GET.get("before", ""))),
     }
@@ -93,9 +94,7 @@ def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def show_figures(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show what became of a lecture's windows, and how long that took."""
     lecture = lectures.find_session(request.reach, lecture_id)
-    figures = lectures.statistics(lecture)
-    outcomes = [(label, figures.outcomes[value]) for value, label in Outcome.choices if figures.outcomes.get(value)]
-    return fragment(request, "citations/_lecture_figures.html", {"figures": figures, "outcomes": outcomes})
+    return fragment(request, "citations/_lecture_figures.html", _figures(lecture))
 
 
 @require_safe
@@ -202,6 +201,11 @@ def _documents(lecture: LectureSession) -> dict[str, Any]:
     found = chosen if chosen.exists() else Source.objects.filter(collection=lecture.collection)
     own = found.exclude(transcript=lecture.transcript_id) if lecture.transcript_id else found
     return {"source_count": own.count(), "unready": own.exclude(state=State.READY).count(), "is_chosen": found is chosen}
+
+
+def _figures(lecture: LectureSession) -> dict[str, Any]:
+    figures = lectures.statistics(lecture)
+    return {"figures": figures, "outcomes": [(label, figures.outcomes[value]) for value, label in Outcome.choices if figures.outcomes.get(value)]}
 
 
 def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:

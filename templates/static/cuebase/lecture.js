@@ -268,6 +268,13 @@
   document.addEventListener("scroll", () => { if (tipFor === document.activeElement) hideTip(); }, { capture: true, passive: true });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && !tip.hidden) { hideTip(); event.stopImmediatePropagation(); } }, true);
 
+  // How it went
+
+  const figures = find("[data-figures]");
+  const newFigures = () => htmx.trigger("[data-figures-now]", "figures");
+  figures.addEventListener("toggle", () => { if (figures.open) newFigures(); });
+  find("[data-open-figures]")?.addEventListener("click", () => { figures.open = true; });
+
   // What happens arrives as it happens
 
   const told = {
@@ -301,7 +308,7 @@
     for (const part of all("[data-replay], [data-player], [data-end], .hear, #paste")) part.remove();
     find("[data-state]").textContent = "Ended";
     show(find("[data-again]"));
-    htmx.trigger("#figures > div", "figures");
+    newFigures();
     cuebase.announce("The lecture has ended");
   }
 
@@ -384,6 +391,12 @@
     const line = all("[data-start]", lines).filter((one) => Number(one.dataset.start) <= ms).at(-1);
     if (line && ms < reached) { follows = false; pulse(line, "at"); scrollTo(line, true); }
   }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "p" || event.ctrlKey || event.metaKey || event.altKey || isEnded || find("dialog[open]")) return;
+    if (event.target.closest("input, textarea, select") || !find("#single-keys").checked) return;
+    if (replay) find("[data-toggle-play]", replay).click();
+  });
 
   if (replay) {
     replay.addEventListener("submit", (event) => event.preventDefault());
