@@ -42,6 +42,7 @@ __all__ = [
     "find_session",
     "flush",
     "list_sessions",
+    "opened",
     "push",
     "say",
     "start",
@@ -173,7 +174,7 @@ def push(session: LectureSession, utterances: Iterable[Utterance]) -> list[Windo
     """
     cleaned = _cleaned(utterances)
     with transaction.atomic():
-        return _take(_open(session), cleaned)
+        return _take(opened(session), cleaned)
 
 
 def say(session: LectureSession, text: str, *, start: int | None = None, end: int | None = None) -> list[Window]:
@@ -182,7 +183,7 @@ def say(session: LectureSession, text: str, *, start: int | None = None, end: in
         raise TooLarge(f"At most {MAX_SAID:,} characters can be said at once.", hint="Send it in parts.")
     pieces = list(_pieces(text))
     with transaction.atomic():
-        locked = _open(session)
+        locked = opened(session)
         last = locked.segments.aggregate(last=Max("number"))["last"]
         first = 0 if last is None else last + 1
         return _take(locked, _cleaned([Utterance(first + n, piece, start, end) for n, piece in enumerate(pieces)], most=MAX_SAID))
@@ -209,7 +210,7 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
 def flush(session: LectureSession) -> list[Window]:
     """Make windows of what was said and is in none yet, however little it is; speech may go on. Returns them. Raises as ``push`` does."""
     with transaction.atomic():
-        return _rest(_open(session))
+        return _rest(opened(session))
 
 
 def end(session: LectureSession) -> list[Window]:
@@ -229,7 +230,8 @@ def _locked(session: LectureSession) -> LectureSession:
     return locked
 
 
-def _open(session: LectureSession) -> LectureSession:
+def opened(session: LectureSession) -> LectureSession:
+    """Lock the row of a session in which something can be said, and return it. Raises ``LectureEnded``, ``LectureNotFound`` (it was deleted)."""
     locked = _locked(session)
     if locked.ended_at is not None:
         raise LectureEnded("This lecture has ended.")

@@ -1,1 +1,307 @@
-"""A window of speech becomes citations, stage by stage."""
+"""Live lectures as they run: windows that wait are taken and cited beside what goes on, and a question about one window is answered at once.
+
+The queue is the table of windows. Nothing is kept in memory of those that wait, so none is lost when a process dies, and none is dropped when they come
+faster than they can be cited: the oldest are cited first, and those of a session in their order. Who takes some notes so in their rows, in a transaction
+of a moment; who died with them is found out by the time that has passed. Any process may help: the web server's threads, a worker's sweep, `kb live`.
+"""
+
+import logging
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache, partial
+from itertools import islice
+from typing import Final
+
+from django.db import InterfaceError, OperationalError, connection, connections, transaction
+from django.utils import timezone
+
+from citations import citing
+from citations.citing import FORM, STAGES, Cited, Form, cite
+from citations.errors import ModelError, WindowTaken
+from citations.happenings import tell
+from citations.lectures import WINDOW, opened
+from citations.models import Chunk, Citation, LectureSession, Outcome, Window
+from citations.providers import registry
+from transcripts import library
+from transcripts.errors import InvalidInput, KnowledgeBaseError
+from transcripts.models import Transcript
+from transcripts.plaintext import clean
+from transcripts.scope import Scope
+
+__all__ = ["FORM", "STAGES", "Answer", "Cited", "Form", "catch_up", "cite", "prepare", "query", "submit", "sweep", "warm"]
+
+THREADS: Final = 2  # of a process that cite: a model is asked by one thread a core
+BATCH: Final = 8  # windows that are cited together, so many at most
+LEASE: Final = timedelta(seconds=90)  # after which a window that was taken is taken again: its process has died
+GRACE: Final = timedelta(seconds=10)  # how long a sweep leaves windows to the process that has made them
+MOST_ATTEMPTS: Final = 5  # at a window that no process survives
+SWEPT: Final = 64  # windows of one sweep at most
+MAX_TEXT: Final = 10_000  # characters of a question's text
+MAX_INDEX: Final = 1_000_000
+LEARNT: Final = 2_000  # chunks of a session's sources whose words are learnt before it begins
+_CLAIM_LOCK: Final = 0x43554C56  # "CULV": one process takes windows at a time, for a moment
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a window of speech cites, best first. ``note`` says what a reader should know: not re-ranked, why nothing was looked up."""
+
+    window_index: int
+    outcome: str
+    citations: tuple[Citation, ...] = ()
+    keywords: tuple[str, ...] = ()
+    expanded_concepts: tuple[str, ...] = ()  # none: there is nothing here that could tell them
+    milliseconds: int = 0
+    note: str = ""
+
+
+# Asked and answered
+
+
+def query(scope: Scope, session: LectureSession, text: str, index: int) -> Answer:
+    """Cite a window of speech now, and store it as the session's window ``index``; the same text is answered again as it was.
+
+    A window of that index that was asked for before is replaced. While the database is away the answer is empty, and says so. Raises ``InvalidInput`` for
+    an empty or too long text and an index outside 0 to ``MAX_INDEX``, ``WindowTaken`` for one of the session's own windows, ``LectureEnded``,
+    ``Forbidden`` for who may only read.
+    """
+    scope.require_write(session.collection_id)
+    said = _checked(text, index)
+    try:
+        window = _asked(session, said, index)
+        return _answer(index, cite([window])[0] if window.outcome == Outcome.WAITING else Cited(window=window, citations=_cited_by(window)))
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("The database does not answer; a question about lecture %s is answered with nothing: %s", session.pk, error)
+        return Answer(window_index=index, outcome=Outcome.FAILED, note="The database does not answer.")
+
+
+def _checked(text: str, index: int) -> str:
+    said = " ".join(clean(text, MAX_TEXT + 1).split())
+    if not said:
+        raise InvalidInput("Nothing was said.", hint="Send the text of the window.")
+    if len(text) > MAX_TEXT:
+        raise InvalidInput(f"A window has at most {MAX_TEXT:,} characters.", hint="Send a few sentences.")
+    if not 0 <= index <= MAX_INDEX:
+        raise InvalidInput(f"The index of a window is a whole number from 0 to {MAX_INDEX:,}.")
+    return said
+
+
+def _asked(session: LectureSession, text: str, index: int) -> Window:
+    """Return the window of that index and text: the one there is, or a new one that nobody else takes."""
+    with transaction.atomic():
+        locked = opened(session)
+        known = locked.windows.select_related("session").filter(index=index).first()
+        if known is not None and known.text == text:
+            return known
+        if known is not None and known.first is not None:
+            raise WindowTaken(f"Window {index} was made of what was said in the lecture.", hint=f"The next index that is free: {locked.window_count}.")
+        if known is not None:
+            known.delete()
+        made = Window.objects.create(session=locked, index=index, text=text, taken_at=timezone.now(), attempts=1)
+        LectureSession.objects.filter(pk=locked.pk).update(window_count=max(locked.window_count, index + 1))
+        where = {"first": None, "last": None, "start": None, "end": None}
+        tell(locked, [(WINDOW, {"index": index, "text": text, **where})])
+        return made
+
+
+def _cited_by(window: Window) -> tuple[Citation, ...]:
+    return tuple(window.citations.select_related("source").order_by("rank"))
+
+
+def _answer(index: int, cited: Cited) -> Answer:
+    window = cited.window
+    return Answer(
+        window_index=index,
+        outcome=window.outcome if cited.is_stored else Outcome.FAILED,
+        citations=cited.citations,
+        keywords=tuple(window.keywords),
+        milliseconds=round(window.milliseconds or 0),
+        note=window.note,
+    )
+
+
+# Beside what goes on
+
+
+def submit(pks: Collection[int]) -> None:
+    """Let windows be cited by this process's threads once the transaction has ended; returns at once. Which ones they are their rows say."""
+    if pks:
+        transaction.on_commit(_wake)
+
+
+def prepare(session: LectureSession) -> None:
+    """Let this process's threads learn the words that will be said in a session, so that its first windows do not wait for them; returns at once."""
+    transaction.on_commit(partial(_executor().submit, _learn, session.pk))
+
+
+def warm() -> None:
+    """Load each model of lectures that is on this machine, and run it once. What cannot be loaded is logged; whoever needs it gets the error."""
+    registry.warm()
+    try:
+        if encoder := registry.live_encoder():
+            vector = encoder.embed_documents(["Let us begin with what we saw last time."])[0]
+            if gate := registry.gate():
+                gate.off_topic(vector)
+        if extractor := registry.keywords():
+            extractor.extract("Let us begin with what we saw last time.")
+    except ModelError as error:
+        logger.warning("A model of lectures cannot be used: %s %s", error.message, error.hint)
+
+
+def catch_up(session: LectureSession) -> list[Cited]:
+    """Cite here and now what waits in a session; return what came of each window."""
+    done: list[Cited] = []
+    while taken := _take(session=session):
+        done += cite(taken)
+        if not all(one.is_stored for one in done):
+            break
+    return done
+
+
+def sweep(*, most: int = SWEPT) -> int:
+    """Cite windows that wait for longer than they should: of a process that died, or has too much to do. Returns how many."""
+    done = 0
+    while done < most and (taken := _take(waiting=GRACE)):
+        if not all(one.is_stored for one in cite(taken)):
+            break
+        done += len(taken)
+    return done
+
+
+# Taking
+
+
+def _take(*, session: LectureSession | None = None, waiting: timedelta = timedelta(0)) -> list[Window]:
+    """Take the oldest windows that wait for so long; none of a session that somebody else has windows of, or its citations would come out of order."""
+    now = timezone.now()
+    values = {"now": now, "dead": now - LEASE, "since": now - waiting, "session": session.pk if session else None, "most": BATCH}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit = off")  # if it is lost, they wait as before
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIM_LOCK])
+        cursor.execute(_TAKE, values)
+        pks = [pk for (pk,) in cursor.fetchall()]
+    taken = list(Window.objects.filter(pk__in=pks).select_related("session").order_by("created_at", "pk"))
+    _give_up([one for one in taken if one.attempts > MOST_ATTEMPTS])
+    return [one for one in taken if one.attempts <= MOST_ATTEMPTS]
+
+
+_TAKE = """
+    UPDATE citations_window SET taken_at = %(now)s, attempts = attempts + 1 WHERE id IN (
+        SELECT w.id FROM citations_window w
+        WHERE w.outcome = 'waiting' AND (w.taken_at IS NULL OR w.taken_at < %(dead)s) AND w.created_at <= %(since)s
+            AND (%(session)s::bigint IS NULL OR w.session_id = %(session)s)
+            AND NOT EXISTS (
+                SELECT FROM citations_window other WHERE other.session_id = w.session_id AND other.outcome = 'waiting' AND other.taken_at >= %(dead)s
+            )
+        ORDER BY w.created_at, w.id LIMIT %(most)s FOR UPDATE SKIP LOCKED
+    ) RETURNING id
+"""
+
+
+def _give_up(windows: Sequence[Window]) -> None:
+    for window in windows:
+        logger.error("window %s of lecture %s is given up: every process that cited it died", window.index, window.session_id)
+        citing.give_up(window, "It could not be cited: every process that tried died.")
+
+
+# The threads of this process
+
+
+@cache
+def _executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="live")
+
+
+class _Bell:
+    """Keeps as many threads at work as there is work for: it rings when windows are stored, and counts those who heard it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._at_work = 0
+        self._rung = False
+
+    def ring(self) -> bool:
+        """Say whether another thread should go to work; if not, those at work look again before they leave."""
+        with self._lock:
+            self._rung = True
+            if self._at_work == THREADS:
+                return False
+            self._at_work += 1
+            return True
+
+    def look(self) -> None:
+        """Begin to look for windows: what rang before is heard."""
+        with self._lock:
+            self._rung = False
+
+    def leave(self) -> bool:
+        """Say whether a thread that found nothing may go: not if it rang while it looked."""
+        with self._lock:
+            if self._rung and _is_running():
+                return False
+            self._at_work -= 1
+            return True
+
+
+_bell: Final = _Bell()
+
+
+def _wake() -> None:
+    if _bell.ring():
+        _executor().submit(_work)
+
+
+def _work() -> None:
+    """Cite what waits until nothing does."""
+    while True:
+        _bell.look()
+        try:
+            while _is_running() and (taken := _take()):
+                if not all(one.is_stored for one in cite(taken)):
+                    break  # the database is away; a sweep takes them up when it is back
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("The database does not answer; what was said waits to be cited: %s", error)
+        except Exception:
+            logger.exception("windows wait to be cited")
+        finally:
+            _release()
+        if _bell.leave():
+            return
+
+
+def _is_running() -> bool:
+    """Say whether the process goes on; one that ends does not wait until everything is cited."""
+    return threading.main_thread().is_alive()
+
+
+def _release() -> None:
+    """Give the database connection back: Django does so at the end of a request, of which these threads know nothing."""
+    for one in connections.all(initialized_only=True):
+        one.close()
+
+
+def _learn(pk: int) -> None:
+    try:
+        session = LectureSession.objects.filter(pk=pk).first()
+        extractor = registry.keywords()
+        if session is not None and extractor is not None:
+            extractor.warm(_likely(session), language=session.language or "en")
+    except (KnowledgeBaseError, OperationalError, InterfaceError) as error:
+        logger.warning("The words of lecture %s are learnt when they are said: %s", pk, error)
+    finally:
+        _release()
+
+
+def _likely(session: LectureSession) -> Iterable[str]:
+    """Yield texts like those that will be said: the recording's own, or else what the sources say."""
+    transcript = Transcript.objects.light().filter(pk=session.transcript_id).first() if session.transcript_id else None
+    if transcript is not None:
+        yield from (cue.text for cue in library.cues_of(transcript))
+        return
+    sources = citing.reach_of(session).sources or frozenset()
+    yield from islice(Chunk.objects.filter(source__in=sources).order_by("source", "ordinal").values_list("text", flat=True).iterator(), LEARNT)

@@ -11,8 +11,10 @@ from citations import conf
 from citations.errors import InvalidProvider, ModelError, ModelMissing
 from citations.providers import chat_apis, conversion, embedding, hosted, weights
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
+from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
-from citations.providers.reranking import CrossEncoderReranker, Reranker
+from citations.providers.relevance import Gate
+from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
 
 FAKE: Final = "fake"  # the embedder of tests; the settings' documentation does not name it
 LOOK_AGAIN_SECONDS: Final = 30.0  # a cross-encoder that was fetched meanwhile is found without a restart
@@ -36,6 +38,7 @@ def identity(choice: conf.EmbeddingChoice) -> tuple[str, str, int]:
 def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder:
     """Return an embedding model, the same one at each call. Raises ``InvalidProvider``, ``ModelMissing`` and ``ModelError``."""
     provider = _checked(provider)
+    model, dimensions = _spelled_out(provider, model, dimensions)
     made: Embedder = _models.get((provider, model, dimensions), lambda: _make(provider, model, dimensions))
     return made
 
@@ -55,6 +58,38 @@ def reranker() -> Reranker | None:
     return found
 
 
+def live_encoder() -> Embedder | None:
+    """Return the model that the gate and the keywords of lectures go by: all-MiniLM-L6-v2; None where it is not on this machine. Raises ``ModelError``."""
+    try:
+        return embedder(FAKE if conf.embedding().provider == FAKE else "local")
+    except ModelMissing:
+        return None
+
+
+def keywords() -> Keywords | None:
+    """Return what finds keywords; None where its model is not on this machine. Raises ``ModelError``."""
+    encoder = live_encoder()
+    made: Keywords | None = _models.get(("keywords", encoder), lambda: Extractor(encoder)) if encoder else None
+    return made
+
+
+def gate() -> Gate | None:
+    """Return what tells asides from the subject, by vectors of ``live_encoder``; None for the fake of tests, whose vectors it was not trained on."""
+    return None
+
+
+def live_reranker() -> Reranker | None:
+    """Return the cross-encoder of live lectures; None where none is wanted or it is not on this machine.
+
+    One that cannot be loaded says so whenever it is asked, and is tried again after a while, as one that is missing is.
+    """
+    name = conf.live_reranker()
+    if name == conf.NO_RERANKER:
+        return None
+    found: Reranker | None = _models.get(("live reranker", name), lambda: _live_reranker(name), seconds=LOOK_AGAIN_SECONDS)
+    return found
+
+
 def llm() -> Llm | None:
     """Return the language model that the settings name, or None where there is none. Raises ``InvalidProvider``."""
     choice = conf.llm()
@@ -67,7 +102,7 @@ def warm() -> None:
 
     Servers are not asked. What cannot be loaded is logged; whoever needs it gets the error.
     """
-    for warm_up in (_warm_embedder, _warm_reranker):
+    for warm_up in (_warm_embedder, _warm_reranker, _warm_live_reranker):
         try:
             warm_up()
         except ModelError as error:
@@ -97,6 +132,11 @@ def _warm_reranker() -> None:
         found.score("warm", ["warm"])
 
 
+def _warm_live_reranker() -> None:
+    if _is_ready(conf.live_reranker(), "logits") and (found := live_reranker()):
+        found.score("warm", ["warm"])
+
+
 def _is_ready(name: str, head: str) -> bool:
     try:
         return conversion.is_ready(weights.find(name), head=head)
@@ -104,12 +144,19 @@ def _is_ready(name: str, head: str) -> bool:
         return False
 
 
+def _spelled_out(provider: str, model: str, dimensions: int) -> tuple[str, int]:
+    """Name a model in full: whoever means the same one gets the same one."""
+    if provider in LOCAL:
+        return model or LOCAL[provider].model, 0
+    return (model or "words", dimensions or 64) if provider == FAKE else (model, dimensions)
+
+
 def _make(provider: str, model: str, dimensions: int) -> Embedder:
     if provider == FAKE:
-        return HashEmbedder(model=model or "words", dimensions=dimensions or 64)
+        return HashEmbedder(model=model, dimensions=dimensions)
     if provider in hosted.PROVIDERS:
         return hosted.embedder(provider, model, dimensions)
-    return LocalEmbedder(provider=provider, model=model or LOCAL[provider].model)
+    return LocalEmbedder(provider=provider, model=model)
 
 
 def _reranker(name: str) -> Reranker | None:
@@ -122,6 +169,15 @@ def _reranker(name: str) -> Reranker | None:
             logger.warning("Searches are not re-ranked: %s %s", error.message, error.hint)
         _complained.add(name)
         return None
+
+
+def _live_reranker(name: str) -> Reranker | None:
+    try:
+        return CrossEncoderReranker(name)
+    except ModelMissing:
+        return None
+    except ModelError as error:
+        return BrokenReranker(name, error)
 
 
 @dataclass(slots=True)
@@ -141,7 +197,7 @@ class _Models:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Any], *, seconds: float = 0.0) -> Any:
-        """Return the model of ``key``; with ``seconds``, None is asked for again when it is older."""
+        """Return the model of ``key``; with ``seconds``, None or a broken one is asked for again when it is older."""
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())
         if self._is_good(slot, seconds):
@@ -158,7 +214,8 @@ class _Models:
             self._slots.clear()
 
     def _is_good(self, slot: _Slot, seconds: float) -> bool:
-        return bool(slot.filled) and (slot.model is not None or not seconds or time.monotonic() - slot.filled < seconds)
+        is_whole = slot.model is not None and not isinstance(slot.model, BrokenReranker)
+        return bool(slot.filled) and (is_whole or not seconds or time.monotonic() - slot.filled < seconds)
 
 
 _models: Final = _Models()

@@ -50,6 +50,18 @@ class CrossEncoderReranker:
         return [float(score) for score in 1 / (1 + np.exp(-logits.clip(-500, 500)))]
 
 
+class BrokenReranker:
+    """A cross-encoder that cannot be loaded: whoever asks it learns why."""
+
+    def __init__(self, name: str, error: ModelError) -> None:
+        self.name = name
+        self._error = error
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Raise ``ModelError``."""
+        raise ModelError(self._error.message, hint=self._error.hint)
+
+
 def _scorer(folder: Path, blueprint: Blueprint) -> "PairScorer | PlainScorer":
     most = min(PAIR_TOKENS, blueprint.max_tokens)
     if not (folder / "tokenizer.json").is_file():
