@@ -75,7 +75,7 @@ class Candidate(NamedTuple):
     def link(self) -> str:
         """The path of this site's page that opens at its second or page."""
         if self.video is None:
-            return f"/sources/{self.uuid}/" + (f"?page={self.page}" if self.page else "")
+            return f"/sources/{self.uuid}/" + (f"pages/{self.page}/?from={self.span_start}&to={self.span_end}" if self.page else "")
         language = f"&lang={quote(self.language)}" if self.language else ""
         return f"/videos/{self.video}/?t={self._second}s{language}"
 

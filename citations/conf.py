@@ -38,6 +38,11 @@ class Remote:
     timeout: float
 
 
+def cache_dir() -> Path:
+    """Return the folder of what can be made again from the database."""
+    return Path(settings.DATA_DIR) / "cache"
+
+
 def embedding() -> EmbeddingChoice:
     """Return the embedding model that is wanted."""
     return EmbeddingChoice(provider=settings.EMBEDDING_PROVIDER.strip().casefold(), model=settings.EMBEDDING_MODEL, dimensions=settings.EMBEDDING_DIMENSIONS)

@@ -8,9 +8,12 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from citations import pictures
 from citations.errors import DocumentNotFound, PageNotFound
 from citations.filters import find_source
 from citations.models import Citation, Document, Page, Source
+from citations.pictures import Picture
+from citations.readers.pages import Box
 from transcripts.plaintext import clean
 from transcripts.scope import Scope
 
@@ -24,7 +27,10 @@ SNIPPET: Final = 60  # characters shown on either side of what was found
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
-    """A page as it is shown. ``quote`` and ``found`` are characters of its text: what is cited, and the words that are looked for."""
+    """A page as it is shown. ``quote`` and ``found`` are characters of its text: what is cited, and the words that are looked for.
+
+    ``picture`` is None where there is none; else the boxes say where quote and words stand on it.
+    """
 
     source: Source
     document: Document
@@ -33,6 +39,9 @@ class PageView:
     heading: str = ""
     quote: tuple[Span, ...] = ()
     found: tuple[Span, ...] = ()
+    picture: Picture | None = None
+    quote_boxes: tuple[Box, ...] = ()
+    found_boxes: tuple[Box, ...] = ()
 
     @property
     def number(self) -> int:
@@ -78,16 +87,30 @@ class Found:
 def show(scope: Scope, source_id: UUID, number: int, *, quote: Span | None = None, words: str = "") -> PageView:
     """Return a page of a document; ``quote`` counts in characters of the source's text. Raises ``SourceNotFound`` and ``PageNotFound``."""
     source, page = _find_page(scope, source_id, number)
+    document = source.document
     on_page = _on_page(page, quote) if quote else ()
+    found = tuple(_places(page.text, words))
+    picture = pictures.look(document, number)
     return PageView(
         source=source,
-        document=source.document,
+        document=document,
         page=page,
-        count=max(source.document.page_count, page.number),
+        count=max(document.page_count, page.number),
         heading=_heading(page, on_page[0][0] if on_page else 0),
         quote=on_page,
-        found=tuple(_places(page.text, words)),
+        found=found,
+        picture=picture,
+        quote_boxes=pictures.boxes(document, page, on_page) if picture else (),
+        found_boxes=pictures.boxes(document, page, found) if picture else (),
     )
+
+
+def picture_of(scope: Scope, source_id: UUID, number: int) -> Document:
+    """Return the document of a page that has a picture. Raises ``SourceNotFound`` and ``PageNotFound``."""
+    source, _ = _find_page(scope, source_id, number)
+    if source.document.media_type != pictures.PDF:
+        raise PageNotFound(f"The pages of “{source.title}” have no pictures.", hint="They are shown as text.")
+    return source.document
 
 
 def find_in(scope: Scope, source_id: UUID, words: str) -> Found:

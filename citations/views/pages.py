@@ -8,19 +8,19 @@ from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from citations import pages
-from citations.errors import PageNotFound
+from citations import pages, pictures
 from citations.filters import find_source
 from citations.forms import PageForm
 from citations.models import Document
+from citations.readers import pdf
 from transcripts.views.requests import PageRequest, fragment
 
 # Whatever is in a file, a browser must not run it as part of this site: it is not shown but stored, its type is not guessed, and nothing in it may act.
 HARMLESS: Final = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "private, no-cache"}
-PDF: Final = "application/pdf"
 
 
 @require_safe
@@ -44,20 +44,34 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
 
 
 @require_safe
-def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponse:
-    """Give the image of a page."""
-    raise PageNotFound("There is no image of this page.")
+def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponseBase:
+    """Give the picture of a page in the next width to the wanted one; a browser that has it already is told so, and nothing is drawn."""
+    document = pages.picture_of(request.reach, source_id, number)
+    width = _width(request.GET.get("width", ""))
+    etag = f'"{pictures.name(document, number, width=width)}"'
+    response = get_conditional_response(request, etag=etag)
+    if response is None:
+        data = pictures.draw(document, number, width=width).read_bytes()
+        response = HttpResponse(data, content_type=pdf.PICTURE_TYPE)
+    for name, value in {**HARMLESS, "ETag": etag}.items():
+        response[name] = value
+    return response
 
 
 @require_safe
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Give the file as it was added, to be stored."""
     document = pages.file_of(request.reach, source_id)
-    media_type = PDF if document.media_type == PDF else "application/octet-stream"
+    media_type = pictures.PDF if document.media_type == pictures.PDF else "application/octet-stream"
     response = StreamingHttpResponse(_parts(document) if request.method == "GET" else (), content_type=media_type, headers=HARMLESS)
     response["Content-Length"] = str(document.size)
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=document.name) or "attachment"
     return response
+
+
+def _width(wanted: str) -> int:
+    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 6 else 0
+    return min(pictures.WIDTHS, key=lambda width: abs(width - number))
 
 
 async def _parts(document: Document) -> AsyncIterator[bytes]:

@@ -1,0 +1,106 @@
+"""Pictures of pages, drawn once and kept in files: at most ``MOST_KEPT`` bytes of them, those that were not looked at for longest go first."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PIL import Image
+
+from citations import conf, documents
+from citations.errors import KnowledgeBaseError
+from citations.models import Document, Page
+from citations.readers import pdf
+from citations.readers.pages import Box
+
+PDF: Final = "application/pdf"
+WIDTHS: Final = (800, 1600, 2400)  # pixels
+SUFFIX: Final = ".webp"
+MOST_KEPT: Final = 500_000_000  # bytes
+PRUNE_EVERY: Final = 50  # pictures of a document's page whose number this divides are the occasion to look how much is kept
+MOST_SPANS: Final = 80  # of one page, that are looked for on its picture
+
+Span = tuple[int, int]  # characters [first, last)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What is known of a page's picture: its size in pixels at the smallest width, and the widths that there are."""
+
+    width: int
+    height: int
+    widths: tuple[int, ...] = WIDTHS
+
+
+def look(document: Document, number: int) -> Picture | None:
+    """Return how large a page's picture is; None where the file has none, or the page cannot be drawn."""
+    if document.media_type != PDF:
+        return None
+    try:
+        path = draw(document, number, width=WIDTHS[0])
+    except KnowledgeBaseError:
+        return None  # the text is shown instead
+    with Image.open(path) as image:
+        return Picture(width=image.width, height=image.height)
+
+
+def draw(document: Document, number: int, *, width: int) -> Path:
+    """Return the file of a page's picture (WebP), drawn now if it was not kept. Raises ``DocumentBroken`` and ``DocumentEncrypted``."""
+    path = _folder() / document.digest[:2] / document.digest / f"{name(document, number, width=width)}{SUFFIX}"
+    if path.is_file():
+        os.utime(path)
+        return path
+    _keep(path, pdf.render(documents.path_of(document), number, width=width))
+    if number % PRUNE_EVERY == 0:
+        prune()
+    return path
+
+
+def name(document: Document, number: int, *, width: int) -> str:
+    """Return what tells a picture from every other: another file, page, width or way of drawing has another name."""
+    return f"{document.digest[:16]}-{number}-{width}-{pdf.VERSION.replace(' ', '')}"
+
+
+def boxes(document: Document, page: Page, spans: Iterator[Span] | tuple[Span, ...]) -> tuple[Box, ...]:
+    """Return where characters of a page's text stand on its picture; nothing where the page is not what it was when it was read."""
+    found: list[Box] = []
+    try:
+        path = documents.path_of(document)
+        for (first, last), _ in zip(spans, range(MOST_SPANS), strict=False):
+            found += pdf.boxes(path, page.number, first, last)
+    except KnowledgeBaseError:
+        return ()
+    return tuple(found)
+
+
+def prune(most: int = MOST_KEPT) -> None:
+    """Delete the pictures that were not looked at for longest, until at most ``most`` bytes are left."""
+    kept = sorted(_kept(), reverse=True)
+    total = 0
+    for _, size, path in kept:
+        total += size
+        if total > most:
+            path.unlink(missing_ok=True)
+
+
+def _folder() -> Path:
+    return conf.cache_dir() / "pages"
+
+
+def _kept() -> Iterator[tuple[float, int, Path]]:
+    for path in _folder().rglob(f"*{SUFFIX}"):
+        try:
+            stat = path.stat()
+        except FileNotFoundError:
+            continue  # somebody else was quicker
+        yield stat.st_mtime, stat.st_size, path
+
+
+def _keep(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: others may be reading it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as fresh:
+        fresh.write(data)
+    Path(fresh.name).replace(path)
