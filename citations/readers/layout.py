@@ -3,6 +3,7 @@
 Places are in points on the page as it is shown, from its upper left corner; turned text is laid out as if the page were turned with it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -64,7 +65,16 @@ class Line:
 
     @property
     def main(self) -> Run:
+        """The longest of its runs."""
         return max(self.runs, key=lambda run: (len(run.glyphs), run.size))
+
+    @property
+    def base(self) -> float:
+        return self.main.base
+
+    @property
+    def is_bold(self) -> bool:
+        return sum(run.bold for run in self.runs) > 0.75 * sum(len(run.glyphs) for run in self.runs)
 
     @property
     def left(self) -> float:
@@ -120,7 +130,7 @@ def _runs(glyphs: Glyphs) -> list[Run]:
         blank = False
         run.glyphs.append(index)
         run.left, run.right, run.end = min(run.left, left), max(run.right, right), right
-        run.bold += style & BOLD
+        run.bold += bool(style & BOLD)
     return runs
 
 
@@ -159,7 +169,7 @@ def _regions(runs: list[Run], depth: int) -> list[list[Run]]:
         return [runs]
     regions: list[list[Run]] = []
     plain: list[Run] = []
-    for band, is_split in _bands(runs, gutter):
+    for band, is_split in _bands(sorted(runs, key=lambda run: (run.base, run.left)), gutter):
         if not is_split:
             plain += band
             continue
@@ -171,23 +181,26 @@ def _regions(runs: list[Run], depth: int) -> list[list[Run]]:
 
 
 def _gutter(runs: list[Run]) -> float | None:
-    """Return the x at which most rows stand side by side, if enough do."""
+    """Return the x at which most rows stand side by side, if enough do. It is tried left of where several runs begin."""
     left, right = min(run.left for run in runs), max(run.right for run in runs)
     room = 0.12 * (right - left)
-    edges = sorted({round(run.left) for run in runs if left + room < run.left < right - room})
+    starts = Counter(round(run.left) for run in runs if left + room < run.left < right - room)
+    ordered = sorted(runs, key=lambda run: (run.base, run.left))
     best, most = None, LEAST_ROWS - 1
-    for edge in edges:
-        place = edge - 2.0
-        rows = sum(len(band) for band, is_split in _bands(runs, place) if is_split)
-        crossing = sum(1 for run in runs if run.left < place < run.right)
-        if rows - crossing > most and rows > 2 * LEAST_ROWS:
-            best, most = place, rows - crossing
+    for start, count in starts.items():
+        if count + starts[start - 1] + starts[start + 1] < LEAST_ROWS:
+            continue
+        place = start - 2.0
+        crossing = sum(run.left < place < run.right for run in runs)
+        if len(runs) - crossing > 2 * LEAST_ROWS:
+            rows = sum(len(band) for band, is_split in _bands(ordered, place) if is_split)
+            if rows - crossing > most:
+                best, most = place, rows - crossing
     return best
 
 
-def _bands(runs: list[Run], gutter: float) -> list[tuple[list[Run], bool]]:
+def _bands(ordered: list[Run], gutter: float) -> list[tuple[list[Run], bool]]:
     """Cut the page at the runs that cross the gutter: bands from top to bottom, and whether each has columns."""
-    ordered = sorted(runs, key=lambda run: (run.base, run.left))
     bands = [list(band) for _, band in groupby(ordered, key=lambda run: run.left < gutter < run.right)]
     return [(band, _has_columns(band, gutter)) for band in bands]
 
@@ -245,7 +258,7 @@ def _lines(runs: list[Run], column: int) -> list[Line]:
             near.runs.append(run)
         else:
             lines.append(Line([run], column))
-    lines.sort(key=lambda line: (line.main.base, line.left))
+    lines.sort(key=lambda line: (line.base, line.left))
     for line in lines:
         line.runs.sort(key=lambda run: run.left)
         line.glyphs = _joined(line.runs)

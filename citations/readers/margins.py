@@ -6,7 +6,8 @@ Whether a line is one is told from the two pages before and the two after alone,
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from itertools import pairwise
+from operator import attrgetter
 from typing import TypeAlias
 
 from citations.readers.layout import Glyphs, Line
@@ -14,65 +15,89 @@ from citations.readers.prose import line_text
 
 REACH = 2  # pages before and after
 EDGE_LINES = 4  # at the top and at the bottom that may be running heads
-ZONE = 0.16  # share of the page's height
+ZONE, WIDE_ZONE = 0.16, 0.24  # shares of the page's height: for running heads of all kinds, and for those that are alike to the letter
 LONGEST = 150  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeLine:
-    """A line near an edge of its page. ``distance`` (points) is from that edge, ``is_apart`` says that there is room between it and the text."""
+    """What stands beside each other near an edge of its page. ``distance`` (points) is from that edge; ``is_apart``: there is room between it and the text."""
 
-    index: int  # among the page's lines
+    indexes: tuple[int, ...]  # among the page's lines
     text: str
     distance: float
     is_top: bool
-    is_apart: bool
+    is_near: bool = True
+    is_apart: bool = False
 
 
 Edges: TypeAlias = Sequence[EdgeLine]
 
 
 def edges(glyphs: Glyphs, lines: Sequence[Line]) -> Edges:
-    """Return the lines near the upper and lower edges of a page. Turned text has none."""
-    upright = [(index, line) for index, line in enumerate(lines) if line.main.turn == 0]
+    """Return what stands near the upper and lower edges of a page. Turned text does not count."""
     found: list[EdgeLine] = []
     for is_top in (True, False):
-        distances = [(line.top if is_top else glyphs.height - line.bottom, index, line) for index, line in upright]
-        found += _at_edge(glyphs, sorted(distances, key=itemgetter(0, 1)), is_top)
+        placed = [_Placed(line.base if is_top else glyphs.height - line.base, index, line) for index, line in enumerate(lines) if line.main.turn == 0]
+        found += _at_edge(glyphs, _rows(placed), is_top)
     return tuple(found)
-
-
-def _at_edge(glyphs: Glyphs, ordered: list[tuple[float, int, Line]], is_top: bool) -> Iterator[EdgeLine]:
-    """Yield the outermost lines; those beside the outermost one are as far apart from the text as it is."""
-    if not ordered:
-        return
-    size = max(1.0, ordered[0][2].main.size)
-    reach = ordered[0][0] + size
-    inner = next((distance for distance, _, _ in ordered if distance > reach), None)
-    is_apart = inner is None or inner - reach > 0.8 * size
-    for distance, index, line in ordered[:EDGE_LINES]:
-        text = line_text(glyphs, line).strip()
-        if distance < ZONE * glyphs.height and len(text) <= LONGEST:
-            yield EdgeLine(index=index, text=text, distance=distance, is_top=is_top, is_apart=is_apart and distance <= reach)
 
 
 def running(number: int, own: Edges, others: Sequence[tuple[int, Edges]]) -> frozenset[int]:
     """Return the indexes of the lines of page ``number`` that run through the document. ``others`` are its neighbours with their numbers."""
-    found = {line.index for line in own if any(_repeats(number, line, page, edges) for page, edges in others)}
-    found |= {line.index for line in own if line.is_apart and _stands_where_heads_stand(line, others)}
-    return frozenset(found)
+    found = [line for line in own if any(_repeats(number, line, page, edges) for page, edges in others)]
+    found += [line for line in own if line.is_apart and _stands_where_heads_stand(line, others)]
+    return frozenset(index for line in found for index in line.indexes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    distance: float
+    index: int
+    line: Line
+
+
+def _rows(placed: list[_Placed]) -> list[list[_Placed]]:
+    """Return the outermost lines, those on one baseline together."""
+    rows: list[list[_Placed]] = []
+    for one in sorted(placed, key=attrgetter("distance")):
+        if rows and one.distance - rows[-1][0].distance < 2.5:
+            rows[-1].append(one)
+        elif len(rows) <= EDGE_LINES:
+            rows.append([one])
+        else:
+            break
+    return rows
+
+
+def _at_edge(glyphs: Glyphs, rows: list[list[_Placed]], is_top: bool) -> Iterator[EdgeLine]:
+    steps = [b[0].distance - a[0].distance for a, b in pairwise(rows)]
+    for place, row in enumerate(rows[:EDGE_LINES]):
+        ordered = sorted(row, key=lambda one: one.line.left)
+        text = " ".join(line_text(glyphs, one.line) for one in ordered)
+        distance = row[0].distance
+        if distance < WIDE_ZONE * glyphs.height and len(text) <= LONGEST:
+            is_near = distance < ZONE * glyphs.height
+            is_apart = place == 0 and is_near and (not steps or steps[0] > 1.9 * row[0].line.main.size)
+            indexes = tuple(one.index for one in row)
+            yield EdgeLine(indexes=indexes, text=text, distance=distance, is_top=is_top, is_near=is_near, is_apart=is_apart)
 
 
 def _repeats(number: int, line: EdgeLine, page: int, edges: Edges) -> bool:
     """Say whether a neighbour has the same line at that place, or one that differs by what a page number differs."""
     for other in edges:
-        if other.is_top != line.is_top or abs(other.distance - line.distance) > 12:
+        away = abs(other.distance - line.distance)
+        if other.is_top != line.is_top or away > 12:
             continue
-        if _plain(other.text) == _plain(line.text) and _is_steady(number, line.text, page, other.text):
+        if other.text == line.text and (away < 1 or line.is_near):
             return True
-        if _counts_on(number, line.text, page, other.text) and abs(other.distance - line.distance) < 3:
+        if line.is_near and (_is_alike(number, line.text, page, other.text) or (away < 3 and _counts_on(number, line.text, page, other.text))):
             return True
     return False
+
+
+def _is_alike(number: int, text: str, page: int, other: str) -> bool:
+    return _plain(other) == _plain(text) and _is_steady(number, text, page, other)
 
 
 def _is_steady(number: int, text: str, page: int, other: str) -> bool:

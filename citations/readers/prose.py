@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,7 +13,10 @@ from citations.readers.mending import mend
 
 HYPHEN = "\ufffe"  # what PDFium gives for a hyphen at the end of a line
 HYPHENS = "-\u00ad\u2010\ufffe\u0002"
-LONGEST_HEADING = 160  # characters
+LONGEST_HEADING, LONGEST_BOLD = 160, 100  # characters of a heading: of one in larger letters, and of one that is only bold
+COMPOUNDING = frozenset(
+    ["self", "well", "left", "right", "high", "low", "half", "cross", "one", "two", "three", "four", "long", "short"]
+)  # “right-hand” is one word with its hyphen
 BULLET = re.compile(r"(?:[•◦▪‣●○■–—*]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s")
 SENTENCE_END = re.compile(r"[.!?:;]['\")\]”’]*$")
 
@@ -41,16 +45,21 @@ class Prose:
 
 def compose(glyphs: Glyphs, lines: Sequence[Line], *, without: frozenset[int] = frozenset()) -> Prose:
     """Write the page's text, without the lines of those indexes."""
-    kept = [(index, line) for index, line in enumerate(lines) if index not in without and line.glyphs]
-    raw = _Raw(glyphs)
-    for paragraph in _paragraphs(glyphs, kept):
-        raw.add(paragraph)
-    return raw.mended()
+    kept = [_Written(index, line, _plain(glyphs, line)) for index, line in enumerate(lines) if index not in without and line.glyphs]
+    page = _Page(glyphs, frozenset(word.strip(",.;:()") for one in kept if "-" in one.text for word in one.text.split() if "-" in word))
+    for paragraph in _paragraphs(kept):
+        page.add(paragraph)
+    return page.mended()
 
 
 def line_text(glyphs: Glyphs, line: Line) -> str:
     """Return a line's text by itself, mended."""
-    return mend("".join(" " if index < 0 else letter_of(glyphs.codes[index]) for index in line.glyphs)).text
+    return mend(_plain(glyphs, line)).text.strip()
+
+
+def _plain(glyphs: Glyphs, line: Line) -> str:
+    codes = glyphs.codes
+    return "".join([" " if index < 0 else letter_of(codes[index]) for index in line.glyphs])
 
 
 def letter_of(code: int) -> str:
@@ -62,107 +71,107 @@ def letter_of(code: int) -> str:
 
 # Paragraphs
 
-Numbered = tuple[int, Line]
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A line, its index on the page, and what it says."""
+
+    index: int
+    line: Line
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """What is usual on the page: the size of the text and the way from line to line, in points."""
+    """What is usual on the page, in points: the size of the text, the way from line to line, and where the lines of each column end."""
 
     size: float
     pitch: float
+    rights: dict[int, float]
 
 
-def _paragraphs(glyphs: Glyphs, kept: Sequence[Numbered]) -> list[tuple[list[Numbered], bool]]:
+def _paragraphs(kept: Sequence[_Written]) -> list[tuple[list[_Written], bool]]:
     """Return the lines of each paragraph, and whether it is a heading."""
     style = _style(kept)
-    paragraphs: list[list[Numbered]] = []
-    rights = _rights(kept)
-    for place, (index, line) in enumerate(kept):
-        before = kept[place - 1][1] if place else None
-        after = kept[place + 1][1] if place + 1 < len(kept) else None
-        if before is None or _begins(glyphs, line, before, after, style, rights[line.column]):
+    paragraphs: list[list[_Written]] = []
+    for before, now, after in zip((None, *kept), kept, (*kept[1:], None), strict=False):
+        if before is None or _begins(now, before, after, style):
             paragraphs.append([])
-        paragraphs[-1].append((index, line))
-    return [(paragraph, _is_heading(glyphs, paragraph, style)) for paragraph in paragraphs]
+        paragraphs[-1].append(now)
+    return [(paragraph, _is_heading(paragraph, style)) for paragraph in paragraphs]
 
 
-def _style(kept: Sequence[Numbered]) -> _Style:
-    weights: dict[float, int] = {}
-    for _, line in kept:
-        size = round(line.main.size * 2) / 2
-        weights[size] = weights.get(size, 0) + len(line.glyphs)
-    size = max(weights, key=lambda key: weights[key], default=10.0)
-    steps = [b.main.base - a.main.base for (_, a), (_, b) in pairwise(kept) if a.column == b.column and abs(a.main.size - size) < 0.6]
-    usual = [step for step in steps if 0.9 * size < step < 2.2 * size]
-    return _Style(size, median(usual) if usual else 1.2 * size)
-
-
-def _rights(kept: Sequence[Numbered]) -> dict[int, float]:
-    """Return where most lines of each column end at most."""
+def _style(kept: Sequence[_Written]) -> _Style:
+    weights: Counter[float] = Counter()
     rights: dict[int, list[float]] = {}
-    for _, line in kept:
-        rights.setdefault(line.column, []).append(line.right)
-    return {column: sorted(all_)[int(0.9 * (len(all_) - 1))] for column, all_ in rights.items()}
+    for one in kept:
+        weights[round(one.line.main.size * 2) / 2] += len(one.text)
+        rights.setdefault(one.line.column, []).append(one.line.right)
+    size = max(weights, key=lambda key: weights[key], default=10.0)
+    steps = [b.line.base - a.line.base for a, b in pairwise(kept) if a.line.column == b.line.column and abs(a.line.main.size - size) < 0.6]
+    usual = [step for step in steps if 0.9 * size < step < 2.2 * size]
+    return _Style(size, median(usual) if usual else 1.2 * size, {column: sorted(ends)[9 * (len(ends) - 1) // 10] for column, ends in rights.items()})
 
 
-def _begins(glyphs: Glyphs, line: Line, before: Line, after: Line | None, style: _Style, right: float) -> bool:
+def _begins(now: _Written, before: _Written, after: _Written | None, style: _Style) -> bool:
     """Say whether a paragraph begins with the line."""
-    if line.column != before.column:
+    line, last = now.line, before.line
+    if line.column != last.column or _is_other(now, before, style):
         return True
-    step = line.main.base - before.main.base
-    alike = abs(line.main.size - before.main.size) < 0.12 * style.size or len(line.glyphs) < 4 or len(before.glyphs) < 4
-    if not alike or step > 1.45 * max(style.pitch * before.main.size / style.size, before.main.size) or _is_bold(line) != _is_bold(before):
+    ends = bool(SENTENCE_END.search(before.text))
+    missing = style.rights[line.column] - last.right  # points that the line before is shorter than others
+    if BULLET.match(now.text) and (ends or missing > 2 * style.size):
         return True
-    text = line_text(glyphs, line)
-    ends = bool(SENTENCE_END.search(line_text(glyphs, before)))
-    if BULLET.match(text) and (ends or before.right < right - 2 * style.size):
+    if after is not None and _is_indented(line, last, after.line, 0.8 * style.size):
+        return ends or missing > 4 * style.size
+    return ends and missing > 6 * style.size and line.base - last.base > 1.08 * style.pitch
+
+
+def _is_other(now: _Written, before: _Written, style: _Style) -> bool:
+    """Say whether a line looks other than the one before it, or stands apart from it. Of a few characters, as in formulas, the size tells nothing."""
+    size, last = now.line.main.size, before.line.main.size
+    if abs(size - last) >= 0.12 * style.size and min(len(now.text), len(before.text)) >= 4:
         return True
-    indent = line.left - before.left
-    if after is not None and after.column == line.column and indent > 0.8 * style.size and after.left < line.left - 0.8 * style.size:
-        return ends or before.right < right - 4 * style.size
-    return ends and before.right < right - 6 * style.size and step > 1.08 * style.pitch
+    usual = max(style.pitch * last / style.size, last)
+    return now.line.base - before.line.base > 1.45 * usual or now.line.is_bold != before.line.is_bold
 
 
-def _is_bold(line: Line) -> bool:
-    count = sum(len(run.glyphs) for run in line.runs)
-    return sum(run.bold for run in line.runs) > 1.5 * count  # a bold character counts 2
+def _is_indented(line: Line, before: Line, after: Line, least: float) -> bool:
+    return after.column == line.column and line.left - before.left > least and line.left - after.left > least
 
 
-def _is_heading(glyphs: Glyphs, paragraph: list[Numbered], style: _Style) -> bool:
-    lines = [line for _, line in paragraph]
-    length = sum(len(line.glyphs) for line in lines)
-    if len(lines) > 3 or not 2 < length <= LONGEST_HEADING:
+def _is_heading(paragraph: list[_Written], style: _Style) -> bool:
+    text = " ".join(one.text for one in paragraph)
+    if len(paragraph) > 3 or len(text) > LONGEST_HEADING:
         return False
-    text = " ".join(line_text(glyphs, line) for line in lines)
-    letters = sum(letter.isalpha() for letter in text)
-    if letters < 3 or letters < 0.4 * len(text):
+    larger = min(one.line.main.size for one in paragraph) > 1.12 * style.size
+    if not larger and (len(text) > LONGEST_BOLD or text.endswith((".", ",", ";")) or not all(one.line.is_bold for one in paragraph)):
         return False
-    larger = min(line.main.size for line in lines) > 1.12 * style.size
-    return larger or (all(_is_bold(line) for line in lines) and not text.endswith((".", ",", ";")) and length < 100)
+    letters = sum(letter.isalpha() for letter in mend(text).text)
+    return letters >= max(3.0, 0.4 * len(text))
 
 
 # Text
 
 
-class _Raw:
+class _Page:
     """A page's text before it is mended, with the glyph and the line of each character."""
 
-    def __init__(self, glyphs: Glyphs) -> None:
-        self._glyphs = glyphs
+    def __init__(self, glyphs: Glyphs, words: frozenset[str]) -> None:
+        self._glyphs, self._words = glyphs, words
         self._letters: list[str] = []
         self._origin: list[int] = []
         self._lines: list[int] = []
         self._pieces: list[tuple[int, int, bool]] = []
 
-    def add(self, paragraph: tuple[list[Numbered], bool]) -> None:
+    def add(self, paragraph: tuple[list[_Written], bool]) -> None:
         """Write a paragraph, an empty line before it."""
         lines, is_heading = paragraph
         start = len(self._letters)
-        for index, line in lines:
-            self._join(start, line)
-            for place, glyph in enumerate(line.glyphs, 1):
-                self._write(glyph, index, is_last=place == len(line.glyphs))
+        for one in lines:
+            self._join(start, one.text)
+            for place, glyph in enumerate(one.line.glyphs, 1):
+                self._write(glyph, one.index, is_last=place == len(one.line.glyphs))
         while len(self._letters) > start and self._letters[-1].isspace():
             self._drop()
         if len(self._letters) > start and self._letters[-1] == HYPHEN:
@@ -208,7 +217,7 @@ class _Raw:
         self._origin.pop()
         self._lines.pop()
 
-    def _join(self, start: int, line: Line) -> None:
+    def _join(self, start: int, following: str) -> None:
         """Go on with the next line: a word that was broken is made whole, else a blank stands between."""
         while len(self._letters) > start and self._letters[-1].isspace():
             self._drop()
@@ -216,16 +225,16 @@ class _Raw:
             return
         if self._letters[-1] not in HYPHENS:
             self._gap(" ")
-        elif self._is_broken(line):
+        elif self._is_broken(following):
             self._drop()
         elif self._letters[-1] == HYPHEN:
             self._letters[-1] = "-"
 
-    def _is_broken(self, line: Line) -> bool:
+    def _is_broken(self, following: str) -> bool:
         """Say whether the hyphen was set because the line ended: not in “x-axis”, “state-of-the-art”, “Anglo-Saxon”, “1990-1995”."""
         before = re.search(r"\S*$", "".join(self._letters[-60:-1]))
-        after = re.match(r"\w*", line_text(self._glyphs, line))
+        after = re.match(r"\w*", mend(following).text)
         left, right = before[0] if before else "", after[0] if after else ""
-        if len(left) < 2 or not left[-1].isalpha() or not right[:1].islower() or "-" in left:
+        if len(left) < 2 or not left[-1].isalpha() or not right[:1].islower():
             return self._letters[-1] == "\u00ad"
-        return True
+        return "-" not in left and left.casefold() not in COMPOUNDING and f"{left}-{right}" not in self._words
