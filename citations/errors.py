@@ -47,7 +47,7 @@ class LectureEnded(Conflict):
 
 
 class WindowTaken(Conflict):
-    """The index belongs to a window that was made of the lecture's own segments."""
+    """The index belongs to a window of another text."""
 
     code = "window_taken"
 
@@ -147,6 +147,13 @@ class DocumentWithoutText(InvalidInput):
     default_hint = "Let a program recognise its words (OCR) and add the file that it makes."
 
 
+class DocumentUnknown(InvalidInput):
+    """A file of a kind that no reader reads, by its content."""
+
+    code = "document_unknown"
+    default_hint = "PDF, Markdown, text and HTML files are read."
+
+
 class DocumentTooLarge(TooLarge):
     """A file of more bytes or pages than the settings allow."""
 
@@ -159,6 +166,7 @@ __all__ = [
     "DocumentEncrypted",
     "DocumentNotFound",
     "DocumentTooLarge",
+    "DocumentUnknown",
     "DocumentWithoutText",
     "CitationNotFound",
     "EmbeddingMismatch",

@@ -1,7 +1,7 @@
 """The write side: what can be read becomes what can be found.
 
-An ingest reads top to bottom: read the blocks, cut them at sentences, so that their words are found at once; cut them where the subject changes; embed the
-chunks; let a language model write their contexts. Every step may be killed: the next try goes on from what is stored.
+An ingest reads top to bottom: read a document's pages, read the blocks, cut them at sentences, so that their words are found at once; cut them where the
+subject changes; embed the chunks; let a language model write their contexts. Every step may be killed: the next try goes on from what is stored.
 """
 
 import logging
@@ -15,7 +15,7 @@ from django.db.models import Case, Q, When
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from citations import adoption, conf, contexts, costs, cutting, embeddings, lock, readers
+from citations import adoption, conf, contexts, costs, cutting, documents, embeddings, lock, readers
 from citations.breakpoints import Embed
 from citations.chunking import Block, chunk
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError, ModelMissing, ModelServerError, SourceNotFound
@@ -51,10 +51,13 @@ def waiting() -> SourceQuerySet:
 
 
 def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
-    """Let what was added be found by its words: take up new sources and cut them without a model. Returns how many there were."""
+    """Let what was added be found by its words: take up new sources and cut them without a model. Returns how many there were.
+
+    Documents whose pages are not read yet are left to ``ingest``: a long one would keep the words of others waiting.
+    """
     adopt()
     done = 0
-    for source in Source.objects.waiting().filter(state=State.PENDING)[:most]:
+    for source in Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")[:most]:
         done += _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
     return done
 
@@ -82,6 +85,7 @@ def try_again() -> int:
 def remove(source: Source) -> None:
     """Delete a source with all that came from it."""
     source.delete()
+    documents.prune()
 
 
 # One source
@@ -171,11 +175,16 @@ class _Ingest:
 
     def find_by_words(self) -> None:
         """Store chunks that end with sentences, which takes no model. One that is found already, by its text of before, is only cut anew later."""
+        documents.extract(self.source, self._read_pages)
         if not self.source.chunk_count:
             self._exchange(readers.read(self.source), None, Cut.SENTENCES)
         self.source.reach(State.WORDS)
         if self.on_progress:
             self.on_progress(self.source)
+
+    def _read_pages(self, done: int, total: int) -> None:
+        self._tell("reading pages", done, total)
+        self._pause()
 
     def find_by_meaning(self) -> None:
         """Cut where the subject changes, if the text or the cut is not what it should be, and embed what has no vector yet."""

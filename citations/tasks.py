@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import ChannelError, OperationalError
 
-from citations import indexing, ingestion, lexical, lock, migration
+from citations import documents, indexing, ingestion, lexical, lock, migration
 from citations.models import EmbeddingSpace, Source
 from transcripts.errors import KnowledgeBaseError
 
@@ -73,6 +73,7 @@ def tend() -> None:
     if space := lock.locked():
         indexing.ensure(space)
     migration.sweep_away()
+    documents.prune()
 
 
 @shared_task

@@ -26,7 +26,7 @@ def take_apart(text: str, *, kind: str, seconds: int = SECONDS) -> tuple[dict[st
         given.write(text.encode(errors="replace"))
         given.seek(0)
         lines = _answer(given, kind, seconds)
-    facts = next(lines, {})
+    facts: dict[str, Any] = next(lines, {})
     return {name: clean(str(value)) for name, value in facts.items()}, (Piece(clean(text), level) for level, text in lines)
 
 

@@ -192,8 +192,9 @@ def _text_of_html(source: str) -> str:
 
 # HTML
 
-_DROPPED = frozenset(
-    [
+_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+_DROPPED = frozenset(  # fmt: skip
+    (
         "script",
         "style",
         "nav",
@@ -215,10 +216,10 @@ _DROPPED = frozenset(
         "input",
         "dialog",
         "menu",
-    ]
+    )
 )
-_BLOCKS = frozenset(
-    [
+_BLOCKS = _HEADINGS | frozenset(  # fmt: skip
+    (
         "address",
         "article",
         "aside",
@@ -254,15 +255,8 @@ _BLOCKS = frozenset(
         "thead",
         "tr",
         "ul",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-    ]
+    )
 )
-_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
 _MAIN_SHARE = 0.5  # of the text: a page's main part is all that counts where it has so much of it
 

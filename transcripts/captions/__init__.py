@@ -7,23 +7,25 @@ text (no NUL, no lone surrogates, no bidi overrides) but not as HTML: templates 
 from collections.abc import Callable
 from typing import Final
 
-from transcripts.captions.decoding import decode
+from transcripts.captions.decoding import decode, is_utf16
 from transcripts.captions.drafts import Captions
 from transcripts.captions.json_files import read_json
 from transcripts.captions.naming import split_name
 from transcripts.captions.panel import read_panel
 from transcripts.captions.plain import read_plain
-from transcripts.captions.sniffing import Kind, sniff
+from transcripts.captions.sniffing import Kind, are_times_dense, sniff
 from transcripts.captions.storage import from_json, to_json, word_times_from_json, word_times_to_json
 from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
 from transcripts.captions.writing import to_srt, to_txt, to_vtt
 from transcripts.captions.xml_files import read_xml
-from transcripts.errors import CaptionsTooLarge, EmptyCaptions
+from transcripts.errors import CaptionError, CaptionsTooLarge, EmptyCaptions
 
 __all__ = [
     "MAX_BYTES",
     "Captions",
     "from_json",
+    "is_timed",
+    "is_utf16",
     "parse",
     "parse_text",
     "split_name",
@@ -67,6 +69,18 @@ def parse_text(text: str, *, name: str = "") -> Captions:
     if not text.strip():
         raise EmptyCaptions("There is nothing in it.", hint="Download the captions again, or paste the transcript panel.")
     return _READERS[sniff(text, name=name)](text)
+
+
+def is_timed(head: bytes) -> bool:
+    """Say whether a file that begins with ``head`` is captions by its content, whatever it is called: words with times, not prose that mentions some."""
+    try:
+        text = decode(head).removeprefix("\ufeff")
+        kind = sniff(text, name="")
+    except CaptionError:
+        return False
+    if kind in (Kind.VTT, Kind.SRT, Kind.SBV) and not text.lstrip().startswith("WEBVTT"):
+        return are_times_dense(text)
+    return kind is not Kind.PLAIN
 
 
 def _too_large() -> CaptionsTooLarge:

@@ -30,6 +30,11 @@ def decode(data: bytes) -> str:
     return _utf8(data)
 
 
+def is_utf16(data: bytes) -> bool:
+    """Say whether bytes without a mark look like UTF-16."""
+    return _unmarked_utf16(data[:_SAMPLE]) is not None
+
+
 def _unmarked_utf16(sample: bytes) -> str | None:
     """Tell the byte order of UTF-16 by where the zero bytes of its digits, blanks and line ends stand."""
     half = len(sample) // 2

@@ -27,6 +27,7 @@ _HTML_START: Final = re.compile(r"<(?:!doctype\s+html|html|head|body|meta|title)
 _XML_START: Final = re.compile(r"<(?:[\w-]{1,40}:)?(?:tt|timedtext|transcript)\b|<\?xml|<!DOCTYPE")
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _HEAD: Final = 8192  # characters
+_LINES_A_CUE: Final = 12
 
 _KIND_BY_EXTENSION: Final = {
     **dict.fromkeys(["json", "json3"], Kind.JSON),
@@ -48,6 +49,12 @@ def sniff(text: str, *, name: str) -> Kind:
     if extension in _TIMED_EXTENSIONS:
         raise UnknownFormat(f"It is called .{extension}, but has no line of times.", hint="Words without times may be sent as .txt.")
     return Kind.PLAIN
+
+
+def are_times_dense(text: str) -> bool:
+    """Say whether a text has so many lines of times as captions have: one to a few lines of words."""
+    times = sum(1 for _ in ARROW_LINE.finditer(text)) or sum(1 for _ in COMMA_LINE.finditer(text))
+    return times * _LINES_A_CUE > text.count("\n")
 
 
 def _refuse_foreign(start: str) -> None:

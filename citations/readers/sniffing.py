@@ -1,0 +1,81 @@
+"""What a file is, by what it begins with; its name counts only where that leaves it open. Pure."""
+
+import codecs
+import re
+from pathlib import PurePath
+from typing import Final
+
+from citations.errors import DocumentUnknown
+from transcripts import captions, files
+
+HEAD: Final = 65_536  # bytes that are looked at
+PDF, MARKDOWN, TEXT, HTML = "application/pdf", "text/markdown", "text/plain", "text/html"
+
+_PDF_HEAD: Final = 1_024  # bytes in which PDF's mark may stand
+_MARKDOWN_NAMES: Final = frozenset({".md", ".markdown", ".mdown", ".mkd"})
+_HTML_NAMES: Final = frozenset({".html", ".htm", ".xhtml"})
+_NAMES: Final = _MARKDOWN_NAMES | _HTML_NAMES | {".pdf"}
+_CAPTION_NAMES: Final = frozenset(files.FORMATS) - {".txt"}
+_EXPORT: Final = "Save or print it as PDF, and add that."
+_FOREIGN: Final = (
+    (b"PK\x03\x04", "a ZIP archive, as Word, PowerPoint and e-books are", _EXPORT),
+    (b"PK\x05\x06", "an empty ZIP archive", _EXPORT),
+    (b"\xd0\xcf\x11\xe0", "an old Office file", _EXPORT),
+    (b"{\\rtf", "a file in Rich Text Format", _EXPORT),
+    (b"%!PS", "a PostScript file", _EXPORT),
+    (b"AT&TFORM", "a DjVu file", _EXPORT),
+    (b"\x1f\x8b", "packed (gzip)", "Unpack it first."),
+    (b"BZh", "packed (bzip2)", "Unpack it first."),
+    (b"\xfd7zXZ", "packed (xz)", "Unpack it first."),
+    (b"7z\xbc\xaf", "packed (7-Zip)", "Unpack it first."),
+    (b"Rar!", "packed (RAR)", "Unpack it first."),
+    (b"\x28\xb5\x2f\xfd", "packed (Zstandard)", "Unpack it first."),
+    (b"\x89PNG", "a picture", "Let a program recognise its words (OCR) and save them as PDF or text."),
+    (b"\xff\xd8\xff", "a picture", "Let a program recognise its words (OCR) and save them as PDF or text."),
+    (b"GIF8", "a picture", "Let a program recognise its words (OCR) and save them as PDF or text."),
+)
+_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROLS: Final = 0.02  # of a text's bytes
+_HTML: Final = re.compile(rb"(?:\s|<\?xml[^>]{0,200}\?>|<!--.{0,4000}?-->)*<(?:!doctype\s+html|html|head|body|meta|title)\b", re.IGNORECASE | re.DOTALL)
+_MARKDOWN: Final = re.compile(rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL)
+
+
+def sniff(head: bytes, name: str) -> str:
+    """Return the media type of a file that begins with ``head`` (up to ``HEAD`` bytes). Raises ``DocumentUnknown`` for what no reader reads."""
+    if b"%PDF-" in head[:_PDF_HEAD]:
+        return PDF
+    _refuse_foreign(head)
+    suffix = PurePath(name).suffix.casefold()
+    if _HTML.match(_unmarked(head)):
+        return HTML
+    if suffix in _MARKDOWN_NAMES or suffix not in (_HTML_NAMES | {".txt", ".text"}) and _MARKDOWN.match(_unmarked(head)):
+        return MARKDOWN
+    return HTML if suffix in _HTML_NAMES else TEXT
+
+
+def is_document(head: bytes, name: str) -> bool:
+    """Say whether a file is a document, and not captions: words without times are, whatever they are called, unless their name is that of captions."""
+    suffix = PurePath(name).suffix.casefold()
+    if b"%PDF-" in head[:_PDF_HEAD] or suffix in _NAMES:
+        return True
+    return suffix not in _CAPTION_NAMES and not captions.is_timed(head)
+
+
+def may_be_document(name: str) -> bool:
+    """Say whether a file in a folder is looked at as a document, by its name."""
+    path = PurePath(name)
+    return path.suffix.casefold() in _NAMES | {".txt"} and not path.name.startswith(".")
+
+
+def _refuse_foreign(head: bytes) -> None:
+    for mark, what, hint in _FOREIGN:
+        if head.startswith(mark):
+            raise DocumentUnknown(f"It is {what}: not a document that can be read.", hint=hint)
+    if not head.startswith(_MARKS) and not captions.is_utf16(head) and len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head):
+        raise DocumentUnknown("It is neither PDF nor text.")
+
+
+def _unmarked(head: bytes) -> bytes:
+    """Return the beginning as one byte a character, near enough to look for marks in it."""
+    return head.replace(b"\0", b"").removeprefix(codecs.BOM_UTF8).removeprefix(codecs.BOM_UTF16_LE).removeprefix(codecs.BOM_UTF16_BE)
