@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from asgiref.sync import sync_to_async
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, connection
 
 from citations import happenings, listening
 from citations.models import Happening, LectureSession, Outcome, Window
@@ -86,7 +86,8 @@ def _look(session: LectureSession, after: int, may_read: Callable[[], bool]) -> 
         logger.warning("What happens in a lecture cannot be read: %s", error)
         return [], False
     finally:
-        close_old_connections()  # a stream that waits must not keep a connection from others
+        if not connection.in_atomic_block:
+            connection.close()  # a stream that waits must not keep a connection from others
 
 
 def _is_finished(session: int) -> bool:
