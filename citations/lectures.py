@@ -90,7 +90,7 @@ def start(
     scope.require_write(shelf.pk)
     if transcript is not None and not Transcript.objects.visible(scope).filter(pk=transcript.pk).exists():
         raise TranscriptNotFound("There is no such transcript.")
-    chosen = _chosen(scope, shelf, sources)
+    chosen = _chosen(shelf, sources)
     name = clean(title, 300) or (transcript.video.title if transcript else f"Lecture of {timezone.localtime():%-d %B %Y, %H:%M}")
     spoken = clean(language, 35) or (transcript.language if transcript else "")
     with transaction.atomic():
@@ -289,12 +289,13 @@ def _segment(one: Utterance) -> dict[str, Any]:
 # What comes from outside
 
 
-def _chosen(scope: Scope, shelf: Collection, references: Sequence[str]) -> list[Source]:
+def _chosen(shelf: Collection, references: Sequence[str]) -> list[Source]:
     """Look up sources of one collection: whoever may read a lecture may read all that it cites."""
     if len(references) > MAX_SOURCES:
         raise InvalidFilter(f"A lecture names at most {MAX_SOURCES} sources; it cites all of its collection when it names none.")
     batches = [tuple(references[at : at + 100]) for at in range(0, len(references), 100)]
-    return [source for batch in batches for source in matching(scope, Filter(collections=(shelf.slug,), sources=batch))]
+    there = Scope(readable=frozenset({shelf.pk}))
+    return [source for batch in batches for source in matching(there, Filter(sources=batch))]
 
 
 def _cleaned(utterances: Iterable[Utterance], *, most: int = MAX_AT_ONCE) -> list[Utterance]:

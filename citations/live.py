@@ -66,9 +66,8 @@ class Answer:
 def query(scope: Scope, session: LectureSession, text: str, index: int) -> Answer:
     """Cite a window of speech now, and store it as the session's window ``index``; the same text is answered again as it was.
 
-    A window of that index that was asked for before is replaced. While the database is away the answer is empty, and says so. Raises ``InvalidInput`` for
-    an empty or too long text and an index outside 0 to ``MAX_INDEX``, ``WindowTaken`` for one of the session's own windows, ``LectureEnded``,
-    ``Forbidden`` for who may only read.
+    While the database is away the answer is empty, and says so. Raises ``InvalidInput`` for an empty or too long text and an index outside 0 to
+    ``MAX_INDEX``, ``WindowTaken`` where that window has another text, ``LectureEnded``, ``Forbidden`` for who may only read.
     """
     scope.require_write(session.collection_id)
     said = _checked(text, index)
@@ -98,10 +97,8 @@ def _asked(session: LectureSession, text: str, index: int) -> Window:
         known = locked.windows.select_related("session").filter(index=index).first()
         if known is not None and known.text == text:
             return known
-        if known is not None and known.first is not None:
-            raise WindowTaken(f"Window {index} was made of what was said in the lecture.", hint=f"The next index that is free: {locked.window_count}.")
         if known is not None:
-            known.delete()
+            raise WindowTaken(f"Window {index} is another one already.", hint=f"The next index that is free: {locked.window_count}.")
         made = Window.objects.create(session=locked, index=index, text=text, taken_at=timezone.now(), attempts=1)
         LectureSession.objects.filter(pk=locked.pk).update(window_count=max(locked.window_count, index + 1))
         where = {"first": None, "last": None, "start": None, "end": None}
