@@ -91,6 +91,7 @@ def show(scope: Scope, source_id: UUID, number: int, *, quote: Span | None = Non
     on_page = _on_page(page, quote) if quote else ()
     found = tuple(_places(page.text, words))
     picture = pictures.look(document, number)
+    quote_boxes, found_boxes = pictures.boxes(document, page, on_page, found) if picture else ((), ())
     return PageView(
         source=source,
         document=document,
@@ -100,8 +101,8 @@ def show(scope: Scope, source_id: UUID, number: int, *, quote: Span | None = Non
         quote=on_page,
         found=found,
         picture=picture,
-        quote_boxes=pictures.boxes(document, page, on_page) if picture else (),
-        found_boxes=pictures.boxes(document, page, found) if picture else (),
+        quote_boxes=quote_boxes,
+        found_boxes=found_boxes,
     )
 
 
@@ -191,7 +192,8 @@ def _found_again(citation: Citation) -> Span | None:
     """Look for the quote where the document was read anew, or its text has changed."""
     text = ""
     for start, part in Page.objects.filter(document=citation.source_id).order_by("number").values_list("start", "text").iterator():
-        text += "\n" * max(0, start - len(text)) + part
+        gap = max(0, start - len(text))
+        text += (" " if gap == 1 else "\n" * gap) + part
     place = text.find(citation.quote, max(0, citation.span_start - len(citation.quote)))
     place = place if place >= 0 else text.find(citation.quote)
     return (place, place + len(citation.quote)) if place >= 0 else None
@@ -222,9 +224,23 @@ def _hit(page: Page, needles: list[str]) -> PageHit | None:
     places = list(_matches(page.text, needles))
     if not all(any(True for _ in _matches(page.text, [needle])) for needle in needles):
         return None
-    begin, end = max(0, places[0][0] - SNIPPET), min(len(page.text), places[0][1] + SNIPPET)
+    begin, end = _around(page.text, *places[0])
     spans = tuple((first - begin, last - begin) for first, last in places if last <= end)
     return PageHit(number=page.number, label=page.label, count=len(places), snippet=page.text[begin:end], spans=spans)
+
+
+def _around(text: str, first: int, last: int) -> Span:
+    """Return a piece of text around [first, last) that begins and ends with whole words, where these are not too long."""
+    begin, end = max(0, first - SNIPPET), min(len(text), last + SNIPPET)
+    if begin and (blank := _BLANK.search(text, begin, first)):
+        begin = blank.end()
+    if end < len(text):
+        blanks = [blank.start() for blank in _BLANK.finditer(text, last, end)]
+        end = blanks[-1] if blanks else end
+    return begin, end
+
+
+_BLANK: Final = re.compile(r"\s+")
 
 
 def _places(text: str, words: str) -> Iterator[Span]:

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -63,16 +63,14 @@ def name(document: Document, number: int, *, width: int) -> str:
     return f"{document.digest[:16]}-{number}-{width}-{pdf.VERSION.replace(' ', '')}"
 
 
-def boxes(document: Document, page: Page, spans: Iterator[Span] | tuple[Span, ...]) -> tuple[Box, ...]:
-    """Return where characters of a page's text stand on its picture; nothing where the page is not what it was when it was read."""
-    found: list[Box] = []
+def boxes(document: Document, page: Page, quote: Sequence[Span], found: Sequence[Span]) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
+    """Return where a quote and the words that are looked for stand on a page's picture; nothing where its file cannot be read any more."""
     try:
         path = documents.path_of(document)
-        for (first, last), _ in zip(spans, range(MOST_SPANS), strict=False):
-            found += pdf.boxes(path, page.number, first, last)
+        on_page = [[box for first, last in spans[:MOST_SPANS] for box in pdf.boxes(path, page.number, first, last)] for spans in (quote, found)]
     except KnowledgeBaseError:
-        return ()
-    return tuple(found)
+        return (), ()
+    return tuple(on_page[0]), tuple(on_page[1])
 
 
 def prune(most: int = MOST_KEPT) -> None:

@@ -30,6 +30,7 @@
     if (!wasOpen) dialog.showModal();
     if (wasOpen) find("[data-page-status]", dialog).textContent = find("[data-page-said]", body).dataset.pageSaid;
     if (!body.contains(document.activeElement)) find("#page-frame", body).focus({ preventScroll: true });
+    body.scrollTop = 0;
     bringIntoSight();
   });
 
