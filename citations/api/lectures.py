@@ -98,10 +98,10 @@ def end_session(request: Request, session_id: SessionId) -> Status[Any]:
 
 @router.post("rag/query", response=answers({200: AnswerOut}, 404, 409, 413), summary="Cite for one window")
 def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> live.Answer:
-    """Find what belongs beside one window of speech, and wait for it. The same text with the same index gets the same citations; another text replaces them.
+    """Find what belongs beside one window of speech, and wait for it. The same text with the same index gets the same citations again.
 
-    Indices of windows that were made of what was said in the lecture are refused (409). What there is to say of an answer, that it was not re-ranked or why
-    it is empty, is in the header Cuebase-Note.
+    An index that belongs to another text, or to a window made of what was said in the lecture, is refused (409). What there is to say of an answer, that it
+    was not re-ranked or why it is empty, is in the header Cuebase-Note.
     """
     request.caller.require_write()
     answer = live.query(request.reach, lectures.find_session(request.reach, sent.session_id, write=True), sent.transcript_text, sent.window_index)
