@@ -4,9 +4,9 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.db import transaction
 
+from citations import samples
 from kbsite import settings
 from kbsite.models import SignInLink
-from transcripts import samples
 from transcripts.errors import Conflict, NotFound
 from transcripts.models import Collection, Membership, Role
 
@@ -15,9 +15,11 @@ OWNER = "owner"
 
 def first_steps(*, sample: bool) -> User:
     """Make what a new library lacks, and return who signs in. The samples come with the first start only: deleted ones stay deleted."""
-    if sample and not get_user_model().objects.exists():
-        samples.load()
-    return owner()
+    is_new = not get_user_model().objects.exists()
+    first = owner()
+    if sample and is_new:
+        samples.load(owner=first)
+    return first
 
 
 def owner() -> User:

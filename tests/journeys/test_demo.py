@@ -26,7 +26,7 @@ def told(hit: dict[str, Any]) -> tuple[Any, ...]:
 
 def test_the_demonstration_the_browser_and_a_language_model_see_the_same(serving: Serving) -> None:
     shown = serving.json("demo")
-    assert sorted(shown) == ["hits", "page", "reading"]
+    assert sorted(shown) == ["hits", "lecture", "page", "reading"]
     assert [sorted(hit) for hit in shown["hits"]] == [["end", "score", "start", "text", "timestamp_link"]] * 3
 
     token = serving.json("token", "create", "journey")["token"]
