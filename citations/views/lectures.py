@@ -53,6 +53,7 @@ def new(request: PageRequest) -> HttpResponse:
         session = _begun(request, values)
     except KnowledgeBaseError as error:
         return render(request, "citations/lecture_new.html", {**_offered(request, values), "error": error}, status=422)
+    live.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
 
@@ -134,6 +135,7 @@ def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     sources = [str(one) for one in lecture.sources.values_list("uuid", flat=True)]
     about = {"title": lecture.title, "language": lecture.language, "transcript": lecture.transcript}
     session = lectures.start(request.reach, request.user, collection=lecture.collection, sources=sources, **about)
+    live.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
 
@@ -216,8 +218,9 @@ def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
         ends.setdefault(window.last, []).append(window)
     lines = [Line(segment=one, windows=tuple(ends.get(one.number, ()))) for one in lecture.segments.order_by("number")[skipped:]]
     waiting = lecture.windows.filter(outcome=Outcome.WAITING).values_list("index", flat=True)
-    looked = lecture.windows.exclude(outcome=Outcome.WAITING).count()
-    return {"lines": lines, "earlier": skipped, "waiting": list(waiting), "looked": looked}
+    looked = lecture.windows.exclude(outcome=Outcome.WAITING)
+    last = looked.order_by("-index").first()
+    return {"lines": lines, "earlier": skipped, "waiting": list(waiting), "looked": looked.count(), "note": last.note if last else ""}
 
 
 def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:

@@ -76,7 +76,15 @@
     }
     find("[data-text]", line).textContent = text;
     show(find("[data-silent]"), false);
+    begun();
     grown();
+  }
+
+  function begun() {
+    const state = find("[data-state]");
+    if (!("notBegun" in state.dataset)) return;
+    delete state.dataset.notBegun;
+    state.textContent = "Open";
   }
 
   // The citations
@@ -149,8 +157,10 @@
     }, 1500);
   }
 
-  async function cited({ window_index: index, citations }) {
+  async function cited({ window_index: index, citations, note }) {
     looked += 1;
+    find("[data-note]").textContent = note;
+    show(find("[data-note]"), Boolean(note));
     if (citations.length && !document.getElementById(`window-${index}`)) {
       await bring(index);
       count += citations.length;
@@ -179,8 +189,14 @@
   filter.addEventListener("input", narrowCitations);
   document.addEventListener("htmx:afterSettle", () => { if (filter.value) narrowCitations(); });
 
-  function scrollTo(part, within) {
-    part.scrollIntoView({ block: within ? "center" : "nearest", behavior: calm.matches ? "instant" : "smooth" });
+  // Bring a part to the middle of its frame. What arrives meanwhile may push it on, so it is looked at again when the scrolling has ended.
+  function reveal(part, frame) {
+    const middle = () => frame.scrollTop + part.getBoundingClientRect().top - frame.getBoundingClientRect().top - (frame.clientHeight - part.offsetHeight) / 2;
+    const isAway = () => part.getBoundingClientRect().top < frame.getBoundingClientRect().top || part.getBoundingClientRect().bottom > frame.getBoundingClientRect().bottom;
+    frame.addEventListener("scrollend", () => { if (isAway()) frame.scrollTo({ top: middle(), behavior: "instant" }); }, { once: true });
+    frame.scrollTo({ top: middle(), behavior: calm.matches ? "instant" : "smooth" });
+    const { top, bottom } = frame.getBoundingClientRect();
+    if (top > innerHeight / 2 || bottom < innerHeight / 2) frame.scrollIntoView({ block: "nearest", behavior: calm.matches ? "instant" : "smooth" });
   }
 
   function pulse(part, name) {
@@ -197,7 +213,7 @@
     if (card.hidden) { filter.value = ""; narrowCitations(); }
     pulse(card, "pulse");
     card.focus({ preventScroll: true });
-    scrollTo(card, true);
+    reveal(card, panel);
   }
 
   function toLine(link) {
@@ -205,7 +221,7 @@
     if (!line) return;
     follows = false;
     pulse(line, "at");
-    scrollTo(line, true);
+    reveal(line, box);
   }
 
   document.addEventListener("click", (event) => {
@@ -320,11 +336,13 @@
 
   const replay = find("[data-replay]");
   const TICK = 250; // ms
+  const TOLD = 500; // ms at least between two messages to the server
   let position = Number(replay?.dataset.position ?? 0);
   let reached = position; // how far the server has been told
   let ticking = 0;
   let before = 0;
   let isTelling = false;
+  let toldAt = -TOLD;
 
   function drawClock() {
     const length = Number(replay.dataset.length);
@@ -336,8 +354,8 @@
   }
 
   async function advance() {
-    if (isTelling || position <= reached || isEnded) return;
-    isTelling = true;
+    if (isTelling || position <= reached || isEnded || performance.now() - toldAt < TOLD) return;
+    [isTelling, toldAt] = [true, performance.now()];
     const wanted = Math.round(position);
     try {
       await htmx.ajax("POST", replay.action, { source: replay, values: { position: wanted }, swap: "none" });
@@ -353,10 +371,7 @@
     before = now;
     drawClock();
     advance();
-    if (position >= Number(replay.dataset.length) && !isTelling && reached >= Number(replay.dataset.length)) {
-      pause();
-      find("[data-end]")?.requestSubmit();
-    }
+    if (reached >= Number(replay.dataset.length)) pause(); // the lecture ends with its talk
   }
 
   function drawPlay() {
@@ -389,7 +404,7 @@
     drawClock();
     advance();
     const line = all("[data-start]", lines).filter((one) => Number(one.dataset.start) <= ms).at(-1);
-    if (line && ms < reached) { follows = false; pulse(line, "at"); scrollTo(line, true); }
+    if (line && ms < reached) { follows = false; pulse(line, "at"); reveal(line, box); }
   }
 
   document.addEventListener("keydown", (event) => {
