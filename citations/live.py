@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from citations import citing
 from citations.citing import FORM, STAGES, Cited, Form, cite
-from citations.errors import ModelError, WindowTaken
+from citations.errors import WindowTaken
 from citations.happenings import tell
 from citations.lectures import WINDOW, opened
 from citations.models import Chunk, Citation, LectureSession, Outcome, Window
@@ -132,22 +132,13 @@ def submit(pks: Collection[int]) -> None:
 
 
 def prepare(session: LectureSession) -> None:
-    """Let this process's threads learn the words that will be said in a session, so that its first windows do not wait for them; returns at once."""
+    """Let this process's threads load the models of a session and learn the words that will be said, so that no window waits for it; returns at once."""
     transaction.on_commit(partial(_executor().submit, _learn, session.pk))
 
 
 def warm() -> None:
-    """Load each model of lectures that is on this machine, and run it once. What cannot be loaded is logged; whoever needs it gets the error."""
+    """Load each model of lectures that was made ready for this machine, and run it once. What cannot be loaded is logged; whoever needs it gets the error."""
     registry.warm()
-    try:
-        if encoder := registry.live_encoder():
-            vector = encoder.embed_documents(["Let us begin with what we saw last time."])[0]
-            if gate := registry.gate():
-                gate.off_topic(vector)
-        if extractor := registry.keywords():
-            extractor.extract("Let us begin with what we saw last time.")
-    except ModelError as error:
-        logger.warning("A model of lectures cannot be used: %s %s", error.message, error.hint)
 
 
 def catch_up(session: LectureSession) -> list[Cited]:
@@ -279,13 +270,15 @@ def _is_running() -> bool:
 def _release() -> None:
     """Give the database connection back: Django does so at the end of a request, of which these threads know nothing."""
     for one in connections.all(initialized_only=True):
-        one.close()
+        if not one.in_atomic_block:
+            one.close()
 
 
 def _learn(pk: int) -> None:
     try:
         session = LectureSession.objects.filter(pk=pk).first()
         extractor = registry.keywords()
+        registry.live_reranker()
         if session is not None and extractor is not None:
             extractor.warm(_likely(session), language=session.language or "en")
     except (KnowledgeBaseError, OperationalError, InterfaceError) as error:

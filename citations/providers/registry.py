@@ -102,7 +102,7 @@ def warm() -> None:
 
     Servers are not asked. What cannot be loaded is logged; whoever needs it gets the error.
     """
-    for warm_up in (_warm_embedder, _warm_reranker, _warm_live_reranker):
+    for warm_up in (_warm_embedder, _warm_reranker, _warm_live_encoder, _warm_live_reranker):
         try:
             warm_up()
         except ModelError as error:
@@ -130,6 +130,13 @@ def _warm_embedder() -> None:
 def _warm_reranker() -> None:
     if _is_ready(conf.reranker(), "logits") and (found := reranker()):
         found.score("warm", ["warm"])
+
+
+def _warm_live_encoder() -> None:
+    if conf.embedding().provider == FAKE or not _is_ready(LOCAL["local"].model, "vector"):
+        return
+    if found := keywords():
+        found.extract("Let us begin with what we saw last time.")
 
 
 def _warm_live_reranker() -> None:
