@@ -39,11 +39,10 @@ class Child:
     It belongs to the process that started it: after a fork the new process starts its own. It ends with its parent.
     """
 
-    def __init__(self, program: Path) -> None:
-        self._program = program
+    def __init__(self, program: Path, *, grace: float = GRACE) -> None:
+        self._program, self._grace = program, grace
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._is_fresh = True
         self._abandoned: list[subprocess.Popen[bytes]] = []  # the parent's own, after a fork: not ours to end
         os.register_at_fork(after_in_child=self._forget)
         atexit.register(self.close)
@@ -92,7 +91,7 @@ class Child:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise Ended("there is no process")
-        deadline = time.monotonic() + seconds + GRACE
+        deadline = time.monotonic() + seconds + self._grace
         try:
             process.stdin.write(json.dumps({**request, "seconds": seconds}).encode() + b"\n")
             reader = _Reader(process.stdout.fileno(), deadline)

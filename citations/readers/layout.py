@@ -117,6 +117,8 @@ def _runs(glyphs: Glyphs) -> list[Run]:
             blank, run = True, None if code in _BREAKS else run
             continue
         left, top, right, bottom, x, y, size = places[7 * index : 7 * index + 7]
+        if right < 0 or bottom < 0 or left > glyphs.width or top > glyphs.height:
+            continue  # what is beside the page is not shown
         style = styles[index]
         turn = (style & TURNS) >> 2
         if turn:

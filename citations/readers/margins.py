@@ -6,7 +6,7 @@ Whether a line is one is told from the two pages before and the two after alone,
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -44,10 +44,20 @@ def edges(glyphs: Glyphs, lines: Sequence[Line]) -> Edges:
 
 
 def running(number: int, own: Edges, others: Sequence[tuple[int, Edges]]) -> frozenset[int]:
-    """Return the indexes of the lines of page ``number`` that run through the document. ``others`` are its neighbours with their numbers."""
-    found = [line for line in own if any(_repeats(number, line, page, edges) for page, edges in others)]
-    found += [line for line in own if line.is_apart and _stands_where_heads_stand(line, others)]
-    return frozenset(index for line in found for index in line.indexes)
+    """Return the indexes of the lines of page ``number`` that run through the document. ``others`` are its neighbours with their numbers.
+
+    They are told from the edge inwards, up to the first that is the page's own: a sentence that two pages share is no running head.
+    """
+    found: list[int] = []
+    for is_top in (True, False):
+        rows = (line for line in own if line.is_top == is_top)
+        for line in takewhile(lambda line: _runs_through(number, line, others), rows):
+            found += line.indexes
+    return frozenset(found)
+
+
+def _runs_through(number: int, line: EdgeLine, others: Sequence[tuple[int, Edges]]) -> bool:
+    return any(_repeats(number, line, page, edges) for page, edges in others) or (line.is_apart and _stands_where_heads_stand(line, others))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ NOT_MATHEMATICS = frozenset("ϬϭϮϯ")  # the others of these are Greek symbols
 _LIGATURE_PLACE = re.compile(r"(?<=[A-Za-zƟƩƫƞƪ])[ƟŌƩƫƞƪ]|[ƟƩƫƞƪ](?=[a-z])|Ō(?=/)")
 _CAPITALS = re.compile(r"[A-Z][" + re.escape("".join(LOST_CAPITALS)) + r"]{3,}(?![a-zA-Z])")
 _TELLING = re.compile(r"[½®¥«¦\x83\x90-\x92\x9b]")
-_WORD = re.compile(r"[^\W_](?:[^\s,;()\[\]{}=+<>/|*·×]*[^\W_])?")
+_LETTER = r"(?:[^\W_]|[\ue000-\uf8ff\ufffd]{2})"  # one that is none by itself is a bullet
+_WORD = re.compile(_LETTER + r"(?:[^\s,;()\[\]{}=+<>/|*·×]*" + _LETTER + ")?")
 _WRONG = re.compile("[\ue000-\uf8ff\ufffd\u0180-\u01bf\u03e2-\u03ef\U000f0000-\U0010ffff]")
 _LATIN = re.compile(r"[A-Za-z]{2}")
 

@@ -50,14 +50,22 @@ def describe(path: Path) -> Facts:
         DocumentEncrypted, DocumentBroken: it cannot be opened.
     """
     facts = json.loads(_ask(_READING, path, "describe", OPENING_TIME).blobs[0])
+    if facts["page_count"] < 1:
+        raise DocumentBroken("The PDF has no pages.")
     outline = (Entry(level, _clean(title), page) for level, title, page in facts["outline"])
     return Facts(
         page_count=facts["page_count"],
-        title=_clean(facts["title"]),
-        author=_clean(facts["author"]),
+        title=_told(facts["title"]),
+        author=_told(facts["author"]),
         language=_clean(facts["language"]),
         outline=tuple(entry for entry in outline if entry.title),
     )
+
+
+def _told(text: str) -> str:
+    """Return what people wrote, nothing for what programs write when nobody did."""
+    text = _clean(text)
+    return "" if text.casefold().strip("()") in ("untitled", "anonymous", "unspecified", "unknown", "none") else text
 
 
 def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:

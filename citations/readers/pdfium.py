@@ -36,7 +36,7 @@ MAX_ENTRIES = 5_000  # of an outline
 MAX_TITLE = 500  # characters
 QUALITY = 88  # of the WebP pictures
 GENERATED, BOLD = 1, 2  # bits of a character's style; the next two count the quarter turns of its direction
-HYPHEN = 0xFFFE  # what PDFium gives for a hyphen at the end of a line
+UNKNOWN = 0xFFFD  # for a glyph of which the file does not say what it means
 
 
 class Refused(Exception):
@@ -198,7 +198,7 @@ def _characters(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> tuple["
         pdfium.FPDFText_GetCharOrigin(text, index, x, y)
         x1, y1 = a * left.value + c * bottom.value + e, b * left.value + d * bottom.value + f
         x2, y2 = a * right.value + c * top.value + e, b * right.value + d * top.value + f
-        codes.append(pdfium.FPDFText_GetUnicode(text, index))
+        codes.append(pdfium.FPDFText_GetUnicode(text, index) or UNKNOWN)
         style, size = looks.of(index)
         styles.append(style)
         at_x, at_y = a * x.value + c * y.value + e, b * x.value + d * y.value + f
@@ -265,7 +265,7 @@ def _render(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, An
     page = _page(documents.find(request["path"]), request["number"])
     try:
         width, height = page.get_size()
-        scale = request["width"] / width
+        scale = (request["width"] - 0.01) / width  # what is over a pixel counts as a whole one
         scale = min(scale, math.sqrt(MAX_PIXELS / (width * height)), 16_000 / max(width, height))
         bitmap = page.render(scale=scale, may_draw_forms=False)
         picture = bitmap.to_pil()

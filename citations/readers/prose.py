@@ -14,9 +14,7 @@ from citations.readers.mending import mend
 HYPHEN = "\ufffe"  # what PDFium gives for a hyphen at the end of a line
 HYPHENS = "-\u00ad\u2010\ufffe\u0002"
 LONGEST_HEADING, LONGEST_BOLD = 160, 100  # characters of a heading: of one in larger letters, and of one that is only bold
-COMPOUNDING = frozenset(
-    ["self", "well", "left", "right", "high", "low", "half", "cross", "one", "two", "three", "four", "long", "short"]
-)  # “right-hand” is one word with its hyphen
+COMPOUNDING = frozenset(("self", "well", "right", "left", "high", "low", "half", "cross", "one", "two", "three", "four", "long", "short"))
 BULLET = re.compile(r"(?:[•◦▪‣●○■–—*]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s")
 SENTENCE_END = re.compile(r"[.!?:;]['\")\]”’]*$")
 

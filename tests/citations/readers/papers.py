@@ -1,0 +1,104 @@
+"""PDF files made for tests: each function writes one and returns its path."""
+
+import io
+import textwrap
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from PIL import Image
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+WIDTH, HEIGHT = 595.0, 842.0  # A4, in points
+LOSS = (
+    "Gradient descent walks downhill on the surface of the loss, one small step at a time, and the size of the step is the learning rate. "
+    "When the rate is too large the walk overshoots the valley; when it is too small it takes for ever. "
+)
+
+Draw = Callable[[Canvas], object]
+
+
+def paper(path: Path, pages: Sequence[Draw], *, password: str | None = None, size: tuple[float, float] = (WIDTH, HEIGHT)) -> Path:
+    """Write a file with a page for each of ``pages``."""
+    encrypt = StandardEncryption(password, ownerPassword="owner") if password is not None else None
+    canvas = Canvas(str(path), pagesize=size, encrypt=encrypt, invariant=1)
+    for draw in pages:
+        canvas.setFont("Helvetica", 10)
+        draw(canvas)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def write(canvas: Canvas, text: str, *, x: float = 72, y: float = 700, width: int = 80, step: float = 12) -> float:
+    """Set a paragraph, lines of at most ``width`` characters; returns where the next line would stand."""
+    for line in textwrap.wrap(text, width):
+        canvas.drawString(x, y, line)
+        y -= step
+    return y
+
+
+def book(path: Path, pages: int, *, chapter: int = 6) -> Path:
+    """Write pages with a running head that names the chapter, a number at the foot, and an outline."""
+
+    def draw(number: int) -> Draw:
+        def page(canvas: Canvas) -> None:
+            about = (number - 1) // chapter + 1
+            canvas.drawString(72, 800, f"Chapter {about}   On matters of kind {about}")
+            canvas.drawCentredString(WIDTH / 2, 30, str(number))
+            if (number - 1) % chapter == 0:
+                canvas.bookmarkPage(f"chapter {about}")
+                canvas.addOutlineEntry(f"{about} On matters of kind {about}", f"chapter {about}", 0)
+                canvas.setFont("Helvetica-Bold", 18)
+                canvas.drawString(72, 740, f"{about} On matters of kind {about}")
+                canvas.setFont("Helvetica", 10)
+            write(canvas, f"Page {number} speaks for itself. {LOSS * 3}")
+
+        return page
+
+    return paper(path, [draw(number) for number in range(1, pages + 1)])
+
+
+def columns(path: Path, *, rotation: int = 0) -> Path:
+    """Write a page with a title, two columns whose lines alternate in the file, and a paragraph below both; ``rotation`` turns the page."""
+
+    def page(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica-Bold", 18)
+        canvas.drawString(60, 780, "A title across both columns of the page")
+        canvas.setFont("Helvetica", 10)
+        both = (textwrap.wrap(f"{side} begins. {LOSS * 3} {side} ends.", 44) for side in ("Left", "Right"))
+        for place, (left, right) in enumerate(zip_longest(*both, fillvalue="")):
+            canvas.drawString(60, 740 - 12 * place, left)
+            canvas.drawString(320, 740 - 12 * place, right)
+        write(canvas, "Below the columns a paragraph runs over the whole width of the page, and it says something else than they do.", x=60, y=300, width=95)
+        canvas.setPageRotation(rotation)
+
+    return paper(path, [page], size=(WIDTH, HEIGHT) if rotation % 180 == 0 else (HEIGHT, WIDTH))  # the canvas turns the sheet with the page
+
+
+def marked(path: Path, *, rotation: int = 0, turn: float = 0) -> Path:
+    """Write a page with black words, one red among them; the words run at ``turn`` degrees."""
+
+    def page(canvas: Canvas) -> None:
+        canvas.saveState()
+        canvas.translate(300, 400)
+        canvas.rotate(turn)
+        canvas.setFont("Helvetica", 14)
+        canvas.drawString(0, 0, "before")
+        canvas.setFillColorRGB(1, 0, 0)
+        canvas.drawString(60, 0, "GLYPH")
+        canvas.setFillColorRGB(0, 0, 0)
+        canvas.drawString(120, 0, "behind")
+        canvas.restoreState()
+        canvas.setPageRotation(rotation)
+
+    return paper(path, [page], size=(WIDTH, HEIGHT) if rotation % 180 == 0 else (HEIGHT, WIDTH))
+
+
+def scanned(path: Path, pages: int = 2) -> Path:
+    """Write pages that are pictures."""
+    picture = io.BytesIO()
+    Image.new("L", (60, 80), 200).save(picture, "PNG")
+    return paper(path, [lambda canvas: canvas.drawImage(ImageReader(io.BytesIO(picture.getvalue())), 0, 0, WIDTH, HEIGHT)] * pages)
