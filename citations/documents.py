@@ -33,6 +33,8 @@ _KINDS: Final = {sniffing.PDF: Kind.PDF, sniffing.MARKDOWN: Kind.MARKDOWN, sniff
 
 sniff = sniffing.sniff
 is_document = sniffing.is_document
+may_be_document = sniffing.may_be_document
+HEAD: Final = sniffing.HEAD
 
 
 @dataclass(frozen=True, slots=True)

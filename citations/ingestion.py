@@ -62,6 +62,13 @@ def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
     return done
 
 
+def read_document(pk: int, *, on_progress: Told | None = None) -> None:
+    """Read a document that waits, and let it be found by its words; nothing when another process does it. Expected failures are noted with it."""
+    source = Source.objects.waiting().filter(pk=pk, state=State.PENDING).first()
+    if source is not None:
+        _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
+
+
 def ingest(pk: int, *, on_progress: Told | None = None, meanwhile: Callable[[], object] | None = None, contexts: bool = True) -> None:
     """Do what is left to do for a source; nothing when another process does it, or nothing is left. Expected failures are noted with it.
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import Count, Q
 
@@ -72,6 +73,15 @@ def of_videos(scope: Scope, videos: Iterable[int]) -> dict[int, tuple[Source, ..
     for source in _shown(Source.objects.visible(scope).filter(video__in=[*videos])).order_by("language", "pk"):
         found[source.video_id or 0].append(source)
     return {video: tuple(sources) for video, sources in found.items()}
+
+
+def find_document(scope: Scope, reference: str) -> Source | None:
+    """Return the document of that id, if it is one."""
+    try:
+        wanted = UUID(reference)
+    except ValueError:
+        return None
+    return _shown(Source.objects.visible(scope)).filter(uuid=wanted, video=None).first()
 
 
 def count(found: SourceQuerySet) -> Counts:

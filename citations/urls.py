@@ -2,14 +2,16 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from citations.views import lectures, pages, search, sources
+from citations.views import adding, lectures, pages, search, sources
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("search/", search.show_search, name="search"),
     path("search/mark/", search.mark, name="search-mark"),
     path("sources/", sources.show_sources, name="sources"),
     path("sources/events/", sources.source_events, name="source-events"),
+    path("sources/add/", adding.add, name="source-add"),
     path("sources/<uuid:source_id>/", sources.show_source, name="source"),
+    path("sources/<uuid:source_id>/state/", adding.show_state, name="source-state"),
     path("sources/<uuid:source_id>/pages/<int:number>/", pages.show_page, name="source-page"),
     path("sources/<uuid:source_id>/pages/<int:number>/image/", pages.page_image, name="source-page-image"),
     path("sources/<uuid:source_id>/file/", pages.plain_file, name="source-file"),

@@ -47,6 +47,8 @@ def sniff(head: bytes, name: str) -> str:
         return PDF
     _refuse_foreign(head)
     suffix = PurePath(name).suffix.casefold()
+    if suffix == ".pdf":
+        raise DocumentUnknown("It is called .pdf, but it is no PDF file.")
     if _HTML.match(_unmarked(head)):
         return HTML
     if suffix in _MARKDOWN_NAMES or suffix not in (_HTML_NAMES | {".txt", ".text"}) and _MARKDOWN.match(_unmarked(head)):

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpResponse, StreamingHttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -16,6 +17,7 @@ from citations.filters import Filter, find_source
 from citations.forms import SourcesForm
 from citations.models import Source, State
 from citations.tasks import send
+from transcripts import library
 from transcripts.views import events
 from transcripts.views.requests import PageRequest, done
 
@@ -26,7 +28,9 @@ LIVE_SECONDS: Final = 2.0
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
     """List sources, filtered by words, state, collection and kind."""
-    return render(request, "citations/sources.html", {**_list(request), "known": facets(request.reach)})
+    shelves = [one for one in library.collections(request.reach) if one.pk in request.reach.writable]
+    context = {"known": facets(request.reach), "shelves": shelves, "most_bytes": settings.MAX_DOCUMENT_BYTES}
+    return render(request, "citations/sources.html", {**_list(request), **context})
 
 
 @require_GET

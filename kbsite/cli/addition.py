@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from django.db.models import Prefetch, prefetch_related_objects
 
-from kbsite.cli import following, importing, indexing, shapes
+from citations.documents import Added
+from kbsite.cli import findings, following, importing, indexing, shapes
 from kbsite.cli.importing import Problem
 from kbsite.cli.terminal import note, print_json, say, table
 from kbsite.errors import exit_code_of
@@ -21,6 +23,7 @@ from transcripts.timecodes import parse_target
 
 PASTED = "-"
 PROBLEMS_SHOWN = 20
+DOCUMENTS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Report:
     """What came of it. A problem with what was named on the command line sets the exit code; one inside a folder does not."""
 
     stored: list[Stored] = field(default_factory=list)
+    documents: list[Added] = field(default_factory=list)
     skipped: int = 0
     problems: list[Problem] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
@@ -65,6 +69,7 @@ class Report:
         return {
             **self.counts(),
             "videos": [shapes.video(video) for video in videos.values()],
+            "documents": [findings.source(one.source) | {"is_new": one.is_new} for one in self.documents],
             "jobs": [shapes.job(one) for one in self.jobs],
             "problems": [problem.as_json() for problem in self.problems],
             "indexed": self.indexed.as_json(),
@@ -75,13 +80,22 @@ class Report:
         if as_json:
             print_json(self.as_json())
             return
+        self._print_documents()
         if self.stored or self.skipped or self.problems:
-            say(", ".join(f"{count} {name}" for name, count in self.counts().items()))
-        elif not self.jobs:
-            note("No caption files are there: nothing was added.", "yellow")
+            say(("Transcripts: " if self.documents else "") + ", ".join(f"{count} {name}" for name, count in self.counts().items()))
+        elif not self.jobs and not self.documents:
+            note("No captions and no documents are there: nothing was added.", "yellow")
         self._print_jobs()
         self._print_problems()
         self.indexed.print()
+
+    def _print_documents(self) -> None:
+        for one in self.documents[:DOCUMENTS_SHOWN]:
+            became = "added as a document" if one.is_new else "is there already, as a document"
+            say(f"“{one.source.title}” {became} ({one.source.get_kind_display()}): {one.source.uuid}")
+        if len(self.documents) > DOCUMENTS_SHOWN:
+            new = sum(one.is_new for one in self.documents)
+            say(f"… {len(self.documents)} documents in all, {new} of them new; `kb sources` lists them.")
 
     def _print_jobs(self) -> None:
         for job in self.jobs:
@@ -117,8 +131,11 @@ def add(collection: Collection, what: Sequence[str], *, wishes: Wishes) -> Repor
         _request(collection, address, wishes, report)
     if wishes.wait and report.jobs:
         _follow(report, quiet=wishes.quiet)
-    if videos := _changed(report):
-        report.indexed = indexing.run(videos, wait=wishes.wait, quiet=wishes.quiet)
+    papers = {one.source.pk for one in report.documents}
+    if (videos := _changed(report)) or papers:
+        report.indexed = indexing.run(videos, papers, wait=wishes.wait, quiet=wishes.quiet)
+        for one in report.documents:
+            one.source.refresh_from_db()
     return report
 
 
@@ -154,9 +171,12 @@ def _add_paths(collection: Collection, paths: Iterable[Path], wishes: Wishes, re
     gathered = importing.gather(list(paths))
     report.skipped += gathered.skipped
     report.problems += gathered.problems
-    for outcome in importing.run(collection, gathered, tags=wishes.tags, language=wishes.language, title=wishes.title, quiet=wishes.quiet):
+    how: Any = {"tags": wishes.tags, "language": wishes.language, "title": wishes.title, "quiet": wishes.quiet}
+    for outcome in chain(importing.run(collection, gathered, **how), importing.run_papers(collection, gathered, **how)):
         if isinstance(outcome.result, Stored):
             report.stored.append(outcome.result)
+        elif isinstance(outcome.result, Added):
+            report.documents.append(outcome.result)
         elif outcome.found.named:
             report.fail(str(outcome.found.path), outcome.result)
         else:
@@ -169,7 +189,7 @@ def _request(collection: Collection, address: str, wishes: Wishes, report: Repor
         parse_target(address)
         job = acquisition.request(collection, address, language=wishes.language, tags=wishes.tags, newest=wishes.newest, every_hours=wishes.every_hours)
     except InvalidUrl as error:
-        missing = "/" in address and "youtu" not in address.casefold() or importing.is_captions_name(address)
+        missing = "/" in address and "youtu" not in address.casefold() or importing.is_file_name(address)
         shown = address if len(address) <= 100 else f"{address[:99]}…"
         report.fail(shown, InvalidInput(f"There is no file “{shown}” here, and it is no address of YouTube.") if missing else error)
         return

@@ -1,4 +1,4 @@
-"""Caption files from this machine: which of the named files and folders they are, and reading them into the library."""
+"""Files from this machine: which of those that were named, or lie in folders, are captions and which documents; and reading them into the library."""
 
 import itertools
 import os
@@ -6,14 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from django.db import transaction
 
+from citations import documents
+from citations.documents import Added
 from kbsite.cli.terminal import err
 from transcripts import conf, files, storing
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
 from transcripts.storing import Stored
+
+File = TypeVar("File")
 
 AT_ONCE = 25  # files stored in one transaction: a commit waits for the disk, and thousands of files would wait thousands of times
 
@@ -51,11 +56,21 @@ class Found:
     instead: "tuple[Found, ...]" = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A document, its name as stored, and whether the person named it (rather than its folder)."""
+
+    path: Path
+    name: str
+    named: bool = False
+
+
 @dataclass(slots=True)
 class Gathered:
     """The files to import, how many others lie beside them, and folders that cannot be read."""
 
     found: list[Found] = field(default_factory=list)
+    papers: list[Paper] = field(default_factory=list)
     skipped: int = 0
     problems: list[Problem] = field(default_factory=list)
 
@@ -64,17 +79,20 @@ class Gathered:
 class Outcome:
     """What came of one file."""
 
-    found: Found
-    result: Stored | KnowledgeBaseError
+    found: Found | Paper
+    result: Stored | Added | KnowledgeBaseError
 
 
-def is_captions_name(name: str) -> bool:
-    """Say whether a file of this name may be captions."""
-    return files.is_candidate(name)
+def is_file_name(name: str) -> bool:
+    """Say whether a file of this name may be captions or a document."""
+    return files.is_candidate(name) or documents.may_be_document(name)
 
 
 def gather(paths: Sequence[Path]) -> Gathered:
-    """Find the caption files among files and folders, one for each recording and language. Hidden files and loops of links are left out."""
+    """Find the caption files among files and folders, one for each recording and language, and the documents: what has no times is one.
+
+    Hidden files and loops of links are left out.
+    """
     gathered = Gathered()
     for path in paths:
         if path.is_dir():
@@ -89,12 +107,32 @@ def run(collection: Collection, gathered: Gathered, *, tags: Sequence[str], lang
     with ExitStack() as stack:
         waiting: Iterable[Found] = gathered.found
         if not quiet and len(gathered.found) > 1:
-            waiting = stack.enter_context(_bar(gathered.found))
+            waiting = stack.enter_context(_Tracked(gathered.found))
         remaining = iter(waiting)
         while batch := list(itertools.islice(remaining, AT_ONCE)):
             with transaction.atomic():
                 outcomes = [Outcome(found, _store(collection, found, tags=tags, language=language, title=title, written=written)) for found in batch]
             yield from outcomes
+
+
+def run_papers(collection: Collection, gathered: Gathered, *, tags: Sequence[str], language: str, title: str, quiet: bool) -> Iterator[Outcome]:
+    """Store document after document, a bar showing how far it is; yields what came of each. They are read later."""
+    with ExitStack() as stack:
+        waiting: Iterable[Paper] = gathered.papers
+        if not quiet and len(gathered.papers) > 1:
+            waiting = stack.enter_context(_Tracked(gathered.papers))
+        for paper in waiting:
+            yield Outcome(paper, _store_paper(collection, paper, tags=tags, language=language, title=title))
+
+
+def _store_paper(collection: Collection, paper: Paper, *, tags: Sequence[str], language: str, title: str) -> Added | KnowledgeBaseError:
+    try:
+        with paper.path.open("rb") as stream:
+            return documents.add(collection, stream, name=paper.name, title=title, tags=tags, language=language)
+    except KnowledgeBaseError as error:
+        return error
+    except OSError as error:
+        return _unreadable(paper.path, error)
 
 
 def _store(collection: Collection, found: Found, *, tags: Sequence[str], language: str, title: str, written: set[int]) -> Stored | KnowledgeBaseError:
@@ -123,24 +161,24 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as stream:
             return stream.read(conf.max_upload_bytes() + 1)
     except OSError as error:
-        raise InvalidInput(f"“{_stored_name(path.name)}” cannot be read: {error.strerror}.", hint="Check the rights to the file.") from error
+        raise _unreadable(path, error) from error
 
 
-def _bar(found: Sequence[Found]) -> "_Tracked":
-    return _Tracked(found)
+def _unreadable(path: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(f"“{_stored_name(path.name)}” cannot be read: {error.strerror}.", hint="Check the rights to the file.")
 
 
-class _Tracked:
+class _Tracked(Generic[File]):
     """Files, counted on a bar as they are taken."""
 
-    def __init__(self, found: Sequence[Found]) -> None:
+    def __init__(self, found: Sequence[File]) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._found = found
         columns = (TextColumn("Importing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._progress = Progress(*columns, console=err(), transient=True)
 
-    def __enter__(self) -> Iterator[Found]:
+    def __enter__(self) -> Iterator[File]:
         self._progress.start()
         return iter(self._progress.track(self._found, total=len(self._found)))
 
@@ -154,12 +192,17 @@ class _Tracked:
 def _gather_folder(folder: Path, gathered: Gathered) -> None:
     names = list(_files_under(folder, gathered))
     chosen = files.select(names)
-    used = {one.name for one in chosen} | {one.info_name for one in chosen}
-    gathered.skipped += sum(name not in used for name in names)
+    used = {name for one in chosen for name in (one.name, one.info_name, *one.instead)}
+    others = [name for name in names if name not in used]
+    papers = [name for name in others if documents.may_be_document(name)] + [one.name for one in chosen if _is_document(folder / one.name)]
+    gathered.papers += (Paper(path=folder / name, name=_stored_name(name)) for name in sorted(papers))
+    gathered.skipped += len(names) - len({*papers} | {name for one in chosen for name in (one.name, one.info_name)} - {""})
     for one in chosen:
+        if one.name in papers:
+            continue
         info = folder / one.info_name if one.info_name else None
-        others = tuple(Found(path=folder / name, name=_stored_name(name), info=info) for name in one.instead)
-        gathered.found.append(Found(path=folder / one.name, name=_stored_name(one.name), info=info, instead=others))
+        instead = tuple(Found(path=folder / name, name=_stored_name(name), info=info) for name in one.instead)
+        gathered.found.append(Found(path=folder / one.name, name=_stored_name(one.name), info=info, instead=instead))
 
 
 def _files_under(folder: Path, gathered: Gathered) -> Iterator[str]:
@@ -181,7 +224,9 @@ def _gather_named(paths: Sequence[Path], gathered: Gathered) -> None:
     chosen = {Path(one.name): one for one in files.select(str(path) for path in paths)}
     used_infos = {Path(one.info_name) for one in chosen.values() if one.info_name}
     for path in dict.fromkeys(paths):
-        if path in chosen or not files.is_candidate(path.name):
+        if (path in chosen or not files.is_candidate(path.name)) and _is_document(path):
+            gathered.papers.append(Paper(path=path, name=_stored_name(path.name), named=True))
+        elif path in chosen or not files.is_candidate(path.name):
             others = (Path(name) for name in chosen[path].instead) if path in chosen else ()
             gathered.found.append(_named(path, instead=tuple(_named(other) for other in others)))
         elif path not in used_infos:
@@ -190,6 +235,17 @@ def _gather_named(paths: Sequence[Path], gathered: Gathered) -> None:
 
 def _named(path: Path, *, instead: tuple[Found, ...] = ()) -> Found:
     return Found(path=path, name=_stored_name(path.name), info=_info_beside(path), named=True, instead=instead)
+
+
+def _is_document(path: Path) -> bool:
+    """Say whether a file is a document by its content; what cannot be read is told later."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            return documents.is_document(stream.read(documents.HEAD), path.name)
+    except OSError:
+        return False
 
 
 def _info_beside(path: Path) -> Path | None:

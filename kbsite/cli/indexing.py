@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from citations import ingestion, lexical
@@ -41,24 +41,26 @@ class Indexed:
             note(f"{self.words} found by their words so far; to be found by meaning, {how}.")
 
 
-def run(videos: Iterable[int], *, wait: bool, quiet: bool) -> Indexed:
-    """Index what was added of these videos (primary keys). Words are found when this returns; meaning with ``wait``, or where that takes a moment only.
+def run(videos: Iterable[int], papers: Iterable[int] = (), *, wait: bool, quiet: bool) -> Indexed:
+    """Index what was added of these videos and documents (primary keys of their sources). Words are found when this returns; meaning with ``wait``,
+    or where that takes a moment only.
 
-    Ctrl-C while meaning is worked on leaves the rest to a worker, or to the next command.
+    Ctrl-C while documents are read, or meaning is worked on, leaves the rest to a worker, or to the next command.
     """
-    ours = Source.objects.filter(video__in=[*videos])
+    ours = Source.objects.filter(Q(video__in=[*videos]) | Q(pk__in=[*papers]))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
         bar = progress.add_task("Indexing words", total=None)
         _index_words(progress, bar)
-        if wait and not quiet:
-            contextual.announce()
-        if wait or not WorkerPulse.is_alive():
-            deadline = None if wait else time.monotonic() + PATIENCE_SECONDS
-            try:
+        try:
+            _read_documents(ours, progress, bar)
+            if wait and not quiet:
+                contextual.announce()
+            if wait or not WorkerPulse.is_alive():
+                deadline = None if wait else time.monotonic() + PATIENCE_SECONDS
                 _embed(ours, progress, bar, deadline)
-            except KeyboardInterrupt:
-                note("Stopped. What is embedded stays; the rest is found by its words.", "yellow")
+        except KeyboardInterrupt:
+            note("Stopped. What is read and embedded stays; the rest goes on later.", "yellow")
     lexical.merge()
     return _indexed(ours)
 
@@ -68,6 +70,14 @@ def _index_words(progress: Progress, bar: TaskID) -> None:
     while count := ingestion.index_words(most=WORDS_AT_ONCE):
         done += count
         progress.update(bar, completed=done, total=done + Source.objects.filter(state=State.PENDING).count())
+
+
+def _read_documents(ours: QuerySet[Source], progress: Progress, bar: TaskID) -> None:
+    def tell(source: Source) -> None:
+        progress.update(bar, description=_words(source, "Reading"), completed=source.done, total=source.total or None)
+
+    for source in ours.filter(state=State.PENDING).order_by("pk"):
+        ingestion.read_document(source.pk, on_progress=tell)
 
 
 def _embed(ours: QuerySet[Source], progress: Progress, bar: TaskID, deadline: float | None) -> None:
@@ -85,8 +95,8 @@ def _embed(ours: QuerySet[Source], progress: Progress, bar: TaskID, deadline: fl
             time.sleep(EVERY_SECONDS)  # another process has it in its hands
 
 
-def _words(source: Source) -> str:
-    return printable(f"Indexing {source.title}")[:60].replace("[", "(")
+def _words(source: Source, deed: str = "Indexing") -> str:
+    return printable(f"{deed} {source.title}")[:60].replace("[", "(")
 
 
 def _indexed(ours: QuerySet[Source]) -> Indexed:

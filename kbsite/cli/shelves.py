@@ -42,12 +42,13 @@ def add(name: str) -> Collection:
 def what_goes_with(thing: Video | Collection) -> str:
     """Count what deleting it deletes as well, in words."""
     if isinstance(thing, Video):
-        return _counted(thing.transcripts.count(), "transcript")
+        return counted(thing.transcripts.count(), "transcript")
     found = shelving.contents(thing)
     counts = ((found.videos, "video"), (found.transcripts, "transcript"), (found.feeds, "playlist or channel"), (found.jobs, "job"))
-    return ", ".join(_counted(count, noun) for count, noun in counts)
+    return ", ".join(counted(count, noun) for count, noun in counts)
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """Say how many of what there are."""
     plural = {"playlist or channel": "playlists or channels"}.get(noun, f"{noun}s")
     return f"{count} {noun if count == 1 else plural}"

@@ -1,5 +1,6 @@
 """The library: what is there, and adding to it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -40,11 +41,11 @@ def add(request: PageRequest) -> HttpResponse:
     """Queue addresses and files, or a pasted text; HTMX gets the jobs, which show their progress, a plain browser the Activity page."""
     request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
-    outcomes = _add_all(request, form)
+    form.checked(request.reach)
+    outcomes = add_all(request, form)
     if request.htmx:
         return fragment(request, "transcripts/_added.html", {"outcomes": outcomes})
-    for outcome in outcomes:
-        _tell(request, outcome)
+    tell(request, outcomes)
     return redirect("activity")
 
 
@@ -54,8 +55,9 @@ def find(request: PageRequest) -> HttpResponse:
     return redirect("video", pk=library.find_video(request.reach, request.GET.get("id", "")).pk)
 
 
-def _add_all(request: PageRequest, form: AddForm) -> list[Outcome]:
-    values = form.checked(request.reach)
+def add_all(request: PageRequest, form: AddForm) -> list[Outcome]:
+    """Queue or store all that is in a form that has been checked; what fails does not keep the rest out."""
+    values = form.cleaned_data
     outcomes = [_add_address(request, form, address) for address in form.addresses()]
     if values["files"]:
         outcomes.append(_add_files(request, form, list(form.uploads())))
@@ -104,11 +106,13 @@ def _add_text(form: AddForm) -> Outcome:
     return Outcome(name=title, video=stored.video)
 
 
-def _tell(request: PageRequest, outcome: Outcome) -> None:
-    if outcome.error:
-        messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
-    else:
-        messages.success(request, f"“{outcome.name}” is in the library." if outcome.video else f"“{outcome.name}” is queued.")
+def tell(request: PageRequest, outcomes: Iterable[Outcome]) -> None:
+    """Say on the next page what became of them."""
+    for outcome in outcomes:
+        if outcome.error:
+            messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
+        else:
+            messages.success(request, f"“{outcome.name}” is in the library." if outcome.video else f"“{outcome.name}” is queued.")
 
 
 def _choices(request: PageRequest) -> dict[str, object]:

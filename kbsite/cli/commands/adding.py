@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def add(
-    what: Annotated[list[str], typer.Argument(metavar="URL|FILE|DIR…", help="Addresses at YouTube, caption files, folders; - for a pasted panel.")],
+    what: Annotated[list[str], typer.Argument(metavar="URL|FILE|DIR…", help="Addresses at YouTube, caption files, documents, folders; - for a pasted panel.")],
     collection: InCollection = "",
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; can be repeated.", show_default=False)] = None,
     lang: Language = "",
@@ -24,7 +24,10 @@ def add(
     wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait until YouTube's videos are here, and all is found by meaning.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Add videos of YouTube, caption files, folders of them, or a transcript pasted into the standard input (-)."""
+    """Add videos of YouTube, caption files, documents (PDF, Markdown, text, HTML), folders of them, or a transcript pasted into the standard input (-).
+
+    What a file is, its content decides: words with times are a transcript, without them a document.
+    """
     scope = open_library()
     from kbsite.cli import addition
 

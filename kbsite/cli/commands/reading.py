@@ -100,11 +100,17 @@ def export(
 
 
 def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False) -> None:
-    """Delete a video and everything that came from it."""
+    """Delete a video, or a document by its id (see `kb sources`), and everything that came from it."""
     scope = open_library()
+    from citations import ingestion, sources
     from kbsite.cli import shelves
     from transcripts import library, shelving
 
+    if document := sources.find_document(scope, reference):
+        confirm(f"“{document.title}” goes, with its {shelves.counted(document.chunk_count, 'passage')}. Delete it?", yes=yes)
+        ingestion.remove(document)
+        print_json({"deleted": reference}) if as_json else say(f"Deleted “{document.title}”.")
+        return
     video = library.find_video(scope, reference, collection=collection)
     going = shelves.what_goes_with(video)
     confirm(f"“{video}” ({video.key}) goes, with {going}. Delete it?", yes=yes)

@@ -70,7 +70,7 @@ def test_where_the_best_format_cannot_be_read_another_one_of_the_recording_is_ta
 
 
 def test_a_folder_without_captions_is_said_to_be_one(kb: Kb, tmp_path: Path) -> None:
-    assert "No caption files" in kb("add", tmp_path).err
+    assert "nothing was added" in kb("add", tmp_path).err
 
 
 def test_what_is_too_long_for_a_name_is_refused(kb: Kb) -> None:
@@ -94,7 +94,7 @@ def test_a_folder_is_added_with_its_folders_and_what_is_no_transcript_is_skipped
     (tmp_path / ".hidden").mkdir()
     for name in ("a.vtt", "deep/b.vtt", "deep/er/c.vtt", ".hidden/d.vtt", ".e.vtt"):
         (tmp_path / name).write_bytes(VTT)
-    (tmp_path / "slides.pdf").write_bytes(b"%PDF")
+    (tmp_path / "slides.pptx").write_bytes(b"PK")
     (tmp_path / "notes.docx").write_bytes(b"PK")
     report = kb("add", tmp_path, "--json").json
     assert {video["id"] for video in report["videos"]} == {"a", "b", "c"}
