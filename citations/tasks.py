@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import ChannelError, OperationalError
 
-from citations import documents, indexing, ingestion, lexical, lock, migration
+from citations import documents, indexing, ingestion, lexical, live, lock, migration
 from citations.models import EmbeddingSpace, Source
 from transcripts.errors import KnowledgeBaseError
 
@@ -61,7 +61,8 @@ def advance_migration(pk: int) -> None:
 
 @shared_task
 def sweep() -> None:
-    """Take up new transcripts, let their words be found, and send what waits and was not sent or got lost."""
+    """Take up new transcripts, let their words be found, and send what waits and was not sent or got lost; cite what a dead process left of lectures."""
+    live.sweep()
     ingestion.index_words(most=100)
     dispatch()
     lexical.merge()
