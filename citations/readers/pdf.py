@@ -11,16 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge
+from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge, PageNotFound
 from citations.readers.child import Answer, Child, Ended, TookTooLong
 from citations.readers.layout import Glyphs, Line, lay_out
 from citations.readers.margins import REACH, Edges, edges, running
 from citations.readers.mending import mend
 from citations.readers.pages import Box, Entry, Facts, Paragraph, ReadPage
 from citations.readers.prose import Piece, Prose, compose
-from transcripts.errors import KnowledgeBaseError
 
 VERSION = "pdf 1"
 """Changes whenever the same file would give other pages; it goes into ``Document.read_by``."""
@@ -29,6 +28,8 @@ PICTURE_TYPE = "image/webp"
 PAGE_TIME = 20.0  # seconds for a page: a hundred times what a heavy one needs
 OPENING_TIME = 60.0
 LEAST_WIDTH, MOST_WIDTH = 50, 4_000  # pixels of a picture
+MOST_LOST = 3  # pages at the beginning, and none that can be read
+MOST_SLOW = 5  # pages that take too long; then it is not the page
 KEPT_PAGES = 64
 LEAST_OUTLINE = 3  # pages with entries; an outline of fewer tells nothing
 LONGEST_TITLE = 300  # characters
@@ -37,10 +38,8 @@ _PROGRAM = Path(__file__).with_name("pdfium.py")
 _READING, _DRAWING = Child(_PROGRAM), Child(_PROGRAM)
 
 
-class PageNotThere(KnowledgeBaseError):
-    """A page that the document does not have."""
-
-    code = "page_not_found"
+class _TooSlow(DocumentBroken):
+    """A page that took longer than any page should."""
 
 
 def describe(path: Path) -> Facts:
@@ -79,30 +78,31 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
     if facts.page_count > most_pages:
         raise DocumentTooLarge(f"The document has {facts.page_count} pages; at most {most_pages} are taken.")
     headings = _Headings(facts.outline, first)
-    lost = 0
+    lost = slow = 0
     for number in range(first, facts.page_count + 1):
         try:
-            yield _read_page(path, number, facts.page_count, headings)
-        except DocumentBroken:
-            lost += 1
-            if lost == number - first + 1 and (lost == 3 or number == facts.page_count):
+            page = _read_page(path, number, headings)
+        except DocumentBroken as error:
+            lost, slow = lost + 1, slow + isinstance(error, _TooSlow)
+            if slow == MOST_SLOW or (lost == number - first + 1 and (lost == MOST_LOST or number == facts.page_count)):
                 raise
-            yield ReadPage(number=number, text="", is_picture=True)
+            page = ReadPage(number=number, text="", is_picture=True)
+        yield page
 
 
 def render(path: Path, page: int, *, width: int) -> bytes:
     """Return a picture (WebP) of the page, ``width`` pixels wide; fewer where it would have more pixels than anybody can look at.
 
     Raises:
-        PageNotThere, DocumentEncrypted, DocumentBroken
+        PageNotFound, DocumentEncrypted, DocumentBroken
     """
     return _ask(_DRAWING, path, "render", PAGE_TIME, number=page, width=min(max(width, LEAST_WIDTH), MOST_WIDTH)).blobs[0]
 
 
 def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
     """Return where the characters [first, last) of the page's text stand on it as it is shown: a box for each piece of a line, in reading order."""
-    laid = _laid_out(_identity(path), page)
-    prose = _prose(path, page)
+    identity = _identity(path)
+    laid, prose = _laid_out(identity, page), _prose(identity, page)
     marked: OrderedDict[int, list[int]] = OrderedDict()
     for glyph, line in zip(prose.origin[max(0, first) : last], prose.lines[max(0, first) : last], strict=True):
         if glyph >= 0:
@@ -124,11 +124,12 @@ class _LaidOut:
     page_count: int
 
 
-Identity = tuple[str, int, int]  # path, bytes, time of the last change
+Identity: TypeAlias = tuple[str, int, int]  # path, inode, bytes: a file that is there is never changed, though its time is when it is used
 
 
-def _read_page(path: Path, number: int, page_count: int, headings: "_Headings") -> ReadPage:
-    laid, prose = _laid_out(_identity(path), number), _prose(path, number)
+def _read_page(path: Path, number: int, headings: "_Headings") -> ReadPage:
+    identity = _identity(path)
+    laid, prose = _laid_out(identity, number), _prose(identity, number)
     return ReadPage(
         number=number,
         text=prose.text,
@@ -141,8 +142,8 @@ def _read_page(path: Path, number: int, page_count: int, headings: "_Headings") 
     )
 
 
-def _prose(path: Path, number: int) -> Prose:
-    identity = _identity(path)
+@lru_cache(maxsize=16)
+def _prose(identity: Identity, number: int) -> Prose:
     laid = _laid_out(identity, number)
     near = range(max(1, number - REACH), min(laid.page_count, number + REACH) + 1)
     others = [(page, _edges_of(identity, page)) for page in near if page != number]
@@ -151,7 +152,7 @@ def _prose(path: Path, number: int) -> Prose:
 
 def _identity(path: Path) -> Identity:
     stat = path.stat()
-    return str(path), stat.st_size, stat.st_mtime_ns
+    return str(path), stat.st_ino, stat.st_size
 
 
 @lru_cache(maxsize=KEPT_PAGES)
@@ -262,7 +263,7 @@ def _ask(child: Child, path: Path, deed: str, seconds: float, **about: Any) -> A
     try:
         answer = child.ask({"do": deed, "path": str(path), **about}, seconds=seconds)
     except TookTooLong as error:
-        raise DocumentBroken(f"The PDF takes too long: no answer{_where(about)} within {seconds:.0f} seconds.") from error
+        raise _TooSlow(f"The PDF takes too long: no answer{_where(about)} within {seconds:.0f} seconds.") from error
     except Ended as error:
         raise DocumentBroken(f"The PDF cannot be read: the program that reads it failed{_where(about)}.") from error
     _check(answer.head.get("refused"), about)
@@ -277,6 +278,6 @@ def _check(refused: str | None, about: dict[str, Any]) -> None:
     if refused == "encrypted":
         raise DocumentEncrypted("The PDF opens only with a password.")
     if refused == "no such page":
-        raise PageNotThere(f"The document has no page {about.get('number')}.")
+        raise PageNotFound(f"The document has no page {about.get('number')}.")
     if refused:
         raise DocumentBroken(f"The PDF cannot be read{_where(about)}: it is damaged, or no PDF.")

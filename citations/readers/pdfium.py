@@ -26,7 +26,7 @@ try:
 except ImportError:  # a system without limits
     resource = None  # type: ignore[assignment]
 
-MEMORY = 3 * 1024**3  # bytes of addresses that the process may use
+MEMORY = 3 * 512 * 1024**2  # bytes of addresses that the process may use
 IDLE = 600  # seconds
 OPEN_DOCUMENTS = 3
 PAGES_AN_OPENING = 250  # after which a document is opened anew: PDFium keeps what it has parsed
@@ -35,6 +35,8 @@ MAX_PIXELS = 24_000_000  # of a picture
 MAX_ENTRIES = 5_000  # of an outline
 MAX_TITLE = 500  # characters
 QUALITY = 88  # of the WebP pictures
+FARTHEST = 1e6  # points
+NOWHERE = (-1.0,) * 6 + (1.0,)  # beside the page
 GENERATED, BOLD = 1, 2  # bits of a character's style; the next two count the quarter turns of its direction
 UNKNOWN = 0xFFFD  # for a glyph of which the file does not say what it means
 
@@ -52,7 +54,7 @@ class Documents:
     def find(self, path: str) -> pypdfium2.PdfDocument:
         """Return the document at ``path`` as it is on the disk now."""
         stat = Path(path).stat()
-        key = (path, stat.st_size, stat.st_mtime_ns)
+        key = (path, stat.st_ino, stat.st_size)
         document, uses = self._open.pop(key, (None, [0]))
         uses[0] += 1
         if document is not None and uses[0] > PAGES_AN_OPENING:
@@ -178,7 +180,11 @@ def _read(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any]
 def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
     if not 1 <= number <= len(document):
         raise Refused("no such page")
-    return document[number - 1]
+    page = document[number - 1]
+    if not all(0 < side < FARTHEST for side in page.get_size()):
+        page.close()
+        raise Refused("broken")
+    return page
 
 
 def _label(document: pypdfium2.PdfDocument, number: int) -> str:
@@ -202,7 +208,8 @@ def _characters(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> tuple["
         style, size = looks.of(index)
         styles.append(style)
         at_x, at_y = a * x.value + c * y.value + e, b * x.value + d * y.value + f
-        places.extend((min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), at_x, at_y, size))
+        place = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), at_x, at_y, size)
+        places.extend(place if all(abs(number) < FARTHEST for number in place) else NOWHERE)  # NaN is not either
     return codes, styles, places
 
 

@@ -108,7 +108,7 @@ def _style(kept: Sequence[_Written]) -> _Style:
     size = max(weights, key=lambda key: weights[key], default=10.0)
     steps = [b.line.base - a.line.base for a, b in pairwise(kept) if a.line.column == b.line.column and abs(a.line.main.size - size) < 0.6]
     usual = [step for step in steps if 0.9 * size < step < 2.2 * size]
-    return _Style(size, median(usual) if usual else 1.2 * size, {column: sorted(ends)[9 * (len(ends) - 1) // 10] for column, ends in rights.items()})
+    return _Style(size, median(usual) if usual else 1.2 * size, {column: sorted(ends)[-1 - (len(ends) - 1) // 10] for column, ends in rights.items()})
 
 
 def _begins(now: _Written, before: _Written, after: _Written | None, style: _Style) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge
+from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge, PageNotFound
 from citations.readers import pdf
 from citations.readers.pages import Box, Entry, ReadPage, Survey
 from tests.citations.readers import papers
@@ -197,7 +197,7 @@ def test_more_pages_than_are_taken_are_refused_before_any_is_read(tmp_path: Path
 
 
 def test_a_page_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(pdf.PageNotThere):
+    with pytest.raises(PageNotFound):
         pdf.render(papers.scanned(tmp_path / "a.pdf"), 3, width=100)
 
 
