@@ -49,6 +49,11 @@ class PageView:
         return self.page.number
 
     @property
+    def label(self) -> str:
+        """The number that is printed on it, where that is another one."""
+        return self.page.label if self.page.label != str(self.number) else ""
+
+    @property
     def previous(self) -> int | None:
         """The page before it."""
         return self.number - 1 if self.number > 1 else None

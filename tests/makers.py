@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from io import BytesIO
 from itertools import accumulate
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from citations import lexical
-from citations.models import Chunk, Kind, Source, State
+from citations import documents, lexical
+from citations.models import Chunk, Document, Kind, Page, Source, State
+from citations.readers.pages import ReadPage
 from transcripts import storing
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership, Role, Video
@@ -63,6 +65,21 @@ def make_document(collection: Collection, texts: Sequence[str], *, title: str = 
     source = Source.objects.create(collection=collection, kind=Kind.TEXT, title=title, state=State.WORDS)
     replace_chunks(source, texts)
     return source
+
+
+def make_paper(collection: Collection, pages: Sequence[Any], *, data: bytes = b"Notes on paper.", name: str = "paper.txt", title: str = "Paper") -> Source:
+    """Make the source of a file with these pages: texts, or pages as a reader gives them. What is in the file is not looked at."""
+    source = documents.add(collection, BytesIO(data), name=name, title=title).source
+    read = [ReadPage(number=number, text=page) if isinstance(page, str) else page for number, page in enumerate(pages, start=1)]
+    starts = accumulate((len(page.text) + 2 for page in read), initial=0)
+    rows = ((page, start) for page, start in zip(read, starts, strict=False))
+    Page.objects.bulk_create(
+        Page(document_id=source.pk, number=page.number, label=page.label, start=start, text=page.text, blocks=[list(block) for block in page.blocks])
+        for page, start in rows
+    )
+    Document.objects.filter(pk=source.pk).update(page_count=len(read), read_by="tests")
+    Source.objects.filter(pk=source.pk).update(state=State.READY, digest="0" * 64)
+    return Source.objects.get(pk=source.pk)
 
 
 def replace_chunks(source: Source, texts: Sequence[str]) -> None:

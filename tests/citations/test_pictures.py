@@ -1,0 +1,100 @@
+"""Pictures of pages: the sample textbook as it is drawn, and what is kept of it."""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from citations import pages, pictures
+from citations.models import Source
+from citations.readers import pdf
+from citations.readers.pages import ReadPage
+from citations.samples import TEXTBOOK
+from tests.makers import make_paper
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+pytestmark = pytest.mark.django_db
+
+QUOTE = "A small guard is placed between the program and the service."
+
+
+@lru_cache
+def textbook() -> tuple[ReadPage, ...]:
+    """Return the pages of the sample textbook, read once."""
+    return tuple(pdf.read(TEXTBOOK, most_pages=50))
+
+
+@pytest.fixture
+def book(collection: Collection, settings: Any, tmp_path: Path) -> Source:
+    settings.DATA_DIR = tmp_path
+    return make_paper(collection, textbook(), data=TEXTBOOK.read_bytes(), name=TEXTBOOK.name, title="Textbook")
+
+
+def kept(folder: Path) -> list[Path]:
+    """Return the pictures that are kept."""
+    return sorted(folder.rglob("*.webp"))
+
+
+def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source) -> None:
+    page = book.document.pages.get(text__contains=QUOTE)
+    first = page.start + page.text.index(QUOTE)
+    view = pages.show(scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="probe")
+    assert view.picture is not None
+    assert (view.picture.width, view.picture.height) == (800, 1130)
+    (box,) = view.quote_boxes
+    assert 0.1 < box.left < 0.15
+    assert 0.2 < box.top < 0.35
+    assert 0.5 < box.width < 0.75
+    assert 0.01 < box.height < 0.025
+    assert len(view.found_boxes) == len(view.found) >= 2
+    assert view.page.label == "10"
+    assert view.heading == "2.3 The circuit breaker"
+
+
+def test_ink_is_under_the_boxes_and_paper_beside_them(scope: Scope, book: Source) -> None:
+    page = book.document.pages.get(text__contains=QUOTE)
+    first = page.start + page.text.index(QUOTE)
+    (box,) = pages.show(scope, book.uuid, page.number, quote=(first, first + len(QUOTE))).quote_boxes
+    with Image.open(pictures.draw(book.document, page.number, width=1600)) as image:
+        grey = image.convert("L")
+        left, top, right, bottom = (
+            round(edge) for edge in (box.left * grey.width, box.top * grey.height, (box.left + box.width) * grey.width, (box.top + box.height) * grey.height)
+        )
+        assert grey.crop((left, top, right, bottom)).getextrema()[0] < 90
+        assert grey.crop((0, top, left - 4, bottom)).getextrema()[0] > 240
+
+
+def test_a_picture_is_drawn_once(book: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = pictures.draw(book.document, 3, width=800)
+    monkeypatch.setattr(pdf, "render", lambda *_, **__: pytest.fail("drawn again"))
+    assert pictures.draw(book.document, 3, width=800) == drawn
+    assert kept(tmp_path) == [drawn]
+    names = {pictures.name(book.document, number, width=width) for number in (3, 4) for width in pictures.WIDTHS}
+    assert len(names) == 6
+
+
+def test_what_was_not_looked_at_for_longest_goes_first(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    folder = tmp_path / "cache" / "pages" / "ab"
+    folder.mkdir(parents=True)
+    for age, name in enumerate(("new", "older", "oldest")):
+        path = folder / f"{name}.webp"
+        path.write_bytes(b"x" * 100)
+        os.utime(path, (1e9 - age, 1e9 - age))
+    pictures.prune(250)
+    assert [path.stem for path in kept(tmp_path)] == ["new", "older"]
+    pictures.prune(250)
+    assert len(kept(tmp_path)) == 2
+
+
+def test_a_page_that_cannot_be_drawn_is_shown_as_text(scope: Scope, collection: Collection, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    broken = make_paper(collection, ["What was read while it was whole."], data=b"%PDF-1.7 broken off", name="broken.pdf")
+    view = pages.show(scope, broken.uuid, 1, quote=(0, 4))
+    assert view.picture is None
+    assert view.quote == ((0, 4),)
+    assert kept(tmp_path) == []

@@ -1,0 +1,51 @@
+"""The sample library's textbook and lecture."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.make_textbook import make
+from citations import documents, samples
+from citations.models import Kind, LectureSession, Source
+from tests.citations.test_pictures import textbook
+from tests.makers import make_user
+from transcripts import samples as talks
+from transcripts.models import Collection
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_samples_are_stored_once_however_often_they_are_loaded() -> None:
+    first, second = samples.load(), samples.load()
+    assert (first.textbook.pk, first.lecture.pk) == (second.textbook.pk, second.lecture.pk)
+    assert Source.objects.filter(kind=Kind.PDF).count() == LectureSession.objects.count() == 1
+
+
+def test_the_lecture_is_a_talk_that_cites_the_textbook_and_nothing_else(collection: Collection) -> None:
+    ada = make_user("ada")
+    loaded = samples.load(collection, owner=ada)
+    assert loaded.lecture.collection == loaded.textbook.collection == collection
+    assert list(loaded.lecture.sources.all()) == [loaded.textbook]
+    assert loaded.lecture.transcript is not None
+    assert loaded.lecture.transcript.video.key == talks.LONG
+    assert loaded.lecture.owner == ada
+    assert (loaded.textbook.title, loaded.textbook.language, loaded.textbook.tags) == (samples.TITLE, "en", ["sample"])
+
+
+def test_the_textbook_is_read_with_its_outline_and_printed_numbers() -> None:
+    source = samples.load().textbook
+    documents.extract(source)
+    source.document.refresh_from_db()
+    assert source.document.page_count == 20
+    assert source.document.note == ""
+    assert [title for level, title, _ in source.document.outline if level == 1] == [
+        "1 Putting texts in order",
+        "2 Programs that are refused",
+        "3 Time beside text",
+    ]
+    assert [page.label for page in textbook()] == ["i", "ii", *(str(number) for number in range(1, 19))]
+    assert not any("Counting, Waiting, Keeping Time" in page.text for page in textbook()[2:])  # the running head
+
+
+def test_the_textbook_is_what_its_script_makes(tmp_path: Path) -> None:
+    assert make(tmp_path / "book.pdf").read_bytes() == samples.TEXTBOOK.read_bytes()
