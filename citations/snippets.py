@@ -24,17 +24,17 @@ def snippet(text: str, words: str = "") -> str:
         return line
     spans = matched_spans(line, words)
     ends = [match.end() for match in _ENDS.finditer(line)]
-    start = max(_starts(line, spans, ends), key=lambda at: _matches(spans, at))  # of equal ones the first
+    start = max(_starts(line, spans, ends), key=lambda one: (_seen(spans, one[0]), one[1], -_lead(spans, one[0])))[0]
     return line[start : _end(line, start, ends)].strip()
 
 
-def _starts(line: str, spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> Iterator[int]:
-    """Yield where it may begin, the best first: at the beginning, at a sentence, a little before a word that is looked for."""
+def _starts(line: str, spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> Iterator[tuple[int, bool]]:
+    """Yield where it may begin, and whether a sentence begins there: or else a little before a word that is looked for, or as late as can be."""
     last = _border(line, len(line) - MOST)
-    yield 0
-    yield from (at + 1 for at in ends if at < last)
-    yield from (min(_border(line, first - _BEFORE), last) for first, _ in spans)
-    yield last
+    yield 0, True
+    yield from ((at + 1, True) for at in ends if at < last)
+    yield from ((min(_border(line, first - _BEFORE), last), False) for first, _ in spans)
+    yield last, False
 
 
 def _border(line: str, at: int) -> int:
@@ -45,8 +45,14 @@ def _border(line: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _matches(spans: Sequence[tuple[int, int]], start: int) -> int:
+def _seen(spans: Sequence[tuple[int, int]], start: int) -> int:
+    """Count the words that are seen from a place on."""
     return sum(start <= first and last <= start + MOST for first, last in spans)
+
+
+def _lead(spans: Sequence[tuple[int, int]], start: int) -> int:
+    """Return how many characters stand before the first of them, or before the place where there is none."""
+    return next((first - start for first, _ in spans if first >= start), start)
 
 
 def _end(line: str, start: int, ends: Sequence[int]) -> int:
