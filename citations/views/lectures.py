@@ -16,7 +16,7 @@ from citations import lectures, live, sentences
 from citations.errors import KnowledgeBaseError, LectureNotFound
 from citations.models import Citation, LectureSession, Outcome, Segment, Source, SourceQuerySet, State, Window
 from citations.views.lecture_forms import MOST_SHOWN, TALKS_SHOWN, AdvanceForm, NewLectureForm, SayForm, number_of
-from transcripts.errors import TranscriptNotFound
+from transcripts.errors import Forbidden, TranscriptNotFound
 from transcripts.models import Collection, Transcript
 from transcripts.views.requests import PageRequest, done, fragment
 
@@ -51,6 +51,8 @@ def new(request: PageRequest) -> HttpResponse:
     request.caller.require_write()
     try:
         session = _begun(request, values)
+    except Forbidden:
+        raise
     except KnowledgeBaseError as error:
         return render(request, "citations/lecture_new.html", {**_offered(request, values), "error": error}, status=422)
     live.prepare(session)

@@ -5,6 +5,7 @@ The tools of the MCP endpoint are walked in the same way in `tests/kbsite/mcp/te
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from io import BytesIO
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,10 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from reportlab.pdfgen.canvas import Canvas
 
+from citations import happenings
+from citations.models import Citation, Document, DocumentPart, LectureSession, Outcome, Page, Source, Window
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken
 from tests.kbsite.mcp_walk import TOOL_CALLS
@@ -85,6 +89,25 @@ PAGES = [
     Door("POST", "sources/<uuid:source_id>/index/"),
     Door("GET", "sources/<uuid:source_id>/delete/"),
     Door("POST", "sources/<uuid:source_id>/delete/"),
+    Door("POST", "sources/add/", "thing", {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"}),
+    Door("GET", "sources/<uuid:source_id>/state/"),
+    Door("GET", "sources/<uuid:source_id>/pages/<int:number>/"),
+    Door("GET", "sources/<uuid:source_id>/pages/<int:number>/image/"),
+    Door("GET", "sources/<uuid:source_id>/file/"),
+    Door("GET", "lectures/", "list"),
+    Door("GET", "lectures/new/", "list"),
+    Door("POST", "lectures/new/", "thing", {"collection": "secrets", "title": "New"}),
+    Door("GET", "lectures/<uuid:lecture_id>/"),
+    Door("GET", "lectures/<uuid:lecture_id>/windows/<int:index>/"),
+    Door("GET", "lectures/<uuid:lecture_id>/citations/"),
+    Door("GET", "lectures/<uuid:lecture_id>/figures/"),
+    Door("GET", "lectures/<uuid:lecture_id>/notes.md"),
+    Door("POST", "lectures/<uuid:lecture_id>/say/", "thing", {"text": "Hello."}),
+    Door("POST", "lectures/<uuid:lecture_id>/advance/", "thing", {"position": "1000"}),
+    Door("POST", "lectures/<uuid:lecture_id>/end/"),
+    Door("POST", "lectures/<uuid:lecture_id>/again/"),
+    Door("GET", "lectures/<uuid:lecture_id>/delete/"),
+    Door("POST", "lectures/<uuid:lecture_id>/delete/"),
     Door("GET", "collections/", "list"),
     Door("POST", "collections/create/", "own", {"name": "New"}),
     Door("GET", "collections/<int:pk>/"),
@@ -109,6 +132,19 @@ OPERATIONS = [
     Door("POST", "api/v1/sources/<source_id>/index"),
     Door("PUT", "api/v1/marks", "note", {"query": "networks", "chunk": "{chunks}", "right": True}, json=True),
     Door("DELETE", "api/v1/marks", "note"),
+    Door("POST", "api/v1/sessions", "thing", {"collection": "secrets"}, json=True),
+    Door("GET", "api/v1/sessions", "list"),
+    Door("GET", "api/v1/sessions/<session_id>"),
+    Door("DELETE", "api/v1/sessions/<session_id>"),
+    Door("POST", "api/v1/sessions/<session_id>/segments", "thing", {"text": "Hello."}, json=True),
+    Door("POST", "api/v1/sessions/<session_id>/replay", "thing", {"position": 1000}, json=True),
+    Door("POST", "api/v1/sessions/<session_id>/end"),
+    Door("GET", "api/v1/sessions/<session_id>/events"),
+    Door("GET", "api/v1/sessions/<session_id>/citations"),
+    Door("GET", "api/v1/sessions/<session_id>/statistics"),
+    Door("GET", "api/v1/sessions/<session_id>/export"),
+    Door("POST", "api/v1/rag/query", "thing", {"session_id": "{lecture}", "transcript_text": "Hello.", "window_index": 7}, json=True),
+    Door("GET", "api/v1/citations/<citation_id>"),
     Door("GET", "api/v1/docs", "list"),
     Door("GET", "api/v1/openapi.json", "list"),
 ]
@@ -186,13 +222,19 @@ class House:
 
     def ids_of(self, *, absent: bool) -> dict[str, Any]:
         """Return the ids of the secret things, or ids of nothing."""
-        return dict.fromkeys(self.ids, 987654) | {"key": "absent", "source": UUID(int=7)} if absent else self.ids
+        return (
+            dict.fromkeys(self.ids, 987654) | {"key": "absent"} | dict.fromkeys(("source", "book", "lecture", "citation"), UUID(int=7)) if absent else self.ids
+        )
 
     def path(self, door: Door, *, absent: bool = False) -> str:
         """Fill a route's gaps with the ids of the secret things, or with ids of nothing."""
         ids = self.ids_of(absent=absent)
         kind = next((name for name in KINDS if f"{name}/<" in door.route or f"{name}/(" in door.route), "")
         filled = door.route.replace("<path:video_id>", str(ids["key"])).replace("<job_id>", str(ids["jobs"]))
+        for gap, name in (("<uuid:lecture_id>", "lecture"), ("<session_id>", "lecture"), ("<citation_id>", "citation")):
+            filled = filled.replace(gap, str(ids[name]))
+        if "/pages/" in door.route or "/file/" in door.route:
+            filled = filled.replace("<uuid:source_id>", str(ids["book"])).replace("<int:number>", "1")
         for gap in ("(?P<uuid>[0-9a-f-]{36})", "<uuid:source_id>", "<source_id>"):
             filled = filled.replace(gap, str(ids["source"]))
         filled = filled.replace("<str:secret>", "nothing").replace("<str:form>", "vtt").replace("<int:index>", "0").replace("<int:user>", str(ids["user"]))
@@ -203,8 +245,8 @@ class House:
 
     def send(self, client: Client, door: Door, *, absent: bool = False) -> Any:
         """Open a door as a client."""
-        chunk = self.ids_of(absent=absent)["chunks"]
-        body = {name: chunk if value == "{chunks}" else value for name, value in door.body.items()}
+        ids = self.ids_of(absent=absent)
+        body = {name: ids.get(value.strip("{}"), value) if isinstance(value, str) and value.startswith("{") else value for name, value in door.body.items()}
         if "sources/files" in door.route:
             body["files"] = _file()
         options: dict[str, Any] = {"content_type": "application/json"} if door.json else {}
@@ -227,6 +269,12 @@ def house(db: None) -> House:
     token, _ = ApiToken.issue(owner, name=SECRET)
     source = make_source(video, texts=[SECRET])
     member = make_user("colleague", collection=shelf, role=Role.EDITOR).memberships.get()
+    book = make_book(shelf)
+    lecture = LectureSession.objects.create(collection=shelf, owner=owner, title=SECRET, transcript=video.transcripts.get(), window_count=1)
+    window = Window.objects.create(session=lecture, index=0, text=SECRET, outcome=Outcome.CITED)
+    where = {"span_start": 0, "span_end": len(SECRET), "digest": "d", "page": 1, "relevance_score": 0.9, "quote": SECRET, "snippet": SECRET}
+    citation = Citation.objects.create(session=lecture, window=window, window_index=0, rank=1, source=book, **where)
+    happenings.tell(lecture, [("segment", {"text": SECRET})])
     ids = {
         "videos": video.pk,
         "key": video.key,
@@ -239,8 +287,26 @@ def house(db: None) -> House:
         "transcripts": video.transcripts.get().pk,
         "source": source.uuid,
         "chunks": source.chunks.get().pk,
+        "book": book.uuid,
+        "lecture": lecture.uuid,
+        "citation": citation.uuid,
     }
     return House(shelf=shelf, owner=owner, outsider=outsider, ids=ids)
+
+
+def make_book(shelf: Collection) -> Source:
+    """Make a PDF of one page, as it is stored once it has been read."""
+    file = BytesIO()
+    sheet = Canvas(file)
+    sheet.drawString(72, 720, SECRET)
+    sheet.save()
+    data = file.getvalue()
+    book = Source.objects.create(collection=shelf, kind="pdf", title=SECRET, characters=len(SECRET))
+    about = {"name": "secret.pdf", "media_type": "application/pdf", "size": len(data), "digest": sha256(data).hexdigest(), "read_by": "pdf-1", "page_count": 1}
+    document = Document.objects.create(source=book, **about)
+    DocumentPart.objects.create(document=document, ordinal=0, data=data)
+    Page.objects.create(document=document, number=1, start=0, text=SECRET, blocks=[[0, len(SECRET), "", False]])
+    return book
 
 
 def signed_in(user: User | None) -> Client:

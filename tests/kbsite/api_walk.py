@@ -1,7 +1,7 @@
 """One call of each operation of both APIs, with the least it needs, for the walks that try every operation as every kind of caller.
 
 ``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``, ``{membership}``,
-``{source}`` and ``{chunk}`` in a path, and ``{slug}``, ``{username}`` and ``{chunk}``
+``{source}``, ``{chunk}``, ``{session}`` and ``{citation}`` in a path, and ``{slug}``, ``{username}``, ``{chunk}`` and ``{session}``
 in a body, stand for things of the collection that is tried. An operation that is served but missing here fails a test.
 """
 
@@ -45,6 +45,19 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", f"{V1}sources/{{source}}/index"),
     Operation("PUT", f"{V1}marks", {"query": "networks", "chunk": "{chunk}", "right": True}),
     Operation("DELETE", f"{V1}marks?query=networks&chunk={{chunk}}"),
+    Operation("POST", f"{V1}sessions", {"collection": "{slug}"}),
+    Operation("GET", f"{V1}sessions", names=False),
+    Operation("GET", f"{V1}sessions/{{session}}"),
+    Operation("DELETE", f"{V1}sessions/{{session}}"),
+    Operation("POST", f"{V1}sessions/{{session}}/segments", {"text": "Networks learn from their errors."}),
+    Operation("POST", f"{V1}sessions/{{session}}/replay", {"position": 1_000}),
+    Operation("POST", f"{V1}sessions/{{session}}/end"),
+    Operation("GET", f"{V1}sessions/{{session}}/events"),
+    Operation("GET", f"{V1}sessions/{{session}}/citations"),
+    Operation("GET", f"{V1}sessions/{{session}}/statistics"),
+    Operation("GET", f"{V1}sessions/{{session}}/export"),
+    Operation("POST", f"{V1}rag/query", {"session_id": "{session}", "transcript_text": "Networks learn.", "window_index": 7}),
+    Operation("GET", f"{V1}citations/{{citation}}"),
     Operation("GET", f"{V1}openapi.json", names=False),
     Operation("GET", f"{V1}docs", names=False),
     Operation("GET", CONTENT, names=False),

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from kbsite.auth import caller_of_token, everything, scope_of
+from kbsite.auth import Caller, caller_of_token, everything, scope_of
 from kbsite.models import ApiToken, SignInLink
 from tests.makers import make_user
 from transcripts.errors import Forbidden, NotSignedIn
@@ -56,6 +56,22 @@ def test_a_reading_token_writes_nothing(collection: Collection) -> None:
     assert not caller.scope.writable
     with pytest.raises(Forbidden):
         caller.require_write()
+
+
+def test_what_goes_on_for_long_ends_with_the_right_to_read(collection: Collection, other: Collection) -> None:
+    user = make_user(collection=collection)
+    token, text = ApiToken.issue(user, name="stream")
+    by_token, by_session = caller_of_token(text), Caller(user=user, scope=scope_of(user))
+    assert by_token.still_reads(collection.pk)
+    assert not by_token.still_reads(other.pk)
+    token.revoke()
+    assert not by_token.still_reads(collection.pk)
+    assert by_session.still_reads(collection.pk)
+    type(user).objects.filter(pk=user.pk).update(is_active=False)
+    assert not by_session.still_reads(collection.pk)
+    type(user).objects.filter(pk=user.pk).update(is_active=True)
+    user.memberships.all().delete()
+    assert not by_session.still_reads(collection.pk)
 
 
 def test_an_unknown_expired_or_revoked_token_and_one_of_a_switched_off_user_are_refused(collection: Collection) -> None:

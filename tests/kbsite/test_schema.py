@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 import schemathesis
 from django.contrib.auth.models import User
+from django.http import StreamingHttpResponse
 from django.test import Client
 from django.test.client import ClientHandler
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as openapi
 
+from citations.models import Citation, LectureSession, Outcome, Window
 from kbsite.api import api
 from kbsite.content.views import router
 from kbsite.models import ApiToken
@@ -48,7 +50,12 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
     video = make_video(collection)
     make_user("grace")
     source = make_source(video, texts=["Networks learn."])
+    session = LectureSession.objects.create(collection=collection, title="Networks", transcript=video.transcripts.get(), window_count=1)
+    window = Window.objects.create(session=session, index=0, text="Networks learn.", outcome=Outcome.CITED)
+    where = {"span_start": 0, "span_end": 15, "digest": "d", "relevance_score": 0.9, "quote": "Networks learn.", "snippet": "Networks learn."}
     return {
+        "session": session.uuid,
+        "citation": Citation.objects.create(session=session, window=window, window_index=0, rank=1, source=source, **where).uuid,
         "source": source.uuid,
         "chunk": source.chunks.get().pk,
         "slug": collection.slug,
@@ -103,6 +110,7 @@ def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(user:
     for result in schema.get_all_operations():
         operation: Any = result.ok()  # type: ignore[union-attr]
         ids = {"video_id": things["video_id"], "job_id": things["job"], "source_id": str(things["source"])}
+        ids |= {"session_id": str(things["session"]), "citation_id": str(things["citation"])}
         given_ids = {name: value for name, value in ids.items() if f"{{{name}}}" in operation.path}
         strategy = operation.as_strategy(generation_mode=mode, path_parameters=given_ids if known and given_ids else None)
         _try(strategy, headers=headers, statuses=statuses)
@@ -114,10 +122,13 @@ def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(user:
 
 
 def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Serve as WSGI asks, but inside this test's transaction: Django's own handler would close the connection after each request."""
+    """Serve as WSGI asks, but inside this test's transaction: Django's own handler would close the connection after each request.
+
+    Of a stream of events, which goes on for long, nothing is read.
+    """
     response = ClientHandler(enforce_csrf_checks=False)(environ)
     start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
-    return [response.getvalue()]
+    return [b"" if isinstance(response, StreamingHttpResponse) else response.getvalue()]
 
 
 def _try(strategy: Any, *, headers: dict[str, str], statuses: "Counter[int]") -> None:
