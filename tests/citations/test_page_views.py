@@ -36,7 +36,7 @@ def book(collection: Collection, settings: Any, tmp_path: Path) -> Source:
 def text_of(response: Any) -> str:
     """Return an answer's HTML."""
     assert response.status_code == 200
-    return response.content.decode()
+    return str(response.content.decode())
 
 
 def address_of(source: Source, number: int = 1) -> str:

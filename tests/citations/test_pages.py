@@ -82,7 +82,7 @@ def test_a_recording_has_no_pages_and_no_file(scope: Scope, collection: Collecti
         pages.file_of(scope, talk.uuid)
 
 
-@pytest.mark.parametrize("ask", [lambda *at: pages.show(*at, 1), lambda *at: pages.find_in(*at, "rate"), pages.file_of])
+@pytest.mark.parametrize("ask", [lambda scope, at: pages.show(scope, at, 1), lambda scope, at: pages.find_in(scope, at, "rate"), pages.file_of])
 def test_what_lies_outside_the_scope_is_as_absent_as_what_does_not_exist(paper: Source, ask: Callable[..., object]) -> None:
     for reference in (paper.uuid, uuid4()):
         with pytest.raises(SourceNotFound):
