@@ -9,7 +9,7 @@ from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import acquisition, conf, library, storing
-from transcripts.api.answered import JobOut, JobsOut, StoredOut, VideoReadingOut, VideoSearchOut, YouTubeOut, answers
+from transcripts.api.answered import JobOut, JobsOut, VideoReadingOut, VideoSearchOut, YouTubeOut, answers
 from transcripts.api.sent import DownloadIn, FilesIn, JobId, JobsIn, Reach, ReadingIn, SearchIn, SourceIn, VideoId
 from transcripts.errors import TooLarge
 from transcripts.models import Job, WorkerPulse, YouTubeGate
@@ -31,9 +31,8 @@ class Request(HttpRequest):
 # Adding
 
 
-@router.post("sources", response=answers({201: StoredOut, 202: JobOut}, 404, 409, 413), summary="Add a video, playlist, channel or text")
-def add_source(request: Request, source: SourceIn) -> Status[Any]:
-    """Queue an address of YouTube (202, with the job; an unfinished job for the same is answered as it is), or store a text at once (201)."""
+def add_one(request: Request, source: SourceIn) -> Status[Any]:
+    """Queue an address of YouTube, or store a text at once. The operation is in citations, which takes documents at the same address."""
     request.caller.require_write()
     shelf = library.shelf(request.reach, source.collection)
     if source.text:
@@ -55,7 +54,7 @@ def add_files(request: Request, files: File[list[UploadedFile]], about: Form[Fil
     """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
     request.caller.require_write()
     shelf = library.shelf(request.reach, about.collection)
-    job = acquisition.request_files(shelf, _contents(files), language=about.language, tags=about.tags, by=request.caller.user)
+    job = acquisition.request_files(shelf, contents(files), language=about.language, tags=about.tags, by=request.caller.user)
     return _queued(job)
 
 
@@ -160,7 +159,8 @@ def _queued(job: Job) -> Status[Any]:
     return Status(202, job)
 
 
-def _contents(files: list[UploadedFile]) -> Iterator[tuple[str, bytes]]:
+def contents(files: list[UploadedFile]) -> Iterator[tuple[str, bytes]]:
+    """Give the files' names and bytes, one at a time. Raises ``TooLarge`` before reading any."""
     limit = UPLOADS_AT_ONCE * conf.max_upload_bytes()
     if sum(file.size or 0 for file in files) > limit:
         raise TooLarge(f"Together the files have more than {limit:,} bytes.", hint="Send them in several requests.")
