@@ -32,7 +32,7 @@ MOST_LOST = 3  # pages at the beginning, and none that can be read
 MOST_SLOW = 5  # pages that take too long; then it is not the page
 KEPT_PAGES = 64
 LEAST_OUTLINE = 3  # pages with entries; an outline of fewer tells nothing
-LONGEST_TITLE = 300  # characters
+LONGEST_TITLE, LEAST_SECTION = 300, 200  # characters
 
 _PROGRAM = Path(__file__).with_name("pdfium.py")
 _READING, _DRAWING = Child(_PROGRAM), Child(_PROGRAM)
@@ -59,12 +59,6 @@ def describe(path: Path) -> Facts:
         language=_clean(facts["language"]),
         outline=tuple(entry for entry in outline if entry.title),
     )
-
-
-def _told(text: str) -> str:
-    """Return what people wrote, nothing for what programs write when nobody did."""
-    text = _clean(text)
-    return "" if text.casefold().strip("()") in ("untitled", "anonymous", "unspecified", "unknown", "none") else text
 
 
 def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
@@ -120,7 +114,7 @@ class _LaidOut:
     glyphs: Glyphs
     lines: list[Line]
     label: str
-    objects: int
+    is_drawn_on: bool
     page_count: int
 
 
@@ -135,7 +129,7 @@ def _read_page(path: Path, number: int, headings: "_Headings") -> ReadPage:
         text=prose.text,
         label=laid.label,
         blocks=tuple(headings.paragraphs(number, prose)),
-        is_picture=not prose.text and laid.objects > 0,
+        is_picture=not prose.text and laid.is_drawn_on,
         words=prose.words,
         mended=prose.mended,
         garbled=prose.garbled,
@@ -160,7 +154,7 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
     answer = _ask(_READING, Path(identity[0]), "read", PAGE_TIME, number=number)
     glyphs = _glyphs(answer)
     head = answer.head
-    return _LaidOut(glyphs, lay_out(glyphs), _clean(head["label"]), head["objects"], head["page_count"])
+    return _LaidOut(glyphs, lay_out(glyphs), _clean(head["label"]), head["is_drawn_on"], head["page_count"])
 
 
 def _glyphs(answer: Answer) -> Glyphs:
@@ -207,19 +201,27 @@ class _Headings:
         self._now = self._by_page[max(before)][-1] if before and self._has_outline else ""
 
     def paragraphs(self, number: int, prose: Prose) -> Iterator[Paragraph]:
-        """Yield the page's paragraphs."""
+        """Yield the page's paragraphs. What looks like a heading begins a section unless only a few words have passed since the last one."""
         titles = list(self._by_page.get(number, ())) if self._has_outline else []
         starts = self._starts(titles, prose)
-        before_is_heading = False
+        section = -LEAST_SECTION  # where the last one began
+        follows_heading = False
         for place, piece in enumerate(prose.pieces):
-            title = starts.get(place, "" if self._has_outline or not piece.is_heading else _title(prose, piece))
-            if title:
-                self._now = f"{self._now} {title}"[:LONGEST_TITLE] if before_is_heading and place not in starts else title
-            is_new = place in starts or (piece.is_heading and not before_is_heading)
-            before_is_heading = piece.is_heading or place in starts
+            self._pass(prose, piece, starts.get(place), follows_heading=follows_heading)
+            is_new = place in starts or (piece.is_heading and not follows_heading and piece.first - section >= LEAST_SECTION)
+            section = piece.first if is_new else section
+            follows_heading = piece.is_heading or place in starts
             yield Paragraph(piece.first, piece.last, self._now, is_new)
         if titles and not prose.pieces:
             self._now = titles[-1]
+
+    def _pass(self, prose: Prose, piece: Piece, title: str | None, *, follows_heading: bool) -> None:
+        """Note which heading holds from a paragraph on; a heading right below another goes on with it."""
+        if title is not None:
+            self._now = title
+        elif piece.is_heading and not self._has_outline:
+            own = _clean(prose.text[piece.first : piece.last])
+            self._now = (f"{self._now} {own}" if follows_heading else own)[:LONGEST_TITLE]
 
     def _starts(self, titles: list[str], prose: Prose) -> dict[int, str]:
         """Say which paragraphs the outline's titles of the page begin at: those that say the same, else the first one for the first of them."""
@@ -246,14 +248,16 @@ def _letters(text: str) -> str:
     return "".join(letter for letter in text.casefold() if letter.isalpha())
 
 
-def _title(prose: Prose, piece: Piece) -> str:
-    return _clean(prose.text[piece.first : piece.last])[:LONGEST_TITLE]
-
-
 def _clean(text: str) -> str:
     """Return a title on one line, without what must not reach a database."""
     letters = (letter if letter.isprintable() else " " for letter in mend(text).text)
     return " ".join("".join(letters).split())
+
+
+def _told(text: str) -> str:
+    """Return what people wrote, nothing for what programs write when nobody did."""
+    text = _clean(text)
+    return "" if text.casefold().strip("()") in ("untitled", "anonymous", "unspecified", "unknown", "none") else text
 
 
 # Errors

@@ -31,6 +31,7 @@ IDLE = 600  # seconds
 OPEN_DOCUMENTS = 3
 PAGES_AN_OPENING = 250  # after which a document is opened anew: PDFium keeps what it has parsed
 MAX_CHARACTERS = 200_000  # of a page; the rest is dropped
+MAX_OBJECTS, FEW_PATHS = 10_000, 20
 MAX_PIXELS = 24_000_000  # of a picture
 MAX_ENTRIES = 5_000  # of an outline
 MAX_TITLE = 500  # characters
@@ -170,7 +171,7 @@ def _read(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any]
         finally:
             text.close()
         width, height = page.get_size()
-        header = {"width": width, "height": height, "objects": pdfium.FPDFPage_CountObjects(page), "label": _label(document, request["number"])}
+        header = {"width": width, "height": height, "is_drawn_on": _is_drawn_on(page), "label": _label(document, request["number"])}
         header["page_count"] = len(document)
     finally:
         page.close()
@@ -185,6 +186,13 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
         page.close()
         raise Refused("broken")
     return page
+
+
+def _is_drawn_on(page: pypdfium2.PdfPage) -> bool:
+    """Say whether there is a picture on the page, or much that is drawn: more than the rules and frames of an empty page."""
+    count = pdfium.FPDFPage_CountObjects(page)
+    types = [pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, index)) for index in range(min(count, MAX_OBJECTS))]
+    return bool({pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM}.intersection(types)) or types.count(pdfium.FPDF_PAGEOBJ_PATH) > FEW_PATHS
 
 
 def _label(document: pypdfium2.PdfDocument, number: int) -> str:

@@ -106,18 +106,19 @@ def _style(kept: Sequence[_Written]) -> _Style:
         weights[round(one.line.main.size * 2) / 2] += len(one.text)
         rights.setdefault(one.line.column, []).append(one.line.right)
     size = max(weights, key=lambda key: weights[key], default=10.0)
-    steps = [b.line.base - a.line.base for a, b in pairwise(kept) if a.line.column == b.line.column and abs(a.line.main.size - size) < 0.6]
-    usual = [step for step in steps if 0.9 * size < step < 2.2 * size]
-    return _Style(size, median(usual) if usual else 1.2 * size, {column: sorted(ends)[-1 - (len(ends) - 1) // 10] for column, ends in rights.items()})
+    ends = {column: sorted(those)[-1 - (len(those) - 1) // 10] for column, those in rights.items()}
+    full = [(a.line, b.line) for a, b in pairwise(kept) if a.line.column == b.line.column and a.line.right > ends[a.line.column] - 3 * size]
+    steps = [b.base - a.base for a, b in full if abs(a.main.size - size) < 0.6 and 0.9 * size < b.base - a.base < 2.2 * size]
+    return _Style(size, median(steps) if steps else 1.2 * size, ends)
 
 
 def _begins(now: _Written, before: _Written, after: _Written | None, style: _Style) -> bool:
     """Say whether a paragraph begins with the line."""
     line, last = now.line, before.line
-    if line.column != last.column or _is_other(now, before, style):
-        return True
     ends = bool(SENTENCE_END.search(before.text))
-    missing = style.rights[line.column] - last.right  # points that the line before is shorter than others
+    missing = style.rights[last.column] - last.right  # points that the line before is shorter than others
+    if line.column != last.column or _is_other(now, before, style) or _is_apart(line, last, style, ends=ends, is_short=missing > 2 * style.size):
+        return True
     if BULLET.match(now.text) and (ends or missing > 2 * style.size):
         return True
     if after is not None and _is_indented(line, last, after.line, 0.8 * style.size):
@@ -126,12 +127,15 @@ def _begins(now: _Written, before: _Written, after: _Written | None, style: _Sty
 
 
 def _is_other(now: _Written, before: _Written, style: _Style) -> bool:
-    """Say whether a line looks other than the one before it, or stands apart from it. Of a few characters, as in formulas, the size tells nothing."""
-    size, last = now.line.main.size, before.line.main.size
-    if abs(size - last) >= 0.12 * style.size and min(len(now.text), len(before.text)) >= 4:
-        return True
-    usual = max(style.pitch * last / style.size, last)
-    return now.line.base - before.line.base > 1.45 * usual or now.line.is_bold != before.line.is_bold
+    """Say whether a line looks other than the one before it. Of a few characters, as in formulas, the size tells nothing."""
+    away = abs(now.line.main.size - before.line.main.size)
+    return (away >= 0.12 * style.size and min(len(now.text), len(before.text)) >= 4) or now.line.is_bold != before.line.is_bold
+
+
+def _is_apart(line: Line, before: Line, style: _Style, *, ends: bool, is_short: bool) -> bool:
+    """Say whether there is more room between two lines than within a paragraph, where formulas may drive lines apart."""
+    usual = max(style.pitch * before.main.size / style.size, before.main.size)
+    return line.base - before.base > (1.2 if ends else 1.3 if is_short else 1.45) * usual
 
 
 def _is_indented(line: Line, before: Line, after: Line, least: float) -> bool:
