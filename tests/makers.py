@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from reportlab.pdfgen.canvas import Canvas
 
 from citations import documents, lexical
 from citations.models import Chunk, Document, Kind, Page, Source, State
@@ -80,6 +81,18 @@ def make_paper(collection: Collection, pages: Sequence[Any], *, data: bytes = b"
     Document.objects.filter(pk=source.pk).update(page_count=len(read), read_by="tests")
     Source.objects.filter(pk=source.pk).update(state=State.READY, digest="0" * 64)
     return Source.objects.get(pk=source.pk)
+
+
+def make_pdf(pages: Sequence[str]) -> bytes:
+    """Write a PDF with a line of text on each page."""
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=(420, 594), invariant=1)
+    for text in pages:
+        canvas.setFont("Times-Roman", 11)
+        canvas.drawString(40, 500, text)
+        canvas.showPage()
+    canvas.save()
+    return file.getvalue()
 
 
 def replace_chunks(source: Source, texts: Sequence[str]) -> None:

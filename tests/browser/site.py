@@ -19,7 +19,7 @@ from django.utils import timezone
 from citations import ingestion
 from citations.errors import ModelRefused
 from citations.models import Source
-from tests.makers import caption_json, make_cues, make_document
+from tests.makers import caption_json, make_cues, make_paper, make_pdf, replace_chunks
 from transcripts import samples, storing
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Video
@@ -46,14 +46,12 @@ bare = Video.objects.create(collection=library, key="bare", title="Nothing said 
 ingestion.index_words()
 for source in Source.objects.waiting():
     ingestion.ingest(source.pk)
-book = make_document(
-    library,
-    ["The error of the last layer runs backwards through the network.", "Each weight follows its gradient.", "<b>Bold</b> networks forget."],
-    title="A book on networks",
-)
+pages = ["The error of the last layer runs backwards through the network.", "Each weight follows its gradient.", "<b>Bold</b> networks forget."]
+book = make_paper(library, pages, data=make_pdf(pages), name="book.pdf", title="A book on networks")
+replace_chunks(book, pages)
 for chunk in book.chunks.all():
     type(chunk).objects.filter(pk=chunk.pk).update(page=chunk.ordinal + 1, last_page=chunk.ordinal + 1, heading="2. Gradients")
-Source.objects.filter(pk=book.pk).update(kind="pdf", state="ready", author="M. Weber", language="en", tags=["book"])
+Source.objects.filter(pk=book.pk).update(author="M. Weber", language="en", tags=["book"])
 broken = Source.objects.create(collection=library, kind="text", title="Notes that no model takes")
 broken.fail(ModelRefused("The model server refused the key."))
 Source.objects.create(collection=library, kind="text", title="Notes that wait", step="waiting for its turn", run_after=timezone.now() + timedelta(days=1))

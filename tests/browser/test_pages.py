@@ -27,7 +27,7 @@ PAGES = {
     "search refused": "/search/?q=network&since=soon",
     "sources": "/sources/",
     "source": "/sources/{lecture}/",
-    "page of a document": "/sources/{book}/?page=2",
+    "page of a document": "/sources/{book}/pages/2/?from=66&to=99&q=gradient",
     "activity": "/activity/",
     "job": "/jobs/{failed}/",
     "remove feed": "/feeds/{feed}/remove/",

@@ -3,8 +3,11 @@
 import re
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Visit
@@ -218,12 +221,59 @@ def test_a_hit_opens_a_recording_that_came_as_a_file_at_its_second_too(visit: Ca
     expect(page.locator(".player")).to_have_count(0)
 
 
-def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit]) -> None:
-    page = visit().go("/search/?q=forget&mode=lexical&kind=pdf")
-    expect(page.locator(".passage-text")).to_have_text("<b>Bold</b> networks forget.")
-    page.locator(".passage-open").click()
-    expect(page.locator(".chunk-row.at")).to_contain_text("page 3")
-    expect(page.locator(".chunk-row.at")).to_be_in_viewport()
+def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: Site) -> None:
+    ada = visit()
+    page = ada.go("/search/?q=weight+gradient&mode=lexical&kind=pdf")
+    hit = page.locator(".passage-open").first
+    hit.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="A book on networks")
+    expect(dialog.locator(".sheet-quote")).to_be_in_viewport()
+    expect(dialog.get_by_role("region", name="Page 2 of 3")).to_be_focused()
+    check_picture(dialog)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+    # By keyboard: to the next page, larger, and to a word that is elsewhere.
+    page.keyboard.press("ArrowRight")
+    expect(dialog.get_by_role("region", name="Page 3 of 3")).to_be_focused()
+    page.keyboard.press("+")
+    expect(dialog.locator(".sheet")).to_have_class(re.compile("zoom-150"))
+    page.keyboard.press("/")
+    page.keyboard.type("backwards")
+    page.keyboard.press("Enter")
+    dialog.get_by_role("link", name="Page 1 … The error").click()
+    expect(dialog.locator(".sheet-word")).to_be_in_viewport()
+
+    # The page has an address of its own, where the same works without scripts; and the dialog leads back to the hit.
+    own = str(dialog.get_by_role("link", name="Page’s own address").get_attribute("href"))
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(hit).to_be_focused()
+    assert (ada.console, ada.foreign) == ([], [])
+    plain = visit(java_script_enabled=False).go(own)
+    expect(plain.locator(".sheet-word")).to_be_visible()
+    plain.get_by_role("link", name="Next page").click()
+    expect(plain.locator(".sheet-quote")).to_be_visible()
+    plain.get_by_role("link", name="Larger").click()
+    expect(plain.locator(".sheet")).to_have_class(re.compile("zoom-150"))
+    with plain.expect_download() as saved:
+        plain.get_by_role("link", name="PDF file").click()
+    assert saved.value.suggested_filename == "book.pdf"
+    assert Path(saved.value.path()).read_bytes().startswith(b"%PDF-")
+
+
+def check_picture(dialog: Locator) -> None:
+    """See that the picture of a page is there, as sharp as the screen, with the box on the line that is cited."""
+    picture = dialog.locator(".sheet img")
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("one => one.naturalWidth") > 400
+    line: Any = dialog.locator(".sheet-quote").bounding_box()
+    sheet: Any = picture.bounding_box()
+    assert (line["y"] - sheet["y"]) / sheet["height"] == pytest.approx(1 - 511 / 594, abs=0.02)
+    assert (line["x"] - sheet["x"]) / sheet["width"] == pytest.approx(40 / 420, abs=0.01)
 
 
 def test_more_passages_come_below_and_the_first_new_one_is_read_next(visit: Callable[..., Visit]) -> None:
