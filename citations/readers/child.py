@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_ANSWER = 256 * 1024**2  # bytes
+TOLD = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")  # of the environment: a hostile file must find no passwords there
 GRACE = 2.0  # seconds that the child has to end itself before it is killed
 
 
@@ -68,9 +69,16 @@ class Child:
             return self._exchange(request, seconds)
 
     def close(self) -> None:
-        """End the process, if there is one; the next request starts another."""
-        with self._lock:
+        """End the process, if there is one, even in the middle of a request; the next request starts another."""
+        process = self._process
+        if not self._lock.acquire(timeout=self._grace):
+            if process is not None:
+                process.kill()  # whoever asks is told
+            return
+        try:
             self._stop()
+        finally:
+            self._lock.release()
 
     @property
     def pid(self) -> int | None:
@@ -84,7 +92,9 @@ class Child:
             return False
         self._stop()
         command = [sys.executable, "-P", str(self._program)]  # -P: the files beside the program must not stand in for modules of the same name
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, start_new_session=True)
+        environment = {name: os.environ[name] for name in TOLD if name in os.environ}
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing, bufsize=0, start_new_session=True, env=environment)
         return True
 
     def _exchange(self, request: dict[str, Any], seconds: float) -> Answer:

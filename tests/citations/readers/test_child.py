@@ -28,7 +28,7 @@ for line in sys.stdin.buffer:
     if request["do"] == "alarm":
         signal.setitimer(signal.ITIMER_REAL, request["seconds"])
         time.sleep(60)
-    blob = request.get("text", "").encode() * request.get("times", 1)
+    blob = " ".join(os.environ).encode() if request["do"] == "environment" else request.get("text", "").encode() * request.get("times", 1)
     head = json.dumps({"pid": os.getpid(), "blobs": [len(blob)]}).encode() if request["do"] != "babble" else b"nonsense"
     out.write(len(head).to_bytes(4, "big") + head + blob)
     out.flush()
@@ -97,6 +97,33 @@ def test_what_takes_too_long_is_killed_and_not_tried_again(child: Child, deed: s
         child.ask({"do": deed}, seconds=0.2)
     assert time.monotonic() - began < 3
     assert gone(pid)
+
+
+def test_closing_ends_it_even_in_the_middle_of_a_request(child: Child) -> None:
+    pid = child.ask({"do": "echo"}, seconds=5).head["pid"]
+    told: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            child.ask({"do": "hang"}, seconds=0.8)
+        except Ended as error:
+            told.append(error)
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    time.sleep(0.1)
+    child.close()
+    assert gone(pid)
+    child.close()  # it has been asked again meanwhile, of a new process
+    thread.join(5)
+    assert told
+
+
+def test_it_is_told_nothing_of_the_environment_that_it_does_not_need(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_SECRET", "hidden")
+    answer = child.ask({"do": "environment"}, seconds=5).blobs[0].decode()
+    assert "A_SECRET" not in answer
+    assert "PATH" in answer
 
 
 def test_an_answer_that_is_none_ends_the_process(child: Child) -> None:
