@@ -23,6 +23,7 @@ from transcripts.views.requests import PageRequest, done, fragment
 PAGE: Final = 30  # lectures on a page of the list
 WINDOWS: Final = 60  # windows whose cards a page shows at first
 LINES: Final = 3_000  # pieces of speech that it shows
+USUAL: Final = "library"  # the collection that is proposed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +190,7 @@ def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
     if chosen is not None:
         values = {**values, "transcript": chosen.pk, "collection": values["collection"] or chosen.video.collection.slug}
     return {
-        "values": values,
+        "values": {**values, "collection": values["collection"] or USUAL},
         "shelves": Collection.objects.filter(pk__in=writable),
         "talks": [*([chosen] if chosen else []), *(talk for talk in talks[:TALKS_SHOWN] if talk != chosen)],
         "sources": Source.objects.visible(request.reach).filter(collection__in=writable).select_related("collection")[:MOST_SHOWN],

@@ -66,7 +66,7 @@
 
   // What can be done to one hit says its key itself.
   function onHit(key) {
-    const part = /^[a-z]$/.test(key) && inList()?.querySelector(`[data-key="${key}"]`);
+    const part = /^[a-z]$/.test(key) ? inList()?.querySelector(`[data-key="${key}"]`) : null;
     part?.click();
     return Boolean(part);
   }

@@ -249,21 +249,25 @@
     tip.style.top = `${y + 18 + high > innerHeight - 8 ? y - high - 10 : y + 18}px`;
   }
 
+  function putBelow(ref) {
+    const { left, bottom } = ref.getBoundingClientRect();
+    putTip(left - 12, bottom - 12);
+  }
+
   function hideTip() {
     clearTimeout(tipTimer);
     tipFor = null;
     show(tip, false);
   }
 
-  function planTip(ref, at) {
+  function planTip(ref, put) {
     if (tipFor === ref) return;
     hideTip();
     tipFor = ref;
     tipTimer = setTimeout(() => {
       tip.textContent = ref.dataset.tip;
       show(tip);
-      const { x, y } = at();
-      putTip(x, y);
+      put();
     }, TIP_DELAY);
   }
 
@@ -272,16 +276,16 @@
     cursor = { x: event.clientX, y: event.clientY };
     const ref = event.target.closest?.("[data-ref]");
     if (!ref) { if (tipFor && tipFor !== document.activeElement) hideTip(); return; }
-    planTip(ref, () => cursor);
+    planTip(ref, () => putTip(cursor.x, cursor.y));
     if (!tip.hidden) putTip(cursor.x, cursor.y);
   });
   document.addEventListener("focusin", (event) => {
     const ref = event.target.closest("[data-ref]");
     if (!ref?.matches(":focus-visible")) { hideTip(); return; }
-    planTip(ref, () => { const { left, bottom } = ref.getBoundingClientRect(); return { x: left - 12, y: bottom - 12 }; });
+    planTip(ref, () => putBelow(ref));
   });
   document.addEventListener("focusout", hideTip);
-  document.addEventListener("scroll", () => { if (tipFor === document.activeElement) hideTip(); }, { capture: true, passive: true });
+  document.addEventListener("scroll", () => { if (tipFor === document.activeElement && !tip.hidden) putBelow(tipFor); }, { capture: true, passive: true });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && !tip.hidden) { hideTip(); event.stopImmediatePropagation(); } }, true);
 
   // How it went
@@ -336,14 +340,12 @@
 
   const replay = find("[data-replay]");
   const TICK = 250; // ms
-  const TOLD = 500; // ms at least between two messages to the server
+  const TOLD = 400; // ms between two messages to the server
   let position = Number(replay?.dataset.position ?? 0);
   let reached = position; // how far the server has been told
   let ticking = 0;
   let before = 0;
   let isTelling = false;
-  let toldAt = -TOLD;
-
   function drawClock() {
     const length = Number(replay.dataset.length);
     position = Math.max(0, Math.min(position, length));
@@ -354,15 +356,17 @@
   }
 
   async function advance() {
-    if (isTelling || position <= reached || isEnded || performance.now() - toldAt < TOLD) return;
-    [isTelling, toldAt] = [true, performance.now()];
+    if (isTelling || position <= reached || isEnded) return;
+    isTelling = true;
     const wanted = Math.round(position);
     try {
       await htmx.ajax("POST", replay.action, { source: replay, values: { position: wanted }, swap: "none" });
       reached = wanted;
+      await new Promise((resolve) => { setTimeout(resolve, TOLD); });
     } finally {
       isTelling = false;
     }
+    advance();
   }
 
   function tick() {
@@ -416,7 +420,10 @@
   if (replay) {
     replay.addEventListener("submit", (event) => event.preventDefault());
     find("[data-toggle-play]", replay).addEventListener("click", () => (ticking ? pause() : play()));
-    find("[data-seek-to]", replay).addEventListener("change", (event) => seek(Number(event.target.value)));
+    find("[data-seek-to]", replay).addEventListener("change", ({ target }) => {
+      const isLast = Number(target.value) + Number(target.step) > Number(target.max); // the end lies between two steps
+      seek(Number(isLast ? target.max : target.value));
+    });
     drawClock();
     drawPlay();
   }

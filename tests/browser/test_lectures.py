@@ -1,0 +1,167 @@
+"""A lecture in a real browser: the sample talk is replayed, citations land in step with it, and a click shows the page with what is cited marked."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.site import Site
+
+pytestmark = pytest.mark.browser
+
+SAMPLES = """
+from citations import ingestion, samples
+from django.contrib.auth.models import User
+from transcripts.models import Collection
+loaded = samples.load(Collection.objects.default(), owner=User.objects.get(username="ada"))
+ingestion.ingest(loaded.textbook.pk)
+print(json.dumps({"lecture": str(loaded.lecture.uuid), "textbook": loaded.textbook.title}))
+"""
+WAITING = """
+from citations.models import LectureSession, Window
+from django.utils import timezone
+session = LectureSession.objects.get(uuid="{lecture}")
+Window.objects.create(session=session, index=9_999, text="Nobody looks it up.", taken_at=timezone.now())
+"""
+
+
+@pytest.fixture(scope="module")
+def sample(site: Site) -> dict[str, str]:
+    """The sample lecture and the textbook that it cites."""
+    made: dict[str, str] = site.json(SAMPLES)
+    return made
+
+
+def clock(text: str) -> int:
+    """Read a time such as 1:05 as seconds."""
+    seconds = 0
+    for part in text.split(":"):
+        seconds = 60 * seconds + int(part)
+    return seconds
+
+
+def check_accessibility(page: Page) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(visit: Callable[..., Visit], sample: dict[str, str]) -> None:
+    ada, vera = visit("ada"), visit("vera")
+    page, other = ada.go("/lectures/"), vera.go(f"/lectures/{sample['lecture']}/")
+    page.get_by_role("link", name="Sample lecture").first.click()
+    expect(page.get_by_text("Press Replay")).to_be_visible()
+    page.get_by_label("Speed").select_option("10")
+    page.get_by_role("button", name="Replay", exact=True).click()
+
+    # Citations land in step, for everybody who watches.
+    expect(page.locator(".cite").first).to_be_visible(timeout=30_000)
+    expect(page.locator("[data-heard]")).to_contain_text(re.compile(r"\d new citations?: "))
+    page.get_by_role("button", name="Pause").click()
+    at = clock(page.locator("[data-clock]").inner_text().split(" / ")[0])
+    assert all(clock(time) <= at for time in page.locator(".said-time").all_inner_texts())
+    expect(other.locator(".cite")).to_have_count(page.locator(".cite").count())
+    expect(page.locator("[data-count]")).to_have_text(str(page.locator(".cite").count()))
+    assert page.locator(".ref").count() == page.locator(".cite").count()
+    expect(other.get_by_role("button", name="Replay")).to_have_count(0)
+
+    check_tooltip(page, sample["textbook"])
+    check_filter(page)
+
+    # A click shows the card; its link shows the page.
+    ref = page.locator(".ref").first
+    ref.click()
+    card = page.locator(str(ref.get_attribute("href")))
+    expect(card).to_be_focused()
+    expect(card).to_be_in_viewport()
+    assert card.evaluate("one => getComputedStyle(one).animationName") == "none"  # less motion is wanted: it is lit up, and does not pulse
+    assert "pulse" in str(card.get_attribute("class"))
+    check_accessibility(page)
+    card.get_by_role("link", name="View page").click()
+    expect(page.locator("#page-dialog .sheet-quote").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#page-dialog")).to_be_hidden()
+
+    # What is skipped is said at once; the lecture ends with its talk.
+    page.get_by_label("Position in the talk").focus()
+    page.keyboard.press("End")
+    expect(page.locator("[data-state]")).to_have_text("Ended", timeout=30_000)
+    expect(page.get_by_role("button", name="Replay it again")).to_be_visible()
+    expect(other.locator("[data-state]")).to_have_text("Ended")
+    assert page.request.get(f"{ada.site.url}/lectures/{sample['lecture']}/notes.md").text().startswith("# Sample lecture")
+    assert (ada.console, ada.foreign, vera.console) == ([], [], [])
+
+
+def check_tooltip(page: Page, title: str) -> None:
+    """Try what a number in the transcript shows: after a moment, beside the cursor; and with the focus, until Escape."""
+    tip, ref = page.locator("[data-tip-box]"), page.locator(".ref").first
+    ref.scroll_into_view_if_needed()
+    box: Any = ref.bounding_box()
+    page.mouse.move(box["x"] + 4, box["y"] + 4)
+    page.wait_for_timeout(60)
+    assert tip.is_hidden()
+    expect(tip).to_have_text(re.compile(rf"^{title}, pages? \d+"))
+    expect(tip).to_be_visible()
+    left = tip.evaluate("one => one.getBoundingClientRect().left")
+    page.mouse.move(box["x"] + 9, box["y"] + 6)
+    assert tip.evaluate("one => one.getBoundingClientRect().left") == pytest.approx(left + 5)
+    page.mouse.move(2, 2)
+    expect(tip).to_be_hidden()
+    page.locator("#spoken").focus()
+    page.keyboard.press("Tab")
+    expect(page.locator(".ref").first).to_be_focused()
+    expect(tip).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+
+
+def check_filter(page: Page) -> None:
+    """Try the filter of the cards."""
+    box = page.get_by_label("Filter the citations")
+    box.fill("zebra in pyjamas")
+    expect(page.locator(".cite:visible")).to_have_count(0)
+    expect(page.get_by_text("No citation fits the filter.")).to_be_visible()
+    box.fill("page")
+    expect(page.locator(".cite:visible").first).to_be_visible()
+    box.fill("")
+
+
+def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(visit: Callable[..., Visit], site: Site, sample: dict[str, str]) -> None:
+    ada = visit(viewport={"width": 360, "height": 740})
+    page = ada.go("/lectures/new/")
+    page.get_by_label("Title").fill("What I said")
+    page.get_by_label("Filter the sources").fill(sample["textbook"])
+    page.locator(".source-choice li:visible").get_by_role("checkbox").check()
+    check_accessibility(page)
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("heading", name="What I said")).to_be_visible()
+    page.get_by_label("What was said").fill(
+        " ".join(f"A service that has too much to do says no, and tells how many seconds to wait, number {n}." for n in range(9))
+    )
+    page.get_by_role("button", name="Add it").click()
+    expect(page.locator(".said")).to_have_count(9)
+    expect(page.locator(".ref").first).to_be_attached(timeout=20_000)
+    page.locator(".ref").first.click()
+    expect(page.locator(".cite.pulse")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    check_accessibility(page)
+    page.get_by_role("button", name="End the lecture").click()
+    expect(page.locator("[data-state]")).to_have_text("Ended")
+    assert (ada.console, ada.foreign) == ([], [])
+
+
+def test_that_something_is_looked_for_is_said_only_when_it_takes_long(visit: Callable[..., Visit], site: Site, sample: dict[str, str]) -> None:
+    site.python(WAITING.format(**sample))
+    ada = visit()
+    ada.page.clock.install(time=0)
+    ada.page.clock.pause_at(1_000)
+    page = ada.go(f"/lectures/{sample['lecture']}/")
+    page.clock.run_for(1_900)
+    expect(page.get_by_text("Finding citations…")).to_be_hidden()
+    page.clock.run_for(200)
+    expect(page.get_by_text("Finding citations…")).to_be_visible()
