@@ -36,7 +36,7 @@ MAX_PIXELS = 24_000_000  # of a picture
 MAX_ENTRIES = 5_000  # of an outline
 MAX_TITLE = 500  # characters
 QUALITY = 88  # of the WebP pictures
-FARTHEST = 1e6  # points
+FARTHEST = 1e6  # points, and points added up
 NOWHERE = (-1.0,) * 6 + (1.0,)  # beside the page
 GENERATED, BOLD = 1, 2  # bits of a character's style; the next two count the quarter turns of its direction
 UNKNOWN = 0xFFFD  # for a glyph of which the file does not say what it means
@@ -206,25 +206,26 @@ def _characters(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> tuple["
     codes, styles, places = array("I"), array("B"), array("f")
     a, b, c, d, e, f = _to_shown(page)
     left, right, bottom, top, x, y = (ctypes.c_double() for _ in range(6))
-    looks = Looks(text, (a, b, c, d))
+    raw = text.raw
+    looks = Looks(raw, (a, b, c, d))
     for index in range(min(text.count_chars(), MAX_CHARACTERS)):
-        pdfium.FPDFText_GetCharBox(text, index, left, right, bottom, top)
-        pdfium.FPDFText_GetCharOrigin(text, index, x, y)
+        pdfium.FPDFText_GetCharBox(raw, index, left, right, bottom, top)
+        pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
         x1, y1 = a * left.value + c * bottom.value + e, b * left.value + d * bottom.value + f
         x2, y2 = a * right.value + c * top.value + e, b * right.value + d * top.value + f
-        codes.append(pdfium.FPDFText_GetUnicode(text, index) or UNKNOWN)
+        codes.append(pdfium.FPDFText_GetUnicode(raw, index) or UNKNOWN)
         style, size = looks.of(index)
         styles.append(style)
         at_x, at_y = a * x.value + c * y.value + e, b * x.value + d * y.value + f
         place = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), at_x, at_y, size)
-        places.extend(place if all(abs(number) < FARTHEST for number in place) else NOWHERE)  # NaN is not either
+        places.extend(place if -FARTHEST < sum(place) < FARTHEST else NOWHERE)  # NaN is not either
     return codes, styles, places
 
 
 class Looks:
     """Finds how a character looks: its style and its size in points, the same for all of a text object."""
 
-    def __init__(self, text: pypdfium2.PdfTextPage, turn: tuple[float, float, float, float]) -> None:
+    def __init__(self, text: Any, turn: tuple[float, float, float, float]) -> None:
         self._text, self._turn = text, turn
         self._object: int | None = None
         self._last = (0, 0.0)
@@ -236,7 +237,7 @@ class Looks:
         if pdfium.FPDFText_IsGenerated(self._text, index) == 1:
             return self._last[0] | GENERATED, self._last[1]
         pointer = pdfium.FPDFText_GetTextObject(self._text, index)
-        address = ctypes.cast(pointer, ctypes.c_void_p).value
+        address = ctypes.c_void_p.from_buffer(pointer).value
         if address is None or address != self._object:
             self._object, self._last = address, self._measured(index)
         return self._last
