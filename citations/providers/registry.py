@@ -13,7 +13,7 @@ from citations.providers import chat_apis, conversion, embedding, hosted, weight
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
 from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
-from citations.providers.relevance import Gate
+from citations.providers.relevance import Gate, Head
 from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
 
 FAKE: Final = "fake"  # the embedder of tests; the settings' documentation does not name it
@@ -74,8 +74,10 @@ def keywords() -> Keywords | None:
 
 
 def gate() -> Gate | None:
-    """Return what tells asides from the subject, by vectors of ``live_encoder``; None for the fake of tests, whose vectors it was not trained on."""
-    return None
+    """Return what tells asides from the subject by vectors of ``live_encoder``; None for one that it was not trained on. Raises ``ModelError``."""
+    head: Head = _models.get(("gate",), Head.read)
+    encoder = live_encoder()
+    return head if encoder and encoder.model == head.model else None
 
 
 def live_reranker() -> Reranker | None:

@@ -1,0 +1,194 @@
+"""Train the gate that tells a lecture's subject from its asides, and measure it.
+
+Run ``python bench/train_gate.py`` from the repository to measure the gate as it is trained now and to write what it measures into ``bench/RESULTS.md``;
+with ``--save`` it is written to ``citations/providers/gate.json``, too. It learns from texts whose licence lets what is learnt be shipped: the project's
+own (``citations/asides.txt``, ``bench/gate/lessons.txt``), transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``. All others there measure only.
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bm25 import DATA, write
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold
+from speech import encoder
+
+from citations import sentences, windows
+from citations.providers.relevance import SURE, TRAINED
+
+ROOT = Path(__file__).resolve().parent.parent
+TITLE = "## The relevance gate"
+OWN = {"asides": ROOT / "citations" / "asides.txt", "lessons": ROOT / "bench" / "gate" / "lessons.txt"}
+FALSE_ALARMS = 0.005  # of windows about a subject that may be called off-topic
+STRENGTH = 1.0  # inverse of the regularisation
+FOLDS = 5
+SENTENCES = (2, 3, 4)  # of a window made of our own texts
+TALKS = {"bitcoin": (700, 30), "hfcourse": (400, 20)}  # windows in all, and of one talk
+ENDS = 3  # windows at either end of a talk that are left out: greetings and thanks
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """Texts of one kind. ``groups`` says which belong together: such are never both learnt from and measured with."""
+
+    name: str
+    is_aside: bool
+    weight: float
+    texts: list[str]
+    groups: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A head: the weights, the bias already shifted, and how it did on lots that it had not seen while they were measured."""
+
+    weights: Numbers
+    bias: float
+    auc: float
+    recall: float
+
+    def sure(self, vectors: Numbers) -> Numbers:
+        """Return how sure it is of each, 0 to 1."""
+        return np.asarray(1 / (1 + np.exp(-(vectors @ self.weights + self.bias))))
+
+
+def main() -> None:
+    """Train, measure, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--save", action="store_true", help="ship what was trained")
+    save = parser.parse_args().save
+    random.seed(0)
+    lots = [own("asides", is_aside=True), own("lessons", is_aside=False, weight=2.0), *(talks(name, *size) for name, size in TALKS.items())]
+    head = train(lots, [embedded(lot.texts) for lot in lots])
+    if save:
+        shipped = {"model": encoder().model, "bias": round(head.bias, 4), "weights": [round(float(one), 4) for one in head.weights]}
+        TRAINED.write_text(json.dumps(shipped) + "\n", encoding="utf-8")
+    report = "\n".join(reported(lots, head))
+    print(report)
+    write(report)
+
+
+# What it learns from
+
+
+def own(name: str, *, is_aside: bool, weight: float = 1.0) -> Lot:
+    """Make windows of two to four sentences of each paragraph of a text of ours."""
+    text = OWN[name].read_text(encoding="utf-8")
+    made = [(f"{name} {place}", part) for place, paragraph in enumerate(text.split("\n\n")) for part in _parts(" ".join(paragraph.split()))]
+    return Lot(name, is_aside, weight, [part for _, part in made], [group for group, _ in made])
+
+
+def _parts(paragraph: str) -> Iterator[str]:
+    said = [paragraph[start:stop].strip() for start, stop in sentences.split(paragraph)]
+    for size in SENTENCES:
+        for start in range(max(1, len(said) - size + 1)):
+            yield " ".join(said[start : start + size])
+
+
+def talks(name: str, most: int, each: int) -> Lot:
+    """Draw windows from talks about a subject."""
+    made: list[tuple[str, str]] = []
+    for path in sorted((DATA / "dev" / "transcripts" / name).glob("*.json")):
+        cues = json.loads(path.read_text(encoding="utf-8"))["cues"]
+        _, full = windows.feed(windows.Buffer(), (windows.Utterance(place, cue["text"]) for place, cue in enumerate(cues)))
+        inner = [window.text for window in full[ENDS:-ENDS]]
+        made += [(f"{name} {path.stem}", text) for text in random.sample(inner, min(each, len(inner)))]
+    random.shuffle(made)
+    return Lot(name, False, 1.0, [text for _, text in made[:most]], [group for group, _ in made[:most]])
+
+
+def embedded(texts: Iterable[str]) -> Numbers:
+    """Embed texts as a live window is."""
+    return np.asarray(encoder().embed_documents(list(texts)), dtype=np.float64)
+
+
+# Training
+
+
+def train(lots: Sequence[Lot], vectors: Sequence[Numbers]) -> Trained:
+    """Train on all lots; where confidence begins is found on talks that the weights were not learnt from."""
+    features = np.vstack(vectors)
+    asides = np.concatenate([np.full(len(lot.texts), lot.is_aside) for lot in lots])
+    shares = np.concatenate([np.full(len(lot.texts), lot.weight / len(lot.texts)) for lot in lots])
+    for kind in (True, False):
+        shares[asides == kind] *= len(asides) / 2 / shares[asides == kind].sum()
+    groups = [group for lot in lots for group in lot.groups]
+    unseen = np.zeros(len(asides))
+    for known, new in GroupKFold(FOLDS).split(features, asides, groups):
+        unseen[new] = _fitted(features[known], asides[known], shares[known]).decision_function(features[new])
+    border = float(np.quantile(unseen[~asides], 1 - FALSE_ALARMS))
+    whole = _fitted(features, asides, shares)
+    bias = float(whole.intercept_[0]) - border + float(np.log(SURE / (1 - SURE)))
+    return Trained(whole.coef_[0], bias, float(roc_auc_score(asides, unseen)), float(np.mean(unseen[asides] > border)))
+
+
+def _fitted(features: Numbers, asides: NDArray[np.bool_], shares: Numbers) -> LogisticRegression:
+    return LogisticRegression(C=STRENGTH, max_iter=3_000).fit(features, asides, sample_weight=shares)
+
+
+# Measuring
+
+
+def reported(lots: Sequence[Lot], head: Trained) -> Iterator[str]:
+    """Say what it was trained on and how well it does."""
+    yield f"{TITLE}\n\n`python bench/train_gate.py`. Off-topic means a confidence above {SURE}.\n"
+    yield "| trained on | windows | is |\n|---|---|---|"
+    for lot in lots:
+        yield f"| {lot.name} | {len(lot.texts)} | {'aside' if lot.is_aside else 'subject'} |"
+    yield f"\nOn paragraphs and talks left out of training in turn: AUC {head.auc:.3f}; {head.recall:.0%} of the asides are found.\n"
+    yield from _in_lectures(head)
+    yield from _elsewhere(head)
+
+
+def _in_lectures(head: Trained) -> Iterator[str]:
+    rows = _rows("classifier/in_lecture.jsonl")
+    sure = head.sure(embedded(row["text"] for row in rows))
+    label = np.array([row["label"] for row in rows])
+    kind = np.array([row["kind"] for row in rows])
+    is_random = np.array([row["pool"] == "random" for row in rows])
+    asides, subject = label == "off_topic", label == "academic_content"
+    both = asides | subject
+    auc = roc_auc_score(asides[both], sure[both])
+    yield f"Asides in real lectures (`in_lecture.jsonl`, {asides.sum()} asides, {subject.sum()} about the subject): AUC {auc:.3f}.\n"
+    yield "| real lectures | windows | called off-topic |\n|---|---|---|"
+    for name, rows_of in [
+        ("asides", asides),
+        ("asides: administration", asides & (kind == "admin")),
+        ("asides: stories, fillers", asides & (kind != "admin")),
+        ("half subject, half aside", label == "mixed"),
+        ("subject, drawn by words of administration", subject & ~is_random),
+        ("subject, drawn at random", subject & is_random),
+    ]:
+        yield f"| {name} | {rows_of.sum()} | {np.mean(sure[rows_of] > SURE):.1%} |"
+    said_off = both & (sure > SURE)
+    yield f"\nOf those called off-topic {np.mean(asides[said_off]):.0%} are asides.\n"
+
+
+def _elsewhere(head: Trained) -> Iterator[str]:
+    yield "| other windows | windows | called off-topic |\n|---|---|---|"
+    weak = _rows("classifier/weak_by_source.jsonl")
+    for source in sorted({row["source"] for row in weak}):
+        yield _share(f"{source}", [row["text"] for row in weak if row["source"] == source], head)
+    yield _share("NYU deep learning lectures (pairs)", [row["text"] for row in _rows("pairs/nyudl/windows.jsonl")], head)
+
+
+def _share(name: str, texts: Sequence[str], head: Trained) -> str:
+    return f"| {name} | {len(texts)} | {np.mean(head.sure(embedded(texts)) > SURE):.1%} |"
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (DATA / "dev" / name).read_text(encoding="utf-8").splitlines()]
+
+
+if __name__ == "__main__":
+    main()
