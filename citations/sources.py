@@ -90,7 +90,8 @@ def count(found: SourceQuerySet) -> Counts:
 
 
 def _shown(found: SourceQuerySet) -> SourceQuerySet:
-    return found.select_related("collection", "video").defer("video__description", "video__chapters", "video__languages")
+    shown = found.select_related("collection", "video", "document")
+    return shown.defer("video__description", "video__chapters", "video__languages", "document__outline", "document__note")
 
 
 def _containing(found: SourceQuerySet, words: str) -> SourceQuerySet:

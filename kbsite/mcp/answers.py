@@ -172,6 +172,7 @@ class PassageAnswer(BaseModel):
     start: float | None = None
     end: float | None = None
     page: int | None = None
+    last_page: int | None = None
     score: float
     timestamp_link: str
     heading: str | None = None
@@ -212,6 +213,7 @@ class SourceAnswer(BaseModel):
     published_at: str | None = None
     state: str
     chunks: int
+    pages: int | None = None
     error: str | None = None
 
 

@@ -82,6 +82,7 @@ def _passage(one: Passage) -> PassageAnswer:
         start=_seconds(one.locator.start),
         end=_seconds(one.locator.end),
         page=one.locator.page,
+        last_page=one.locator.last_page,
         score=round(one.score, 4),
         timestamp_link=one.timestamp_link,
         heading=one.heading[:TITLE] or None,
@@ -118,7 +119,7 @@ def _passage_line(number: int, one: BaseModel) -> str:
     if not isinstance(one, PassageAnswer):
         return ""
     name = f"videoId={one.video_id}" if one.video_id else f"sourceId={one.source_id}"
-    lines = [f"{number + 1}. “{one.title}” ({name}){_place(one.start, one.end, one.page)} {one.text} ({one.timestamp_link})"]
+    lines = [f"{number + 1}. “{one.title}” ({name}){_place(one.start, one.end, one.page, one.last_page)} {one.text} ({one.timestamp_link})"]
     lines += [f"   Also said in “{twin.title}”{_place(twin.start, None, twin.page)} ({twin.link})" for twin in one.also]
     return "\n".join([*lines, *_reasons(one.explanation)])
 
@@ -131,10 +132,12 @@ def _reasons(how: ExplanationAnswer | None) -> Sequence[str]:
     return (f"   Score {how.formula}; {words}; {meaning}; RRF {how.rrf:.5f} = {how.rrf_lexical:.5f} + {how.rrf_vector:.5f}",)
 
 
-def _place(start: float | None, end: float | None, page: int | None) -> str:
+def _place(start: float | None, end: float | None, page: int | None, last_page: int | None = None) -> str:
     if start is not None:
         return f" [{clock(int(start * 1000))}{'' if end is None else f'–{clock(int(end * 1000))}'}]"
-    return f" [page {page}]" if page is not None else ""
+    if page is None:
+        return ""
+    return f" [page {page}]" if last_page in (None, page) else f" [pages {page}–{last_page}]"
 
 
 def _seconds(milliseconds: int | None) -> float | None:
@@ -165,6 +168,7 @@ def _source(one: Source) -> SourceAnswer:
         published_at=one.published_at.date().isoformat() if one.published_at else None,
         state=one.state,
         chunks=one.chunk_count,
+        pages=one.document.page_count or None if hasattr(one, "document") else None,
         error=f"{one.error} {one.hint}".strip()[:SENTENCE] or None,
     )
 
@@ -176,5 +180,6 @@ def _source_line(_: int, one: BaseModel) -> str:
     if not isinstance(one, SourceAnswer):
         return ""
     video = f"videoId={one.video_id}" if one.video_id else None
-    about = [one.source_id, one.title, video, one.kind, one.channel, one.language, one.collection, _STATES[one.state], one.error]
+    pages = f"{one.pages} pages" if one.pages else None
+    about = [one.source_id, one.title, video, one.kind, pages, one.channel, one.language, one.collection, _STATES[one.state], one.error]
     return f"- {' · '.join(part for part in about if part)}"

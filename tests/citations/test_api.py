@@ -9,7 +9,7 @@ from django.test import Client
 
 from citations.models import Mark, Source, State
 from kbsite.models import ApiToken
-from tests.makers import make_source, make_user, make_video
+from tests.makers import make_document, make_source, make_user, make_video
 from transcripts.models import Collection, Role, Video
 
 V1 = "/api/v1/"
@@ -82,6 +82,15 @@ def test_a_passage_says_where_it_is_said_and_leads_there(asking: Client, talks: 
     assert (found["query"], found["mode"], found["reranked"], found["hypothesis"]) == ("missing page", "lexical", False, "")
     assert "lexical" in {stage["name"] for stage in found["stages"]}
     assert all(stage["ms"] >= 0 for stage in found["stages"])
+
+
+def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_there(asking: Client, collection: Collection) -> None:
+    book = make_document(collection, ["Gradients vanish in deep networks."], title="Deep Learning")
+    book.chunks.update(page=3, last_page=4)
+    (one,) = search(asking, q="gradients")["passages"]
+    assert (one["start"], one["end"], one["page"], one["last_page"], one["video"]) == (None, None, 3, 4, None)
+    assert f"/sources/{book.uuid}/pages/3/?from=0&to=" in one["link"]
+    assert one["timestamp_link"] == one["link"]
 
 
 @pytest.mark.parametrize(

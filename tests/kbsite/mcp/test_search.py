@@ -7,7 +7,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ResourceTemplateReference, TextResourceContents
 
-from citations.models import Source
+from citations.models import Chunk, Document, Source
 from kbsite.mcp import source_texts
 from kbsite.mcp.budget import tokens
 from tests.kbsite.mcp.conftest import Shelf
@@ -41,6 +41,25 @@ def test_passages_come_from_the_whole_library_with_the_link_to_their_second(endp
     assert f"1. “Learning” (videoId=dQw4w9WgXcQ) [0:10–0:20] {LEARNING[1]} ({one['timestamp_link']})" in text(result)
     assert "explanation" not in one
     assert {found["title"] for found in search(endpoint, shelf, "network networks")["passages"]} == {"Learning", "Baking"}
+
+
+def test_a_document_is_named_by_its_pages(endpoint: Endpoint, shelf: Shelf) -> None:
+    book = make_document(shelf.collection, ["Gradients vanish in deep networks.", "Pooling keeps what matters."], title="Deep Learning")
+    Source.objects.filter(pk=book.pk).update(kind="pdf")
+    about = {"name": "book.pdf", "media_type": "application/pdf", "size": 1, "digest": "d", "page_count": 412}
+    Document.objects.create(source=book, **about)
+    for chunk, (page, last) in zip(book.chunks.order_by("ordinal"), [(3, 4), (9, 9)], strict=True):
+        Chunk.objects.filter(pk=chunk.pk).update(page=page, last_page=last)
+    for query, place, pages in (("gradients vanish", "[pages 3–4]", (3, 4)), ("pooling", "[page 9]", (9, 9))):
+        result = endpoint.call(shelf.reading, "search_knowledge_base", query=query, mode="lexical")
+        (one,) = data(result)["passages"]
+        assert (one["page"], one["last_page"]) == pages
+        assert "start" not in one
+        assert f"/sources/{book.uuid}/pages/{pages[0]}/?from=" in one["timestamp_link"]
+        assert f"(sourceId={book.uuid}) {place} " in text(result)
+    listed = endpoint.call(shelf.reading, "list_sources")
+    assert data(listed)["sources"][0]["pages"] == 412
+    assert "pdf · 412 pages" in text(listed)
 
 
 def test_a_search_is_narrowed(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
