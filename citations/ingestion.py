@@ -15,7 +15,7 @@ from django.db.models import Case, Q, When
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from citations import adoption, conf, contexts, costs, cutting, documents, embeddings, lock, readers
+from citations import adoption, conf, contexts, costs, cutting, documents, embeddings, lock, pictures, readers
 from citations.breakpoints import Embed
 from citations.chunking import Block, chunk
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError, ModelMissing, ModelServerError, SourceNotFound
@@ -93,6 +93,7 @@ def remove(source: Source) -> None:
     """Delete a source with all that came from it."""
     source.delete()
     documents.prune()
+    pictures.prune()
 
 
 # One source

@@ -1,4 +1,4 @@
-"""Pictures of pages, drawn once and kept in files: at most ``MOST_KEPT`` bytes of them, those that were not looked at for longest go first."""
+"""Pictures of pages, drawn once and kept in files as long as their document is there: at most ``MOST_KEPT`` bytes, those looked at longest ago go first."""
 
 import os
 import tempfile
@@ -74,13 +74,18 @@ def boxes(document: Document, page: Page, quote: Sequence[Span], found: Sequence
 
 
 def prune(most: int = MOST_KEPT) -> None:
-    """Delete the pictures that were not looked at for longest, until at most ``most`` bytes are left."""
-    kept = sorted(_kept(), reverse=True)
+    """Delete the pictures of documents that are no more, and those that were not looked at for longest, until at most ``most`` bytes are left."""
     total = 0
-    for _, size, path in kept:
+    known = _known()
+    for _, size, path in sorted(_kept(), reverse=True):
         total += size
-        if total > most:
+        if total > most or path.parent.name not in known:
             path.unlink(missing_ok=True)
+
+
+def _known() -> set[str]:
+    folders = {folder.name for folder in _folder().glob("*/*")}
+    return set(Document.objects.filter(digest__in=folders).values_list("digest", flat=True))
 
 
 def _folder() -> Path:
@@ -88,7 +93,7 @@ def _folder() -> Path:
 
 
 def _kept() -> Iterator[tuple[float, int, Path]]:
-    for path in _folder().rglob(f"*{SUFFIX}"):
+    for path in _folder().glob("*/*/*"):
         try:
             stat = path.stat()
         except FileNotFoundError:

@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import ChannelError, OperationalError
 
-from citations import documents, indexing, ingestion, lexical, live, lock, migration
+from citations import documents, indexing, ingestion, lexical, live, lock, migration, pictures
 from citations.models import EmbeddingSpace, Source
 from transcripts.errors import KnowledgeBaseError
 
@@ -75,6 +75,7 @@ def tend() -> None:
         indexing.ensure(space)
     migration.sweep_away()
     documents.prune()
+    pictures.prune()
 
 
 @shared_task

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from citations import pages, pictures
+from citations import ingestion, pages, pictures, tasks
 from citations.models import Source
 from citations.readers import pdf
 from citations.readers.pages import ReadPage
@@ -77,18 +77,23 @@ def test_a_picture_is_drawn_once(book: Source, tmp_path: Path, monkeypatch: pyte
     assert len(names) == 6
 
 
-def test_what_was_not_looked_at_for_longest_goes_first(settings: Any, tmp_path: Path) -> None:
-    settings.DATA_DIR = tmp_path
-    folder = tmp_path / "cache" / "pages" / "ab"
-    folder.mkdir(parents=True)
-    for age, name in enumerate(("new", "older", "oldest")):
-        path = folder / f"{name}.webp"
+def test_what_was_not_looked_at_for_longest_goes_first(book: Source, tmp_path: Path) -> None:
+    drawn = [pictures.draw(book.document, number, width=800) for number in (1, 2, 3)]
+    for age, path in enumerate(drawn):
         path.write_bytes(b"x" * 100)
         os.utime(path, (1e9 - age, 1e9 - age))
     pictures.prune(250)
-    assert [path.stem for path in kept(tmp_path)] == ["new", "older"]
+    assert kept(tmp_path) == drawn[:2]
     pictures.prune(250)
-    assert len(kept(tmp_path)) == 2
+    assert kept(tmp_path) == drawn[:2]
+
+
+def test_pictures_go_with_their_document(book: Source, collection: Collection, tmp_path: Path) -> None:
+    drawn = pictures.draw(book.document, 1, width=800)
+    tasks.tend()
+    assert kept(tmp_path) == [drawn]
+    ingestion.remove(book)
+    assert kept(tmp_path) == []
 
 
 def test_a_page_that_cannot_be_drawn_is_shown_as_text(scope: Scope, collection: Collection, settings: Any, tmp_path: Path) -> None:
