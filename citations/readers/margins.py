@@ -17,6 +17,7 @@ REACH = 2  # pages before and after
 EDGE_LINES = 4  # at the top and at the bottom that may be running heads
 ZONE, WIDE_ZONE = 0.16, 0.24  # shares of the page's height: for running heads of all kinds, and for those that are alike to the letter
 LONGEST = 150  # characters
+SHIFT = 3  # points that a running head may stand higher or lower than on the page before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +98,11 @@ def _repeats(number: int, line: EdgeLine, page: int, edges: Edges) -> bool:
     """Say whether a neighbour has the same line at that place, or one that differs by what a page number differs."""
     for other in edges:
         away = abs(other.distance - line.distance)
-        if other.is_top != line.is_top or away > 12:
+        if other.is_top != line.is_top or away > SHIFT:
             continue
-        if other.text == line.text and (away < 1 or line.is_near):
+        if other.text == line.text and away < 1:
             return True
-        if line.is_near and (_is_alike(number, line.text, page, other.text) or (away < 3 and _counts_on(number, line.text, page, other.text))):
+        if line.is_near and (_is_alike(number, line.text, page, other.text) or _counts_on(number, line.text, page, other.text)):
             return True
     return False
 
