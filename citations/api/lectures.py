@@ -8,11 +8,11 @@ from urllib.parse import quote
 from django.db.models import Prefetch, prefetch_related_objects
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
-from ninja import Header, Query, Router, Status
+from ninja import Query, Router, Status
 
 from citations import lectures, live, watching
 from citations.api.lectures_answered import AnswerOut, CitationOut, CitationsOut, SessionOut, SessionsOut, StatisticsOut, WindowsOut
-from citations.api.lectures_sent import CitationId, CitationsIn, EventsIn, Number, PositionIn, SegmentsIn, SessionId, SessionIn, SessionsIn, WindowIn
+from citations.api.lectures_sent import CitationId, CitationsIn, EventsIn, LastEventId, PositionIn, SegmentsIn, SessionId, SessionIn, SessionsIn, WindowIn
 from citations.models import Citation, Happening, LectureSession, Window
 from transcripts import library
 from transcripts.api.answered import answers
@@ -152,9 +152,7 @@ _EVENTS = {
 
 
 @router.get("sessions/{session_id}/events", response=answers({200: None, 204: None}, 404, 429), openapi_extra={"responses": _EVENTS}, summary="Watch a lecture")
-def watch_session(
-    request: Request, session_id: SessionId, wanted: Query[EventsIn], last_event_id: Header[Number | None] = None
-) -> HttpResponse | StreamingHttpResponse:
+def watch_session(request: Request, session_id: SessionId, wanted: Query[EventsIn], last_event_id: LastEventId = None) -> HttpResponse | StreamingHttpResponse:
     """Stream what happened after a number, then what happens, as server-sent events. The stream ends now and then: go on with Last-Event-ID."""
     session = lectures.find_session(request.reach, session_id)
     after = wanted.after if last_event_id is None else last_event_id

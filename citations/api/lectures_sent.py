@@ -3,7 +3,7 @@
 from typing import Annotated, Self
 from uuid import UUID
 
-from ninja import Field, Path, Schema
+from ninja import Field, Header, Path, Schema
 from pydantic import ConfigDict, StringConstraints, model_validator
 
 from citations import live
@@ -15,6 +15,7 @@ from transcripts.api.sent import BIGGEST_ID, Language, Shelf, Text, Track
 SessionId = Annotated[UUID, Path(description="The session's id.")]
 CitationId = Annotated[UUID, Path(description="The citation's id.")]
 Number = Annotated[int, Field(ge=0, le=GREATEST)]
+LastEventId = Annotated[Number | None, Header(alias="Last-Event-ID", description="What a browser sends when it connects again by itself.")]
 Milliseconds = Annotated[int, Field(ge=0, le=GREATEST, description="Milliseconds from the lecture's start.")]
 
 
@@ -108,7 +109,7 @@ __all__ = [
     "CitationId",
     "CitationsIn",
     "EventsIn",
-    "Number",
+    "LastEventId",
     "PositionIn",
     "SegmentsIn",
     "SessionId",

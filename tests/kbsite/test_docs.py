@@ -1,4 +1,4 @@
-"""The page about searching names all that can be asked for."""
+"""The pages about searching and about lectures name all that can be asked for."""
 
 from pathlib import Path
 from typing import Any
@@ -7,9 +7,12 @@ import pytest
 import typer.main
 
 from citations.api.sent import SearchIn
+from kbsite.api import api
 from kbsite.cli.app import app
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "search.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = (DOCS / "search.md").read_text()
+LIVE = (DOCS / "live.md").read_text().partition("## Over REST")[2]
 
 
 def options() -> list[str]:
@@ -27,3 +30,17 @@ def test_the_page_names_every_parameter(parameter: str) -> None:
 @pytest.mark.parametrize("option", options())
 def test_the_page_names_every_option_of_the_command(option: str) -> None:
     assert f"`{option} " in PAGE
+
+
+def test_the_page_about_lectures_names_every_operation_and_whatever_it_takes() -> None:
+    schema = api.get_openapi_schema(path_prefix="/api/v1/")
+    lectures = {path: one for path, one in schema["paths"].items() if any("lectures" in operation.get("tags", ()) for operation in one.values())}
+    taken = {parameter["name"] for one in lectures.values() for operation in one.values() for parameter in operation.get("parameters", ())}
+    bodies = {
+        name for body in ("SessionIn", "SegmentsIn", "SegmentIn", "PositionIn", "WindowIn") for name in schema["components"]["schemas"][body]["properties"]
+    }
+    assert len(lectures) == 11
+    assert [path for path in lectures if f"{path}`" not in LIVE] == []
+    named = (taken - {"session_id", "citation_id", "after"}) | bodies
+    assert {name for name in named if f"`{name}`" not in LIVE} == set()
+    assert "`?after=" in LIVE
