@@ -96,8 +96,8 @@ class Candidate(NamedTuple):
 _FETCH = """
     WITH chunk AS MATERIALIZED (SELECT * FROM citations_chunk WHERE place = ANY(%(places)s))
     SELECT chunk.place, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading, chunk.span_start, chunk.span_end, chunk.start, chunk.end,
-        chunk.page, chunk.last_page, source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title, source.author, source.url, source.language,
-        source.tags, shelf.slug, video.id, video.key, video.youtube_id
+        chunk.page, chunk.last_page, source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title, source.author, source.url,
+        source.language, source.tags, shelf.slug, video.id, video.key, video.youtube_id
     FROM chunk
     JOIN citations_source source ON source.id = chunk.source_id
     JOIN transcripts_collection shelf ON shelf.id = source.collection_id
