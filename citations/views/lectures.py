@@ -67,7 +67,7 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     context = {
         "lecture": lecture,
         "may_write": lecture.collection_id in request.reach.writable,
-        "talk": Transcript.objects.light().select_related("video").filter(pk=lecture.transcript_id).first(),
+        "talk": _talk(lecture),
         "count": lectures.citations_of(lecture).count(),
         **_documents(lecture),
         **_figures(lecture),
@@ -136,8 +136,8 @@ def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Begin a lecture like this one, so that its talk is replayed from the start."""
     lecture = _changeable(request, lecture_id)
     sources = [str(one) for one in lecture.sources.values_list("uuid", flat=True)]
-    about = {"title": lecture.title, "language": lecture.language, "transcript": lecture.transcript}
-    session = lectures.start(request.reach, request.user, collection=lecture.collection, sources=sources, **about)
+    about = {"title": lecture.title, "language": lecture.language}
+    session = lectures.start(request.reach, request.user, collection=lecture.collection, sources=sources, transcript=lecture.transcript, **about)
     live.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
@@ -200,9 +200,16 @@ def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
 # One lecture
 
 
+def _talk(lecture: LectureSession) -> Transcript | None:
+    """Return what is replayed, without its long columns."""
+    if lecture.transcript_id is None:
+        return None
+    return Transcript.objects.light().select_related("video").filter(pk=lecture.transcript_id).first()
+
+
 def _documents(lecture: LectureSession) -> dict[str, Any]:
     """Count what may be cited, and what of it cannot be yet."""
-    chosen: SourceQuerySet = lecture.sources.all()  # type: ignore[assignment]  # the manager is that of the model
+    chosen: SourceQuerySet = lecture.sources.all()
     found = chosen if chosen.exists() else Source.objects.filter(collection=lecture.collection)
     own = found.exclude(transcript=lecture.transcript_id) if lecture.transcript_id else found
     return {"source_count": own.count(), "unready": own.exclude(state=State.READY).count(), "is_chosen": found is chosen}
@@ -222,7 +229,7 @@ def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
     lines = [Line(segment=one, windows=tuple(ends.get(one.number, ()))) for one in lecture.segments.order_by("number")[skipped:]]
     waiting = lecture.windows.filter(outcome=Outcome.WAITING).values_list("index", flat=True)
     looked = lecture.windows.exclude(outcome=Outcome.WAITING)
-    last = looked.order_by("-index").first()
+    last = looked.filter(outcome__in=(Outcome.CITED, Outcome.FAILED)).order_by("-index").first()
     return {"lines": lines, "earlier": skipped, "waiting": list(waiting), "looked": looked.count(), "note": last.note if last else ""}
 
 

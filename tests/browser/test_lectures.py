@@ -54,6 +54,7 @@ def check_accessibility(page: Page) -> None:
 def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(visit: Callable[..., Visit], sample: dict[str, str]) -> None:
     ada, vera = visit("ada"), visit("vera")
     page, other = ada.go("/lectures/"), vera.go(f"/lectures/{sample['lecture']}/")
+    check_accessibility(page)
     page.get_by_role("link", name="Sample lecture").first.click()
     expect(page.get_by_text("Press Replay")).to_be_visible()
     page.get_by_label("Speed").select_option("10")

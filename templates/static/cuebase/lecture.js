@@ -157,10 +157,12 @@
     }, 1500);
   }
 
-  async function cited({ window_index: index, citations, note }) {
+  async function cited({ window_index: index, outcome, citations, note }) {
     looked += 1;
-    find("[data-note]").textContent = note;
-    show(find("[data-note]"), Boolean(note));
+    if (["cited", "failed"].includes(outcome)) {
+      find("[data-note]").textContent = note;
+      show(find("[data-note]"), Boolean(note));
+    }
     if (citations.length && !document.getElementById(`window-${index}`)) {
       await bring(index);
       count += citations.length;
