@@ -7,7 +7,7 @@ database is away it keeps waiting.
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from citations import candidates, conf, lock, vectors
 from citations.candidates import Candidate
-from citations.errors import InvalidProvider, KnowledgeBaseError, ModelError
+from citations.errors import KnowledgeBaseError, ModelError
 from citations.filters import Reach
 from citations.happenings import tell
 from citations.lectures import CITATIONS, told
@@ -121,7 +121,7 @@ def cite(windows: Sequence[Window], *, form: Form = FORM) -> list[Cited]:
         space = _embed(runs, form)
         for run in runs:
             _look_up(run, space)
-            _settle([run])
+            _settle(runs)
     return [run.result or _unstored(run) for run in runs]
 
 
@@ -179,23 +179,35 @@ def _fail(run: _Run) -> None:
 
 def _look_where(runs: Sequence[_Run]) -> None:
     with _timed(REACH, runs) as open_:
-        known: dict[int, Reach] = {}
+        found = reaches({run.window.session_id for run in open_})
         for run in open_:
-            session = run.window.session
-            run.reach = known.get(session.pk) or known.setdefault(session.pk, reach_of(session))
+            run.reach = found[run.window.session_id]
             if run.reach.is_empty:
                 run.decide(Outcome.NO_DOCUMENTS)
 
 
-def reach_of(session: LectureSession) -> Reach:
-    """Return what a session cites: the sources that it names, or all of its collection; never the recording that it replays."""
-    found = Source.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(chunk_count__gt=0)
-    if session.sources.exists():
-        found = found.filter(lectures=session)
-    if session.transcript_id is not None:
-        found = found.exclude(video__transcripts=session.transcript_id)
-    rows = dict(found.order_by().values_list("pk", "chunk_count"))
-    return Reach(sources=frozenset(rows), chunks=sum(rows.values()))
+def reaches(sessions: Collection[int]) -> dict[int, Reach]:
+    """Return what each session (by primary key) cites: the sources that it names, or all of its collection; never the recording that it replays."""
+    with connection.cursor() as cursor:
+        cursor.execute(_REACH, [list(sessions)])
+        found = {pk: Reach(sources=frozenset(sources), chunks=chunks) for pk, sources, chunks in cursor.fetchall()}
+    return {pk: found.get(pk, Reach(sources=frozenset(), chunks=0)) for pk in sessions}
+
+
+# All sessions of a batch at once. What may be seen is what ``SourceQuerySet.visible`` says.
+_REACH = """
+    SELECT lecture.id, array_agg(source.id), sum(source.chunk_count)::bigint
+    FROM citations_lecturesession lecture
+    JOIN citations_source source ON source.collection_id = lecture.collection_id AND source.chunk_count > 0
+    LEFT JOIN transcripts_video video ON video.id = source.video_id
+    LEFT JOIN transcripts_transcript own ON own.id = lecture.transcript_id
+    WHERE lecture.id = ANY(%s) AND (video.id IS NULL OR (video.collection_id = lecture.collection_id AND video.id IS DISTINCT FROM own.video_id))
+        AND (
+            NOT EXISTS (SELECT FROM citations_lecturesession_sources named WHERE named.lecturesession_id = lecture.id)
+            OR EXISTS (SELECT FROM citations_lecturesession_sources named WHERE named.lecturesession_id = lecture.id AND named.source_id = source.id)
+        )
+    GROUP BY lecture.id
+"""
 
 
 # What is said
@@ -204,18 +216,23 @@ def reach_of(session: LectureSession) -> Reach:
 def _make_sense(runs: Sequence[_Run]) -> None:
     """Embed what is said with the model that the gate and the keywords go by; without it, neither is asked."""
     with _timed(SENSE, runs) as open_:
-        try:
-            model = registry.live_encoder() if open_ else None
-            made: Sequence[Vector] = list(model.embed_documents([run.window.text for run in open_])) if model else []
-        except ModelError as error:
-            logger.warning("Lectures have neither gate nor keywords: %s %s", error.message, error.hint)
-            made = []
-        for run, vector in zip(open_, made, strict=False):
+        for run, vector in zip(open_, _sense([run.window.text for run in open_]), strict=False):
             run.sense = vector
 
 
+def _sense(texts: Sequence[str]) -> Sequence[Vector]:
+    try:
+        model = registry.live_encoder() if texts else None
+        return list(model.embed_documents(texts)) if model else []
+    except ModelError as error:
+        logger.warning("Lectures have neither gate nor keywords: %s %s", error.message, error.hint)
+    except Exception:
+        logger.exception("lectures have neither gate nor keywords")
+    return []
+
+
 def _leave_out_asides(runs: Sequence[_Run]) -> None:
-    gate = registry.gate()
+    gate = registry.gate() if any(run.sense is not None for run in runs) else None
     if gate is None:
         return
     limit = conf.live_off_topic()
@@ -232,7 +249,7 @@ def _leave_out_asides(runs: Sequence[_Run]) -> None:
 
 
 def _find_keywords(runs: Sequence[_Run]) -> None:
-    extractor = registry.keywords()
+    extractor = registry.keywords() if any(run.sense is not None for run in runs) else None
     for run in runs:  # timed one by one: nobody has to wait for another's
         with _timed(KEYWORDS, [run]) as open_:
             if extractor is None or run.sense is None:
@@ -267,10 +284,17 @@ def _embed(runs: Sequence[_Run], form: Form) -> EmbeddingSpace | None:
             for run in open_:
                 run.text = enriched(run.window.text, run.window.keywords) if form is Form.ENRICHED else run.window.text
             _fill(open_, space, form)
-        except (ModelError, InvalidProvider, KnowledgeBaseError) as error:
+        except KnowledgeBaseError as error:
             logger.warning("Lectures cite nothing: %s %s", error.message, error.hint)
             for run in open_:
                 run.decide(Outcome.FAILED, f"{error.message} {error.hint}".strip())
+            return None
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:
+            logger.exception("lectures cite nothing")
+            for run in open_:
+                _fail(run)
             return None
         return space
 
@@ -388,9 +412,12 @@ def _by_similarity() -> str:
 
 
 def _settle(runs: Sequence[_Run]) -> None:
-    """Store what is decided and not stored yet."""
+    """Store what is decided and not stored yet, but nothing before the windows of its session that come first: citations are told in their order."""
+    waiting: set[int] = set()
     for run in runs:
-        if run.outcome is not None and run.result is None:
+        if run.outcome is None:
+            waiting.add(run.window.session_id)
+        elif run.result is None and run.window.session_id not in waiting:
             run.result = _stored(run)
 
 

@@ -293,5 +293,5 @@ def _likely(session: LectureSession) -> Iterable[str]:
     if transcript is not None:
         yield from (cue.text for cue in library.cues_of(transcript))
         return
-    sources = citing.reach_of(session).sources or frozenset()
+    sources = citing.reaches([session.pk])[session.pk].sources or frozenset()
     yield from islice(Chunk.objects.filter(source__in=sources).order_by("source", "ordinal").values_list("text", flat=True).iterator(), LEARNT)

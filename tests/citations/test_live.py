@@ -225,6 +225,14 @@ def test_an_aside_is_left_out_by_the_gate(lecture: LectureSession, textbook: Sou
     assert cite(lecture, ASIDE).window.outcome != Outcome.OFF_TOPIC
 
 
+def test_what_is_decided_early_is_still_told_in_order(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "gate", Gatekeeper)
+    live.cite([window(lecture, text) for text in (ASIDE, SAID, ASIDE, SAID, ASIDE)])
+    assert [one.data["window_index"] for one in happenings.after(lecture, 0)] == [0, 1, 2, 3, 4]
+    outcomes = [one.data["outcome"] for one in happenings.after(lecture, 0)]
+    assert outcomes == ["off_topic", "cited", "off_topic", "cited", "off_topic"]
+
+
 def test_what_is_too_far_from_everything_is_left_out(lecture: LectureSession, textbook: Source, settings: Any) -> None:
     settings.LIVE_DISTANCE_THRESHOLD = 0.3
     done = cite(lecture, "Nobody spoke of football yesterday evening.").window
@@ -403,6 +411,20 @@ def test_keywords_that_cannot_be_found_cost_one_window_no_citations(lecture: Lec
     cited = cite(lecture)
     assert cited.window.outcome == Outcome.CITED
     assert "Looked up without keywords" in cited.window.note
+
+
+@pytest.mark.parametrize("name", ["embed_documents", "embed_queries"])
+def test_a_model_that_fails_in_an_unexpected_way_fails_no_more_than_it_must(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(HashEmbedder, name, fail)
+    if name == "embed_documents":  # what is said has no vector; what is looked for has one
+        monkeypatch.setattr(HashEmbedder, "embed_queries", lambda self, texts: np.stack([self.embed_query(text) for text in texts]))
+    done = cite(lecture).window
+    assert (done.outcome, bool(done.keywords)) == ((Outcome.CITED, False) if name == "embed_documents" else (Outcome.FAILED, True))
 
 
 # What changes meanwhile
