@@ -74,7 +74,7 @@ def _refuse_foreign(head: bytes) -> None:
     for mark, what, hint in _FOREIGN:
         if head.startswith(mark):
             raise DocumentUnknown(f"It is {what}: not a document that can be read.", hint=hint)
-    if not head.startswith(_MARKS) and not captions.is_utf16(head) and len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head):
+    if not head.startswith(_MARKS) and not captions.unmarked_utf16(head) and len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head):
         raise DocumentUnknown("It is neither PDF nor text.")
 
 

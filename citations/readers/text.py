@@ -10,6 +10,7 @@ from charset_normalizer import from_bytes
 
 from citations.errors import DocumentTooLarge
 from citations.readers.flowing import PAGE, Opened, Piece, flow
+from transcripts import captions
 
 VERSION: Final = "text 1"
 
@@ -51,12 +52,12 @@ def decode(data: bytes, *, declared: str = "") -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, errors="replace")
+    if found := captions.unmarked_utf16(data):
+        return data.decode(found, errors="replace")
     try:
-        if b"\0" not in data[:_SAMPLE]:
-            return codecs.getincrementaldecoder("utf-8")().decode(data)
+        return codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
-        pass
-    return data.decode(_encoding(data, declared), errors="replace")
+        return captions.nearly_utf8(data) or data.decode(_encoding(data, declared), errors="replace")
 
 
 def clean(text: str) -> str:

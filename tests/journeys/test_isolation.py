@@ -130,6 +130,7 @@ OPERATIONS = [
     Door("GET", "api/v1/youtube", "list"),
     Door("GET", "api/v1/search", "list"),
     Door("POST", "api/v1/sources/<source_id>/index"),
+    Door("DELETE", "api/v1/sources/<source_id>"),
     Door("PUT", "api/v1/marks", "note", {"query": "networks", "chunk": "{chunks}", "right": True}, json=True),
     Door("DELETE", "api/v1/marks", "note"),
     Door("POST", "api/v1/sessions", "thing", {"collection": "secrets"}, json=True),
@@ -235,6 +236,8 @@ class House:
             filled = filled.replace(gap, str(ids[name]))
         if "/pages/" in door.route or "/file/" in door.route:
             filled = filled.replace("<uuid:source_id>", str(ids["book"])).replace("<int:number>", "1")
+        if (door.method, door.route) == ("DELETE", "api/v1/sources/<source_id>"):  # a recording goes with its video alone
+            filled = filled.replace("<source_id>", str(ids["book"]))
         for gap in ("(?P<uuid>[0-9a-f-]{36})", "<uuid:source_id>", "<source_id>"):
             filled = filled.replace(gap, str(ids["source"]))
         filled = filled.replace("<str:secret>", "nothing").replace("<str:form>", "vtt").replace("<int:index>", "0").replace("<int:user>", str(ids["user"]))

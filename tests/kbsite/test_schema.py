@@ -19,7 +19,7 @@ from kbsite.api import api
 from kbsite.content.views import router
 from kbsite.models import ApiToken
 from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
-from tests.makers import make_source, make_user, make_video
+from tests.makers import make_document, make_source, make_user, make_video
 from transcripts.models import Collection, Feed, Job, Membership
 
 
@@ -57,6 +57,7 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         "session": session.uuid,
         "citation": Citation.objects.create(session=session, window=window, window_index=0, rank=1, source=source, **where).uuid,
         "source": source.uuid,
+        "document": make_document(collection, ["Notes on networks."]).uuid,
         "chunk": source.chunks.get().pk,
         "slug": collection.slug,
         "username": "grace",
@@ -132,7 +133,7 @@ def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 
 def _try(strategy: Any, *, headers: dict[str, str], statuses: "Counter[int]") -> None:
-    @settings(max_examples=12, derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @settings(max_examples=8, derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(case=strategy)
     def once(case: Any) -> None:
         response = case.call(headers=headers)

@@ -7,7 +7,7 @@ text (no NUL, no lone surrogates, no bidi overrides) but not as HTML: templates 
 from collections.abc import Callable
 from typing import Final
 
-from transcripts.captions.decoding import decode, is_utf16
+from transcripts.captions.decoding import decode, nearly_utf8, unmarked_utf16
 from transcripts.captions.drafts import Captions
 from transcripts.captions.json_files import read_json
 from transcripts.captions.naming import split_name
@@ -25,7 +25,7 @@ __all__ = [
     "Captions",
     "from_json",
     "is_timed",
-    "is_utf16",
+    "nearly_utf8",
     "parse",
     "parse_text",
     "split_name",
@@ -33,6 +33,7 @@ __all__ = [
     "to_srt",
     "to_txt",
     "to_vtt",
+    "unmarked_utf16",
     "word_times_from_json",
     "word_times_to_json",
 ]

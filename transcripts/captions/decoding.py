@@ -30,9 +30,15 @@ def decode(data: bytes) -> str:
     return _utf8(data)
 
 
-def is_utf16(data: bytes) -> bool:
-    """Say whether bytes without a mark look like UTF-16."""
-    return _unmarked_utf16(data[:_SAMPLE]) is not None
+def unmarked_utf16(data: bytes) -> str | None:
+    """Return the codec of bytes without a mark that look like UTF-16, by where the zero bytes of digits, blanks and line ends stand."""
+    return _unmarked_utf16(data[:_SAMPLE])
+
+
+def nearly_utf8(data: bytes) -> str | None:
+    """Return the text of UTF-8 with a few broken bytes, which become U+FFFD; None for what is not mostly UTF-8."""
+    lenient = data.decode(errors="replace")
+    return lenient if _mostly_utf8(lenient) else None
 
 
 def _unmarked_utf16(sample: bytes) -> str | None:
@@ -54,10 +60,7 @@ def _utf8(data: bytes) -> str:
 
 
 def _nearly_utf8(data: bytes) -> str:
-    lenient = data.decode(errors="replace")
-    if _mostly_utf8(lenient):
-        return lenient
-    return _windows1252(data)
+    return nearly_utf8(data) or _windows1252(data)
 
 
 def _mostly_utf8(lenient: str) -> bool:

@@ -1,0 +1,188 @@
+"""Documents on the write side: bytes, pages, what survives a kill, and what is refused."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citations import documents, ingestion, readers
+from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown
+from citations.models import Document, DocumentPart, Page, Source, State
+from citations.readers import files
+from citations.readers.flowing import PAGE, Opened
+from transcripts.errors import InvalidInput
+from transcripts.models import Collection
+
+SAMPLE = Path(documents.__file__).parent / "sample" / "counting-waiting-keeping-time.pdf"
+PROSE = "\n\n".join(f"Paragraph {n} is about walruses on the ice, and about little else." for n in range(1_500)).encode()
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+
+
+def add(collection: Collection, data: bytes, name: str = "prose.txt", **more: Any) -> Source:
+    return documents.add(collection, BytesIO(data), name=name, **more).source
+
+
+def texts(source: Source) -> list[str]:
+    return list(Page.objects.filter(document=source.pk).order_by("number").values_list("text", flat=True))
+
+
+def test_the_same_bytes_are_one_source_in_a_collection_and_another_elsewhere(collection: Collection) -> None:
+    first = documents.add(collection, BytesIO(PROSE), name="a.txt")
+    again = documents.add(collection, BytesIO(PROSE), name="b.txt")
+    other = documents.add(Collection.objects.create(name="Other", slug="other"), BytesIO(PROSE), name="a.txt")
+    assert (first.is_new, again.is_new, other.is_new) == (True, False, True)
+    assert first.source == again.source != other.source
+
+
+def test_one_that_failed_is_tried_again_when_it_is_added_again(collection: Collection) -> None:
+    source = add(collection, b"%PDF-1.7\nnothing of it is there\n", "x.pdf")
+    ingestion.ingest(source.pk)
+    source.refresh_from_db()
+    assert (source.state, source.error_code) == (State.FAILED, "document_broken")
+    assert source.hint
+    add(collection, b"%PDF-1.7\nnothing of it is there\n", "x.pdf")
+    source.refresh_from_db()
+    assert source.state == State.PENDING
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "title"),
+    [
+        ("../../etc/passwd.txt", "passwd.txt", "passwd"),
+        ("C:\\papers\\my_notes.txt", "my_notes.txt", "my notes"),
+        ("a\0b\nc.txt", "abc.txt", "abc"),
+        ("", "document", "document"),
+        ("x" * 400 + ".txt", "x" * 300, "x" * 300),
+    ],
+)
+def test_a_name_is_no_path_and_nothing_that_a_terminal_obeys(collection: Collection, name: str, stored: str, title: str) -> None:
+    source = add(collection, PROSE, name)
+    assert (source.document.name, source.title) == (stored, title)
+
+
+def test_what_is_too_large_empty_or_unknown_leaves_nothing_behind(collection: Collection, settings: Any) -> None:
+    settings.MAX_DOCUMENT_BYTES = 1_000
+    for data, error in ((b"x" * 1_001, DocumentTooLarge), (b"", InvalidInput), (b"PK\x03\x04", DocumentUnknown)):
+        with pytest.raises(error):
+            add(collection, data)
+    assert not Source.objects.exists()
+
+
+def test_a_document_becomes_pages_whose_texts_are_the_sources_text(collection: Collection) -> None:
+    source = add(collection, PROSE)
+    told: list[tuple[str, int, int]] = []
+    ingestion.ingest(source.pk, on_progress=lambda one: told.append((one.step, one.done, one.total)))
+    source.refresh_from_db()
+    pages = list(Page.objects.filter(document=source.pk))
+    assert (source.state, source.document.page_count) == (State.READY, len(pages))
+    assert ("reading pages", 20, len(pages)) in told
+    text = readers.text_of(readers.read(source))
+    assert text.split() == PROSE.decode().split()
+    for page in pages:
+        assert text[page.start : page.start + len(page.text)] == page.text
+    chunk = source.chunks.order_by("ordinal").last()
+    assert chunk.page <= chunk.last_page == len(pages)
+
+
+def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) -> None:
+    untold, told = add(collection, SAMPLE.read_bytes(), "x.pdf"), add(collection, SAMPLE.read_bytes() + b"\n", "y.pdf", title="Mine")
+    for source in (untold, told):
+        documents.extract(source)
+        source.refresh_from_db()
+    assert (untold.title, told.title) == ("Counting, Waiting, Keeping Time", "Mine")
+    assert untold.author
+    assert untold.document.outline
+
+
+def test_reading_that_was_killed_goes_on_after_the_last_stored_page(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = add(collection, PROSE)
+    documents.extract(source)
+    whole = texts(source)
+    starts = list(Page.objects.filter(document=source.pk).values_list("start", flat=True))
+    Page.objects.filter(document=source.pk).delete()
+    Document.objects.filter(pk=source.pk).update(read_by="")
+    asked: list[int] = []
+    real = files.open_file
+
+    def dying(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> Opened:
+        asked.append(first)
+        opened = real(path, media_type, most_pages=most_pages, first=first)
+        return Opened(facts=opened.facts, pages=_until_killed(opened) if len(asked) == 1 else opened.pages)
+
+    def _until_killed(opened: Opened) -> Iterator[Any]:
+        for page in opened.pages:
+            if page.number == 30:
+                raise KeyboardInterrupt
+            yield page
+
+    monkeypatch.setattr(files, "open_file", dying)
+    with pytest.raises(KeyboardInterrupt):
+        documents.extract(source)
+    documents.extract(source)
+    assert asked == [1, 1 + documents.PAGES_AT_ONCE]
+    assert texts(source) == whole
+    assert list(Page.objects.filter(document=source.pk).values_list("start", flat=True)) == starts
+    documents.extract(source)
+    assert len(asked) == 2  # nothing is left to be read
+
+
+def test_more_pages_than_the_limit_are_refused_with_what_to_do(collection: Collection, settings: Any) -> None:
+    settings.MAX_DOCUMENT_PAGES = 3
+    source = add(collection, b"x " * 2 * PAGE)
+    ingestion.ingest(source.pk)
+    source.refresh_from_db()
+    assert (source.state, source.error_code) == (State.FAILED, "document_too_large")
+    assert "MAX_DOCUMENT_PAGES" in source.hint
+
+
+def test_a_document_without_words_says_so(collection: Collection) -> None:
+    source = add(collection, b"<html><script>only()</script></html>", "x.html")
+    ingestion.ingest(source.pk)
+    source.refresh_from_db()
+    assert source.error_code == "document_without_text"
+
+
+def test_words_of_others_are_not_kept_waiting_by_a_document(collection: Collection) -> None:
+    source = add(collection, PROSE)
+    assert ingestion.index_words() == 0
+    ingestion.read_document(source.pk)
+    source.refresh_from_db()
+    assert (source.state, source.document.read_by) == (State.WORDS, "text 1")
+
+
+# The copy on the disk
+
+
+def test_the_copy_on_the_disk_is_the_file_and_goes_with_the_document(collection: Collection, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    data = bytes(range(32, 127)) * 30_000  # several parts
+    source = add(collection, data)
+    assert DocumentPart.objects.filter(document=source.pk).count() == 3
+    path = documents.path_of(source.document)
+    assert path.read_bytes() == data
+    assert documents.path_of(source.document) == path
+    documents.prune()
+    assert path.exists()
+    ingestion.remove(source)
+    assert not path.exists()
+
+
+def test_a_document_whose_bytes_are_not_all_there_is_not_shown_as_if_they_were(collection: Collection, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    source = add(collection, b"a" * 3 * documents.PART)
+    DocumentPart.objects.filter(document=source.pk, ordinal=1).delete()
+    with pytest.raises(DocumentBroken):
+        documents.path_of(source.document)
+    assert not list((tmp_path / "cache" / "documents").iterdir())
+
+
+def test_copies_used_longest_ago_make_room(collection: Collection, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr(documents, "KEPT_BYTES", 2 * len(PROSE))
+    old, new = (documents.path_of(add(collection, PROSE + bytes([65 + n])).document) for n in range(2))
+    monkeypatch.setattr(documents, "KEPT_SECONDS", -1)
+    documents.prune()
+    assert [path.exists() for path in (old, new)] == [False, True]
