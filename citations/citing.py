@@ -9,27 +9,21 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Lock
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-from django.db import InterfaceError, OperationalError, connection, transaction
-from django.utils import timezone
-from numpy.typing import NDArray
+from django.db import InterfaceError, OperationalError, connection
 
 from citations import candidates, conf, lock, vectors
-from citations.candidates import Candidate
 from citations.errors import KnowledgeBaseError, ModelError
+from citations.filing import STORE, Cited, Found, Run, Vector, settle, unstored
 from citations.filters import Reach
-from citations.happenings import tell
-from citations.lectures import CITATIONS, told
-from citations.models import Citation, EmbeddingSpace, LectureSession, Outcome, Source, Window
+from citations.models import EmbeddingSpace, Outcome, Window
 from citations.providers import registry, tokens
 from citations.providers.embedding import Embedder
-from citations.snippets import snippet
 from transcripts.scope import Scope
 
 logger = logging.getLogger(__name__)
@@ -41,10 +35,11 @@ MOST_TOKENS: Final = 199  # of what is looked for, those that a model puts aroun
 _AROUND: Final = 2  # tokens that it puts around it
 _KEPT: Final = 512  # vectors of what was looked for of late
 
-REACH, SENSE, GATE, KEYWORDS, EMBED, SEARCH, RERANK, STORE = "reach", "sense", "gate", "keywords", "embed", "search", "rerank", "store"
+REACH, SENSE, GATE, KEYWORDS, EMBED, SEARCH, RERANK = "reach", "sense", "gate", "keywords", "embed", "search", "rerank"
 STAGES: Final = (REACH, SENSE, GATE, KEYWORDS, EMBED, SEARCH, RERANK, STORE)
 
-Vector: TypeAlias = NDArray[Any]
+NOT_INDEXED: Final = "The documents are still being indexed."
+UNEXPECTED: Final = "It could not be cited, for an unexpected reason; the server's log says more."
 
 
 class Form(StrEnum):
@@ -57,86 +52,30 @@ class Form(StrEnum):
 FORM: Final = Form.ENRICHED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cited:
-    """What came of a window: its row as it is stored now, and what it cites, best first. ``is_stored`` is false while the database is away."""
-
-    window: Window
-    citations: tuple[Citation, ...] = ()
-    is_stored: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A passage that is to be cited, and how relevant it is, 0 to 1."""
-
-    candidate: Candidate
-    score: float
-
-
-@dataclass(slots=True)
-class _Run:
-    """One window on its way. It is decided once it has an outcome, or the database went away."""
-
-    window: Window
-    started: float
-    reach: Reach | None = None
-    sense: Vector | None = None  # of what is said, by the model that the gate and the keywords go by
-    text: str = ""  # what is looked for
-    vector: Vector | None = None  # of that, in the library's space
-    near: list[tuple[Candidate, float]] = field(default_factory=list)  # nearest first, with cosines
-    found: list[Found] = field(default_factory=list)
-    outcome: Outcome | None = None
-    notes: list[str] = field(default_factory=list)
-    is_away: bool = False
-    result: Cited | None = None
-
-    @property
-    def is_open(self) -> bool:
-        return self.outcome is None and not self.is_away
-
-    def decide(self, outcome: Outcome, note: str = "") -> None:
-        self.outcome = outcome
-        if note:
-            self.notes.append(note)
-
-    def lose_database(self, error: Exception) -> None:
-        logger.error("The database does not answer; window %s of lecture %s waits: %s", self.window.index, self.window.session_id, error)
-        self.is_away = True
-        self.notes.append("The database does not answer.")
-
-
 def cite(windows: Sequence[Window], *, form: Form = FORM) -> list[Cited]:
     """Cite windows that wait, together; return what came of each, in their order. Nothing is raised: what fails becomes their outcome.
 
     A window that somebody else has finished meanwhile stays as it is; its citations are returned.
     """
-    runs = [_Run(window, perf_counter()) for window in windows]
+    runs = [Run(window, perf_counter()) for window in windows]
     with _surviving_the_database(runs):
         _look_where(runs)
         _make_sense(runs)
         _leave_out_asides(runs)
-        _settle(runs)  # what is decided does not wait for a model's server
+        settle(runs)  # what is decided does not wait for a model's server
         _find_keywords(runs)
         space = _embed(runs, form)
         for run in runs:
             _look_up(run, space)
-            _settle(runs)
-    return [run.result or _unstored(run) for run in runs]
-
-
-def give_up(window: Window, note: str) -> Cited:
-    """Store that a window failed, and tell of it."""
-    run = _Run(window, perf_counter())
-    run.decide(Outcome.FAILED, note)
-    return _stored(run)
+            settle(runs)
+    return [run.result or unstored(run) for run in runs]
 
 
 # Time and trouble
 
 
 @contextmanager
-def _timed(stage: str, runs: Sequence[_Run]) -> Iterator[list[_Run]]:
+def _timed(stage: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
     """Give the windows that are still open to a stage, and write down how long it took: whoever is in a batch waits for all of it."""
     concerned = [run for run in runs if run.is_open]
     started = perf_counter()
@@ -148,7 +87,7 @@ def _timed(stage: str, runs: Sequence[_Run]) -> Iterator[list[_Run]]:
 
 
 @contextmanager
-def _surviving_the_database(runs: Sequence[_Run]) -> Iterator[None]:
+def _surviving_the_database(runs: Sequence[Run]) -> Iterator[None]:
     """Let windows wait when the database goes away under them."""
     try:
         yield
@@ -158,7 +97,7 @@ def _surviving_the_database(runs: Sequence[_Run]) -> Iterator[None]:
                 run.lose_database(error)
 
 
-def _each(runs: Sequence[_Run], work: Callable[[_Run], None], *, failing: Callable[[_Run], None]) -> None:
+def _each(runs: Sequence[Run], work: Callable[[Run], None], *, failing: Callable[[Run], None]) -> None:
     """Do something for each window; an unexpected failure is logged, and what follows from it concerns that window alone."""
     for run in runs:
         try:
@@ -170,14 +109,14 @@ def _each(runs: Sequence[_Run], work: Callable[[_Run], None], *, failing: Callab
             failing(run)
 
 
-def _fail(run: _Run) -> None:
-    run.decide(Outcome.FAILED, "It could not be cited, for an unexpected reason; the server's log says more.")
+def _fail(run: Run) -> None:
+    run.decide(Outcome.FAILED, UNEXPECTED)
 
 
 # Where to look
 
 
-def _look_where(runs: Sequence[_Run]) -> None:
+def _look_where(runs: Sequence[Run]) -> None:
     with _timed(REACH, runs) as open_:
         found = reaches({run.window.session_id for run in open_})
         for run in open_:
@@ -213,7 +152,7 @@ _REACH = """
 # What is said
 
 
-def _make_sense(runs: Sequence[_Run]) -> None:
+def _make_sense(runs: Sequence[Run]) -> None:
     """Embed what is said with the model that the gate and the keywords go by; without it, neither is asked."""
     with _timed(SENSE, runs) as open_:
         for run, vector in zip(open_, _sense([run.window.text for run in open_]), strict=False):
@@ -231,13 +170,13 @@ def _sense(texts: Sequence[str]) -> Sequence[Vector]:
     return []
 
 
-def _leave_out_asides(runs: Sequence[_Run]) -> None:
+def _leave_out_asides(runs: Sequence[Run]) -> None:
     gate = registry.gate() if any(run.sense is not None for run in runs) else None
     if gate is None:
         return
     limit = conf.live_off_topic()
 
-    def look(run: _Run) -> None:
+    def look(run: Run) -> None:
         if run.sense is None:
             return
         run.window.off_topic = gate.off_topic(run.sense)
@@ -248,14 +187,14 @@ def _leave_out_asides(runs: Sequence[_Run]) -> None:
         _each(open_, look, failing=lambda run: run.notes.append("It was not asked whether this is about the subject."))
 
 
-def _find_keywords(runs: Sequence[_Run]) -> None:
+def _find_keywords(runs: Sequence[Run]) -> None:
     extractor = registry.keywords() if any(run.sense is not None for run in runs) else None
     for run in runs:  # timed one by one: nobody has to wait for another's
         with _timed(KEYWORDS, [run]) as open_:
             if extractor is None or run.sense is None:
                 continue
 
-            def extract(one: _Run) -> None:
+            def extract(one: Run) -> None:
                 language = one.window.session.language or "en"
                 one.window.keywords = extractor.extract(one.window.text, vector=one.sense, language=language, count=TERMS)
 
@@ -272,34 +211,37 @@ def enriched(text: str, keywords: Sequence[str]) -> str:
     return f"{tokens.keep_end(text, most=max(room, MOST_TOKENS // 2))} {terms}".strip()
 
 
-def _embed(runs: Sequence[_Run], form: Form) -> EmbeddingSpace | None:
-    """Embed what is looked for in the library's space, which is returned; None where nothing is embedded yet."""
+def _embed(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
+    """Embed what is looked for in the library's space, which is returned; None where nothing can be looked up."""
     with _timed(EMBED, runs) as open_:
         try:
-            space = lock.active() if open_ else None
-            if space is None:
-                for run in open_:
-                    run.decide(Outcome.NO_DOCUMENTS, "The documents are still being indexed.")
-                return None
-            for run in open_:
-                run.text = enriched(run.window.text, run.window.keywords) if form is Form.ENRICHED else run.window.text
-            _fill(open_, space, form)
-        except KnowledgeBaseError as error:
-            logger.warning("Lectures cite nothing: %s %s", error.message, error.hint)
-            for run in open_:
-                run.decide(Outcome.FAILED, f"{error.message} {error.hint}".strip())
-            return None
+            return _embedded(open_, form) if open_ else None
         except (OperationalError, InterfaceError):
             raise
+        except KnowledgeBaseError as error:
+            logger.warning("Lectures cite nothing: %s %s", error.message, error.hint)
+            note = f"{error.message} {error.hint}".strip()
         except Exception:
             logger.exception("lectures cite nothing")
-            for run in open_:
-                _fail(run)
-            return None
-        return space
+            note = UNEXPECTED
+        for run in open_:
+            run.decide(Outcome.FAILED, note)
+        return None
 
 
-def _fill(runs: Sequence[_Run], space: EmbeddingSpace, form: Form) -> None:
+def _embedded(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
+    space = lock.active()
+    if space is None:
+        for run in runs:
+            run.decide(Outcome.NO_DOCUMENTS, NOT_INDEXED)
+        return None
+    for run in runs:
+        run.text = enriched(run.window.text, run.window.keywords) if form is Form.ENRICHED else run.window.text
+    _fill(runs, space, form)
+    return space
+
+
+def _fill(runs: Sequence[Run], space: EmbeddingSpace, form: Form) -> None:
     model = lock.embedder_of(space)
     if form is Form.PLAIN and model is registry.live_encoder():
         for run in runs:
@@ -342,7 +284,7 @@ _recent: Final = _Recent()
 # The passages
 
 
-def _look_up(run: _Run, space: EmbeddingSpace | None) -> None:
+def _look_up(run: Run, space: EmbeddingSpace | None) -> None:
     """Find the nearest passages; stop where even the nearest is too far, else order them and choose."""
     if space is not None:
         with _timed(SEARCH, [run]) as open_:
@@ -361,12 +303,12 @@ def distance_of(cosine: float) -> float:
     return min(4.0, max(0.0, 2 - 2 * cosine))
 
 
-def _search(run: _Run, space: EmbeddingSpace) -> None:
+def _search(run: Run, space: EmbeddingSpace) -> None:
     assert run.vector is not None
     assert run.reach is not None
     near = vectors.search(run.vector, space=space, limit=NEAREST, reach=run.reach)
     if not near:
-        run.decide(Outcome.NO_DOCUMENTS, "The documents are still being indexed.")
+        run.decide(Outcome.NO_DOCUMENTS, NOT_INDEXED)
         return
     run.window.distance = distance_of(near[0].cosine)
     if run.window.distance > farthest(space):
@@ -376,7 +318,7 @@ def _search(run: _Run, space: EmbeddingSpace) -> None:
     run.near = [(rows[one.place], one.cosine) for one in near if one.place in rows]
 
 
-def _choose(run: _Run, limit: float) -> None:
+def _choose(run: Run, limit: float) -> None:
     """Order the passages by the cross-encoder and keep those that are relevant enough; without it by similarity, those that are near enough."""
     scores = _scores(run)
     if scores is None:
@@ -388,7 +330,7 @@ def _choose(run: _Run, limit: float) -> None:
     run.decide(Outcome.CITED if found else Outcome.TOO_WEAK if run.near else Outcome.TOO_FAR)
 
 
-def _scores(run: _Run) -> list[float] | None:
+def _scores(run: Run) -> list[float] | None:
     """Return the cross-encoder's scores, 0 to 1; None where there is none or it fails, which is noted."""
     reranker = registry.live_reranker()
     if reranker is None:
@@ -406,84 +348,3 @@ def _scores(run: _Run) -> list[float] | None:
 def _by_similarity() -> str:
     name = conf.live_reranker()
     return "Ordered by similarity: re-ranking is off." if name == conf.NO_RERANKER else f"Ordered by similarity: {name} is not on this machine."
-
-
-# Storing
-
-
-def _settle(runs: Sequence[_Run]) -> None:
-    """Store what is decided and not stored yet, but nothing before the windows of its session that come first: citations are told in their order."""
-    waiting: set[int] = set()
-    for run in runs:
-        if run.outcome is None:
-            waiting.add(run.window.session_id)
-        elif run.result is None and run.window.session_id not in waiting:
-            run.result = _stored(run)
-
-
-def _stored(run: _Run) -> Cited:
-    """Write what came of a window and tell of it, unless somebody else did meanwhile or it was deleted.
-
-    The session is locked first, as by whoever speaks in it or deletes it; then what is cited, each source before its chunks, as by whoever deletes those.
-    """
-    started = perf_counter()
-    with transaction.atomic():
-        session = LectureSession.objects.select_for_update(of=("self",)).filter(pk=run.window.session_id).first()
-        row = Window.objects.filter(pk=run.window.pk).first() if session else None
-        if session is None or row is None:
-            return Cited(window=run.window)
-        if row.outcome != Outcome.WAITING:
-            return Cited(window=row, citations=tuple(row.citations.select_related("source").order_by("rank")))
-        citations = _citations(run, row, session)
-        Citation.objects.bulk_create(citations)
-        _finish(run, row, started, is_cited=bool(citations))
-        cited = [told(one) for one in citations]
-        about = {"window_index": row.index, "outcome": row.outcome, "note": row.note, "milliseconds": row.milliseconds}
-        tell(session, [(CITATIONS, {**about, "citations": cited})])
-    return Cited(window=row, citations=tuple(citations))
-
-
-def _finish(run: _Run, row: Window, started: float, *, is_cited: bool) -> None:
-    gone = run.outcome is Outcome.CITED and not is_cited
-    now = perf_counter()
-    row.outcome = Outcome.TOO_FAR if gone else run.outcome or Outcome.FAILED
-    row.note = " ".join([*dict.fromkeys(run.notes), *(["What was found was deleted meanwhile."] if gone else [])])
-    row.keywords, row.off_topic, row.distance = run.window.keywords, run.window.off_topic, run.window.distance
-    row.stages = {**run.window.stages, STORE: round((now - started) * 1000, 3)}  # but for the commit
-    row.milliseconds = round((now - run.started) * 1000, 3)
-    row.finished_at = timezone.now()
-    row.save(update_fields=("outcome", "note", "keywords", "off_topic", "distance", "stages", "milliseconds", "finished_at"))
-
-
-def _citations(run: _Run, row: Window, session: LectureSession) -> list[Citation]:
-    """Make the citations of what is still there: without the chunk where only that is gone, for the quote stands in the source's text as it was."""
-    sources = {one.pk: one for one in Source.objects.raw(_SOURCES, [[one.candidate.source for one in run.found]])} if run.found else {}
-    with connection.cursor() as cursor:
-        cursor.execute(_CHUNKS, [[one.candidate.chunk for one in run.found]])
-        chunks = {pk for (pk,) in cursor.fetchall()}
-    words = " ".join([*run.window.keywords, run.window.text])
-    living = [one for one in run.found if one.candidate.source in sources]
-    return [
-        _citation(one, Citation(session=session, window=row, window_index=row.index, rank=rank), sources, chunks, words)
-        for rank, one in enumerate(living, start=1)
-    ]
-
-
-_SOURCES = "SELECT * FROM citations_source WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
-_CHUNKS = "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
-
-
-def _citation(found: Found, citation: Citation, sources: dict[int, Source], chunks: set[int], words: str) -> Citation:
-    one = found.candidate
-    citation.source, citation.chunk_id = sources[one.source], one.chunk if one.chunk in chunks else None
-    citation.page, citation.last_page, citation.start, citation.end = one.page, one.last_page, one.start, one.end
-    citation.section_heading, citation.quote, citation.digest = one.heading, one.text, one.digest
-    citation.span_start, citation.span_end = one.span_start, one.span_end
-    citation.snippet, citation.relevance_score = snippet(one.text, words), found.score
-    return citation
-
-
-def _unstored(run: _Run) -> Cited:
-    run.window.note = " ".join(dict.fromkeys(run.notes))
-    run.window.milliseconds = round((perf_counter() - run.started) * 1000, 3)
-    return Cited(window=run.window, is_stored=False)

@@ -18,9 +18,10 @@ from typing import Final
 from django.db import InterfaceError, OperationalError, connection, connections, transaction
 from django.utils import timezone
 
-from citations import citing
-from citations.citing import FORM, STAGES, Cited, Form, cite
+from citations import citing, filing
+from citations.citing import FORM, STAGES, Form, cite
 from citations.errors import WindowTaken
+from citations.filing import Cited
 from citations.happenings import tell
 from citations.lectures import WINDOW, opened
 from citations.models import Chunk, Citation, LectureSession, Outcome, Window
@@ -194,7 +195,7 @@ _TAKE = """
 def _give_up(windows: Sequence[Window]) -> None:
     for window in windows:
         logger.error("window %s of lecture %s is given up: every process that cited it died", window.index, window.session_id)
-        citing.give_up(window, "It could not be cited: every process that tried died.")
+        filing.give_up(window, "It could not be cited: every process that tried died.")
 
 
 # The threads of this process

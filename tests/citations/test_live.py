@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from citations import citing, embeddings, happenings, lectures, live, lock
 from citations.errors import InvalidProvider, LectureEnded, WindowTaken
@@ -565,7 +566,7 @@ def _wait_until(is_so: Callable[[], bool], *, seconds: float = 20) -> None:
 
 def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(lecture: LectureSession, textbook: Source) -> None:
     waiting = window(lecture)
-    now = citing.timezone.now()
+    now = timezone.now()
     Window.objects.update(taken_at=now - live.LEASE / 2, created_at=now - live.LEASE)
     assert live.sweep() == 0
     Window.objects.update(taken_at=now - 2 * live.LEASE)
@@ -577,13 +578,13 @@ def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(lecture:
 def test_a_sweep_leaves_fresh_windows_to_the_process_that_made_them(lecture: LectureSession, textbook: Source) -> None:
     window(lecture)
     assert live.sweep() == 0
-    Window.objects.update(created_at=citing.timezone.now() - 2 * live.GRACE)
+    Window.objects.update(created_at=timezone.now() - 2 * live.GRACE)
     assert live.sweep() == 1
 
 
 def test_a_window_that_no_process_survives_is_given_up(lecture: LectureSession, textbook: Source) -> None:
     window(lecture)
-    Window.objects.update(attempts=live.MOST_ATTEMPTS, created_at=citing.timezone.now() - 2 * live.GRACE)
+    Window.objects.update(attempts=live.MOST_ATTEMPTS, created_at=timezone.now() - 2 * live.GRACE)
     live.sweep()
     given_up = Window.objects.get()
     assert (given_up.outcome, given_up.note) == (Outcome.FAILED, "It could not be cited: every process that tried died.")
