@@ -28,6 +28,17 @@ session = LectureSession.objects.get(uuid="{lecture}")
 Window.objects.create(session=session, index=9_999, text="Nobody looks it up.", taken_at=timezone.now())
 """
 
+PLAYER = """<!doctype html><script>
+parent.postMessage(JSON.stringify({info: {playerState: 1, currentTime: 31}}), '*')
+</script>"""
+EAR = """window.SpeechRecognition = class extends EventTarget {
+    start() {
+        const said = Object.assign([{transcript: 'The service says no.'}], {isFinal: true})
+        setTimeout(() => this.dispatchEvent(Object.assign(new Event('result'), {resultIndex: 0, results: [said]})), 50)
+    }
+    stop() { window.stopped = true }
+}"""
+
 
 @pytest.fixture(scope="module")
 def sample(site: Site) -> dict[str, str]:
@@ -166,3 +177,21 @@ def test_that_something_is_looked_for_is_said_only_when_it_takes_long(visit: Cal
     expect(page.get_by_text("Finding citations…")).to_be_hidden()
     page.clock.run_for(200)
     expect(page.get_by_text("Finding citations…")).to_be_visible()
+
+
+def test_a_replay_follows_the_player_and_speech_is_taken_from_the_browser(visit: Callable[..., Visit], site: Site) -> None:
+    page = visit().page
+    page.route("https://www.youtube-nocookie.com/**", lambda route: route.fulfill(body=PLAYER, content_type="text/html"))
+    page.add_init_script(EAR)
+    page.goto(f"{site.url}/videos/{site.seeded['long']}/")
+    page.get_by_role("link", name="Replay as a lecture").click()
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("link", name="With the picture").click()
+    expect(page.locator(".said")).to_have_count(6)
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.goto(f"{site.url}/lectures/new/")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Listen").click()
+    expect(page.locator(".said")).to_have_text("The service says no.")
+    page.get_by_role("button", name="Stop listening").click()
+    assert page.evaluate("window.stopped") is True
