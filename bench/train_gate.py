@@ -1,8 +1,9 @@
 """Train the gate that tells a lecture's subject from its asides, and measure it.
 
-Run ``python bench/train_gate.py`` from the repository to measure the gate as it is trained now and to write what it measures into ``bench/RESULTS.md``;
-with ``--save`` it is written to ``citations/providers/gate.json``, too. It learns from texts whose licence lets what is learnt be shipped: the project's
-own (``citations/asides.txt``, ``bench/gate/lessons.txt``), transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``. All others there measure only.
+Run ``python bench/train_gate.py`` from the repository to train it, to measure it, and to write what came of it into ``bench/RESULTS.md``; with ``--save``
+the head is written to ``citations/providers/gate.json``, too. It learns from texts whose licence lets what is learnt be shipped: the project's own
+(``citations/asides.txt``, ``bench/gate/lessons.txt``), transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``.
+All others there only measure.
 """
 
 import argparse

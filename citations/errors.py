@@ -73,6 +73,12 @@ class InvalidGold(InvalidInput):
     code = "invalid_gold"
 
 
+class NothingToCalibrate(Conflict):
+    """A distance is to be found for a library that holds no passage yet."""
+
+    code = "nothing_to_calibrate"
+
+
 # Settings and the lock
 
 

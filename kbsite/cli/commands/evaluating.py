@@ -1,4 +1,4 @@
-"""Measuring how well the library is searched: eval."""
+"""Measuring how well the library is searched, and what lectures may cite: eval, calibrate."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -21,8 +21,9 @@ class Approach(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    """Add this command."""
+    """Add these commands."""
     app.command("eval")(evaluate)
+    app.command("calibrate")(calibrate)
 
 
 def evaluate(
@@ -74,3 +75,29 @@ def evaluate(
         as_json=as_json,
     )
     measuring.measure(scope, measuring.questions(scope, gold=gold, user=user), wishes)
+
+
+def calibrate(
+    false_citations: Annotated[
+        float, typer.Option("--false-citations", min=0, max=50, help="Of a hundred windows of talk about something else, how many may cite something.")
+    ] = 5.0,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", metavar="OFFTOPIC.txt", exists=True, dir_okay=False, readable=True, help="Such talk, in place of our own English.", show_default=False
+        ),
+    ] = None,
+    forget: Annotated[bool, typer.Option("--forget", help="Go back to LIVE_DISTANCE_THRESHOLD.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Find out how near a passage must be to be cited in a lecture, from talk that has nothing to do with the library.
+
+    The distance belongs to the embedding model and the library: do it again after a migration, and when the library has grown a lot.
+    """
+    open_library()
+    from kbsite.cli import calibrating
+
+    if forget:
+        calibrating.forget()
+    else:
+        calibrating.calibrate(false_citations=false_citations, file=file, as_json=as_json)

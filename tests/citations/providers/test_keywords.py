@@ -1,0 +1,150 @@
+from collections.abc import Sequence
+from threading import Thread
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from keybert import KeyBERT
+from keybert.backend import BaseEmbedder
+
+from citations.providers import keywords, registry
+from citations.providers.embedding import Embedder, HashEmbedder, Vectors
+from citations.providers.keywords import Extractor
+from citations.providers.stopwords import stop_words
+
+WINDOWS = (
+    "Gradient descent follows the slope of the loss function downhill. If the learning rate is too large, the weights jump over the minimum. "
+    "So we make the steps smaller as the training goes on.",
+    "The mitochondria make most of the energy of a cell. They have their own DNA, which is inherited from the mother. Oxygen is used up on the way.",
+    "A hash table looks a key up in constant time. When two keys fall into the same bucket we have a collision, and a linked list keeps both of them.",
+)
+
+
+class Counting(HashEmbedder):
+    """Counts what it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedded: list[str] = []
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        self.embedded += texts
+        return super().embed_documents(texts)
+
+
+class Oracle(BaseEmbedder):  # type: ignore[misc]
+    """Lends a model of ours to KeyBERT."""
+
+    def __init__(self, model: Embedder) -> None:
+        super().__init__()
+        self.model = model
+
+    def embed(self, documents: Sequence[str], verbose: bool = False) -> Vectors:
+        return self.model.embed_documents(list(documents))
+
+
+def oracle(model: Embedder, text: str) -> list[str]:
+    found = KeyBERT(model=Oracle(model)).extract_keywords(text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, diversity=0.5, top_n=5)
+    return [term for term, _ in found]
+
+
+def test_keywords_are_nearly_those_of_keybert():
+    model = registry.embedder("local")
+    extractor = Extractor(model)
+    extractor.warm(WINDOWS)
+
+    shared = [len(set(extractor.extract(text)) & set(oracle(model, text))) for text in WINDOWS]
+
+    assert sum(shared) >= 12  # of 15
+
+
+def test_keywords_are_exactly_those_of_keybert_when_every_pair_is_looked_at(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(keywords, "NEAREST", 1_000)
+    model = HashEmbedder()
+
+    for text in WINDOWS:
+        assert Extractor(model).extract(text) == oracle(model, text)
+
+
+def test_a_vector_that_is_there_already_is_not_made_again_and_no_word_twice():
+    model = Counting()
+    extractor = Extractor(model)
+    about = HashEmbedder().embed_query(WINDOWS[0])
+
+    first = extractor.extract(WINDOWS[0], vector=about)
+    made = len(model.embedded)
+    second = extractor.extract(WINDOWS[0], vector=about)
+
+    assert first == second == extractor.extract(WINDOWS[0])
+    assert WINDOWS[0] not in model.embedded
+    assert len(model.embedded) == made == len(set(model.embedded))
+
+
+def test_words_of_texts_that_were_learnt_are_there():
+    model = Counting()
+    extractor = Extractor(model)
+
+    extractor.warm(WINDOWS)
+    known = set(model.embedded)
+    extractor.extract(WINDOWS[1])
+
+    assert {"mitochondria", "energy"} <= known
+    assert all(" " in term for term in model.embedded[len(known) :])
+
+
+def test_stop_words_are_those_of_the_language():
+    assert "the" in stop_words("en-GB") == stop_words("")
+    assert stop_words("pt_BR") == stop_words("pt")
+    assert stop_words("tlh") == frozenset()
+    german = Extractor(HashEmbedder()).extract("Die Ableitung ist die Steigung der Tangente.", language="de")
+    assert not set(" ".join(german).split()) & {"die", "ist", "der"}
+
+
+@pytest.mark.parametrize("text", ["", "   ", "a b c", "the and of it", "!!! ???", "\udcff", "x" * 5_000])
+def test_what_has_no_words_has_no_keywords(text):
+    assert Extractor(HashEmbedder()).extract(text) == []
+
+
+def test_a_word_or_two_are_enough_and_no_more_are_given_than_wanted():
+    extractor = Extractor(HashEmbedder())
+
+    assert extractor.extract("Entropy.") == ["entropy"]
+    assert set(extractor.extract("Entropy grows.")) == {"entropy", "grows", "entropy grows"}
+    assert len(extractor.extract(WINDOWS[0], count=2)) == 2
+    assert extractor.extract(WINDOWS[0], count=0) == []
+
+
+@given(st.text(max_size=300), st.integers(1, 8))
+def test_keywords_are_words_of_the_text_and_none_is_given_twice(text, count):
+    found = Extractor(HashEmbedder(dimensions=8)).extract(text, count=count)
+
+    assert len(found) == len(set(found)) <= count
+    assert all(word in text.lower() for term in found for word in term.split())
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(keywords, "WORDS_KEPT", 10)
+    extractor = Extractor(model := Counting())
+
+    for number in range(30):
+        extractor.extract(f"word{number} thing{number}")
+
+    before = len(model.embedded)
+    extractor.extract("word29 thing29", vector=np.ones(64, dtype=np.float32) / 8)
+    assert len(model.embedded) == before
+    extractor.extract("word0 thing0")
+    assert {"word0", "thing0"} <= set(model.embedded[before:])
+
+
+def test_several_threads_find_the_same():
+    extractor = Extractor(HashEmbedder())
+    found: list[list[list[str]]] = []
+    threads = [Thread(target=lambda: found.append([extractor.extract(text) for text in WINDOWS])) for _ in range(4)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [sorted(terms) for terms in found[0]] == [sorted(terms) for terms in found[1]] == [sorted(terms) for terms in found[3]]
