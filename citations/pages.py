@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -22,6 +23,7 @@ Span = tuple[int, int]  # characters [first, last)
 MAX_QUERY: Final = 1_000  # characters of a search within a document
 MAX_WORDS: Final = 10  # of it
 MOST_PAGES: Final = 200  # that such a search names
+MOST_MARKS: Final = 500  # words that are marked on one page
 SNIPPET: Final = 60  # characters shown on either side of what was found
 
 
@@ -94,7 +96,7 @@ def show(scope: Scope, source_id: UUID, number: int, *, quote: Span | None = Non
     source, page = _find_page(scope, source_id, number)
     document = source.document
     on_page = _on_page(page, quote) if quote else ()
-    found = tuple(_places(page.text, words))
+    found = tuple(islice(_places(page.text, words), MOST_MARKS))
     picture = pictures.look(document, number)
     quote_boxes, found_boxes = pictures.boxes(document, page, on_page, found) if picture else ((), ())
     return PageView(

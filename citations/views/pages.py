@@ -63,7 +63,10 @@ def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Give the file as it was added, to be stored."""
     document = pages.file_of(request.reach, source_id)
     media_type = pictures.PDF if document.media_type == pictures.PDF else "application/octet-stream"
-    response = StreamingHttpResponse(_parts(document) if request.method == "GET" else (), content_type=media_type, headers=HARMLESS)
+    is_read = request.method == "GET"
+    response: HttpResponseBase = StreamingHttpResponse(_parts(document)) if is_read else HttpResponse()
+    for name, value in {**HARMLESS, "Content-Type": media_type}.items():
+        response[name] = value
     response["Content-Length"] = str(document.size)
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=document.name) or "attachment"
     return response

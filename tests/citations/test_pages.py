@@ -141,6 +141,11 @@ def test_of_very_many_pages_the_first_are_named(scope: Scope, collection: Collec
     assert [hit.number for hit in result.hits] == list(range(1, pages.MOST_PAGES + 1))
 
 
+def test_of_very_many_words_on_a_page_the_first_are_marked(scope: Scope, collection: Collection) -> None:
+    paper = make_paper(collection, ["e " * 10 * pages.MOST_MARKS])
+    assert len(pages.show(scope, paper.uuid, 1, words="e").found) == pages.MOST_MARKS
+
+
 # What a citation cites
 
 
