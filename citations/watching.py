@@ -34,7 +34,7 @@ def require_room(user: int) -> None:
 
 def is_over(session: LectureSession, after: int) -> bool:
     """Say whether nothing more will happen in a session than the number says."""
-    return after >= session.event_count and _is_finished(session.pk)
+    return after >= session.event_count and session.ended_at is not None and not _is_awaited(session.pk)
 
 
 async def watch(session: LectureSession, after: int, *, user: int, may_read: Callable[[], bool]) -> AsyncIterator[list[Happening]]:
@@ -77,9 +77,10 @@ async def _pause(woken: asyncio.Event, seconds: float) -> None:
 def _look(session: LectureSession, after: int, may_read: Callable[[], bool]) -> tuple[list[Happening], bool]:
     """Return what happened, and whether that was the last of it. A database that is away for a moment is no reason to end."""
     try:
-        if not LectureSession.objects.filter(pk=session.pk).exists() or not may_read():
+        ended = LectureSession.objects.filter(pk=session.pk).values_list("ended_at").first()
+        if ended is None or not may_read():
             return [], True
-        is_finished = _is_finished(session.pk)  # asked first: what finishes a session is told before or with it
+        is_finished = ended[0] is not None and not _is_awaited(session.pk)  # asked first: what finishes a session is told before or with it
         happened = happenings.after(session, after)
         return happened, is_finished and len(happened) < happenings.AT_ONCE
     except DatabaseError as error:
@@ -90,9 +91,8 @@ def _look(session: LectureSession, after: int, may_read: Callable[[], bool]) -> 
             connection.close()  # a stream that waits must not keep a connection from others
 
 
-def _is_finished(session: int) -> bool:
-    ended = LectureSession.objects.filter(pk=session).exclude(ended_at=None).exists()
-    return ended and not Window.objects.filter(session=session, outcome=Outcome.WAITING).exists()
+def _is_awaited(session: int) -> bool:
+    return Window.objects.filter(session=session, outcome=Outcome.WAITING).exists()
 
 
 @contextmanager

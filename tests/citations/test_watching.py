@@ -96,6 +96,7 @@ def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: Lectur
     session.refresh_from_db()
     assert not watching.is_over(session, 1)
     finish(session)
+    session.refresh_from_db()
     window = Window.objects.create(session=session, index=0, text="x")
     assert not watching.is_over(session, 1)
     Window.objects.filter(pk=window.pk).update(outcome=Outcome.CITED)
