@@ -29,7 +29,7 @@ LIVE_SECONDS: Final = 2.0
 def show_sources(request: PageRequest) -> HttpResponse:
     """List sources, filtered by words, state, collection and kind."""
     shelves = [one for one in library.collections(request.reach) if one.pk in request.reach.writable]
-    context = {"known": facets(request.reach), "shelves": shelves, "most_bytes": settings.MAX_DOCUMENT_BYTES}
+    context = {"known": facets(request.reach), "shelves": shelves, "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000)}
     return render(request, "citations/sources.html", {**_list(request), **context})
 
 

@@ -71,6 +71,13 @@ def test_a_stranger_does_not_learn_how_far_a_document_is(page: Client, stranger:
     assert stranger.get(f"/sources/{Source.objects.get().uuid}/state/", **HTMX).status_code == 404
 
 
+def test_the_page_of_a_document_tells_what_its_reader_noticed(page: Client) -> None:
+    upload(page, ("notes.md", NOTES))
+    source = Source.objects.get()
+    Document.objects.update(note="No text on page 7 of 9.")
+    assert "No text on page 7 of 9." in text_of(page.get(f"/sources/{source.uuid}/"))
+
+
 def test_a_document_is_deleted_after_a_question_with_its_pages_and_bytes(page: Client) -> None:
     upload(page, ("notes.md", NOTES))
     source = Source.objects.get()
