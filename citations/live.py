@@ -43,9 +43,11 @@ SWEPT: Final = 64  # windows of one sweep at most
 MAX_TEXT: Final = 10_000  # characters of a question's text
 MAX_INDEX: Final = 1_000_000
 LEARNT: Final = 2_000  # chunks of a session's sources whose words are learnt before it begins
+PREPARED: Final = 20  # sessions that wait for that at most
 _CLAIM_LOCK: Final = 0x43554C56  # "CULV": one process takes windows at a time, for a moment
 
 logger = logging.getLogger(__name__)
+_to_learn: Final = threading.BoundedSemaphore(PREPARED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +136,7 @@ def submit(pks: Collection[int]) -> None:
 
 def prepare(session: LectureSession) -> None:
     """Let this process's threads load the models of a session and learn the words that will be said, so that no window waits for it; returns at once."""
-    transaction.on_commit(partial(_executor().submit, _learn, session.pk))
+    transaction.on_commit(partial(_prepare, session.pk))
 
 
 def warm() -> None:
@@ -273,6 +275,24 @@ def _release() -> None:
     for one in connections.all(initialized_only=True):
         if not one.in_atomic_block:
             one.close()
+
+
+def _prepare(pk: int) -> None:
+    if _to_learn.acquire(blocking=False):  # else its words are learnt when they are said
+        _learner().submit(_learn_in_turn, pk)
+
+
+@cache
+def _learner() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="learn")  # one of its own: whoever begins many lectures keeps no window waiting
+
+
+def _learn_in_turn(pk: int) -> None:
+    try:
+        if _is_running():
+            _learn(pk)
+    finally:
+        _to_learn.release()
 
 
 def _learn(pk: int) -> None:

@@ -608,6 +608,26 @@ def test_models_are_warmed_and_words_learnt_before_they_are_said(lecture: Lectur
     assert all(" " in text for text in embedded)  # words are known; pairs and whole texts are not
 
 
+def test_whoever_begins_many_lectures_keeps_no_window_waiting(
+    transactional_db: None, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, learnt = threading.Event(), []
+
+    def learn(pk: int) -> None:
+        release.wait(20)
+        learnt.append(pk)
+
+    monkeypatch.setattr(live, "_learn", learn)
+    try:
+        for _ in range(3 * live.PREPARED):
+            live.prepare(lecture)
+        live.submit([window(lecture).pk])
+        _wait_until(lambda: not Window.objects.filter(outcome=Outcome.WAITING).exists())
+    finally:
+        release.set()
+    _wait_until(lambda: len(learnt) == live.PREPARED)
+
+
 def test_a_setting_that_cannot_be_used_fails_the_window_and_not_the_thread(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise InvalidProvider("There is no such model.")
