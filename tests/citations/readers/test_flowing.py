@@ -1,6 +1,7 @@
 """Files without pages: Markdown, text and web pages as pages of text, whatever they are made of."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -44,9 +45,10 @@ def f():
 </pre><script>bad()</script></body>"""
 
 
-def read(reader: object, path: Path, data: bytes | str, *, most_pages: int = 10) -> Opened:
+def read(reader: Any, path: Path, data: bytes | str, *, most_pages: int = 10) -> Opened:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return reader.read(path, most_pages=most_pages)  # type: ignore[attr-defined]
+    opened: Opened = reader.read(path, most_pages=most_pages)
+    return opened
 
 
 @pytest.fixture
