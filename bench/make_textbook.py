@@ -1,12 +1,13 @@
 """Make the sample textbook, a PDF, from its text: the same bytes every time.
 
-    python -m bench.make_textbook
+    python bench/make_textbook.py [FILE]
 
 The text's lines begin with what they are: ``%`` title page, ``#`` chapter, ``##`` section (each on a page of its own), ``$`` formula, ``=`` listing,
 ``|`` row of a table, ``*`` point of a list, ``!`` figure, ``?`` exercise; anything else is a paragraph.
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from html import escape
 from itertools import groupby
@@ -272,4 +273,4 @@ _DRAWINGS: Final[dict[str, tuple[Callable[[Canvas, float], None], float]]] = {
 }
 
 if __name__ == "__main__":
-    print(make())  # noqa: T201
+    make(*map(Path, sys.argv[1:]))
