@@ -1,0 +1,252 @@
+"""Time how windows of real lectures are cited, stage by stage, beside the plain libraries used as their own documentation shows them.
+
+Run ``python bench/live.py`` from the repository; ``--windows N`` for more of them, ``--chunks N`` for another library. Every window is cited by both, in
+turn, in a random order, so that a busy moment of the machine hits both alike. It is done twice, each in a process of its own: in the default space of
+all-MiniLM-L6-v2, and in a space of a model of the shape of bge-base-en-v1.5. The plain side has KeyBERT on sentence-transformers, an embedding model of
+bge-base's shape, the same look-up in PostgreSQL, and a cross-encoder of TinyBERT's shape, all in torch. Models of those shapes have random weights, as the
+real ones are not on this machine: they take as long, and find nothing. The relevance threshold is 0, so that every window that the gate and the distance
+let pass is cited in full, three citations stored.
+"""
+
+import argparse
+import atexit
+import json
+import os
+import platform
+import random
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", RERANKER="none", HF_HUB_OFFLINE="1")
+os.environ.setdefault("EMBEDDING_PROVIDER", "local")
+os.environ.pop("DATABASE_URL", None)
+
+from kbsite.boot import boot  # noqa: E402
+
+if __name__ == "__main__":
+    boot()
+
+import numpy as np  # noqa: E402
+import search  # noqa: E402
+import shaped  # noqa: E402
+import torch  # noqa: E402
+from bm25 import DATA, percentile, timed, write  # noqa: E402
+from django.test.utils import override_settings  # noqa: E402
+from keybert import KeyBERT  # noqa: E402
+from sentence_transformers import CrossEncoder, SentenceTransformer  # noqa: E402
+
+from citations import lectures, live, vectors  # noqa: E402
+from citations.citing import FORM, Form  # noqa: E402
+from citations.filters import Filter, resolve  # noqa: E402
+from citations.models import Chunk, LectureSession, Outcome, Window  # noqa: E402
+from citations.providers import weights  # noqa: E402
+from transcripts.scope import Scope  # noqa: E402
+
+LOCAL, BGE = "local", "bge-base"
+LIBRARIES = "the libraries"
+SPACES: Final = (LOCAL, BGE)
+GOALS: Final = {LOCAL: 8.0, BGE: 4.0}
+MOST_MS: Final = 60.0  # of the median window in the default space
+TARGETS: Final = {"keywords": 20, "embed": 15, "search": 30, "rerank": 50, "total": 120}  # ms, of the documents that the pipeline comes from
+TITLE = "## Live lectures: speed"
+WARM = 15  # windows that are not counted
+EACH: Final = ("nyudl", "hfcourse", "calculus")
+Rival = Callable[[str], dict[str, float]]
+
+
+def main() -> None:
+    """Measure both spaces, print, and replace this benchmark's section of the results; with ``--space``, measure one and print JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--windows", type=int, default=150)
+    parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--space", choices=SPACES, help=argparse.SUPPRESS)
+    parser.add_argument("--shapes", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+    atexit.register(shutil.rmtree, search.HOME, ignore_errors=True)
+    if options.space:
+        print(json.dumps(measure(options.space, options.windows, options.chunks, options.shapes)))
+        return
+
+    measured = {space: apart(space, options.windows, options.chunks) for space in SPACES}
+    report = "\n".join(section(measured, options.chunks))
+    print(report)
+    write(report)
+
+
+def apart(space: str, windows: int, chunks: int) -> dict[str, Any]:
+    """Measure one space in a process of its own, with a database of its own: a library is locked to one."""
+    with tempfile.TemporaryDirectory(prefix="cuebase-shapes-") as shapes:
+        given = {"--space": space, "--windows": str(windows), "--chunks": str(chunks), "--shapes": shapes}
+        arguments = [sys.executable, __file__, *(part for pair in given.items() for part in pair)]
+        done = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)  # noqa: S603  ourselves
+    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+# One space
+
+
+def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]:
+    """Return the milliseconds of each stage and window: of the libraries, and of both things that may be looked for."""
+    bge, tiny = shaped.bge_base(shapes / "bge"), shaped.tinybert(shapes / "tinybert")
+    named = {} if space == LOCAL else {"EMBEDDING_PROVIDER": BGE, "EMBEDDING_MODEL": str(bge)}
+    with override_settings(LIVE_DISTANCE_THRESHOLD=4.0, LIVE_RELEVANCE_THRESHOLD=0.0, LIVE_RERANKER=str(tiny), MODELS_DIR=shapes / "ready", **named):
+        library = filled(space, chunks)
+        live.warm()
+        libraries = Libraries(library, bge, tiny)
+        rivals: dict[str, Rival] = {LIBRARIES: libraries.cite, **{str(form): Ours(library, form).cite for form in Form}}
+        return {"times": in_turn(space, rivals, texts(count + WARM)), "threads": {"cuebase": 1, "torch": torch.get_num_threads()}}
+
+
+def filled(space: str, chunks: int) -> search.Library:
+    """Make a library of so many chunks; in the wide space their vectors are those of the default one, turned into more dimensions."""
+    pieces, made = search.real()
+    search.real = lambda: (pieces, made if space == LOCAL else wide(made))
+    library = search.Library()
+    library.grow(chunks)
+    return library
+
+
+def in_turn(space: str, rivals: dict[str, Rival], windows: Sequence[str]) -> dict[str, list[dict[str, float]]]:
+    """Give each window to every rival, and return what each took."""
+    times: dict[str, list[dict[str, float]]] = {name: [] for name in rivals}
+    for number, text in enumerate(windows):
+        for name in random.Random(number).sample(list(rivals), len(rivals)):
+            spent = rivals[name](text)
+            if number >= WARM:
+                times[name].append(spent)
+        if number % 25 == 0:
+            search.note(f"{space}: {number} of {len(windows)} windows")
+    return times
+
+
+def texts(count: int) -> list[str]:
+    """Return windows of real lectures, from all pairs in turn."""
+    found = [[json.loads(line)["text"] for line in (DATA / "dev" / "pairs" / name / "windows.jsonl").read_text().splitlines()] for name in EACH]
+    fit = [[text for text in each if 30 <= len(text.split()) <= 150] for each in found]
+    chance = random.Random(0)
+    return [text for each in fit for text in chance.sample(each, min(len(each), -(-count // len(EACH))))][:count]
+
+
+def wide(vectors: Any) -> Any:
+    """Return vectors of 768 dimensions that lie to each other as these do."""
+    base, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((768, vectors.shape[1])))
+    return (vectors @ base.T).astype(np.float32)
+
+
+class Ours:
+    """This project's pipeline; its words are learnt as when a session begins."""
+
+    def __init__(self, library: search.Library, form: Form) -> None:
+        scope = Scope(readable=library.scope.readable, writable=library.scope.readable)
+        self._form = form
+        self._session: LectureSession = lectures.start(scope, None, title=form, collection=library.collection)
+        live._learn(self._session.pk)
+
+    def cite(self, text: str) -> dict[str, float]:
+        """Return the milliseconds of each stage; ``skipped`` says that the gate left the window out."""
+        window = Window.objects.create(session=self._session, index=self._session.windows.count(), text=text)
+        done = live.cite([window], form=self._form)[0].window
+        assert done.outcome in (Outcome.CITED, Outcome.OFF_TOPIC), done.note
+        skipped = {} if done.outcome == Outcome.CITED else {"skipped": 1.0}
+        return {**done.stages, "total": float(done.milliseconds or 0), **skipped}
+
+
+class Libraries:
+    """The pipeline as the documents show it: each library by itself, with its standard settings."""
+
+    def __init__(self, library: search.Library, bge: Path, tiny: Path) -> None:
+        self._library = library
+        self._keywords = KeyBERT(model=SentenceTransformer(str(weights.find(weights.MINILM)), device="cpu"))
+        self._model = SentenceTransformer(str(bge), device="cpu")
+        self._reranker = CrossEncoder(str(tiny), device="cpu")
+
+    def cite(self, text: str) -> dict[str, float]:
+        """Return the milliseconds of each stage."""
+        kept: dict[str, Any] = {}
+
+        def embed() -> None:
+            kept["vector"] = self._model.encode(f"{text} {' '.join(word for word, _ in kept['words'])}", normalize_embeddings=True)
+
+        stages: dict[str, Callable[[], object]] = {
+            "keywords": lambda: kept.update(
+                words=self._keywords.extract_keywords(text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, top_n=5)
+            ),
+            "embed": embed,
+            "search": lambda: kept.update(found=self._look_up(kept["vector"])),
+            "rerank": lambda: self._reranker.predict([(text, passage) for passage in kept["found"]]),
+        }
+        spent = {name: timed(stage) for name, stage in stages.items()}
+        return {**spent, "total": sum(spent.values())}
+
+    def _look_up(self, vector: Any) -> list[str]:
+        """Find five passages through pgvector, as this project does, in whichever space there is."""
+        space = self._library.space
+        part = vector[: space.dimensions]
+        near = vectors.search(part / (part**2).sum() ** 0.5, space=space, limit=5, reach=resolve(self._library.scope, Filter()))
+        return list(Chunk.objects.filter(pk__in=[one.chunk for one in near]).values_list("text", flat=True))
+
+
+# Results
+
+
+def section(measured: dict[str, Any], chunks: int) -> Iterator[str]:
+    """Write the section of the results."""
+    windows = len(measured[LOCAL]["times"][LIBRARIES])
+    yield TITLE
+    yield ""
+    yield f"`python {shlex.join(['bench/live.py', *sys.argv[1:]])}`: milliseconds, median / 95th percentile, of {windows} windows of real lectures (NYU deep"
+    yield f"learning, Hugging Face course, MIT calculus) in a library of {chunks:,} chunks. Python {platform.python_version()}, {os.cpu_count()} cores;"
+    yield f"cuebase with {measured[LOCAL]['threads']['cuebase']} thread a call, torch with {measured[LOCAL]['threads']['torch']}, as it is without settings."
+    yield "*The libraries*: KeyBERT, an embedding model of bge-base's shape and a cross-encoder of TinyBERT's shape, as their documentation shows them. The"
+    yield "cross-encoder and bge-base have **random weights of the same shape** on both sides, since the real ones are not on this machine; nothing is read off"
+    yield "what they find."
+    yield "*Plain*: a window is looked for by its own vector; *enriched*: by that of “text keywords”. Windows that the gate left out are not counted."
+    yield ""
+    for space in SPACES:
+        yield from table(space, measured[space])
+        yield ""
+
+
+def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
+    """Write the table of one space, and whether its goals are met."""
+    times = {name: [one for one in each if "skipped" not in one] for name, each in measured["times"].items()}
+    stages = list(dict.fromkeys(stage for each in times.values() for one in each for stage in one if stage != "total"))
+    yield f"**{'all-MiniLM-L6-v2, the default space' if space == LOCAL else 'a space of bge-base-sized vectors'}**"
+    yield ""
+    yield "| | " + " | ".join([*stages, "total"]) + " | times faster |"
+    yield "|---|" + "---:|" * (len(stages) + 2)
+    ground = statistics.median(one["total"] for one in times[LIBRARIES])
+    for name, each in times.items():
+        cells = []
+        for stage in [*stages, "total"]:
+            spent = [one[stage] for one in each if stage in one]
+            cells.append(f"{statistics.median(spent):.1f} / {percentile(spent):.1f}" if spent else "")
+        total = statistics.median(one["total"] for one in each)
+        goal = "" if name == LIBRARIES else f" (goal {GOALS[space]:g}: {'met' if ground / total >= GOALS[space] else 'NOT met'})"
+        yield f"| {name} | " + " | ".join(cells) + f" | ×{ground / total:.1f}{goal} |"
+    yield ""
+    yield from verdicts(space, times)
+
+
+def verdicts(space: str, times: dict[str, list[dict[str, float]]]) -> Iterator[str]:
+    """Say which targets are met by the way that is the default."""
+    spent = {stage: statistics.median(one.get(stage, 0.0) for one in times[FORM]) for stage in TARGETS}
+    told = [f"{stage} {spent[stage]:.1f} of {most} ({'met' if spent[stage] <= most else 'NOT met'})" for stage, most in TARGETS.items()]
+    yield f"The default, *{FORM}*, by the documents' targets (medians, ms): {', '.join(told)}."
+    if space == LOCAL:
+        yield f"Median total at most {MOST_MS:g} ms: {'met' if spent['total'] <= MOST_MS else 'NOT met'} ({spent['total']:.1f})."
+
+
+if __name__ == "__main__":
+    main()
