@@ -142,7 +142,7 @@ _REACH = """
     LEFT JOIN transcripts_transcript own ON own.id = lecture.transcript_id
     WHERE lecture.id = ANY(%s) AND (video.id IS NULL OR (video.collection_id = lecture.collection_id AND video.id IS DISTINCT FROM own.video_id))
         AND (
-            NOT EXISTS (SELECT FROM citations_lecturesession_sources named WHERE named.lecturesession_id = lecture.id)
+            NOT lecture.names_sources
             OR EXISTS (SELECT FROM citations_lecturesession_sources named WHERE named.lecturesession_id = lecture.id AND named.source_id = source.id)
         )
     GROUP BY lecture.id

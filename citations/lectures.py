@@ -46,6 +46,7 @@ __all__ = [
     "push",
     "say",
     "start",
+    "start_again",
     "statistics",
     "told",
 ]
@@ -88,15 +89,26 @@ def start(
     """
     shelf = collection if isinstance(collection, Collection) else library.shelf(scope, collection)
     scope.require_write(shelf.pk)
-    if transcript is not None and not Transcript.objects.visible(scope).filter(pk=transcript.pk).exists():
-        raise TranscriptNotFound("There is no such transcript.")
+    _check_visible(scope, transcript)
     chosen = _chosen(shelf, sources)
     name = clean(title, 300) or (transcript.video.title if transcript else f"Lecture of {timezone.localtime():%-d %B %Y, %H:%M}")
     spoken = clean(language, 35) or (transcript.language if transcript else "")
     with transaction.atomic():
-        session = LectureSession.objects.create(collection=shelf, owner=user, title=name, language=spoken, transcript=transcript)
+        about = {"title": name, "language": spoken, "transcript": transcript, "names_sources": bool(chosen)}
+        session = LectureSession.objects.create(collection=shelf, owner=user, **about)
         session.sources.set(chosen)
     return session
+
+
+def start_again(scope: Scope, user: User | None, session: LectureSession) -> LectureSession:
+    """Begin a lecture like another one, which cites what that one may still cite and replays the same. Raises ``Forbidden``, ``TranscriptNotFound``."""
+    scope.require_write(session.collection_id)
+    _check_visible(scope, session.transcript)
+    about = {name: getattr(session, name) for name in ("collection", "title", "language", "transcript", "names_sources")}
+    with transaction.atomic():
+        made = LectureSession.objects.create(owner=user, **about)
+        made.sources.set(session.sources.filter(collection=session.collection_id))
+    return made
 
 
 def list_sessions(scope: Scope, *, words: str = "", collection: str = "", offset: int = 0, limit: int = 24) -> Page:
@@ -287,6 +299,11 @@ def _segment(one: Utterance) -> dict[str, Any]:
 
 
 # What comes from outside
+
+
+def _check_visible(scope: Scope, transcript: Transcript | None) -> None:
+    if transcript is not None and not Transcript.objects.visible(scope).filter(pk=transcript.pk).exists():
+        raise TranscriptNotFound("There is no such transcript.")
 
 
 def _chosen(shelf: Collection, references: Sequence[str]) -> list[Source]:

@@ -19,7 +19,8 @@ class SessionOut(Schema):
     title: str
     collection: str
     language: str
-    sources: list[UUID] = Field(description="What it cites; none: every source of its collection.")
+    sources: list[UUID] = Field(description="The sources that it names and that are still there.")
+    names_sources: bool = Field(description="Whether it cites nothing but those; else every source of its collection.")
     video: str | None = Field(description="The id of the video that is replayed.")
     position: int = Field(description="How far it is replayed, in milliseconds.")
     windows: int

@@ -32,7 +32,7 @@ class LectureQuerySet(models.QuerySet["LectureSession"]):
 
 
 class LectureSession(models.Model):
-    """One lecture that is listened to. It cites the sources it names, or every source of its collection when it names none."""
+    """One lecture that is listened to. It cites the sources it names, or every source of its collection when it never named any."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="lectures")
@@ -40,6 +40,7 @@ class LectureSession(models.Model):
     title = models.CharField(max_length=300)
     language = models.CharField(max_length=35, blank=True)
     sources = models.ManyToManyField(Source, blank=True, related_name="lectures")
+    names_sources = models.BooleanField(default=False, help_text="It cites nothing else, also when all of them are deleted.")
     transcript = models.ForeignKey(Transcript, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", help_text="What is replayed.")
     position = models.PositiveIntegerField("position (ms)", default=0, help_text="How far it has been replayed.")
     buffer = models.JSONField(default=dict, blank=True, help_text="What was said since the last window, as windows.py keeps it.")

@@ -135,9 +135,7 @@ def end(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Begin a lecture like this one, so that its talk is replayed from the start."""
     lecture = _changeable(request, lecture_id)
-    sources = [str(one) for one in lecture.sources.values_list("uuid", flat=True)]
-    about = {"title": lecture.title, "language": lecture.language}
-    session = lectures.start(request.reach, request.user, collection=lecture.collection, sources=sources, transcript=lecture.transcript, **about)
+    session = lectures.start_again(request.reach, request.user, lecture)
     live.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
@@ -209,10 +207,10 @@ def _talk(lecture: LectureSession) -> Transcript | None:
 
 def _documents(lecture: LectureSession) -> dict[str, Any]:
     """Count what may be cited, and what of it cannot be yet."""
-    chosen: SourceQuerySet = lecture.sources.all()
-    found = chosen if chosen.exists() else Source.objects.filter(collection=lecture.collection)
+    among: SourceQuerySet = lecture.sources.all() if lecture.names_sources else Source.objects.all()
+    found = among.filter(collection=lecture.collection)
     own = found.exclude(transcript=lecture.transcript_id) if lecture.transcript_id else found
-    return {"source_count": own.count(), "unready": own.exclude(state=State.READY).count(), "is_chosen": found is chosen}
+    return {"source_count": own.count(), "unready": own.exclude(state=State.READY).count(), "is_chosen": lecture.names_sources}
 
 
 def _figures(lecture: LectureSession) -> dict[str, Any]:

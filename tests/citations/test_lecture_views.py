@@ -198,6 +198,15 @@ def test_without_documents_it_says_so_and_where_to_upload(page: Client, lecture:
     assert 'href="/sources/?collection=lectures"' in found
 
 
+def test_a_lecture_that_lost_what_it_named_has_no_documents(page: Client, scope: Scope, owner: User, collection: Collection, book: Source) -> None:
+    lecture = lectures.start(scope, owner, title="Networks", collection=collection, sources=[str(book.uuid)])
+    make_document(collection, ["Something else."])
+    book.delete()
+    found = text_of(page.get(path(lecture)))
+    assert "Upload documents to see citations" in found
+    assert "is not there any more" in found
+
+
 def test_the_talk_that_is_replayed_is_no_document_to_cite(page: Client, scope: Scope, owner: User, collection: Collection) -> None:
     video = make_video(collection)
     make_source(video, texts=["Said."])

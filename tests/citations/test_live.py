@@ -213,6 +213,19 @@ def test_only_the_sources_that_a_lecture_names_are_cited(scope: Scope, collectio
     assert {one.source for one in cite(everything).citations} <= {other, textbook}
 
 
+@pytest.mark.parametrize("lose", [Source.delete, lambda source: connection.cursor().execute("DELETE FROM citations_source WHERE id = %s", [source.pk])])
+def test_a_lecture_whose_only_source_was_deleted_cites_nothing_instead_of_its_collection(
+    scope: Scope, collection: Collection, textbook: Source, lose: Callable[[Source], Any]
+) -> None:
+    other = make_document(collection, PASSAGES, title="Chemistry")
+    embed(other)
+    named = lectures.start(scope, None, collection=collection, sources=[str(other.uuid)])
+    lose(other)
+    for session in (named, lectures.start_again(scope, None, named)):
+        done = cite(session)
+        assert (done.window.outcome, done.citations) == (Outcome.NO_DOCUMENTS, ())
+
+
 # What is left out, and why
 
 
