@@ -88,7 +88,16 @@ def segments(*texts: str) -> dict[str, Any]:
 
 def test_a_lecture_begins_is_listed_and_is_deleted(asking: Client, book: Source, collection: Collection) -> None:
     made = begun(asking, title="Networks", collection="lectures", sources=[str(book.uuid)], language="en")
-    expected = {"title": "Networks", "collection": "lectures", "sources": [str(book.uuid)], "names_sources": True, "language": "en", "video": None, "windows": 0, "events": 0}
+    expected = {
+        "title": "Networks",
+        "collection": "lectures",
+        "sources": [str(book.uuid)],
+        "names_sources": True,
+        "language": "en",
+        "video": None,
+        "windows": 0,
+        "events": 0,
+    }
     assert expected.items() <= made.items()
     assert good(asking.get(f"{V1}sessions/{made['id']}")) == made
     other = begun(asking)["id"]
