@@ -12,6 +12,7 @@ from statistics import median
 GENERATED, BOLD, TURNS = 1, 2, 12  # bits of a style, as ``pdfium`` gives them
 DEPTH = 4  # columns within columns
 LEAST_ROWS = 3  # that stand side by side, for columns
+MOST_RUNS = 4_000  # of a page that is looked at for columns and superscripts; one with more is a drawing full of labels, or made to keep us busy
 CELL = 18  # characters: aligned rows of shorter pieces than this are a table, which is read row by row
 
 
@@ -94,12 +95,14 @@ class Line:
 
 
 def lay_out(glyphs: Glyphs) -> list[Line]:
-    """Return the page's lines in reading order."""
+    """Return the page's lines in reading order; of a page with more than ``MOST_RUNS`` pieces, row by row."""
     by_turn: dict[int, list[Run]] = {}
     for run in _runs(glyphs):
         by_turn.setdefault(run.turn, []).append(run)
-    groups = sorted(by_turn.items(), key=lambda group: (-sum(len(run.glyphs) for run in group[1]), group[0]))
-    regions = [region for _, runs in groups for region in _regions(runs, DEPTH)]
+    groups = [runs for _, runs in sorted(by_turn.items(), key=lambda group: (-sum(len(run.glyphs) for run in group[1]), group[0]))]
+    if sum(map(len, groups)) > MOST_RUNS:
+        return [line for column, runs in enumerate(groups) for line in _plain_lines(runs, column)]
+    regions = [region for runs in groups for region in _regions(runs, DEPTH)]
     return [line for column, region in enumerate(regions) for line in _lines(region, column)]
 
 
@@ -261,6 +264,22 @@ def _lines(runs: list[Run], column: int) -> list[Line]:
         else:
             lines.append(Line([run], column))
     lines.sort(key=lambda line: (line.base, line.left))
+    return _in_order(lines)
+
+
+def _plain_lines(runs: list[Run], column: int) -> list[Line]:
+    """Join what stands on one baseline, whatever its size: the time grows little more than the number of runs."""
+    lines: list[Line] = []
+    base = float("-inf")  # of the line's first run: another one must not carry it on
+    for run in sorted(runs, key=lambda run: run.base):
+        if run.base - base > 0.4 * run.size:
+            lines.append(Line([], column))
+            base = run.base
+        lines[-1].runs.append(run)
+    return _in_order(lines)
+
+
+def _in_order(lines: list[Line]) -> list[Line]:
     for line in lines:
         line.runs.sort(key=lambda run: run.left)
         line.glyphs = _joined(line.runs)

@@ -37,7 +37,8 @@ _FOREIGN: Final = (
 _MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS: Final = 0.02  # of a text's bytes
-_HTML: Final = re.compile(rb"(?:\s|<\?xml[^>]{0,200}\?>|<!--.{0,4000}?-->)*<(?:!doctype\s+html|html|head|body|meta|title)\b", re.IGNORECASE | re.DOTALL)
+# Possessive and atomic: what was taken for a comment stays one, else a file of nothing but comments would be tried in exponentially many ways.
+_HTML: Final = re.compile(rb"(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*+<(?:!doctype\s+html|html|head|body|meta|title)\b", re.IGNORECASE | re.DOTALL)
 _MARKDOWN: Final = re.compile(rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL)
 
 

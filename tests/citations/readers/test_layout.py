@@ -1,5 +1,6 @@
 """Characters become lines, lines become paragraphs: nothing is lost on the way, nothing comes twice, whatever the page looks like."""
 
+import time
 from collections import Counter
 
 from hypothesis import given, settings
@@ -96,3 +97,14 @@ def test_every_character_comes_once_and_paragraphs_hold_them_all(pieces: list[Se
 def _is_on(glyphs: Glyphs, index: int) -> bool:
     left, top, right, bottom = glyphs.box(index)
     return right >= 0 and bottom >= 0 and left <= glyphs.width and top <= glyphs.height
+
+
+def test_a_drawing_full_of_labels_is_read_row_by_row_in_short_time() -> None:
+    labels = [(f"n{number}", 10 + number % 60 * 150, 20 + number // 60 * 15.0, 9.0, 0) for number in range(30 * 60 * 6)]
+    glyphs = page(*reversed(labels), width=9_100, height=3_000)
+    begun = time.process_time()
+    lines = lay_out(glyphs)
+    assert time.process_time() - begun < 10  # every label beside every other takes minutes
+    assert len(lines) == 180
+    assert [glyphs.codes[index] for index in lines[0].glyphs[:2]] == [ord("n"), ord("0")]
+    assert sum(index >= 0 for one in lines for index in one.glyphs) == sum(len(label[0]) for label in labels)
