@@ -11,32 +11,18 @@ import statistics
 from collections.abc import Sequence
 from time import perf_counter, process_time
 
-import numpy as np
 from bm25 import percentile, write
 from keybert import KeyBERT
-from keybert.backend import BaseEmbedder
-from numpy.typing import NDArray
 from speech import lecture_windows
 
 from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, Vector
+from citations.providers.keybert_keywords import Lent
 from citations.providers.keywords import Extractor
 
 TITLE = "## Keywords"
 GOAL = 20  # ms a window
 SETTINGS = ((0, 0), (8, 3), (keywords.NEAREST, keywords.ROUNDS), (24, 3))  # pairs looked at before anything is chosen, and rounds
-
-
-class Oracle(BaseEmbedder):  # type: ignore[misc]
-    """Lends a model of ours to KeyBERT."""
-
-    def __init__(self, model: Embedder) -> None:
-        super().__init__()
-        self.model = model
-
-    def embed(self, documents: Sequence[str], verbose: bool = False) -> NDArray[np.float32]:
-        """Return vectors."""
-        return self.model.embed_documents(list(documents))
 
 
 def main() -> None:
@@ -63,7 +49,7 @@ def main() -> None:
 
 def reference(model: Embedder, texts: Sequence[str]) -> tuple[list[set[str]], list[float], float]:
     """Return KeyBERT's keywords, the milliseconds of each, and the processor's in the mean."""
-    keybert, found, took, began = KeyBERT(model=Oracle(model)), [], [], process_time()
+    keybert, found, took, began = KeyBERT(model=Lent(model)), [], [], process_time()
     for text in texts:
         started = perf_counter()
         chosen = keybert.extract_keywords(text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, diversity=keywords.DIVERSITY, top_n=5)

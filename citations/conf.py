@@ -83,6 +83,11 @@ def live_reranker() -> str:
     return NO_RERANKER if name.casefold() in ("", NO_RERANKER) else name
 
 
+def live_keywords() -> str:
+    """Return what finds the keywords of lectures: ``fast``, ``keybert`` or ``none``."""
+    return str(settings.LIVE_KEYWORDS)
+
+
 def live_distance() -> float:
     """Return the squared L2 distance beyond which a lecture cites nothing, where none was calibrated."""
     return float(settings.LIVE_DISTANCE_THRESHOLD)

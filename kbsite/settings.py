@@ -5,6 +5,7 @@
 
 import math
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ class Option:
 OPTIONS: dict[str, Option] = {}
 
 
-def _option(name: str, default: Any, meaning: str, *, secret: bool = False, least: int = 0, most: float = math.inf) -> Any:
+def _option(name: str, default: Any, meaning: str, *, secret: bool = False, least: int = 0, most: float = math.inf, among: Sequence[str] = ()) -> Any:
     OPTIONS[name] = Option(name=name, default=default, meaning=meaning, secret=secret)
     try:
         value = _READERS.get(type(default), env.str)(name, default=default)
@@ -48,6 +49,8 @@ def _option(name: str, default: Any, meaning: str, *, secret: bool = False, leas
     if type(default) in (int, float) and not least <= value <= most:
         bounds = f"{least} or more" if most == math.inf else f"{least} to {most}"
         raise ImproperlyConfigured(f"{name} cannot be {value}: {bounds} is expected ({meaning})")
+    if among and value not in among:
+        raise ImproperlyConfigured(f"{name} cannot be {value!r}: {', '.join(among[:-1])} or {among[-1]} is expected ({meaning})")
     return value
 
 
@@ -266,6 +269,12 @@ LIVE_DISTANCE_THRESHOLD = _option(
 )
 LIVE_RELEVANCE_THRESHOLD = _option("LIVE_RELEVANCE_THRESHOLD", 0.5, "The cross-encoder's score (0 to 1) below which a passage is not cited.", most=1)
 LIVE_OFF_TOPIC_CONFIDENCE = _option("LIVE_OFF_TOPIC_CONFIDENCE", 0.8, "How sure (0 to 1) the gate must be that talk is off-topic; 1: it lets all pass.", most=1)
+LIVE_KEYWORDS = _option(
+    "LIVE_KEYWORDS",
+    "fast",
+    "What finds a window's keywords: fast (nearly KeyBERT's, several times sooner), keybert (the library itself, which loads torch) or none.",
+    among=("fast", "keybert", "none"),
+)
 LIVE_RERANKER = _option("LIVE_RERANKER", "cross-encoder/ms-marco-TinyBERT-L-2-v2", "The cross-encoder of live lectures, if it is on this machine; none: off.")
 
 # YouTube

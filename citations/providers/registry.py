@@ -16,6 +16,7 @@ from citations.providers.llm import Llm
 from citations.providers.relevance import Gate, Head
 from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
 
+KEYBERT, NO_KEYWORDS = "keybert", "none"  # what may find keywords, beside our own extractor
 FAKE: Final = "fake"  # the embedder of tests; the settings' documentation does not name it
 LOOK_AGAIN_SECONDS: Final = 30.0  # a cross-encoder that was fetched meanwhile is found without a restart
 logger = logging.getLogger(__name__)
@@ -67,9 +68,10 @@ def live_encoder() -> Embedder | None:
 
 
 def keywords() -> Keywords | None:
-    """Return what finds keywords; None where its model is not on this machine. Raises ``ModelError``."""
-    encoder = live_encoder()
-    made: Keywords | None = _models.get(("keywords", encoder), lambda: Extractor(encoder)) if encoder else None
+    """Return what finds keywords; None where none are wanted or its model is not on this machine. Raises ``ModelError``."""
+    wanted = conf.live_keywords()
+    encoder = live_encoder() if wanted != NO_KEYWORDS else None
+    made: Keywords | None = _models.get(("keywords", wanted, encoder), lambda: _keywords(wanted, encoder)) if encoder else None
     return made
 
 
@@ -137,8 +139,11 @@ def _warm_reranker() -> None:
 def _warm_live_encoder() -> None:
     if conf.embedding().provider == FAKE or not _is_ready(LOCAL["local"].model, "vector"):
         return
+    text = "Let us begin with what we saw last time."
+    if encoder := live_encoder():
+        encoder.embed_documents([text])
     if found := keywords():
-        found.extract("Let us begin with what we saw last time.")
+        found.extract(text)
 
 
 def _warm_live_reranker() -> None:
@@ -178,6 +183,16 @@ def _reranker(name: str) -> Reranker | None:
             logger.warning("Searches are not re-ranked: %s %s", error.message, error.hint)
         _complained.add(name)
         return None
+
+
+def _keywords(wanted: str, encoder: Embedder) -> Keywords:
+    if wanted != KEYBERT:
+        return Extractor(encoder)
+    try:
+        from citations.providers.keybert_keywords import KeyBertKeywords
+    except (ImportError, OSError) as error:
+        raise ModelError(f"KeyBERT cannot be loaded: {error}", hint="Install Cuebase anew, or set LIVE_KEYWORDS=fast.") from error
+    return KeyBertKeywords(encoder)
 
 
 def _live_reranker(name: str) -> Reranker | None:

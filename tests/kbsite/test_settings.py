@@ -25,7 +25,7 @@ def shown(default: object) -> str:
     return f"`{default}`" if default != "" else ""
 
 
-@pytest.mark.parametrize(("name", "value"), [("CHUNK_SIZE_SECONDS", "five"), ("YOUTUBE_PACING_SECONDS", "fast"), ("PORT", "http")])
+@pytest.mark.parametrize(("name", "value"), [("CHUNK_SIZE_SECONDS", "five"), ("YOUTUBE_PACING_SECONDS", "fast"), ("PORT", "http"), ("LIVE_KEYWORDS", "quick")])
 def test_a_setting_that_makes_no_sense_is_told_at_the_start(name: str, value: str, tmp_path: Path) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
     done = subprocess.run([sys.executable, "-c", "import kbsite.settings"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

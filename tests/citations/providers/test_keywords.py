@@ -1,15 +1,16 @@
 from collections.abc import Sequence
 from threading import Thread
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from keybert import KeyBERT
-from keybert.backend import BaseEmbedder
 
 from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, HashEmbedder, Vectors
+from citations.providers.keybert_keywords import KeyBertKeywords, Lent
 from citations.providers.keywords import Extractor
 from citations.providers.stopwords import stop_words
 
@@ -33,19 +34,8 @@ class Counting(HashEmbedder):
         return super().embed_documents(texts)
 
 
-class Oracle(BaseEmbedder):  # type: ignore[misc]
-    """Lends a model of ours to KeyBERT."""
-
-    def __init__(self, model: Embedder) -> None:
-        super().__init__()
-        self.model = model
-
-    def embed(self, documents: Sequence[str], verbose: bool = False) -> Vectors:
-        return self.model.embed_documents(list(documents))
-
-
 def oracle(model: Embedder, text: str) -> list[str]:
-    found = KeyBERT(model=Oracle(model)).extract_keywords(text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, diversity=0.5, top_n=5)
+    found = KeyBERT(model=Lent(model)).extract_keywords(text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, diversity=0.5, top_n=5)
     return [term for term, _ in found]
 
 
@@ -148,3 +138,31 @@ def test_several_threads_find_the_same():
         thread.join()
 
     assert [sorted(terms) for terms in found[0]] == [sorted(terms) for terms in found[1]] == [sorted(terms) for terms in found[3]]
+
+
+# The library itself
+
+
+def test_the_library_itself_is_asked_where_it_is_chosen(fake_models: None, settings: Any):
+    assert isinstance(registry.keywords(), Extractor)
+    settings.LIVE_KEYWORDS = "keybert"
+    chosen = registry.keywords()
+    assert isinstance(chosen, KeyBertKeywords)
+    assert chosen is registry.keywords()
+    model = HashEmbedder()
+    for text in WINDOWS:
+        assert chosen.extract(text) == chosen.extract(text, vector=model.embed_query(text)) == oracle(model, text)
+    settings.LIVE_KEYWORDS = "none"
+    assert registry.keywords() is None
+
+
+def test_the_library_s_keywords_keep_to_language_count_and_length():
+    exact = KeyBertKeywords(model := Counting())
+    german = exact.extract("Die Ableitung ist die Steigung der Tangente.", language="de")
+    assert german
+    assert not set(" ".join(german).split()) & {"die", "ist", "der"}
+    assert len(exact.extract(WINDOWS[0], count=2)) == 2
+    assert exact.extract(WINDOWS[0], count=0) == exact.extract("") == exact.extract("the and of it") == exact.extract("\udcff") == []
+    model.embedded.clear()
+    exact.extract(" ".join(f"word{number}" for number in range(5_000)))
+    assert len(model.embedded) <= 2 * keywords.MOST_WORDS + 1
