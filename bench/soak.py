@@ -1,0 +1,246 @@
+"""Replay many lectures at once at ten times their speed, over HTTP, and see whether windows are lost or doubled, how long they take, and what memory does.
+
+Run ``python bench/soak.py`` from the repository; ``--sessions``, ``--speed``, ``--minutes``, ``--chunks`` for others. The server is a process of its own, as
+`kb serve` starts it; every session is moved on once a second, and begins anew with another recording when its own ends. The library is that of
+``bench/search.py``. At the end every session's windows are compared with those that its recording gives when it is cut in one go.
+"""
+
+import argparse
+import asyncio
+import atexit
+import os
+import platform
+import shlex
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+from typing import Final
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", RERANKER="none", EMBEDDING_PROVIDER="local")
+os.environ.pop("DATABASE_URL", None)
+
+from kbsite.boot import boot  # noqa: E402
+
+if __name__ == "__main__":
+    boot()
+
+import httpx  # noqa: E402
+import search  # noqa: E402
+import shaped  # noqa: E402
+from asgiref.sync import sync_to_async  # noqa: E402
+from bm25 import DATA, percentile, write  # noqa: E402
+from django.contrib.auth.models import User  # noqa: E402
+
+from citations import live, windows  # noqa: E402
+from citations.models import Citation, LectureSession, Outcome, Window  # noqa: E402
+from citations.windows import Utterance  # noqa: E402
+from kbsite.models import ApiToken  # noqa: E402
+from transcripts import library, storing  # noqa: E402
+from transcripts.models import Transcript  # noqa: E402
+
+FOLDERS: Final = ("ocw6012", "nyudl")
+TICK: Final = 1.0  # s
+DRAIN: Final = 120.0  # s that the last windows may take
+FORGOTTEN: Final = 0.2  # of the time, at its beginning, before memory is compared
+
+
+def main() -> None:
+    """Soak, print, and replace this benchmark's section of the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--speed", type=float, default=10.0)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--chunks", type=int, default=10_000)
+    options = parser.parse_args()
+    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+    atexit.register(shutil.rmtree, search.HOME, ignore_errors=True)
+    os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, LIVE_RERANKER=str(shaped.tinybert(Path(HOME) / "tinybert")), LIVE_RELEVANCE_THRESHOLD="0")
+    kept = search.Library()
+    kept.grow(options.chunks)
+    recordings = stored(kept)
+    soak = Soak(kept, recordings, options.sessions, options.speed, options.minutes * 60)
+    live.warm()  # makes the models ready for this machine, once
+    with served() as (address, pid):
+        asyncio.run(soak.run(address, pid, token(kept)))
+    report = "\n".join(section(soak, options.chunks))
+    print(report)
+    write(report)
+
+
+# Before
+
+
+def stored(kept: search.Library) -> list[Transcript]:
+    """Store the recordings."""
+    paths = [path for folder in FOLDERS for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))]
+    made = [storing.add_captions(kept.collection, path.read_bytes(), name=path.name).transcript for path in paths]
+    return list(Transcript.objects.filter(pk__in=[one.pk for one in made], language__startswith="en").select_related("video"))
+
+
+def token(kept: search.Library) -> str:
+    """Return the token of somebody who owns the collection."""
+    owner = User.objects.create_user("soak", is_superuser=True)
+    return ApiToken.issue(owner, name="soak", can_write=True)[1]
+
+
+@contextmanager
+def served() -> Iterator[tuple[str, int]]:
+    """Run the server; give its address and process."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "kbsite.asgi:application", "--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"]
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings"})  # noqa: S603  ourselves
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(300):
+            try:
+                httpx.get(f"{address}/healthz", timeout=1)
+                break
+            except httpx.HTTPError:
+                time.sleep(0.2)
+        yield address, process.pid
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+# During
+
+
+@dataclass
+class Soak:
+    """One soak: which sessions there were, and what was seen."""
+
+    kept: search.Library
+    recordings: Sequence[Transcript]
+    count: int
+    speed: float
+    seconds: float
+    sessions: list[int] = field(default_factory=list)  # their primary keys
+    calls: list[float] = field(default_factory=list)  # ms that moving a session on took
+    memory: list[float] = field(default_factory=list)  # MB, once a second
+    drained: float = 0.0  # s after the end until nothing waited
+    late: int = 0  # ticks that could not be kept
+
+    async def run(self, address: str, pid: int, key: str) -> None:
+        """Replay, and wait until everything is cited."""
+        turns = cycle(self.recordings)
+        async with httpx.AsyncClient(base_url=f"{address}/api/v1/", headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
+            stop = time.monotonic() + self.seconds
+            await asyncio.gather(*(self._replay(client, turns, stop, number * TICK / self.count) for number in range(self.count)), self._weigh(pid, stop))
+            await self._end(client)
+        started = time.monotonic()
+        waiting = sync_to_async(Window.objects.filter(session__in=self.sessions, outcome=Outcome.WAITING).exists)
+        while await waiting() and time.monotonic() - started < DRAIN:
+            await asyncio.sleep(0.2)
+        self.drained = time.monotonic() - started
+
+    async def _replay(self, client: httpx.AsyncClient, turns: Iterator[Transcript], stop: float, wait: float) -> None:
+        await asyncio.sleep(wait)  # not all at the same moment
+        while time.monotonic() < stop:
+            recording = next(turns)
+            session, length = await self._begin(client, recording)
+            started = time.monotonic()
+            tick = 0
+            while time.monotonic() < stop and tick * TICK * self.speed < length:
+                tick += 1
+                pause = started + tick * TICK - time.monotonic()
+                self.late += pause < -TICK
+                await asyncio.sleep(max(0.0, pause))
+                before = time.perf_counter()
+                answer = await client.post(f"sessions/{session}/replay", json={"position": round((time.monotonic() - started) * self.speed * 1000)})
+                self.calls.append((time.perf_counter() - before) * 1000)
+                answer.raise_for_status()
+
+    async def _begin(self, client: httpx.AsyncClient, recording: Transcript) -> tuple[str, float]:
+        """Begin a lecture; return its id, and how long the recording is in s."""
+        answer = await client.post("sessions", json={"collection": self.kept.collection.slug, "video": recording.video.key, "title": "soak"})
+        answer.raise_for_status()
+        session = await LectureSession.objects.aget(uuid=answer.json()["id"])
+        self.sessions.append(session.pk)
+        cues = await sync_to_async(library.cues_of)(recording)
+        return str(session.uuid), cues[-1].end / 1000 + TICK * self.speed
+
+    async def _weigh(self, pid: int, stop: float) -> None:
+        while time.monotonic() < stop:
+            self.memory.append(resident(pid))
+            await asyncio.sleep(1)
+
+    async def _end(self, client: httpx.AsyncClient) -> None:
+        async for session in LectureSession.objects.filter(pk__in=self.sessions, ended_at=None):
+            (await client.post(f"sessions/{session.uuid}/end")).raise_for_status()
+
+
+def resident(pid: int) -> float:
+    """Return the MB of memory that a process has (Linux)."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+# After
+
+
+def wrong(pk: int) -> str:
+    """Say what is wrong with a session's windows; empty where nothing is."""
+    session = LectureSession.objects.select_related("transcript").get(pk=pk)
+    assert session.transcript is not None
+    said = [Utterance(number, cue.text, cue.start, cue.end) for number, cue in enumerate(library.cues_of(session.transcript)) if cue.end <= session.position]
+    buffer, expected = windows.feed(windows.Buffer(), said)
+    expected = [*expected, *windows.flush(buffer)[1]]
+    rows = list(Window.objects.filter(session=session).order_by("index"))
+    if [(row.index, row.text) for row in rows] != [(one.index, one.text) for one in expected]:
+        return f"{len(rows)} windows, {len(expected)} expected"
+    if open_ := sum(row.outcome in (Outcome.WAITING, Outcome.FAILED) for row in rows):
+        return f"{open_} windows wait or failed"
+    ranks: dict[int, list[int]] = {}
+    for index, rank in Citation.objects.filter(session=session).order_by("window_index", "rank").values_list("window_index", "rank"):
+        ranks.setdefault(index, []).append(rank)
+    cited = {row.index for row in rows if row.outcome == Outcome.CITED}
+    return "" if set(ranks) == cited and all(one == [*range(1, len(one) + 1)] for one in ranks.values()) else "citations and windows do not agree"
+
+
+def section(soak: Soak, chunks: int) -> Iterator[str]:
+    """Write the section of the results."""
+    faults = [told for pk in soak.sessions if (told := wrong(pk))]
+    rows = Window.objects.filter(session__in=soak.sessions)
+    done = [(one.finished_at - one.created_at).total_seconds() * 1000 for one in rows if one.finished_at]
+    own = [one for one in rows.values_list("milliseconds", flat=True) if one]
+    first, rest = soak.memory[round(len(soak.memory) * FORGOTTEN) :][:30], soak.memory[-30:]
+    again = [one for one in rows.values_list("attempts", flat=True) if one > 1]
+    yield "## Live lectures: soak"
+    yield ""
+    yield f"`python {shlex.join(['bench/soak.py', *sys.argv[1:]])}`: {soak.count} sessions at once, each at {soak.speed:g} times its speed, for"
+    yield f"{soak.seconds / 60:g} minutes, moved on once a second over HTTP by another process on the same {os.cpu_count()} cores. {chunks:,} chunks,"
+    yield f"all-MiniLM-L6-v2, a cross-encoder of TinyBERT's shape with random weights; the embedded PostgreSQL; Python {platform.python_version()}."
+    yield ""
+    cited = rows.filter(outcome=Outcome.CITED).count()
+    yield f"- {len(soak.sessions)} sessions, {len(done):,} windows ({len(done) / soak.seconds:.1f} a second), {cited:,} of them with citations."
+    yield f"- Lost, doubled or wrong: {', '.join(faults) if faults else 'none, window by window'}. Cited in a second try: {len(again)}."
+    yield f"- From a window's being whole until its citations are stored: {spread(done)}, most {max(done):.0f}."
+    yield f"- Of that, being cited (in batches of up to 8): {spread(own)}."
+    yield f"- Moving a session on, over HTTP: {spread(soak.calls)}. Ticks more than a second late: {soak.late}."
+    yield f"- Nothing waited any more {soak.drained:.1f} s after the end."
+    grown = statistics.fmean(rest) - statistics.fmean(first)
+    yield f"- Memory of the server: {statistics.fmean(first):.0f} MB after a fifth of the time, {statistics.fmean(rest):.0f} MB at the end ({grown:+.0f})."
+
+
+def spread(values: Sequence[float]) -> str:
+    """Write median and 95th percentile of milliseconds."""
+    return f"median {statistics.median(values):.0f} ms, 95th percentile {percentile(values):.0f} ms"
+
+
+if __name__ == "__main__":
+    main()
