@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from kbsite.bodies import Bounded
 from kbsite.mcp import completions, prompts, resources, source_texts
 from kbsite.mcp.admission import host_is_ours, origin_may_call
 from kbsite.mcp.bridge import in_thread
@@ -108,7 +109,7 @@ class Application:
     """Django, and the MCP endpoint at /mcp. Works with and without the lifespan protocol."""
 
     def __init__(self, server: MCPServer[Any], *, stateless: bool) -> None:
-        self._django: Any = get_asgi_application()
+        self._django = Bounded(get_asgi_application())
         # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._mcp = server.streamable_http_app(

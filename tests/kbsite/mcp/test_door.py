@@ -149,6 +149,13 @@ def test_everything_else_is_django(endpoint: Endpoint) -> None:
     assert httpx2.get(f"{endpoint.base}/mcp-other").status_code in (302, 404)
 
 
+@pytest.mark.parametrize("content", [b"x" * 1_001, [b"x" * 500] * 3], ids=["said", "unsaid"])
+def test_django_takes_in_no_body_that_is_too_large(endpoint: Endpoint, settings: Any, content: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
+    response = httpx2.post(f"{endpoint.base}/api/v1/sources", content=content if isinstance(content, bytes) else iter(content))
+    assert (response.status_code, response.json()["code"]) == (413, "too_large")
+
+
 def test_it_serves_without_the_lifespan_protocol_too(shelf: Shelf) -> None:
     make_video(shelf.collection)
     with served(build_application(), lifespan="off") as running:
