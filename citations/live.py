@@ -7,11 +7,12 @@ of a moment; who died with them is found out by the time that has passed. Any pr
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -43,11 +44,13 @@ SWEPT: Final = 64  # windows of one sweep at most
 MAX_TEXT: Final = 10_000  # characters of a question's text
 MAX_INDEX: Final = 1_000_000
 LEARNT: Final = 2_000  # chunks of a session's sources whose words are learnt before it begins
+LEARNT_AT_ONCE: Final = 100  # of them, or of a recording's cues
 PREPARED: Final = 20  # sessions that wait for that at most
 _CLAIM_LOCK: Final = 0x43554C56  # "CULV": one process takes windows at a time, for a moment
 
 logger = logging.getLogger(__name__)
 _to_learn: Final = threading.BoundedSemaphore(PREPARED)
+_learning: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +134,7 @@ def _answer(index: int, cited: Cited) -> Answer:
 def submit(pks: Collection[int]) -> None:
     """Let windows be cited by this process's threads once the transaction has ended; returns at once. Which ones they are their rows say."""
     if pks:
-        transaction.on_commit(_wake)
+        transaction.on_commit(_crew.ring)
 
 
 def prepare(session: LectureSession) -> None:
@@ -203,71 +206,59 @@ def _give_up(windows: Sequence[Window]) -> None:
 # The threads of this process
 
 
-@cache
-def _executor() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="live")
+class _Crew:
+    """Keeps as many threads at work as there is work for, a turn each: it is rung when windows are stored, and counts those who heard it.
 
+    A process that ends waits for the turns that are under way, and for no others: what is left waits in the database.
+    """
 
-class _Bell:
-    """Keeps as many threads at work as there is work for: it rings when windows are stored, and counts those who heard it."""
-
-    def __init__(self) -> None:
+    def __init__(self, threads: int, turn: Callable[[], bool]) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="live")
+        self._most = threads
+        self._turn = turn
         self._lock = threading.Lock()
-        self._at_work = 0
         self._rung = False
+        self.at_work = 0
 
-    def ring(self) -> bool:
-        """Say whether another thread should go to work; if not, those at work look again before they leave."""
+    def ring(self) -> None:
+        """Let another thread go to work; if all are, they look again before they leave."""
         with self._lock:
             self._rung = True
-            if self._at_work == THREADS:
-                return False
-            self._at_work += 1
-            return True
+            if self.at_work == self._most:
+                return
+            self.at_work += 1
+        self._go_on()
 
-    def look(self) -> None:
-        """Begin to look for windows: what rang before is heard."""
+    def _go_on(self) -> None:
+        with suppress(RuntimeError):  # the process ends
+            self._threads.submit(self._take_turn)
+
+    def _take_turn(self) -> None:
         with self._lock:
-            self._rung = False
-
-    def leave(self) -> bool:
-        """Say whether a thread that found nothing may go: not if it rang while it looked."""
+            self._rung = False  # what rang before is seen in this turn
+        is_more = self._turn()
         with self._lock:
-            if self._rung and _is_running():
-                return False
-            self._at_work -= 1
-            return True
+            if not (is_more or self._rung):
+                self.at_work -= 1
+                return
+        self._go_on()
 
 
-_bell: Final = _Bell()
+def _work() -> bool:
+    """Cite what waits, as much as is cited together; say whether more may wait."""
+    try:
+        taken = _take()
+        return bool(taken) and all(one.is_stored for one in cite(taken))  # if not, the database is away; a sweep takes them up when it is back
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("The database does not answer; what was said waits to be cited: %s", error)
+    except Exception:
+        logger.exception("windows wait to be cited")
+    finally:
+        _release()
+    return False
 
 
-def _wake() -> None:
-    if _bell.ring():
-        _executor().submit(_work)
-
-
-def _work() -> None:
-    """Cite what waits until nothing does."""
-    while True:
-        _bell.look()
-        try:
-            while _is_running() and (taken := _take()):
-                if not all(one.is_stored for one in cite(taken)):
-                    break  # the database is away; a sweep takes them up when it is back
-        except (OperationalError, InterfaceError) as error:
-            logger.warning("The database does not answer; what was said waits to be cited: %s", error)
-        except Exception:
-            logger.exception("windows wait to be cited")
-        finally:
-            _release()
-        if _bell.leave():
-            return
-
-
-def _is_running() -> bool:
-    """Say whether the process goes on; one that ends does not wait until everything is cited."""
-    return threading.main_thread().is_alive()
+_crew: Final = _Crew(THREADS, _work)
 
 
 def _release() -> None:
@@ -277,22 +268,25 @@ def _release() -> None:
             one.close()
 
 
+# Learning
+
+
 def _prepare(pk: int) -> None:
     if _to_learn.acquire(blocking=False):  # else its words are learnt when they are said
-        _learner().submit(_learn_in_turn, pk)
-
-
-@cache
-def _learner() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, thread_name_prefix="learn")  # one of its own: whoever begins many lectures keeps no window waiting
+        threading.Thread(target=_learn_in_turn, args=(pk,), name="learn").start()  # not of the crew: whoever begins many lectures keeps no window waiting
 
 
 def _learn_in_turn(pk: int) -> None:
     try:
-        if _is_running():
+        with _learning:
             _learn(pk)
     finally:
         _to_learn.release()
+
+
+def _is_running() -> bool:
+    """Say whether the process goes on. To be asked in threads of no executor: those are waited for before the main thread counts as dead."""
+    return threading.main_thread().is_alive()
 
 
 def _learn(pk: int) -> None:
@@ -300,8 +294,11 @@ def _learn(pk: int) -> None:
         session = LectureSession.objects.filter(pk=pk).first()
         extractor = registry.keywords()
         registry.live_reranker()
-        if session is not None and extractor is not None:
-            extractor.warm(_likely(session), language=session.language or "en")
+        if session is None or extractor is None:
+            return
+        texts = iter(_likely(session))
+        while _is_running() and (some := list(islice(texts, LEARNT_AT_ONCE))):
+            extractor.warm(some, language=session.language or "en")
     except (KnowledgeBaseError, OperationalError, InterfaceError) as error:
         logger.warning("The words of lecture %s are learnt when they are said: %s", pk, error)
     finally:

@@ -1,6 +1,8 @@
 """Windows become citations: what is cited, what is left out and why, and what happens when something is broken."""
 
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +30,7 @@ from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
+ROOT = Path(__file__).resolve().parents[2]
 ENTROPY = "Entropy measures the disorder of a system, and it never falls in a closed one."
 PASSAGES = (
     f"{ENTROPY} Every heat engine pays for that.",
@@ -123,7 +126,7 @@ def test_without_a_cross_encoder_the_score_is_the_cosine_and_the_note_says_so(le
     near = float(model.embed_query(citing.enriched(SAID, cited.window.keywords)) @ model.embed_query(PASSAGES[0]))
     assert cited.citations[0].relevance_score == pytest.approx(near, abs=1e-3)
     assert cited.window.distance == pytest.approx(2 - 2 * near, abs=2e-3)
-    assert cited.window.note == "Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine."
+    assert cited.window.note.startswith("Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine. `kb models fetch` gets it")
     settings.LIVE_RERANKER = "none"
     assert cite(lecture, SAID.upper()).window.note == "Ordered by similarity: re-ranking is off."
 
@@ -572,9 +575,32 @@ def test_speech_is_taken_while_a_model_hangs(transactional_db: None, lecture: Le
 
 def _wait_until(is_so: Callable[[], bool], *, seconds: float = 20) -> None:
     deadline = time.monotonic() + seconds
-    while not is_so() or live._bell._at_work:
+    while not is_so() or live._crew.at_work:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+ENDS = """
+import os, time
+os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
+import django
+django.setup()
+from citations import live
+live._take, live._release = lambda: [1], lambda: None
+live.cite = lambda taken: time.sleep(0.05) or []
+live._learn = lambda pk: [time.sleep(0.05) for _ in range(10_000) if live._is_running()]
+live._crew.ring()
+live._prepare(1)
+live._prepare(2)
+time.sleep(0.3)
+print("at work:", live._crew.at_work)
+"""
+
+
+def test_a_process_ends_although_windows_and_lectures_wait(tmp_path: Path) -> None:
+    environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", ENDS], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout == "at work: 1\n"
 
 
 def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(lecture: LectureSession, textbook: Source) -> None:
