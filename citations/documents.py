@@ -25,6 +25,7 @@ from transcripts.storing import clean_tags
 
 PART: Final = 1024 * 1024  # bytes
 PAGES_AT_ONCE: Final = 20  # stored in one transaction
+CHARACTERS_A_PAGE: Final = 10_000  # on average over as many pages as a document may have: a small file may unpack to any length
 NAME_LENGTH, TITLE_LENGTH, AUTHOR_LENGTH, LANGUAGE_LENGTH = 300, 300, 200, 35
 KEPT_BYTES: Final = 2_000_000_000  # of files in the cache
 KEPT_SECONDS: Final = 3_600  # that a file stays there after it was used, however full the cache is
@@ -183,7 +184,8 @@ class _Extraction:
     on_progress: Progress | None
     survey: Survey = field(default_factory=Survey)
     end: int = 0  # of the text so far, in characters
-    tail: str = ""  # the last characters of it
+    tail: str = ""  # the last character of it
+    heading: str = ""  # that holds at the end of the pages that are stored
 
     def perform(self) -> None:
         first = self._resume()
@@ -207,11 +209,16 @@ class _Extraction:
         if stored is None:
             return 1
         self.survey.pages = stored.number
-        self.end, self.tail = stored.start + len(stored.text), stored.text[-1:]
+        written = Page.objects.filter(document=self.document).exclude(text="").order_by("-number").first()
+        if written is not None:
+            self.end, self.tail, self.heading = written.start + len(written.text), written.text[-1:], written.blocks[-1][2]
         return stored.number + 1
 
     def _store(self, batch: Sequence[ReadPage]) -> None:
         rows = [self._row(page) for page in batch]
+        most = settings.MAX_DOCUMENT_PAGES * CHARACTERS_A_PAGE
+        if self.end > most:
+            raise DocumentTooLarge(f"It has more than {most:,} characters.")
         Page.objects.bulk_create(rows)
 
     def _row(self, page: ReadPage) -> Page:
@@ -219,7 +226,8 @@ class _Extraction:
         start = self.end + self._gap(page) if page.text else self.end
         if page.text:
             self.end, self.tail = start + len(page.text), page.text[-1:]
-        return Page(document=self.document, number=page.number, label=page.label[:40], start=start, text=page.text, blocks=[list(one) for one in page.blocks])
+        blocks = [[first, last, heading or self.heading, begins] for first, last, heading, begins in page.blocks]
+        return Page(document=self.document, number=page.number, label=page.label[:40], start=start, text=page.text, blocks=blocks)
 
     def _gap(self, page: ReadPage) -> int:
         """Say how many characters lie between the text so far and this page: one where a sentence goes on, else an empty line."""

@@ -5,6 +5,7 @@ What it gives is laid out here. A page reads the same whenever it is read, so th
 """
 
 import json
+import time
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -27,10 +28,11 @@ PICTURE_TYPE = "image/webp"
 """What ``render`` gives."""
 PAGE_TIME = 20.0  # seconds for a page: a hundred times what a heavy one needs
 OPENING_TIME = 60.0
+READING_TIME = 3_600.0  # for all pages: a book takes minutes
 LEAST_WIDTH, MOST_WIDTH = 50, 4_000  # pixels of a picture
 MOST_LOST = 3  # pages at the beginning, and none that can be read
 MOST_SLOW = 5  # pages that take too long; then it is not the page
-KEPT_PAGES = 64
+KEPT_PAGES = 24  # laid out; one of the largest takes ten megabytes
 LEAST_OUTLINE = 3  # pages with entries; an outline of fewer tells nothing
 LONGEST_TITLE, LEAST_SECTION = 300, 200  # characters
 
@@ -66,14 +68,16 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
 
     Raises:
         DocumentTooLarge: it has more than ``most_pages``.
-        DocumentEncrypted, DocumentBroken: it cannot be opened, or none of its pages can be read.
+        DocumentEncrypted, DocumentBroken: it cannot be opened, none of its pages can be read, or they take more than ``READING_TIME`` together.
     """
     facts = describe(path)
     if facts.page_count > most_pages:
         raise DocumentTooLarge(f"The document has {facts.page_count} pages; at most {most_pages} are taken.")
     headings = _Headings(facts.outline, first)
     lost = slow = 0
+    spent = 0.0
     for number in range(first, facts.page_count + 1):
+        begun = time.monotonic()
         try:
             page = _read_page(path, number, headings)
         except DocumentBroken as error:
@@ -81,6 +85,9 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
             if slow == MOST_SLOW or (lost == number - first + 1 and (lost == MOST_LOST or number == facts.page_count)):
                 raise
             page = ReadPage(number=number, text="", is_picture=True)
+        spent += time.monotonic() - begun
+        if spent > READING_TIME:
+            raise _TooSlow(f"The PDF takes too long: page {number} of {facts.page_count} was reached within {READING_TIME / 60:.0f} minutes.")
         yield page
 
 

@@ -12,6 +12,7 @@ from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown
 from citations.models import Document, DocumentPart, Page, Source, State
 from citations.readers import files
 from citations.readers.flowing import PAGE, Opened
+from tests.citations.readers.papers import LOSS, paper, write
 from transcripts.errors import InvalidInput
 from transcripts.models import Collection
 
@@ -128,6 +129,37 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(collection: 
     assert list(Page.objects.filter(document=source.pk).values_list("start", flat=True)) == starts
     documents.extract(source)
     assert len(asked) == 2  # nothing is left to be read
+
+
+def test_what_is_read_after_a_kill_stands_under_the_heading_before_it(collection: Collection, tmp_path: Path) -> None:
+    def heading(canvas: Any) -> None:
+        canvas.setFont("Helvetica-Bold", 18)
+        canvas.drawString(72, 760, "On the ways of walruses")
+
+    def prose(canvas: Any) -> None:
+        write(canvas, f"Page {canvas.getPageNumber()} goes on, {LOSS}".rstrip(". "))
+
+    pages = [heading, *[prose] * 18, lambda canvas: None, prose, prose]
+    source = add(collection, paper(tmp_path / "x.pdf", pages).read_bytes(), "x.pdf")
+    documents.extract(source)
+    found = Page.objects.filter(document=source.pk)
+    whole = list(found.values_list("number", "start", "text", "blocks"))
+    found.filter(number__gt=20).delete()
+    Document.objects.filter(pk=source.pk).update(read_by="")
+    documents.extract(source)
+    assert list(found.values_list("number", "start", "text", "blocks")) == whole
+    assert whole[-1][3][0][2] == "On the ways of walruses"
+    assert whole[19][2] == ""
+
+
+def test_a_small_file_that_unpacks_to_too_much_text_is_refused(collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.MAX_DOCUMENT_PAGES = 30
+    monkeypatch.setattr(documents, "CHARACTERS_A_PAGE", 100)
+    source = add(collection, SAMPLE.read_bytes(), "x.pdf")
+    for _ in range(2):
+        with pytest.raises(DocumentTooLarge, match="3,000 characters"):
+            documents.extract(source)
+    assert not Page.objects.exists()
 
 
 def test_more_pages_than_the_limit_are_refused_with_what_to_do(collection: Collection, settings: Any) -> None:

@@ -209,6 +209,12 @@ def test_more_pages_than_are_taken_are_refused_before_any_is_read(tmp_path: Path
         next(pdf.read(papers.book(tmp_path / "a.pdf", 4), most_pages=3))
 
 
+def test_a_file_whose_pages_take_too_long_together_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "READING_TIME", 0.0)
+    with pytest.raises(DocumentBroken, match="page 1 of 3"):
+        list(pdf.read(papers.book(tmp_path / "a.pdf", 3), most_pages=10))
+
+
 def test_a_page_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(PageNotFound):
         pdf.render(papers.scanned(tmp_path / "a.pdf"), 3, width=100)
