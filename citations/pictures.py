@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -49,7 +50,7 @@ def look(document: Document, number: int) -> Picture | None:
 def draw(document: Document, number: int, *, width: int) -> Path:
     """Return the file of a page's picture (WebP), drawn now if it was not kept. Raises ``DocumentBroken`` and ``DocumentEncrypted``."""
     path = _folder() / document.digest[:2] / document.digest / f"{name(document, number, width=width)}{SUFFIX}"
-    if path.is_file():
+    with suppress(FileNotFoundError):
         os.utime(path)
         return path
     _keep(path, pdf.render(documents.path_of(document), number, width=width))
@@ -64,7 +65,12 @@ def name(document: Document, number: int, *, width: int) -> str:
 
 
 def boxes(document: Document, page: Page, quote: Sequence[Span], found: Sequence[Span]) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
-    """Return where a quote and the words that are looked for stand on a page's picture; nothing where its file cannot be read any more."""
+    """Return where a quote and the words that are looked for stand on a page's picture.
+
+    Nothing where the file cannot be read any more, or where another version of the reader made the text: its characters stand elsewhere.
+    """
+    if document.read_by not in ("", pdf.VERSION):
+        return (), ()
     try:
         path = documents.path_of(document)
         on_page = [[box for first, last in spans[:MOST_SPANS] for box in pdf.boxes(path, page.number, first, last)] for spans in (quote, found)]
@@ -76,8 +82,9 @@ def boxes(document: Document, page: Page, quote: Sequence[Span], found: Sequence
 def prune(most: int = MOST_KEPT) -> None:
     """Delete the pictures of documents that are no more, and those that were not looked at for longest, until at most ``most`` bytes are left."""
     total = 0
-    known = _known()
-    for _, size, path in sorted(_kept(), reverse=True):
+    found = sorted(_kept(), reverse=True)
+    known = _known()  # afterwards: what was drawn meanwhile for a new document is not among them
+    for _, size, path in found:
         total += size
         if total > most or path.parent.name not in known:
             path.unlink(missing_ok=True)

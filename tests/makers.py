@@ -12,6 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from citations import documents, lexical
 from citations.models import Chunk, Document, Kind, Page, Source, State
+from citations.readers import files
 from citations.readers.pages import ReadPage
 from transcripts import storing
 from transcripts.cues import Cue
@@ -78,7 +79,7 @@ def make_paper(collection: Collection, pages: Sequence[Any], *, data: bytes = b"
         Page(document_id=source.pk, number=page.number, label=page.label, start=start, text=page.text, blocks=[list(block) for block in page.blocks])
         for page, start in rows
     )
-    Document.objects.filter(pk=source.pk).update(page_count=len(read), read_by="tests")
+    Document.objects.filter(pk=source.pk).update(page_count=len(read), read_by=files.version_of(source.document.media_type))
     Source.objects.filter(pk=source.pk).update(state=State.READY, digest="0" * 64)
     return Source.objects.get(pk=source.pk)
 

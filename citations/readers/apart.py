@@ -1,6 +1,7 @@
 """The parent's side of ``markup``: text goes to a process with limits of time and memory, pieces come back."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from citations.errors import DocumentBroken
+from citations.readers.child import TOLD
 from citations.readers.flowing import Piece
 from citations.readers.text import clean
 
@@ -34,8 +36,9 @@ def _answer(given: Any, kind: str, seconds: int) -> Iterator[Any]:
     """Return an iterator over the lines that the process wrote; they are on the disk until it has been used up."""
     written = tempfile.TemporaryFile()  # noqa: SIM115  the iterator closes it
     command = [sys.executable, "-P", str(PROGRAM), kind, str(seconds)]  # -P: the files beside it must not stand in for modules of the same name
+    environment = {name: os.environ[name] for name in TOLD if name in os.environ}
     try:
-        ended = subprocess.run(command, stdin=given, stdout=written, stderr=subprocess.DEVNULL, timeout=4 * seconds, check=False).returncode
+        ended = subprocess.run(command, stdin=given, stdout=written, stderr=subprocess.DEVNULL, timeout=4 * seconds, check=False, env=environment).returncode
     except subprocess.TimeoutExpired:
         ended = -1
     if ended != 0:

@@ -127,6 +127,8 @@ def run_papers(collection: Collection, gathered: Gathered, *, tags: Sequence[str
 
 def _store_paper(collection: Collection, paper: Paper, *, tags: Sequence[str], language: str, title: str) -> Added | KnowledgeBaseError:
     try:
+        if not paper.path.is_file():
+            return _not_ordinary(paper.path)
         with paper.path.open("rb") as stream:
             return documents.add(collection, stream, name=paper.name, title=title, tags=tags, language=language)
     except KnowledgeBaseError as error:
@@ -157,11 +159,15 @@ def _store_one(collection: Collection, found: Found, *, tags: Sequence[str], lan
 def _read(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise InvalidInput(f"“{_stored_name(path.name)}” is not an ordinary file.")
+            raise _not_ordinary(path)
         with path.open("rb") as stream:
             return stream.read(conf.max_upload_bytes() + 1)
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def _not_ordinary(path: Path) -> InvalidInput:
+    return InvalidInput(f"“{_stored_name(path.name)}” is not an ordinary file.")
 
 
 def _unreadable(path: Path, error: OSError) -> InvalidInput:

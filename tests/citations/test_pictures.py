@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from citations import ingestion, pages, pictures, tasks
-from citations.models import Source
+from citations.models import Document, Source
 from citations.readers import pdf
 from citations.readers.pages import ReadPage
 from citations.samples import TEXTBOOK
@@ -66,6 +66,17 @@ def test_ink_is_under_the_boxes_and_paper_beside_them(scope: Scope, book: Source
         )
         assert grey.crop((left, top, right, bottom)).histogram()[:90] != [0] * 90
         assert grey.crop((0, top, left - 4, bottom)).histogram()[:240] == [0] * 240
+
+
+def test_nothing_is_boxed_where_another_reader_made_the_text(scope: Scope, book: Source) -> None:
+    page = book.document.pages.get(text__contains=QUOTE)
+    first = page.start + page.text.index(QUOTE)
+    Document.objects.filter(pk=book.pk).update(read_by="pdf 0")
+    view = pages.show(scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="guard")
+    assert view.picture
+    assert view.quote
+    assert view.found
+    assert view.quote_boxes == view.found_boxes == ()
 
 
 def test_a_picture_is_drawn_once(book: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.errors import DocumentTooLarge, DocumentUnknown
-from citations.readers import html, markdown, text
+from citations.readers import apart, html, markdown, text
 from citations.readers.apart import NotTakenApart, take_apart
 from citations.readers.flowing import PAGE, Opened, Piece, flow
 from citations.readers.sniffing import is_document, sniff
@@ -141,6 +141,16 @@ def test_markdown_that_would_take_hours_is_read_as_text(path: Path, monkeypatch:
 
 def test_a_nested_page_is_read_as_deep_as_it_goes(path: Path) -> None:
     assert any("deep" in page.text for page in read(html, path, "<div><b>" * 2_000 + "deep").pages)
+
+
+def test_the_process_that_takes_a_file_apart_finds_no_passwords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import json, os\nprint('{}')\nprint(json.dumps([0, ' '.join(os.environ)]))")
+    monkeypatch.setattr(apart, "PROGRAM", program)
+    monkeypatch.setenv("DATABASE_URL", "postgres://secret")
+    [piece] = take_apart("", kind="html")[1]
+    assert "PATH" in piece.text
+    assert "DATABASE_URL" not in piece.text
 
 
 @pytest.mark.parametrize(
