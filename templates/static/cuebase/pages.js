@@ -41,15 +41,20 @@
 
   dialog?.addEventListener("close", () => { body.replaceChildren(); });
 
-  // The mark, in the middle of the frame
+  // The mark, in the middle of the frame: the quote, or the first of the words once somebody searches
 
   function bringIntoSight() {
     const frame = find("#page-frame");
-    const mark = frame && (find(".sheet-quote", frame) ?? find(".sheet-word", frame) ?? find("mark.quoted", frame) ?? find("mark", frame));
-    if (!mark) return;
-    const [box, around] = [mark.getBoundingClientRect(), frame.getBoundingClientRect()];
+    const kinds = [".sheet-quote", "mark.quoted", ".sheet-word", "mark:not(.quoted)"];
+    if (find("#page-found")) kinds.reverse();
+    const marks = kinds.map((kind) => frame ? [...frame.querySelectorAll(kind)] : []).find((found) => found.length);
+    if (!marks) return;
+    const [box, around] = [marks[0].getBoundingClientRect(), frame.getBoundingClientRect()];
+    // A quote begins in the middle of a line and goes on at the left: all its lines count for where it is from side to side.
+    const sides = (find("#page-found") ? [marks[0]] : marks).map((mark) => mark.getBoundingClientRect());
+    const [left, right] = [Math.min(...sides.map((side) => side.left)), Math.max(...sides.map((side) => side.right))];
     frame.scrollBy({
-      left: box.left - around.left - Math.max(16, (frame.clientWidth - box.width) / 2),
+      left: left - around.left - Math.max(16, (frame.clientWidth - (right - left)) / 2),
       top: box.top - around.top - frame.clientHeight / 3,
       behavior: "instant",
     });
