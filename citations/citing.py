@@ -347,4 +347,6 @@ def _scores(run: Run) -> list[float] | None:
 
 def _by_similarity() -> str:
     name = conf.live_reranker()
-    return "Ordered by similarity: re-ranking is off." if name == conf.NO_RERANKER else f"Ordered by similarity: {name} is not on this machine."
+    if name == conf.NO_RERANKER:
+        return "Ordered by similarity: re-ranking is off."
+    return f"Ordered by similarity: {name} is not on this machine. `kb models fetch` gets it; LIVE_RERANKER=none goes without."

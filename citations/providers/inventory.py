@@ -10,7 +10,7 @@ from citations.providers import hosted, registry, weights
 from citations.providers.embedding import LOCAL
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 
-EMBEDDING, CHUNKING, RERANKING, LANGUAGE = "embedding", "chunking", "reranking", "language model"
+EMBEDDING, CHUNKING, RERANKING, LECTURES, LANGUAGE = "embedding", "chunking", "reranking", "live lectures", "language model"
 OLLAMA: Final = "ollama"
 
 
@@ -55,10 +55,13 @@ def _meant(name: str) -> str:
         return LOCAL[name.casefold()].model
     if name.casefold() == "reranker" and conf.reranker() != conf.NO_RERANKER:
         return conf.reranker()
+    if name.casefold() == "live-reranker" and conf.live_reranker() != conf.NO_RERANKER:
+        return conf.live_reranker()
     if name.count("/") == 1 and not name.startswith(("/", ".", "~")):
         return name
     raise InvalidInput(
-        f"No model {name!r} can be fetched.", hint=f"Name one of {', '.join(LOCAL)}, reranker, or a model of the hub such as {LOCAL['bge-base'].model}."
+        f"No model {name!r} can be fetched.",
+        hint=f"Name one of {', '.join(LOCAL)}, reranker, live-reranker, or a model of the hub such as {LOCAL['bge-base'].model}.",
     )
 
 
@@ -69,6 +72,8 @@ def _local_uses() -> Iterator[tuple[str, str]]:
     yield CHUNKING, weights.MINILM
     if conf.reranker() != conf.NO_RERANKER:
         yield RERANKING, conf.reranker()
+    if conf.live_reranker() != conf.NO_RERANKER:
+        yield LECTURES, conf.live_reranker()
 
 
 def _local(model: str, uses: tuple[str, ...]) -> Entry:

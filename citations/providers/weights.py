@@ -26,6 +26,7 @@ KNOWN: Final = {
     "BAAI/bge-m3": Known("mit", 2_300_000_000),
     "BAAI/bge-base-en-v1.5": Known("mit", 439_000_000),
     "cross-encoder/ms-marco-MiniLM-L-12-v2": Known("apache-2.0", 134_000_000),
+    "cross-encoder/ms-marco-TinyBERT-L-2-v2": Known("apache-2.0", 18_000_000),
 }
 _FORMS: Final = (("model.safetensors", "model.safetensors.index.json"), ("pytorch_model.bin", "pytorch_model.bin.index.json"))
 _LICENCE: Final = re.compile(r"^license: *[\"']?([\w.+-]+)", re.MULTILINE)

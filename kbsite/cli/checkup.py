@@ -127,6 +127,18 @@ def _cross_encoder() -> Check:
     return Check("Cross-encoder", ok=True, detail=conf.reranker())
 
 
+def _lectures() -> Check:
+    from citations import conf
+    from citations.providers import registry
+
+    name = "Cross-encoder of lectures"
+    if conf.live_reranker() == conf.NO_RERANKER:
+        return Check(name, ok=None, detail="switched off", hint="LIVE_RERANKER names one; without it, lectures cite by similarity.")
+    if registry.live_reranker() is None:
+        return Check(name, ok=None, detail=f"{conf.live_reranker()} is not here", hint="`kb models fetch` gets it; LIVE_RERANKER=none goes without.")
+    return Check(name, ok=True, detail=conf.live_reranker())
+
+
 def _sources() -> Check:
     from citations import sources
     from kbsite.auth import everything
@@ -189,6 +201,7 @@ _AFTER_DATABASE: tuple[tuple[str, Callable[[], Check]], ...] = (
     ("Migrations", _migrations),
     ("Embeddings", _embeddings),
     ("Cross-encoder", _cross_encoder),
+    ("Cross-encoder of lectures", _lectures),
     ("Sources", _sources),
     ("Queue", _broker),
     ("Worker", _worker),

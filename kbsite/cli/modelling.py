@@ -27,7 +27,7 @@ def show(*, as_json: bool) -> None:
         if entry.note:
             note(f"{entry.model or entry.provider}: {entry.note}")
     if any(entry.is_local and entry.present is False for entry in entries):
-        note("`kb models fetch` gets what is missing; searches go without the reranker until then.")
+        note("`kb models fetch` gets what is missing; searches and lectures go without their rerankers until then.")
 
 
 def fetch(names: Sequence[str], *, as_json: bool) -> None:

@@ -29,7 +29,9 @@ def fetch(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME…", help="local, bge, bge-base, reranker, or a model of the Hugging Face hub; none: all that are missing.", show_default=False
+            metavar="NAME…",
+            help="local, bge, bge-base, reranker, live-reranker, or a model of the Hugging Face hub; none: all that are missing.",
+            show_default=False,
         ),
     ] = None,
     as_json: Json = False,

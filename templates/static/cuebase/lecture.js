@@ -157,10 +157,13 @@
     }, 1500);
   }
 
+  // What stands between backticks is a command.
+  const withCode = (text) => text.split("`").map((part, place) => (place % 2 ? Object.assign(document.createElement("code"), { textContent: part }) : part));
+
   async function cited({ window_index: index, outcome, citations, note }) {
     looked += 1;
     if (["cited", "failed"].includes(outcome)) {
-      find("[data-note]").textContent = note;
+      find("[data-note]").replaceChildren(...withCode(note));
       show(find("[data-note]"), Boolean(note));
     }
     if (citations.length && !document.getElementById(`window-${index}`)) {

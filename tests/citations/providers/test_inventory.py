@@ -14,12 +14,14 @@ from transcripts.errors import InvalidInput
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 CROSS = "cross-encoder/ms-marco-MiniLM-L-12-v2"
+LIVE = "cross-encoder/ms-marco-TinyBERT-L-2-v2"
 
 
 @pytest.fixture(autouse=True)
 def plain(settings: Any, hub_cache: Path) -> None:
     """The usual settings, and nothing in the hub's cache."""
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER, settings.LLM_PROVIDER = "local", "", CROSS, "none"
+    settings.LIVE_RERANKER = "none"
 
 
 def only(use: str) -> Entry:
@@ -54,6 +56,16 @@ def test_a_model_in_a_folder_is_told_with_its_size(settings: Any, tiny_mean: Pat
 def test_without_a_reranker_none_is_listed(settings: Any, name: str) -> None:
     settings.RERANKER = name
     assert [entry.uses for entry in wanted()] == [("embedding", "chunking")]
+
+
+def test_the_reranker_of_lectures_is_listed_and_fetched_like_the_other(settings: Any) -> None:
+    settings.LIVE_RERANKER = LIVE
+    found = only("live lectures")
+    assert (found.model, found.present, found.licence) == (LIVE, False, "apache-2.0")
+    assert to_fetch(["live-reranker"]) == [LIVE]
+    assert to_fetch([]) == [CROSS, LIVE]
+    settings.LIVE_RERANKER = CROSS
+    assert only("live lectures").uses == ("reranking", "live lectures")
 
 
 def test_a_damaged_model_is_told(monkeypatch: pytest.MonkeyPatch, tiny_mean: Path) -> None:

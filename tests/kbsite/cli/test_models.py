@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("fresh_registry")
 @pytest.fixture(autouse=True)
 def machine(settings: Any, hub: HubStandIn) -> HubStandIn:
     """A machine that has the embedding model; its cross-encoder is at the hub."""
-    settings.EMBEDDING_PROVIDER, settings.RERANKER, settings.LLM_PROVIDER = "local", NAME, "none"
+    settings.EMBEDDING_PROVIDER, settings.RERANKER, settings.LIVE_RERANKER, settings.LLM_PROVIDER = "local", NAME, "none", "none"
     hub.publish(NAME, tiny.folder(tiny.CROSS))
     return hub
 
@@ -138,6 +138,7 @@ def test_neither_needs_a_database(machine: HubStandIn, tmp_path: Path) -> None:
         "HF_ENDPOINT": machine.url,
         "NO_PROXY": "127.0.0.1,localhost",
         "RERANKER": NAME,
+        "LIVE_RERANKER": "none",
         "PATH": str(tmp_path),
         "DATABASE_URL": "postgresql://127.0.0.1:9/nothing",
     }

@@ -68,6 +68,7 @@ def test_the_doctor_finds_a_healthy_library_healthy(kb: Kb) -> None:
         "Migrations",
         "Embeddings",
         "Cross-encoder",
+        "Cross-encoder of lectures",
         "Sources",
         "Queue",
         "Worker",
