@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count
 from django.utils import timezone
 
 from citations import windows
@@ -196,15 +196,15 @@ def say(session: LectureSession, text: str, *, start: int | None = None, end: in
     pieces = list(_pieces(text))
     with transaction.atomic():
         locked = opened(session)
-        last = locked.segments.aggregate(last=Max("number"))["last"]
-        first = 0 if last is None else last + 1
+        first = _buffer(locked).following
         return _take(locked, _cleaned([Utterance(first + n, piece, start, end) for n, piece in enumerate(pieces)], most=MAX_SAID))
 
 
 def advance(session: LectureSession, position_ms: int) -> list[Window]:
     """Replay: what the stored transcript says until then is taken as said, and the session ends with it. Returns the windows that are full now.
 
-    A cue counts as said when it has ended. A position before the one that was reached changes nothing. Raises ``InvalidInput`` where nothing is replayed.
+    A cue counts as said when it has ended, behind whatever else was said by then. A position before the one that was reached changes nothing. Raises
+    ``InvalidInput`` where nothing is replayed.
     """
     cues, ends = _transcript(session)
     position = max(0, min(position_ms, GREATEST))
@@ -213,10 +213,11 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
         if locked.ended_at is not None or position <= locked.position:
             return []
         first = bisect_right(ends, locked.position) if locked.position else 0
-        fresh = range(first, bisect_right(ends, position))
+        until = bisect_right(ends, position)
         LectureSession.objects.filter(pk=locked.pk).update(position=position)
-        made = _take(locked, [Utterance(n, cues[n].text, cues[n].start, cues[n].end) for n in fresh])
-        return made + _finish(locked) if fresh.stop == len(cues) else made
+        following = _buffer(locked).following  # as in speech: somebody may have said something besides
+        made = _take(locked, [Utterance(following + n, cue.text, cue.start, cue.end) for n, cue in enumerate(cues[first:until])])
+        return made + _finish(locked) if until == len(cues) else made
 
 
 def flush(session: LectureSession) -> list[Window]:
@@ -252,11 +253,15 @@ def opened(session: LectureSession) -> LectureSession:
     return locked
 
 
+def _buffer(locked: LectureSession) -> windows.Buffer:
+    return windows.Buffer.from_json(locked.buffer)
+
+
 def _take(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window]:
     fresh = _new(locked, utterances)
     spoken = [one for one in fresh if one.text]
     Segment.objects.bulk_create([Segment(session=locked, number=one.number, text=one.text, start=one.start, end=one.end) for one in spoken])
-    buffer, made = windows.feed(windows.Buffer.from_json(locked.buffer), fresh)
+    buffer, made = windows.feed(_buffer(locked), fresh)
     return _keep(locked, buffer, made, [(SEGMENT, _segment(one)) for one in spoken])
 
 
@@ -271,7 +276,7 @@ def _new(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Uttera
 
 
 def _rest(locked: LectureSession) -> list[Window]:
-    buffer, made = windows.flush(windows.Buffer.from_json(locked.buffer))
+    buffer, made = windows.flush(_buffer(locked))
     return _keep(locked, buffer, made, [])
 
 

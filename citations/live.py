@@ -79,7 +79,9 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Answe
     said = _checked(text, index)
     try:
         window = _asked(session, said, index)
-        return _answer(index, cite([window])[0] if window.outcome == Outcome.WAITING else Cited(window=window, citations=_cited_by(window)))
+        cited = cite([window])[0] if window.outcome == Outcome.WAITING else Cited(window=window, citations=_cited_by(window))
+        transaction.on_commit(_crew.ring)  # what was said in the lecture meanwhile has waited for this window
+        return _answer(index, cited)
     except (OperationalError, InterfaceError) as error:
         logger.warning("The database does not answer; a question about lecture %s is answered with nothing: %s", session.pk, error)
         return Answer(window_index=index, outcome=Outcome.FAILED, note="The database does not answer.")

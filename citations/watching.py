@@ -34,7 +34,10 @@ def require_room(user: int) -> None:
 
 def is_over(session: LectureSession, after: int) -> bool:
     """Say whether nothing more will happen in a session than the number says."""
-    return after >= session.event_count and session.ended_at is not None and not _is_awaited(session.pk)
+    if session.ended_at is None or _is_awaited(session.pk):
+        return False
+    told = LectureSession.objects.filter(pk=session.pk).values_list("event_count", flat=True).first()  # only now: the last window may just have been cited
+    return after >= (told or 0)
 
 
 async def watch(session: LectureSession, after: int, *, user: int, may_read: Callable[[], bool]) -> AsyncIterator[list[Happening]]:

@@ -66,6 +66,11 @@ class Buffer:
             seen=tuple((first, last) for first, last in state.get("seen", ())),
         )
 
+    @property
+    def following(self) -> int:
+        """The number after all that have come."""
+        return self.seen[-1][1] + 1 if self.seen else 0
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values that JSON has, too."""
         return asdict(self)

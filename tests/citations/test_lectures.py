@@ -263,6 +263,17 @@ def test_a_replay_ends_with_its_recording_and_makes_the_windows_that_the_speech_
     assert lectures.advance(replay, 90_000) == []
 
 
+def test_what_is_pasted_into_a_replay_takes_no_word_from_the_recording(replay: LectureSession) -> None:
+    made = lectures.advance(replay, 15_000)
+    made += lectures.say(replay, "Somebody asks a question.\nSomebody answers it.")
+    lectures.push(replay, [Utterance(9, "")])
+    made += lectures.say(replay, "Somebody laughs.") + lectures.advance(replay, 60_000)
+    cues = [" ".join(cue.text.split()) for cue in make_cues(12)]
+    spoken_ = list(Segment.objects.order_by("number").values_list("text", flat=True))
+    assert spoken_ == [*cues[:3], "Somebody asks a question.", "Somebody answers it.", "Somebody laughs.", *cues[3:]]
+    assert all(any(sentence in window.text for window in made) for sentence in spoken_)
+
+
 def test_a_replay_at_once_says_everything(replay: LectureSession) -> None:
     lectures.advance(replay, 10**12)
     assert Segment.objects.count() == 12

@@ -603,6 +603,22 @@ def test_a_process_ends_although_windows_and_lectures_wait(tmp_path: Path) -> No
     assert done.stdout == "at work: 1\n"
 
 
+def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
+    transactional_db: None, scope: Scope, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = live.cite
+
+    def cite_(windows: Sequence[Window]) -> list[live.Cited]:
+        if windows[0].index == 7:
+            window(lecture)
+            assert live._take() == []
+        return real(windows)
+
+    monkeypatch.setattr(live, "cite", cite_)
+    live.query(scope, lecture, PASSAGES[2], 7)
+    _wait_until(lambda: not Window.objects.filter(outcome=Outcome.WAITING).exists())
+
+
 def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(lecture: LectureSession, textbook: Source) -> None:
     waiting = window(lecture)
     now = timezone.now()

@@ -103,6 +103,8 @@ def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: Lectur
     assert watching.is_over(session, 1)
     assert not watching.is_over(session, 0)
     assert all_of(session, 1) == []
+    told(session, "b")  # the last window was cited since the session was read
+    assert not watching.is_over(session, 1)
 
 
 @pytest.mark.usefixtures("quick")
