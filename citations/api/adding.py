@@ -100,24 +100,24 @@ def _add_files(request: Request) -> Status[Any]:
         raise InvalidInput(f"files: 1 to {MOST_FILES} files are expected.", hint="The parameters are described at /api/v1/docs.")
     shelf = library.shelf(request.reach, about.collection)
     papers = [file for file in files if _is_document(file)]
-    added, problems = _add_documents(shelf, papers, about)
     captions: Any = [file for file in files if file not in papers]
     job = None
-    if captions:
+    if captions:  # first: what refuses the whole request must leave nothing behind
         job = acquisition.request_files(shelf, contents(captions), language=about.language, tags=about.tags, by=request.caller.user)
         send_job(job)
+    added, problems = _add_documents(shelf, papers, about, alone=len(files) == 1)
     return Status(202, {"documents": added, "job": job, "problems": problems})
 
 
-def _add_documents(shelf: Any, files: "Sequence[UploadedFile[Any]]", about: UploadIn) -> tuple[list[Added], list[dict[str, str]]]:
-    """Store documents; returns what is there now and what was not taken. Raises what kept a single one out."""
+def _add_documents(shelf: Any, files: "Sequence[UploadedFile[Any]]", about: UploadIn, *, alone: bool) -> tuple[list[Added], list[dict[str, str]]]:
+    """Store documents; returns what is there now and what was not taken. Raises what kept the only file that was sent (``alone``) out."""
     added: list[Added] = []
     problems: list[dict[str, str]] = []
     for file in files:
         try:
             one = documents.add(shelf, file, name=file.name or "", title=about.title if len(files) == 1 else "", tags=about.tags, language=about.language)
         except KnowledgeBaseError as error:
-            if len(files) == 1:
+            if alone:
                 raise
             problems.append({"name": documents.clean_name(file.name or ""), "code": error.code, "message": error.message, "hint": error.hint})
         else:

@@ -193,70 +193,17 @@ def _text_of_html(source: str) -> str:
 # HTML
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
-_DROPPED = frozenset(  # fmt: skip
-    (
-        "script",
-        "style",
-        "nav",
-        "noscript",
-        "template",
-        "svg",
-        "math",
-        "iframe",
-        "object",
-        "embed",
-        "canvas",
-        "audio",
-        "video",
-        "head",
-        "form",
-        "button",
-        "select",
-        "textarea",
-        "input",
-        "dialog",
-        "menu",
-    )
-)
-_BLOCKS = _HEADINGS | frozenset(  # fmt: skip
-    (
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "li",
-        "main",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    )
-)
+# fmt: off
+_DROPPED = frozenset((
+    "script", "style", "nav", "noscript", "template", "svg", "math", "iframe", "object", "embed", "canvas", "audio", "video", "head", "form", "button",
+    "select", "textarea", "input", "dialog", "menu",
+))
+_BLOCKS = _HEADINGS | frozenset((
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure",
+    "footer", "header", "hgroup", "hr", "html", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead",
+    "tr", "ul",
+))
+# fmt: on
 _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
 _MAIN_SHARE = 0.5  # of the text: a page's main part is all that counts where it has so much of it
 

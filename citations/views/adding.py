@@ -40,8 +40,8 @@ def add(request: PageRequest) -> HttpResponse:
     values = form.checked(request.reach)
     papers = [file for file in values["files"] if _is_document(file)]
     values["files"] = [file for file in values["files"] if file not in papers]
+    others = shelf.add_all(request, form)  # first: what refuses the whole request must leave nothing behind
     added = [_add(values, file, alone=len(papers) == 1 and not values["text"]) for file in papers]
-    others = shelf.add_all(request, form)
     if request.htmx:
         return fragment(request, "citations/_added.html", {"papers": added, "outcomes": others})
     _tell(request, added)

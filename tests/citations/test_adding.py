@@ -35,6 +35,12 @@ def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(p
     assert "ZIP archive" in found
 
 
+def test_captions_that_are_too_large_leave_no_document_behind(page: Client, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 10
+    assert upload(page, ("notes.md", NOTES), ("talk.vtt", CAPTIONS)).status_code == 413
+    assert not Source.objects.exists()
+
+
 def test_the_fragment_of_a_document_asks_again_until_it_is_done(page: Client) -> None:
     found = text_of(upload(page, ("notes.md", NOTES)))
     source = Source.objects.get()

@@ -56,6 +56,18 @@ def test_captions_among_the_files_become_a_job(asking: Client, collection: Colle
     assert [(one["name"], one["code"]) for one in answer["problems"]] == [("slides.zip", "document_unknown")]
 
 
+def test_captions_that_are_too_large_leave_no_document_behind(asking: Client, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 10
+    assert upload(asking, ("notes.md", NOTES), ("talk.vtt", CAPTIONS)).status_code == 413
+    assert not Source.objects.exists()
+
+
+def test_a_document_that_is_refused_keeps_no_captions_out(asking: Client) -> None:
+    answer = upload(asking, ("slides.md", b"PK\x03\x04"), ("talk.vtt", CAPTIONS)).json()
+    assert answer["job"]["id"] == Job.objects.get().pk
+    assert [one["name"] for one in answer["problems"]] == ["slides.md"]
+
+
 @pytest.mark.parametrize(
     ("files", "more", "status", "code"),
     [
