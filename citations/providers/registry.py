@@ -60,7 +60,12 @@ def reranker() -> Reranker | None:
 
 
 def live_encoder() -> Embedder | None:
-    """Return the model that the gate and the keywords of lectures go by: all-MiniLM-L6-v2; None where it is not on this machine. Raises ``ModelError``."""
+    """Return the model that the gate and the keywords of lectures go by: all-MiniLM-L6-v2; None where neither is wanted, or it is not on this machine.
+
+    Raises ``ModelError``.
+    """
+    if conf.live_keywords() == NO_KEYWORDS and conf.live_off_topic() >= 1:
+        return None
     try:
         return embedder(FAKE if conf.embedding().provider == FAKE else "local")
     except ModelMissing:

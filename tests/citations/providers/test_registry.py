@@ -46,6 +46,12 @@ class Made:
 
 
 @pytest.fixture
+def no_lectures(settings: Any) -> None:
+    """Nothing of live lectures wants a model."""
+    settings.LIVE_KEYWORDS, settings.LIVE_OFF_TOPIC_CONFIDENCE, settings.LIVE_RERANKER = "none", 1.0, "none"
+
+
+@pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Made:
     """Models that cost nothing."""
     return Made(monkeypatch)
@@ -247,6 +253,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+@pytest.mark.usefixtures("no_lectures")
 def test_what_has_been_made_ready_is_loaded_before_it_is_asked_for(settings: Any, models_dir: Path, loads: list[str]) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny.folder(tiny.MEAN))
     settings.RERANKER = str(tiny.folder(tiny.CROSS))
@@ -270,6 +277,7 @@ def test_nothing_is_made_ready_in_passing(settings: Any, models_dir: Path, loads
     assert not models_dir.exists()
 
 
+@pytest.mark.usefixtures("no_lectures")
 @pytest.mark.parametrize("provider", ["fake", "openai", "voyage", "ollama", "bge", "no-such"])
 def test_what_is_elsewhere_or_missing_is_not_warmed(settings: Any, hub_cache: Path, loads: list[str], made: Made, provider: str) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER = provider, "", "none"
@@ -291,6 +299,7 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_server(
     assert "A model cannot be used: broken is not the folder of a model" in caplog.text
 
 
+@pytest.mark.usefixtures("no_lectures")
 def test_a_broken_embedding_model_keeps_no_cross_encoder_cold(settings: Any, tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny.folder(tiny.MEAN))
     settings.RERANKER = str(tiny.folder(tiny.CROSS))

@@ -138,7 +138,7 @@ def test_a_second_collection_of_that_name_is_a_conflict(kb: Kb) -> None:
 
 def test_the_demo_reads_pages_and_finds(kb: Kb) -> None:
     shown = kb("demo", "--json").json
-    assert list(shown) == ["reading", "page", "hits"]
+    assert list(shown) == ["reading", "page", "hits", "lecture"]
     assert shown["reading"]["text"].startswith("Hello, and welcome.")
     assert shown["page"]["chunk"]["index"] == 1
     assert shown["page"]["chunk"]["count"] >= 3
