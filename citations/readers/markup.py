@@ -195,12 +195,12 @@ def _text_of_html(source: str) -> str:
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 # fmt: off
 _DROPPED = frozenset((
-    "script", "style", "nav", "noscript", "template", "svg", "math", "iframe", "object", "embed", "canvas", "audio", "video", "head", "form", "button",
+    "script", "style", "nav", "noscript", "template", "svg", "math", "iframe", "object", "embed", "canvas", "audio", "video", "head", "button",
     "select", "textarea", "input", "dialog", "menu",
 ))
 _BLOCKS = _HEADINGS | frozenset((
     "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure",
-    "footer", "header", "hgroup", "hr", "html", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead",
+    "footer", "form", "header", "hgroup", "hr", "html", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead",
     "tr", "ul",
 ))
 # fmt: on

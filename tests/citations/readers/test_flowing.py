@@ -139,6 +139,11 @@ def test_markdown_that_would_take_hours_is_read_as_text(path: Path, monkeypatch:
     assert sum(len(page.text) for page in opened.pages) >= 25_000
 
 
+def test_a_page_that_is_one_large_form_is_read_without_its_fields(path: Path) -> None:
+    [page] = read(html, path, "<form><p>All of it<p>stands here<textarea>draft</textarea><select><option>one</select><button>Send</button></form>").pages
+    assert page.text == "All of it\n\nstands here"
+
+
 def test_a_nested_page_is_read_as_deep_as_it_goes(path: Path) -> None:
     assert any("deep" in page.text for page in read(html, path, "<div><b>" * 2_000 + "deep").pages)
 
