@@ -33,9 +33,7 @@ KEPT_SECONDS: Final = 3_600  # that a file stays there after it was used, howeve
 _KINDS: Final = {sniffing.PDF: Kind.PDF, sniffing.MARKDOWN: Kind.MARKDOWN, sniffing.TEXT: Kind.TEXT, sniffing.HTML: Kind.HTML}
 
 sniff = sniffing.sniff
-is_document = sniffing.is_document
 may_be_document = sniffing.may_be_document
-HEAD: Final = sniffing.HEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +70,14 @@ def add(collection: Collection, file: IO[bytes], *, name: str, title: str = "", 
         for ordinal, data in enumerate(_parts(file)):
             DocumentPart.objects.create(document=document, ordinal=ordinal, data=data)
     return Added(source, is_new=True)
+
+
+def is_document(file: IO[bytes], name: str) -> bool:
+    """Say whether a file is a document, and not captions, by what it begins with; it stands at its beginning afterwards."""
+    file.seek(0)
+    head = file.read(sniffing.HEAD)
+    file.seek(0)
+    return sniffing.is_document(head, name)
 
 
 def clean_name(name: str) -> str:

@@ -99,7 +99,7 @@ def _add_files(request: Request) -> Status[Any]:
     if not 0 < len(files) <= MOST_FILES:
         raise InvalidInput(f"files: 1 to {MOST_FILES} files are expected.", hint="The parameters are described at /api/v1/docs.")
     shelf = library.shelf(request.reach, about.collection)
-    papers = [file for file in files if _is_document(file)]
+    papers = [file for file in files if documents.is_document(file, file.name or "")]
     captions: Any = [file for file in files if file not in papers]
     job = None
     if captions:  # first: what refuses the whole request must leave nothing behind
@@ -124,12 +124,6 @@ def _add_documents(shelf: Any, files: "Sequence[UploadedFile[Any]]", about: Uplo
             send(one.source)
             added.append(one)
     return added, problems
-
-
-def _is_document(file: "UploadedFile[Any]") -> bool:
-    head = file.read(documents.HEAD)
-    file.seek(0)
-    return documents.is_document(head, file.name or "")
 
 
 def _json(request: Request) -> Any:

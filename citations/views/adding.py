@@ -38,7 +38,7 @@ def add(request: PageRequest) -> HttpResponse:
     request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
     values = form.checked(request.reach)
-    papers = [file for file in values["files"] if _is_document(file)]
+    papers = [file for file in values["files"] if documents.is_document(file, file.name or "")]
     values["files"] = [file for file in values["files"] if file not in papers]
     others = shelf.add_all(request, form)  # first: what refuses the whole request must leave nothing behind
     added = [_add(values, file, alone=len(papers) == 1 and not values["text"]) for file in papers]
@@ -56,12 +56,6 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
     if not request.htmx:
         return redirect("source", source_id=source_id)
     return fragment(request, "citations/_paper.html", {"source": source, "is_new": True, "writable": request.reach.writable})
-
-
-def _is_document(file: "UploadedFile[Any]") -> bool:
-    head = file.read(documents.HEAD)
-    file.seek(0)
-    return documents.is_document(head, file.name or "")
 
 
 def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, alone: bool) -> Outcome:

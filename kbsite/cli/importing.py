@@ -249,7 +249,7 @@ def _is_document(path: Path) -> bool:
         if not path.is_file():
             return False
         with path.open("rb") as stream:
-            return documents.is_document(stream.read(documents.HEAD), path.name)
+            return documents.is_document(stream, path.name)
     except OSError:
         return False
 
