@@ -28,7 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Cuebase: add, read and search the transcripts of videos.",
+    help="Cuebase: add, read, search and cite videos' transcripts and documents.",
     epilog="Where things are kept and how the program behaves: `kb config`. What is wrong: `kb doctor`.",
 )
 
