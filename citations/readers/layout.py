@@ -12,7 +12,7 @@ from statistics import median
 GENERATED, BOLD, TURNS = 1, 2, 12  # bits of a style, as ``pdfium`` gives them
 DEPTH = 4  # columns within columns
 LEAST_ROWS = 3  # that stand side by side, for columns
-MOST_RUNS = 4_000  # of a page that is looked at for columns and superscripts; one with more is a drawing full of labels, or made to keep us busy
+MOST_RUNS = 2_500  # of a page that is looked at for columns and superscripts; one with more is a drawing full of labels, or made to keep us busy
 CELL = 18  # characters: aligned rows of shorter pieces than this are a table, which is read row by row
 
 
