@@ -15,7 +15,7 @@ import numpy as np
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from citations import citing, lock, sentences, vectors, windows
+from citations import citing, lock, sensing, sentences, vectors, windows
 from citations.errors import NothingToCalibrate
 from citations.filters import Reach
 from citations.models import Chunk, Embedding, EmbeddingSpace
@@ -134,7 +134,7 @@ def _windows(paragraph: str) -> list[str]:
 def _phrased(texts: Sequence[str]) -> list[str]:
     """Say texts as a lecture's windows are looked up."""
     extractor = registry.keywords() if citing.FORM is citing.Form.ENRICHED else None
-    return [citing.enriched(text, extractor.extract(text, count=citing.TERMS)) for text in texts] if extractor else list(texts)
+    return [citing.enriched(text, extractor.extract(text, count=sensing.TERMS)) for text in texts] if extractor else list(texts)
 
 
 # Distances

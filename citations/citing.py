@@ -7,7 +7,7 @@ database is away it keeps waiting.
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from threading import Lock
@@ -17,9 +17,9 @@ from typing import Any, Final
 import numpy as np
 from django.db import InterfaceError, OperationalError, connection
 
-from citations import candidates, conf, lock, vectors
-from citations.errors import KnowledgeBaseError, ModelError
-from citations.filing import STORE, Cited, Found, Run, Vector, settle, unstored
+from citations import candidates, conf, lock, sensing, vectors
+from citations.errors import KnowledgeBaseError
+from citations.filing import STORE, Cited, Found, Run, Vector, each, settle, timed, unstored
 from citations.filters import Reach
 from citations.models import EmbeddingSpace, Outcome, Window
 from citations.providers import registry, tokens
@@ -30,13 +30,12 @@ logger = logging.getLogger(__name__)
 
 NEAREST: Final = 5  # passages that are looked at for a window
 CITED: Final = 3  # of them at most
-TERMS: Final = 5  # keywords of a window
 MOST_TOKENS: Final = 199  # of what is looked for, those that a model puts around it included
 _AROUND: Final = 2  # tokens that it puts around it
 _KEPT: Final = 512  # vectors of what was looked for of late
 
-REACH, SENSE, GATE, KEYWORDS, EMBED, SEARCH, RERANK = "reach", "sense", "gate", "keywords", "embed", "search", "rerank"
-STAGES: Final = (REACH, SENSE, GATE, KEYWORDS, EMBED, SEARCH, RERANK, STORE)
+REACH, EMBED, SEARCH, RERANK = "reach", "embed", "search", "rerank"
+STAGES: Final = (REACH, *sensing.STAGES, EMBED, SEARCH, RERANK, STORE)
 
 NOT_INDEXED: Final = "The documents are still being indexed."
 UNEXPECTED: Final = "It could not be cited, for an unexpected reason; the server's log says more."
@@ -60,10 +59,10 @@ def cite(windows: Sequence[Window], *, form: Form = FORM) -> list[Cited]:
     runs = [Run(window, perf_counter()) for window in windows]
     with _surviving_the_database(runs):
         _look_where(runs)
-        _make_sense(runs)
-        _leave_out_asides(runs)
+        sensing.make_sense(runs)
+        sensing.leave_out_asides(runs)
         settle(runs)  # what is decided does not wait for a model's server
-        _find_keywords(runs)
+        sensing.find_keywords(runs)
         space = _embed(runs, form)
         for run in runs:
             _look_up(run, space)
@@ -71,19 +70,7 @@ def cite(windows: Sequence[Window], *, form: Form = FORM) -> list[Cited]:
     return [run.result or unstored(run) for run in runs]
 
 
-# Time and trouble
-
-
-@contextmanager
-def _timed(stage: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
-    """Give the windows that are still open to a stage, and write down how long it took: whoever is in a batch waits for all of it."""
-    concerned = [run for run in runs if run.is_open]
-    started = perf_counter()
-    try:
-        yield concerned
-    finally:
-        for run in concerned:
-            run.window.stages[stage] = round((perf_counter() - started) * 1000, 3)
+# Trouble
 
 
 @contextmanager
@@ -97,18 +84,6 @@ def _surviving_the_database(runs: Sequence[Run]) -> Iterator[None]:
                 run.lose_database(error)
 
 
-def _each(runs: Sequence[Run], work: Callable[[Run], None], *, failing: Callable[[Run], None]) -> None:
-    """Do something for each window; an unexpected failure is logged, and what follows from it concerns that window alone."""
-    for run in runs:
-        try:
-            work(run)
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
-            logger.exception("window %s of lecture %s", run.window.index, run.window.session_id)
-            failing(run)
-
-
 def _fail(run: Run) -> None:
     run.decide(Outcome.FAILED, UNEXPECTED)
 
@@ -117,7 +92,7 @@ def _fail(run: Run) -> None:
 
 
 def _look_where(runs: Sequence[Run]) -> None:
-    with _timed(REACH, runs) as open_:
+    with timed(REACH, runs) as open_:
         found = reaches({run.window.session_id for run in open_})
         for run in open_:
             run.reach = found[run.window.session_id]
@@ -149,58 +124,6 @@ _REACH = """
 """
 
 
-# What is said
-
-
-def _make_sense(runs: Sequence[Run]) -> None:
-    """Embed what is said with the model that the gate and the keywords go by; without it, neither is asked."""
-    with _timed(SENSE, runs) as open_:
-        for run, vector in zip(open_, _sense([run.window.text for run in open_]), strict=False):
-            run.sense = vector
-
-
-def _sense(texts: Sequence[str]) -> Sequence[Vector]:
-    try:
-        model = registry.live_encoder() if texts else None
-        return list(model.embed_documents(texts)) if model else []
-    except ModelError as error:
-        logger.warning("Lectures have neither gate nor keywords: %s %s", error.message, error.hint)
-    except Exception:
-        logger.exception("lectures have neither gate nor keywords")
-    return []
-
-
-def _leave_out_asides(runs: Sequence[Run]) -> None:
-    gate = registry.gate() if any(run.sense is not None for run in runs) else None
-    if gate is None:
-        return
-    limit = conf.live_off_topic()
-
-    def look(run: Run) -> None:
-        if run.sense is None:
-            return
-        run.window.off_topic = gate.off_topic(run.sense)
-        if run.window.off_topic > limit:
-            run.decide(Outcome.OFF_TOPIC)
-
-    with _timed(GATE, runs) as open_:
-        _each(open_, look, failing=lambda run: run.notes.append("It was not asked whether this is about the subject."))
-
-
-def _find_keywords(runs: Sequence[Run]) -> None:
-    extractor = registry.keywords() if any(run.sense is not None for run in runs) else None
-    for run in runs:  # timed one by one: nobody has to wait for another's
-        with _timed(KEYWORDS, [run]) as open_:
-            if extractor is None or run.sense is None:
-                continue
-
-            def extract(one: Run) -> None:
-                language = one.window.session.language or "en"
-                one.window.keywords = extractor.extract(one.window.text, vector=one.sense, language=language, count=TERMS)
-
-            _each(open_, extract, failing=lambda one: one.notes.append("Looked up without keywords: they could not be found."))
-
-
 # What is looked for
 
 
@@ -213,7 +136,7 @@ def enriched(text: str, keywords: Sequence[str]) -> str:
 
 def _embed(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
     """Embed what is looked for in the library's space, which is returned; None where nothing can be looked up."""
-    with _timed(EMBED, runs) as open_:
+    with timed(EMBED, runs) as open_:
         try:
             return _embedded(open_, form) if open_ else None
         except (OperationalError, InterfaceError):
@@ -287,10 +210,10 @@ _recent: Final = _Recent()
 def _look_up(run: Run, space: EmbeddingSpace | None) -> None:
     """Find the nearest passages; stop where even the nearest is too far, else order them and choose."""
     if space is not None:
-        with _timed(SEARCH, [run]) as open_:
-            _each(open_, lambda one: _search(one, space), failing=_fail)
-        with _timed(RERANK, [run]) as open_:
-            _each(open_, lambda one: _choose(one, farthest(space)), failing=_fail)
+        with timed(SEARCH, [run]) as open_:
+            each(open_, lambda one: _search(one, space), failing=_fail)
+        with timed(RERANK, [run]) as open_:
+            each(open_, lambda one: _choose(one, farthest(space)), failing=_fail)
 
 
 def farthest(space: EmbeddingSpace) -> float:

@@ -1,12 +1,13 @@
 """What becomes of windows: on their way, and in the database, where it is written under locks of a moment and told to whoever watches."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Final, TypeAlias
 
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -72,6 +73,30 @@ class Run:
         logger.error("The database does not answer; window %s of lecture %s waits: %s", self.window.index, self.window.session_id, error)
         self.is_away = True
         self.notes.append("The database does not answer.")
+
+
+@contextmanager
+def timed(stage: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """Give the windows that are still open to a stage, and write down how long it took: whoever is in a batch waits for all of it."""
+    concerned = [run for run in runs if run.is_open]
+    started = perf_counter()
+    try:
+        yield concerned
+    finally:
+        for run in concerned:
+            run.window.stages[stage] = round((perf_counter() - started) * 1000, 3)
+
+
+def each(runs: Sequence[Run], work: Callable[[Run], None], *, failing: Callable[[Run], None]) -> None:
+    """Do something for each window; an unexpected failure is logged, and what follows from it concerns that window alone."""
+    for run in runs:
+        try:
+            work(run)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:
+            logger.exception("window %s of lecture %s", run.window.index, run.window.session_id)
+            failing(run)
 
 
 def give_up(window: Window, note: str) -> Cited:

@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 
 from citations import citing, embeddings, happenings, lectures, live, lock
-from citations.errors import InvalidProvider, LectureEnded, WindowTaken
+from citations.errors import InvalidProvider, LectureEnded, ModelError, WindowTaken
 from citations.models import Chunk, Citation, EmbeddingSpace, Happening, LectureSession, Outcome, Source, Window
 from citations.providers import embedding, registry
 from citations.providers.embedding import HashEmbedder
@@ -681,6 +681,18 @@ def test_whoever_begins_many_lectures_keeps_no_window_waiting(
     finally:
         release.set()
     _wait_until(lambda: len(learnt) == live.PREPARED)
+
+
+@pytest.mark.parametrize("model", ["gate", "keywords"])
+def test_a_gate_or_keywords_that_cannot_be_loaded_are_done_without(
+    model: str, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise ModelError("It cannot be read.")
+
+    monkeypatch.setattr(registry, model, fail)
+    done = cite(lecture).window
+    assert (done.outcome, bool(done.keywords)) == (Outcome.CITED, model == "gate")
 
 
 def test_a_setting_that_cannot_be_used_fails_the_window_and_not_the_thread(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
