@@ -203,6 +203,7 @@ class _Extraction:
             if self.on_progress:
                 self.on_progress(batch[-1].number, opened.facts.page_count)
         if not self.end:
+            Page.objects.filter(document=self.document).delete()  # so that another try says again which pages are pictures
             raise DocumentWithoutText(f"“{self.document.name}” has no text. {self.survey.note()}".rstrip())
         self._finish(opened.facts)
 

@@ -49,7 +49,7 @@ def sniff(head: bytes, name: str) -> str:
     _refuse_foreign(head)
     suffix = PurePath(name).suffix.casefold()
     if suffix == ".pdf":
-        raise DocumentUnknown("It is called .pdf, but it is no PDF file.")
+        raise DocumentUnknown("It is called .pdf, but it is no PDF file." if head else "It is empty.")
     if _HTML.match(_unmarked(head)):
         return HTML
     if suffix in _MARKDOWN_NAMES or suffix not in (_HTML_NAMES | {".txt", ".text"}) and _MARKDOWN.match(_unmarked(head)):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from citations import documents, ingestion, readers
-from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown
+from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown, DocumentWithoutText
 from citations.models import Document, DocumentPart, Page, Source, State
 from citations.readers import files
 from citations.readers.flowing import PAGE, Opened
-from tests.citations.readers.papers import LOSS, paper, write
+from tests.citations.readers.papers import LOSS, paper, scanned, write
 from transcripts.errors import InvalidInput
 from transcripts.models import Collection
 
@@ -176,6 +176,13 @@ def test_a_document_without_words_says_so(collection: Collection) -> None:
     ingestion.ingest(source.pk)
     source.refresh_from_db()
     assert source.error_code == "document_without_text"
+
+
+def test_another_try_says_again_which_pages_are_pictures(collection: Collection, tmp_path: Path) -> None:
+    source = add(collection, scanned(tmp_path / "a.pdf").read_bytes(), "a.pdf")
+    for _ in range(2):
+        with pytest.raises(DocumentWithoutText, match=r"No text on pages 1–2 of 2"):
+            documents.extract(source)
 
 
 def test_words_of_others_are_not_kept_waiting_by_a_document(collection: Collection) -> None:
