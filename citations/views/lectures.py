@@ -1,6 +1,6 @@
 """The pages of live lectures: the list, a new one, and one with its transcript, its citations, and what can be done to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -191,7 +191,7 @@ def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
         "values": {**values, "collection": values["collection"] or USUAL},
         "shelves": Collection.objects.filter(pk__in=writable),
         "talks": [*([chosen] if chosen else []), *(talk for talk in talks[:TALKS_SHOWN] if talk != chosen)],
-        "sources": Source.objects.visible(request.reach).filter(collection__in=writable).select_related("collection")[:MOST_SHOWN],
+        "sources": _citable(request, writable)[:MOST_SHOWN],
     }
 
 
@@ -203,6 +203,12 @@ def _talk(lecture: LectureSession) -> Transcript | None:
     if lecture.transcript_id is None:
         return None
     return Transcript.objects.light().select_related("video").filter(pk=lecture.transcript_id).first()
+
+
+def _citable(request: PageRequest, shelves: Iterable[int]) -> SourceQuerySet:
+    """Return the sources of those collections that can be chosen: not those that could not be read at all."""
+    found: SourceQuerySet = Source.objects.visible(request.reach).filter(collection__in=shelves).exclude(state=State.FAILED, chunk_count=0)
+    return found.select_related("collection")
 
 
 def _documents(lecture: LectureSession) -> dict[str, Any]:

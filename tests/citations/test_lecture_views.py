@@ -127,6 +127,14 @@ def test_nonsense_in_the_form_counts_as_empty(page: Client, owner: User) -> None
     assert not LectureSession.objects.filter(transcript__isnull=False).exists()
 
 
+def test_what_could_not_be_read_cannot_be_chosen(page: Client, book: Source, collection: Collection) -> None:
+    make_document(collection, ["Never read."], title="A locked book")
+    Source.objects.filter(title="A locked book").update(state="failed", chunk_count=0)
+    found = text_of(page.get("/lectures/new/"))
+    assert "A book &amp; its pages" in found
+    assert "A locked book" not in found
+
+
 def test_whoever_only_reads_begins_nothing(viewer: Client, collection: Collection) -> None:
     assert "No collection that you may change" in text_of(viewer.get("/lectures/new/"))
     assert viewer.post("/lectures/new/", {"collection": collection.slug}).status_code == 403
