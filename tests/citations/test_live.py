@@ -123,7 +123,7 @@ def test_without_a_cross_encoder_the_score_is_the_cosine_and_the_note_says_so(le
     settings.LIVE_RELEVANCE_THRESHOLD = 0.99  # it judges the cross-encoder's scores alone
     cited = cite(lecture)
     model = HashEmbedder()
-    near = float(model.embed_query(citing.enriched(SAID, cited.window.keywords)) @ model.embed_query(PASSAGES[0]))
+    near = float(model.embed_query(SAID) @ model.embed_query(PASSAGES[0]))
     assert cited.citations[0].relevance_score == pytest.approx(near, abs=1e-3)
     assert cited.window.distance == pytest.approx(2 - 2 * near, abs=2e-3)
     assert cited.window.note.startswith("Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine. `kb models fetch` gets it")
@@ -164,7 +164,7 @@ def test_every_stage_is_timed(lecture: LectureSession, textbook: Source) -> None
     assert done.finished_at is not None
 
 
-def test_keywords_come_from_the_window_and_are_looked_for_with_it(lecture: LectureSession, textbook: Source) -> None:
+def test_keywords_come_from_the_window(lecture: LectureSession, textbook: Source) -> None:
     done = cite(lecture).window
     assert 3 <= len(done.keywords) <= 5
     assert all(word in SAID.casefold() for term in done.keywords for word in term.split())
@@ -180,18 +180,17 @@ def test_what_is_looked_for_has_less_than_two_hundred_tokens_and_all_keywords() 
     assert citing.enriched("", []) == ""
 
 
-def test_a_window_can_be_looked_for_by_its_text_alone(lecture: LectureSession, textbook: Source) -> None:
-    plain = live.cite([window(lecture)], form=live.Form.PLAIN)[0]
-    model = HashEmbedder()
-    assert plain.citations[0].relevance_score == pytest.approx(float(model.embed_query(SAID) @ model.embed_query(PASSAGES[0])), abs=1e-3)
-    assert plain.window.keywords
+def test_a_window_can_be_looked_for_with_its_keywords(lecture: LectureSession, textbook: Source) -> None:
+    found = live.cite([window(lecture)], form=live.Form.ENRICHED)[0]
+    model, query = HashEmbedder(), citing.enriched(SAID, found.window.keywords)
+    assert found.citations[0].relevance_score == pytest.approx(float(model.embed_query(query) @ model.embed_query(PASSAGES[0])), abs=1e-3)
 
 
 def test_windows_that_come_together_are_cited_together_as_alone(lecture: LectureSession, textbook: Source, embedded: list[str]) -> None:
     texts = [SAID, "A gradient points uphill; we walk downhill with it, the other way.", SAID]
-    together = live.cite([window(lecture, text) for text in texts])
+    together = live.cite([window(lecture, text) for text in texts], form=live.Form.ENRICHED)
     assert embedded.count(citing.enriched(SAID, together[0].window.keywords)) == 1
-    alone = [cite(lecture, text) for text in texts]
+    alone = [live.cite([window(lecture, text)], form=live.Form.ENRICHED)[0] for text in texts]
     assert [quotes(one) for one in together] == [quotes(one) for one in alone]
     assert [one.window.index for one in together] == [0, 1, 2]
 
@@ -285,8 +284,7 @@ def test_a_real_cross_encoder_is_used_where_one_is_here(lecture: LectureSession,
     assert cited.window.note == ""
     found = registry.live_reranker()
     assert found is not None
-    query = citing.enriched(SAID, cited.window.keywords)
-    assert [one.relevance_score for one in cited.citations] == pytest.approx(sorted(found.score(query, list(PASSAGES)), reverse=True)[:3])
+    assert [one.relevance_score for one in cited.citations] == pytest.approx(sorted(found.score(SAID, list(PASSAGES)), reverse=True)[:3])
 
 
 # The failure table
@@ -342,6 +340,12 @@ def test_without_the_model_of_gate_and_keywords_the_text_alone_is_looked_for(lec
     assert (cited.window.outcome, cited.window.keywords) == (Outcome.CITED, [])
 
 
+@pytest.fixture
+def looked_for_apart(settings: Any) -> None:
+    """Neither gate nor keywords: what is looked for is embedded by itself."""
+    settings.LIVE_KEYWORDS, settings.LIVE_OFF_TOPIC_CONFIDENCE = "none", 1.0
+
+
 @contextmanager
 def hanging_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Close the connection to the database while the model embeds what is looked for."""
@@ -359,6 +363,7 @@ def hanging_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         connection.close()
 
 
+@pytest.mark.usefixtures("looked_for_apart")
 def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
     transactional_db: None, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -372,6 +377,7 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
     assert [one.window.outcome for one in live.catch_up(lecture)] == [Outcome.CITED]
 
 
+@pytest.mark.usefixtures("looked_for_apart")
 def test_when_the_database_goes_away_a_question_is_answered_with_nothing(
     transactional_db: None, scope: Scope, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -427,7 +433,7 @@ def test_keywords_that_cannot_be_found_cost_one_window_no_citations(lecture: Lec
     monkeypatch.setattr(registry, "keywords", Broken)
     cited = cite(lecture)
     assert cited.window.outcome == Outcome.CITED
-    assert "Looked up without keywords" in cited.window.note
+    assert "Its keywords could not be found." in cited.window.note
 
 
 @pytest.mark.parametrize("name", ["embed_documents", "embed_queries"])
@@ -440,7 +446,7 @@ def test_a_model_that_fails_in_an_unexpected_way_fails_no_more_than_it_must(
     monkeypatch.setattr(HashEmbedder, name, fail)
     if name == "embed_documents":  # what is said has no vector; what is looked for has one
         monkeypatch.setattr(HashEmbedder, "embed_queries", lambda self, texts: np.stack([self.embed_query(text) for text in texts]))
-    done = cite(lecture).window
+    done = live.cite([window(lecture)], form=live.Form.ENRICHED)[0].window
     assert (done.outcome, bool(done.keywords)) == ((Outcome.CITED, False) if name == "embed_documents" else (Outcome.FAILED, True))
 
 
@@ -551,6 +557,7 @@ def test_what_waits_is_cited_by_the_threads_of_the_process(
     assert set(Window.objects.values_list("attempts", flat=True)) == {1}
 
 
+@pytest.mark.usefixtures("looked_for_apart")
 def test_speech_is_taken_while_a_model_hangs(transactional_db: None, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
     real = HashEmbedder.embed_queries
