@@ -22,10 +22,14 @@ ingestion.ingest(loaded.textbook.pk)
 print(json.dumps({"lecture": str(loaded.lecture.uuid), "textbook": loaded.textbook.title}))
 """
 WAITING = """
-from citations.models import LectureSession, Window
+from citations import lectures
+from citations.models import Window
 from django.utils import timezone
-session = LectureSession.objects.get(uuid="{lecture}")
-Window.objects.create(session=session, index=9_999, text="Nobody looks it up.", taken_at=timezone.now())
+from kbsite.auth import everything
+from transcripts.models import Collection
+session = lectures.start(everything(), None, title="Slow", collection=Collection.objects.default())
+Window.objects.create(session=session, index=0, text="Nobody looks it up.", taken_at=timezone.now())
+print(json.dumps(str(session.uuid)))
 """
 
 PLAYER = """<!doctype html><script>
@@ -167,12 +171,12 @@ def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(visi
     assert (ada.console, ada.foreign) == ([], [])
 
 
-def test_that_something_is_looked_for_is_said_only_when_it_takes_long(visit: Callable[..., Visit], site: Site, sample: dict[str, str]) -> None:
-    site.python(WAITING.format(**sample))
+def test_that_something_is_looked_for_is_said_only_when_it_takes_long(visit: Callable[..., Visit], site: Site) -> None:
+    lecture = site.json(WAITING)
     ada = visit()
     ada.page.clock.install(time=0)
     ada.page.clock.pause_at(1_000)
-    page = ada.go(f"/lectures/{sample['lecture']}/")
+    page = ada.go(f"/lectures/{lecture}/")
     page.clock.run_for(1_900)
     expect(page.get_by_text("Finding citations…")).to_be_hidden()
     page.clock.run_for(200)

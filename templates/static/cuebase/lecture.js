@@ -431,6 +431,7 @@
     });
     drawClock();
     drawPlay();
+    find("[data-toggle-play]", replay).disabled = false; // from here on it does something
   }
 
   const HOST = "https://www.youtube-nocookie.com";
