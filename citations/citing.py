@@ -19,7 +19,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from citations import candidates, conf, lock, sensing, vectors
 from citations.errors import KnowledgeBaseError
-from citations.filing import STORE, Cited, Found, Run, Vector, each, settle, timed, unstored
+from citations.filing import STORE, Cited, Found, Run, Vector, each, note_keywords, settle, timed, unstored
 from citations.filters import Reach
 from citations.models import EmbeddingSpace, Outcome, Window
 from citations.providers import registry, tokens
@@ -62,12 +62,16 @@ def cite(windows: Sequence[Window], *, form: Form = FORM) -> list[Cited]:
         sensing.make_sense(runs)
         sensing.leave_out_asides(runs)
         settle(runs)  # what is decided does not wait for a model's server
-        with sensing.keywords(runs, beside=form is Form.PLAIN) as wait_for:
-            space = _embed(runs, form)
-            for run in runs:
-                _look_up(run, space)
-                wait_for(run)
-                settle(runs)
+        spoken = [run for run in runs if run.is_open]
+        if form is Form.ENRICHED:
+            sensing.find_keywords(spoken)
+        space = _embed(runs, form)
+        for run in runs:
+            _look_up(run, space)
+            settle(runs)
+        if form is Form.PLAIN:  # no citation waits for keywords that nothing is looked for with
+            sensing.find_keywords(spoken)
+            note_keywords(spoken)
     return [run.result or unstored(run) for run in runs]
 
 

@@ -116,6 +116,15 @@ def settle(runs: Sequence[Run]) -> None:
             run.result = _stored(run)
 
 
+def note_keywords(runs: Sequence[Run]) -> None:
+    """Write down keywords that were found after their window was stored, and how long that took."""
+    for run in runs:
+        if run.result is not None and run.window.keywords and not run.result.window.keywords:
+            row = run.result.window
+            row.keywords, row.stages = run.window.keywords, run.window.stages | row.stages
+            Window.objects.filter(pk=row.pk).update(keywords=row.keywords, stages=row.stages)
+
+
 def unstored(run: Run) -> Cited:
     """Return what is known of a window that could not be stored."""
     run.window.note = " ".join(dict.fromkeys(run.notes))

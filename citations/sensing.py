@@ -1,9 +1,7 @@
 """What is said in windows: its vector, whether it is about the subject at all, and its keywords. Without the model for that, none of it is asked."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Final, TypeVar
 
@@ -12,7 +10,6 @@ from citations.errors import ModelError
 from citations.filing import Run, Vector, each, timed
 from citations.models import Outcome
 from citations.providers import registry
-from citations.providers.keywords import Keywords
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -46,26 +43,18 @@ def leave_out_asides(runs: Sequence[Run]) -> None:
         each(open_, look, failing=lambda run: run.notes.append("It was not asked whether this is about the subject."))
 
 
-@contextmanager
-def keywords(runs: Sequence[Run], *, beside: bool) -> Iterator[Callable[[Run], None]]:
-    """Find the words that stand for what is said: before the block, or ``beside`` it where nothing in it needs them. Yields what waits for a window's."""
+def find_keywords(runs: Sequence[Run]) -> None:
+    """Find the words that stand for what is said; what goes wrong is logged, and leaves a window without them."""
     extractor = _there(registry.keywords, runs)
-    wanted = [run for run in runs if run.is_open and run.sense is not None] if extractor else []
-    with ThreadPoolExecutor(1, thread_name_prefix="keywords") as thread:
-        found = {id(run): thread.submit(_find_keywords, run, extractor, run.window.session.language or "en") for run in wanted if extractor}
-        if not beside:
-            wait(found.values())
-        yield lambda run: found[id(run)].result() if id(run) in found else None
-
-
-def _find_keywords(run: Run, extractor: Keywords, language: str) -> None:
-    started = perf_counter()
-    try:
-        run.window.keywords = extractor.extract(run.window.text, vector=run.sense, language=language, count=TERMS)
-    except Exception:
-        logger.exception("window %s of lecture %s", run.window.index, run.window.session_id)
-        run.notes.append("Its keywords could not be found.")
-    run.window.stages[KEYWORDS] = round((perf_counter() - started) * 1000, 3)
+    for run in runs:
+        if extractor is None or run.sense is None:
+            continue
+        started = perf_counter()
+        try:
+            run.window.keywords = extractor.extract(run.window.text, vector=run.sense, language=run.window.session.language or "en", count=TERMS)
+        except Exception:
+            logger.exception("window %s of lecture %s has no keywords", run.window.index, run.window.session_id)
+        run.window.stages[KEYWORDS] = round((perf_counter() - started) * 1000, 3)
 
 
 def _sense(texts: Sequence[str]) -> Sequence[Vector]:

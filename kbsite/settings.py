@@ -235,7 +235,9 @@ EMBEDDING_PROVIDER = _option(
 EMBEDDING_MODEL = _option("EMBEDDING_MODEL", "", "Another model of that provider, by name (or folder, for a local one); empty: its usual one.")
 EMBEDDING_DIMENSIONS = _option("EMBEDDING_DIMENSIONS", 0, "Length of the vectors of a remote model that is not a provider's usual one; 0: known.", most=4_000)
 MODELS_DIR = Path(_option("MODELS_DIR", "", "Where models made ready for this machine are kept; empty: in the data directory.") or DATA_DIR / "models")
-MODEL_THREADS = _option("MODEL_THREADS", 1, "Threads of one call of a local model; more of them help only where few calls run at once.", least=1, most=64)
+MODEL_THREADS = _option(
+    "MODEL_THREADS", 2, "Threads of one call of a local model: 1 serves many at once a little better, more of them one at a time sooner.", least=1, most=64
+)
 RERANKER = _option(
     "RERANKER", "cross-encoder/ms-marco-MiniLM-L-12-v2", "The cross-encoder that orders the best candidates, if it is on this machine; none: off."
 )

@@ -127,8 +127,9 @@ def _compiled(folder: Path, head: str) -> Any:
 
 
 def _compile(graph: Path) -> Any:
-    threads = conf.model_threads()
-    streams = max(1, (os.cpu_count() or 1) // threads)
+    cores = os.cpu_count() or 1
+    threads = min(conf.model_threads(), cores)
+    streams = max(1, cores // threads)
     # Pinned threads of several processes would all be pinned to the first cores.
     settings = {"NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": streams * threads, "ENABLE_CPU_PINNING": False}
     return openvino().Core().compile_model(str(graph), "CPU", settings)
