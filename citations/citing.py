@@ -48,7 +48,7 @@ class Form(StrEnum):
     PLAIN = "plain"
 
 
-FORM: Final = Form.PLAIN  # finds the right page more often on all pairs of lectures and books that were measured: bench/lectures.py
+FORM: Final[Form] = Form.PLAIN  # finds the right page more often on all pairs of lectures and books that were measured: bench/lectures.py
 
 
 def cite(windows: Sequence[Window], *, form: Form = FORM) -> list[Cited]:
