@@ -190,6 +190,7 @@ def test_a_replay_follows_the_player_and_speech_is_taken_from_the_browser(visit:
     page.goto(f"{site.url}/videos/{site.seeded['long']}/")
     page.get_by_role("link", name="Replay as a lecture").click()
     page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("button", name="Replay", exact=True)).to_be_enabled()  # before that the link leads to YouTube
     page.get_by_role("link", name="With the picture").click()
     expect(page.locator(".said")).to_have_count(6)
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
