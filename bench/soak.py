@@ -2,7 +2,7 @@
 
 Run ``python bench/soak.py`` from the repository; ``--sessions``, ``--speed``, ``--minutes``, ``--chunks`` for others. The server is a process of its own, as
 `kb serve` starts it; every session is moved on once a second, and begins anew with another recording when its own ends. The library is that of
-``bench/search.py``. At the end every session's windows are compared with those that its recording gives when it is cut in one go.
+``bench/search.py``. At the end the words of every session's windows are compared with those that its recording says until then.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -43,9 +43,8 @@ from asgiref.sync import sync_to_async  # noqa: E402
 from bm25 import DATA, percentile, write  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 
-from citations import live, windows  # noqa: E402
+from citations import live  # noqa: E402
 from citations.models import Citation, LectureSession, Outcome, Window  # noqa: E402
-from citations.windows import Utterance  # noqa: E402
 from kbsite.models import ApiToken  # noqa: E402
 from transcripts import library, storing  # noqa: E402
 from transcripts.models import Transcript  # noqa: E402
@@ -197,12 +196,12 @@ def wrong(pk: int) -> str:
     """Say what is wrong with a session's windows; empty where nothing is."""
     session = LectureSession.objects.select_related("transcript").get(pk=pk)
     assert session.transcript is not None
-    said = [Utterance(number, cue.text, cue.start, cue.end) for number, cue in enumerate(library.cues_of(session.transcript)) if cue.end <= session.position]
-    buffer, expected = windows.feed(windows.Buffer(), said)
-    expected = [*expected, *windows.flush(buffer)[1]]
+    said = [cue for cue in library.cues_of(session.transcript) if cue.end <= session.position]
     rows = list(Window.objects.filter(session=session).order_by("index"))
-    if [(row.index, row.text) for row in rows] != [(one.index, one.text) for one in expected]:
-        return f"{len(rows)} windows, {len(expected)} expected"
+    if [row.index for row in rows] != [*range(len(rows))]:
+        return "an index is missing"
+    if merged(row.text for row in rows) != " ".join(one.text for one in said).split():
+        return "words are lost or doubled"
     if open_ := sum(row.outcome in (Outcome.WAITING, Outcome.FAILED) for row in rows):
         return f"{open_} windows wait or failed"
     ranks: dict[int, list[int]] = {}
@@ -210,6 +209,16 @@ def wrong(pk: int) -> str:
         ranks.setdefault(index, []).append(rank)
     cited = {row.index for row in rows if row.outcome == Outcome.CITED}
     return "" if set(ranks) == cited and all(one == [*range(1, len(one) + 1)] for one in ranks.values()) else "citations and windows do not agree"
+
+
+def merged(texts: Iterable[str]) -> list[str]:
+    """Return the words of windows, those once that a window has in common with the one before. Where it is cut depends on when its words came."""
+    words: list[str] = []
+    for text in texts:
+        own = text.split()
+        shared = next((count for count in range(min(len(own), len(words)), 0, -1) if words[-count:] == own[:count]), 0)
+        words += own[shared:]
+    return words
 
 
 def section(soak: Soak, chunks: int) -> Iterator[str]:
@@ -228,7 +237,7 @@ def section(soak: Soak, chunks: int) -> Iterator[str]:
     yield ""
     cited = rows.filter(outcome=Outcome.CITED).count()
     yield f"- {len(soak.sessions)} sessions, {len(done):,} windows ({len(done) / soak.seconds:.1f} a second), {cited:,} of them with citations."
-    yield f"- Lost, doubled or wrong: {', '.join(faults) if faults else 'none, window by window'}. Cited in a second try: {len(again)}."
+    yield f"- Lost, doubled or wrong: {', '.join(faults) if faults else 'none, word by word'}. Cited in a second try: {len(again)}."
     yield f"- From a window's being whole until its citations are stored: {spread(done)}, most {max(done):.0f}."
     yield f"- Of that, being cited (in batches of up to 8): {spread(own)}."
     yield f"- Moving a session on, over HTTP: {spread(soak.calls)}. Ticks more than a second late: {soak.late}."
