@@ -4,12 +4,14 @@ import hashlib
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from citations.providers import registry
 from citations.providers.embedding import Embedder
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,6 +61,18 @@ class KeptEmbedder:
             rows = self._store.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
             found |= {key: np.frombuffer(vector, np.float32) for key, vector in rows}
         return found
+
+
+@contextmanager
+def kept_vectors() -> Iterator[None]:
+    """Let everything embed with vectors that are kept."""
+    make = registry.embedder
+    model = KeptEmbedder(make("local"))
+    registry.embedder = lambda *_, **__: model
+    try:
+        yield
+    finally:
+        registry.embedder = make
 
 
 def _parts(values: list[T], size: int) -> Iterator[list[T]]:

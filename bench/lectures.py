@@ -16,7 +16,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -35,12 +34,11 @@ if __name__ == "__main__":
     boot()
 
 from bm25 import DATA, write  # noqa: E402
-from kept import KeptEmbedder  # noqa: E402
+from kept import kept_vectors  # noqa: E402
 
 from citations import calibration, documents, ingestion, lectures, live  # noqa: E402
 from citations.citing import Form  # noqa: E402
 from citations.models import Chunk, Citation, LectureSession, Source, State, Window  # noqa: E402
-from citations.providers import registry  # noqa: E402
 from transcripts.models import Collection  # noqa: E402
 from transcripts.scope import Scope  # noqa: E402
 
@@ -99,18 +97,6 @@ def fill(collection: Collection) -> None:
 def added(collection: Collection, title: str, text: str) -> None:
     """Add a Markdown file."""
     documents.add(collection, BytesIO(text.encode()), name="section.md", title=title)
-
-
-@contextmanager
-def kept_vectors() -> Iterator[None]:
-    """Let ingests embed with vectors that are kept."""
-    make = registry.embedder
-    model = KeptEmbedder(make("local"))
-    registry.embedder = lambda *_, **__: model
-    try:
-        yield
-    finally:
-        registry.embedder = make
 
 
 def calibrated() -> float:

@@ -36,7 +36,7 @@ if __name__ == "__main__":
 import bm25s  # noqa: E402
 from bm25 import DATA, installed, write  # noqa: E402
 from django.db import transaction  # noqa: E402
-from kept import KeptEmbedder  # noqa: E402
+from kept import kept_vectors  # noqa: E402
 
 from citations import embeddings, evaluation, ingestion, lexical, lock, weighing  # noqa: E402
 from citations.cutting import digest_of  # noqa: E402
@@ -45,7 +45,6 @@ from citations.filters import Filter  # noqa: E402
 from citations.gold import Gold, Scores, mean, score  # noqa: E402
 from citations.models import Chunk, Kind, Source, State  # noqa: E402
 from citations.passages import Locator  # noqa: E402
-from citations.providers import registry  # noqa: E402
 from transcripts import storing  # noqa: E402
 from transcripts.models import Collection  # noqa: E402
 from transcripts.scope import Scope  # noqa: E402
@@ -122,18 +121,6 @@ def measure(name: str, most: int) -> Measured:
     note("  " + ", ".join(f"{key} {scores.ndcg10:.3f}" for key, scores in rows.items()))
     collection.delete()
     return made
-
-
-@contextmanager
-def kept_vectors() -> Iterator[None]:
-    """Let everything embed with vectors that are kept."""
-    make = registry.embedder
-    model = KeptEmbedder(make("local"))
-    registry.embedder = lambda *_, **__: model
-    try:
-        yield
-    finally:
-        registry.embedder = make
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Windows of speech become citations, stage by stage; each stage is one function, and timed.
 
-Where to look, what is said (a vector), whether it is about the subject at all, its keywords, what is looked for (a vector), the nearest passages, how
-relevant they are, and storing the best. Models work while no row is locked. Whatever fails, the window gets an outcome and a note; only while the
-database is away it keeps waiting.
+Where to look, what is said (a vector), whether it is about the subject at all, what is looked for (a vector), the nearest passages, how relevant they are,
+storing the best, and, where they were not looked for, the keywords. Models work while no row is locked. Whatever fails, the window gets an outcome and a
+note; only while the database is away it keeps waiting.
 """
 
 import logging
