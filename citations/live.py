@@ -20,7 +20,7 @@ from django.db import InterfaceError, OperationalError, connection, connections,
 from django.utils import timezone
 
 from citations import citing, filing
-from citations.citing import FORM, STAGES, Form, cite
+from citations.citing import Form, cite
 from citations.errors import WindowTaken
 from citations.filing import Cited
 from citations.happenings import tell
@@ -33,7 +33,7 @@ from transcripts.models import Transcript
 from transcripts.plaintext import clean
 from transcripts.scope import Scope
 
-__all__ = ["FORM", "STAGES", "Answer", "Cited", "Form", "catch_up", "cite", "prepare", "query", "submit", "sweep", "warm"]
+__all__ = ["Answer", "Cited", "Form", "catch_up", "cite", "prepare", "query", "submit", "sweep", "warm"]
 
 THREADS: Final = 2  # of a process that cite: a model is asked by one thread a core
 BATCH: Final = 8  # windows that are cited together, so many at most
