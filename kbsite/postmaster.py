@@ -29,6 +29,9 @@ _SOCKET_PATH_LIMIT = 100  # bytes; the kernels allow 103 (macOS) and 107 (Linux)
 _ROOM_FOR_WAL = 32 * 1024 * 1024  # bytes: two WAL segments
 _NO_PROCESS = 2**31 - 2  # above every system's highest process id
 _LOG_CHARACTERS = 3000
+_PROC = Path("/proc")
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD of Linux
+_EXEC_SECONDS = 10  # until a program's first pages are read, from whatever disk
 _ACCEPTING, _REJECTING, _SILENT = 0, 1, 2  # what pg_isready answers
 
 # Written once, when the database is made: ``ALTER SYSTEM`` and an edited postgresql.conf keep the last word.
@@ -295,12 +298,23 @@ def _is_postmaster(pid: int | None, home: Home) -> bool:
     """Tell whether a living process is the server of this directory, and not another one that has got its id."""
     if pid is None or pid <= 0:
         return False
-    if Path("/proc/self/cmdline").exists():
+    if (_PROC / "self/cmdline").exists():
         with contextlib.suppress(OSError):
-            return b"\0-D\0%s\0" % os.fsencode(home.data) in Path(f"/proc/{pid}/cmdline").read_bytes()
+            return b"\0-D\0%s\0" % os.fsencode(home.data) in _command_line(pid)
         return False
     seen = subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], check=False, capture_output=True, timeout=30).stdout
     return b" -D %s " % os.fsencode(home.data) in seen
+
+
+def _command_line(pid: int) -> bytes:
+    """Read a process's command line. It is empty while the process is between two programs, which takes a while from a cold disk, and is waited for."""
+    deadline = time.monotonic() + _EXEC_SECONDS
+    while not (told := (_PROC / f"{pid}/cmdline").read_bytes()) and time.monotonic() < deadline:
+        state, *_, flags = (_PROC / f"{pid}/stat").read_bytes().rpartition(b")")[2].split()[:7]
+        if state in (b"Z", b"X") or int(flags) & _KERNEL_THREAD:  # they never have one
+            break
+        time.sleep(0.01)
+    return told
 
 
 # Programs

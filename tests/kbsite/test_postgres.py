@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -422,6 +423,31 @@ def test_a_socket_directory_that_others_can_enter_is_refused(tmp_path: Path) -> 
             postgres.start(directory)
     finally:
         host.rmdir()
+
+
+def test_a_server_whose_program_is_still_read_from_the_disk_is_not_dead(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = postmaster.home_of(data_dir)
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self/cmdline").write_bytes(b"python\0")
+    process = tmp_path / "4711"
+    process.mkdir()
+    (process / "stat").write_text("4711 (post) gres) D 1 4709 4709 0 -1 4194304 24")
+    (process / "cmdline").write_bytes(b"")
+    monkeypatch.setattr(postmaster, "_PROC", tmp_path)
+    read = threading.Timer(0.2, (process / "cmdline").write_bytes, [b"postgres\0-D\0%s\0" % os.fsencode(home.data)])
+    read.start()
+    assert postmaster._is_postmaster(4711, home)
+    read.join()
+
+
+@pytest.mark.parametrize("state", ["Z 1 4709 4709 0 -1 4227084", "S 2 0 0 0 -1 2129984"], ids=["a dead one", "a thread of the kernel"])
+def test_what_never_has_a_command_line_is_not_waited_for(state: str, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, content in (("self/cmdline", "python"), ("4711/cmdline", ""), ("4711/stat", f"4711 (postgres) {state} 24")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(postmaster, "_PROC", tmp_path)
+    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it is waited for"))
+    assert not postmaster._is_postmaster(4711, postmaster.home_of(data_dir))
 
 
 def test_a_server_that_cannot_start_is_told_with_its_log(made_dir: Path) -> None:
