@@ -52,7 +52,7 @@ from transcripts.models import Transcript  # noqa: E402
 FOLDERS: Final = ("ocw6012", "nyudl")
 TICK: Final = 1.0  # s
 DRAIN: Final = 120.0  # s that the last windows may take
-FORGOTTEN: Final = 0.2  # of the time, at its beginning, before memory is compared
+PARTS: Final = 10  # of the time, whose mean memory is told
 
 
 def main() -> None:
@@ -227,7 +227,6 @@ def section(soak: Soak, chunks: int) -> Iterator[str]:
     rows = Window.objects.filter(session__in=soak.sessions)
     done = [(one.finished_at - one.created_at).total_seconds() * 1000 for one in rows if one.finished_at]
     own = [one for one in rows.values_list("milliseconds", flat=True) if one]
-    first, rest = soak.memory[round(len(soak.memory) * FORGOTTEN) :][:30], soak.memory[-30:]
     again = [one for one in rows.values_list("attempts", flat=True) if one > 1]
     yield "## Live lectures: soak"
     yield ""
@@ -242,8 +241,11 @@ def section(soak: Soak, chunks: int) -> Iterator[str]:
     yield f"- Of that, being cited (in batches of up to 8): {spread(own)}."
     yield f"- Moving a session on, over HTTP: {spread(soak.calls)}. Ticks more than a second late: {soak.late}."
     yield f"- Nothing waited any more {soak.drained:.1f} s after the end."
-    grown = statistics.fmean(rest) - statistics.fmean(first)
-    yield f"- Memory of the server: {statistics.fmean(first):.0f} MB after a fifth of the time, {statistics.fmean(rest):.0f} MB at the end ({grown:+.0f})."
+    each = -(-len(soak.memory) // PARTS)
+    means = [statistics.fmean(soak.memory[at : at + each]) for at in range(0, len(soak.memory), each)]
+    yield f"- Memory of the server in MB, mean of each tenth of the time: {', '.join(f'{one:.0f}' for one in means)}."
+    described = rows.exclude(keywords=[]).count()
+    yield f"- Keywords, which come when nothing waits: of {described:,} windows."
 
 
 def spread(values: Sequence[float]) -> str:

@@ -7,7 +7,7 @@ note; only while the database is away it keeps waiting.
 
 import logging
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from threading import Lock
@@ -51,10 +51,17 @@ class Form(StrEnum):
 FORM: Final[Form] = Form.PLAIN  # finds the right page more often on all pairs of lectures and books that were measured: bench/lectures.py
 
 
-def cite(windows: Sequence[Window], *, form: Form = FORM) -> list[Cited]:
+def describe(runs: Sequence[Run]) -> None:
+    """Find the keywords of windows that were cited without, and store them."""
+    sensing.find_keywords(runs)
+    note_keywords(runs)
+
+
+def cite(windows: Sequence[Window], *, form: Form = FORM, describing: Callable[[Sequence[Run]], None] = describe) -> list[Cited]:
     """Cite windows that wait, together; return what came of each, in their order. Nothing is raised: what fails becomes their outcome.
 
-    A window that somebody else has finished meanwhile stays as it is; its citations are returned.
+    A window that somebody else has finished meanwhile stays as it is; its citations are returned. Where keywords are not looked for, they are left to
+    ``describing``, which is given those that are about the subject, once they are stored.
     """
     runs = [Run(window, perf_counter()) for window in windows]
     with _surviving_the_database(runs):
@@ -70,8 +77,7 @@ def cite(windows: Sequence[Window], *, form: Form = FORM) -> list[Cited]:
             _look_up(run, space)
             settle(runs)
         if form is Form.PLAIN:  # no citation waits for keywords that nothing is looked for with
-            sensing.find_keywords(spoken)
-            note_keywords(spoken)
+            describing(spoken)
     return [run.result or unstored(run) for run in runs]
 
 

@@ -142,7 +142,7 @@ def _stored(run: Run) -> Cited:
     """
     started = perf_counter()
     with transaction.atomic():
-        session = LectureSession.objects.select_for_update(of=("self",)).filter(pk=run.window.session_id).first()
+        session = LectureSession.objects.select_for_update(of=("self",)).defer("buffer").filter(pk=run.window.session_id).first()
         row = Window.objects.filter(pk=run.window.pk).first() if session else None
         if session is None or row is None:
             return Cited(window=run.window)

@@ -214,7 +214,7 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
             return []
         first = bisect_right(ends, locked.position) if locked.position else 0
         until = bisect_right(ends, position)
-        LectureSession.objects.filter(pk=locked.pk).update(position=position)
+        locked.position = position
         following = _buffer(locked).following  # as in speech: somebody may have said something besides
         made = _take(locked, [Utterance(following + n, cue.text, cue.start, cue.end) for n, cue in enumerate(cues[first:until])])
         return made + _finish(locked) if until == len(cues) else made
@@ -294,7 +294,7 @@ def _keep(locked: LectureSession, buffer: windows.Buffer, made: Sequence[windows
     rows = [Window(session=locked, index=first + n, text=one.text, **where) for n, (one, where) in enumerate(zip(made, places, strict=True))]
     Window.objects.bulk_create(rows)
     locked.buffer, locked.window_count = buffer.to_json(), first + len(rows)
-    LectureSession.objects.filter(pk=locked.pk).update(buffer=locked.buffer, window_count=locked.window_count)
+    LectureSession.objects.filter(pk=locked.pk).update(buffer=locked.buffer, window_count=locked.window_count, position=locked.position)
     tell(locked, [*said, *((WINDOW, {"index": row.index, "text": row.text, **where}) for row, where in zip(rows, places, strict=True))])
     return rows
 

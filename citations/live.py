@@ -7,6 +7,7 @@ of a moment; who died with them is found out by the time that has passed. Any pr
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -22,7 +23,7 @@ from django.utils import timezone
 from citations import citing, filing
 from citations.citing import Form, cite
 from citations.errors import WindowTaken
-from citations.filing import Cited
+from citations.filing import Cited, Run
 from citations.happenings import tell
 from citations.lectures import WINDOW, opened
 from citations.models import Chunk, Citation, LectureSession, Outcome, Window
@@ -46,6 +47,7 @@ MAX_INDEX: Final = 1_000_000
 LEARNT: Final = 2_000  # chunks of a session's sources whose words are learnt before it begins
 LEARNT_AT_ONCE: Final = 100  # of them, or of a recording's cues
 PREPARED: Final = 20  # sessions that wait for that at most
+UNDESCRIBED: Final = 1_000  # windows without keywords that are kept until no window waits; older ones remain without
 _CLAIM_LOCK: Final = 0x43554C56  # "CULV": one process takes windows at a time, for a moment
 
 logger = logging.getLogger(__name__)
@@ -247,10 +249,11 @@ class _Crew:
 
 
 def _work() -> bool:
-    """Cite what waits, as much as is cited together; say whether more may wait."""
+    """Cite what waits, as much as is cited together, or else find keywords of what was cited; say whether more may wait."""
     try:
-        taken = _take()
-        return bool(taken) and all(one.is_stored for one in cite(taken))  # if not, the database is away; a sweep takes them up when it is back
+        if taken := _take():
+            return all(one.is_stored for one in cite(taken, describing=_undescribed.extend))  # else the database is away; a sweep cites them when it is back
+        return _describe_next()
     except (OperationalError, InterfaceError) as error:
         logger.warning("The database does not answer; what was said waits to be cited: %s", error)
     except Exception:
@@ -260,7 +263,18 @@ def _work() -> bool:
     return False
 
 
+def _describe_next() -> bool:
+    """Find the keywords of the window that was cited last without them: nobody waits for them, so they come when no window does."""
+    try:
+        run = _undescribed.pop()
+    except IndexError:
+        return False
+    citing.describe([run])
+    return True
+
+
 _crew: Final = _Crew(THREADS, _work)
+_undescribed: Final[deque[Run]] = deque(maxlen=UNDESCRIBED)
 
 
 def _release() -> None:

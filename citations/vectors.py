@@ -10,10 +10,11 @@ from pgvector import HalfVector
 from citations.filters import Reach
 from citations.models import EmbeddingSpace
 
-INDEXED_FROM = 10_000  # vectors of a space that looking at all of them takes longer than the index
-EXACT_ROWS = 20_000  # up to so many that a filter leaves are all looked at: the index would go through many others to find them
+INDEXED_FROM = 5_000  # vectors that looking at all of them takes longer than the index
+EXACT_ROWS = 20_000  # up to so many that a filter leaves are all looked at, unless the index finds enough of them soon
 LARGE = 50_000  # rows from which on the index has to look further for the same recall
 MOST_SCANNED = 200_000  # rows that the index goes through to find enough that a filter leaves
+SOON = 2_000  # of them, where looking at all that it leaves takes not much longer
 MOST_EF = 1_000  # pgvector's limit
 FOREVER = 1 << 62  # ms
 
@@ -34,7 +35,7 @@ def search(vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, reach: Re
     """
     if limit <= 0 or reach.is_empty:
         return []
-    if reach.chunks <= (EXACT_ROWS if _is_narrow(reach) else INDEXED_FROM):
+    if reach.chunks <= INDEXED_FROM:
         return _exact(vector, space, limit, reach)
     found = _by_index(vector, space, limit, reach)
     return found if len(found) >= min(limit, reach.chunks) else _exact(vector, space, limit, reach)
@@ -47,7 +48,8 @@ def _exact(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach
 
 def _by_index(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
     width = min(MOST_EF, max(limit, 200 if _is_narrow(reach) or reach.chunks > LARGE else 100))
-    settings = f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.max_scan_tuples = {MOST_SCANNED}"
+    scanned = SOON if _is_narrow(reach) and reach.chunks <= EXACT_ROWS else MOST_SCANNED
+    settings = f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.max_scan_tuples = {scanned}"
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(settings)

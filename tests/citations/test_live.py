@@ -558,6 +558,20 @@ def test_what_waits_is_cited_by_the_threads_of_the_process(
     told = [one.data["window_index"] for one in happenings.after(lecture, 0) if one.kind == "citations"]
     assert told == list(range(len(made)))  # in the order of the session, each once
     assert set(Window.objects.values_list("attempts", flat=True)) == {1}
+    assert all(Window.objects.values_list("keywords", flat=True))
+
+
+def test_keywords_are_found_when_no_window_waits(transactional_db: None, lecture: LectureSession, textbook: Source) -> None:
+    for n in range(2 * live.BATCH):
+        window(lecture, f"{SAID} This is number {n}.")
+    described = []
+    for _ in range(2):
+        assert live._work()
+        described.append(Window.objects.exclude(keywords=[]).count())
+    assert described == [0, 0]
+    while live._work():
+        described.append(Window.objects.exclude(keywords=[]).count())
+    assert described[2:] == [*range(1, 2 * live.BATCH + 1)]
 
 
 @pytest.mark.usefixtures("looked_for_apart")
@@ -597,7 +611,7 @@ import django
 django.setup()
 from citations import live
 live._take, live._release = lambda: [1], lambda: None
-live.cite = lambda taken: time.sleep(0.05) or []
+live.cite = lambda taken, **later: time.sleep(0.05) or []
 live._learn = lambda pk: [time.sleep(0.05) for _ in range(10_000) if live._is_running()]
 live._crew.ring()
 live._prepare(1)
@@ -618,11 +632,11 @@ def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
 ) -> None:
     real = live.cite
 
-    def cite_(windows: Sequence[Window]) -> list[live.Cited]:
+    def cite_(windows: Sequence[Window], **later: Any) -> list[live.Cited]:
         if windows[0].index == 7:
             window(lecture)
             assert live._take() == []
-        return real(windows)
+        return real(windows, **later)
 
     monkeypatch.setattr(live, "cite", cite_)
     live.query(scope, lecture, PASSAGES[2], 7)
