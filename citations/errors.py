@@ -58,6 +58,34 @@ class CitationNotFound(NotFound):
     code = "citation_not_found"
 
 
+# Answers
+
+
+class ConversationNotFound(NotFound):
+    """No conversation of that id that is the caller's."""
+
+    code = "conversation_not_found"
+
+
+class AnswerNotFound(NotFound):
+    """No answer of that id in the caller's conversations."""
+
+    code = "answer_not_found"
+
+
+class NoteNotFound(NotFound):
+    """No note of that id in the collections the caller may see."""
+
+    code = "note_not_found"
+
+
+class AlreadyAnswering(Conflict):
+    """The question before this one is still being answered in the same conversation."""
+
+    code = "already_answering"
+    default_hint = "Wait for it, or ask in a new conversation."
+
+
 # Questions
 
 
@@ -168,6 +196,10 @@ class DocumentTooLarge(TooLarge):
 
 
 __all__ = [
+    "AlreadyAnswering",
+    "AnswerNotFound",
+    "ConversationNotFound",
+    "NoteNotFound",
     "DocumentBroken",
     "DocumentEncrypted",
     "DocumentNotFound",

@@ -1,17 +1,23 @@
-"""What is stored: sources, their documents and chunks, embedding spaces and vectors, the lexicon, lectures and their citations, and marked hits."""
+"""What is stored: sources, their documents, chunks and levels, spaces and vectors, the lexicon, lectures and answers with what they cite, marked hits."""
 
+from citations.models.answers import Answer, AnswerState, Conversation, ConversationQuerySet, Note, Quotation, QuotationQuerySet
 from citations.models.cited import Citation, CitationQuerySet
 from citations.models.documents import Document, DocumentPart, Page
 from citations.models.lectures import Happening, LectureQuerySet, LectureSession, Outcome, Segment, Window
+from citations.models.levels import Level, Node, Topic, TopicMember
 from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.library import Chunk, Cut, Kind, Source, SourceQuerySet, State
 from citations.models.marks import Mark
 from citations.models.spaces import Embedding, EmbeddingSpace, SpaceState, keep_switch_out, keep_writers_out
 
 __all__ = [
+    "Answer",
+    "AnswerState",
     "Chunk",
     "Citation",
     "CitationQuerySet",
+    "Conversation",
+    "ConversationQuerySet",
     "Cut",
     "Document",
     "DocumentPart",
@@ -21,17 +27,24 @@ __all__ = [
     "Kind",
     "LectureQuerySet",
     "LectureSession",
+    "Level",
     "LexBlock",
     "LexEntry",
     "LexPack",
     "Mark",
+    "Node",
+    "Note",
     "Outcome",
     "Page",
+    "Quotation",
+    "QuotationQuerySet",
     "Segment",
     "Source",
     "SourceQuerySet",
     "SpaceState",
     "State",
+    "Topic",
+    "TopicMember",
     "Window",
     "keep_switch_out",
     "keep_writers_out",

@@ -1,0 +1,1 @@
+"""A question becomes an answer whose every citation was checked, or a refusal: one function a stage."""

@@ -1,0 +1,1 @@
+"""Citations for reference managers: CSL-JSON and BibTeX. Pure."""

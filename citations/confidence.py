@@ -1,0 +1,1 @@
+"""How likely an answer's first citation is right, as calibrated. Pure."""

@@ -1,0 +1,1 @@
+"""Whether a quote stands in a source word for word. Pure, standard library only."""

@@ -1,0 +1,148 @@
+"""Conversations: what was asked, what was answered, what each answer quotes, and the notes that people keep."""
+
+import uuid
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import F, Q
+
+from citations.models.library import Source
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+
+class AnswerState(models.TextChoices):
+    """What became of a question."""
+
+    RUNNING = "running", "being answered"
+    ANSWERED = "answered", "answered"
+    PARTIAL = "partial", "answered in part"
+    REFUSED = "refused", "not in the sources"
+    FAILED = "failed", "failed"
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    """Conversations, as far as somebody may see them."""
+
+    def of(self, scope: Scope, user: User | None) -> "ConversationQuerySet":
+        """Keep those of one person (None: of whoever has the machine itself), in collections that the scope may read, or in none."""
+        return self.filter(Q(collection=None) | Q(collection__in=scope.readable), owner=user)
+
+
+class Conversation(models.Model):
+    """Questions that follow one another. ``collection`` is the notebook that is asked; None: all that its owner may read."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, null=True, blank=True, related_name="conversations")
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="conversations")
+    title = models.CharField(max_length=300)
+    sources = models.JSONField(default=list, blank=True, help_text="Ids of the sources that are asked; empty: all.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-updated_at", "-pk")
+        indexes = (models.Index(fields=("owner", "-updated_at", "-id"), name="conversation_latest"),)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Answer(models.Model):
+    """A question and its answer. ``claims`` is [{"text", "citations": [numbers of quotations], "is_supported"}], in order."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="answers")
+    ordinal = models.PositiveIntegerField()
+    question = models.TextField()
+    asked_as = models.TextField(blank=True, help_text="The question by itself, where it followed on what was said before.")
+    state = models.CharField(max_length=10, choices=AnswerState.choices, default=AnswerState.RUNNING)
+    claims = models.JSONField(default=list, blank=True)
+    nearest = models.JSONField(default=list, blank=True, help_text="Of a refusal: the passages that come nearest.")
+    note = models.TextField(blank=True, help_text="The refusal, or what a reader should know.")
+    error = models.TextField(blank=True)
+    hint = models.TextField(blank=True)
+    confidence = models.FloatField(null=True, blank=True, help_text="How likely the first citation is right, 0 to 1, as calibrated.")
+    model = models.CharField(max_length=200, blank=True, help_text="The language model; empty: the answer is made of the sources' own sentences.")
+    trace = models.JSONField(default=dict, blank=True, help_text="How it was made: questions, levels, passages, verdicts, milliseconds, tokens.")
+    feedback = models.SmallIntegerField(null=True, blank=True, help_text="1: helpful, -1: not.")
+    milliseconds = models.FloatField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("conversation_id", "ordinal")
+        constraints = (
+            models.UniqueConstraint(fields=("conversation", "ordinal"), name="answer_once"),
+            models.CheckConstraint(condition=Q(state__in=AnswerState.values), name="answer_state"),
+            models.CheckConstraint(condition=Q(feedback__in=(-1, 1)) | Q(feedback=None), name="answer_feedback"),
+            models.CheckConstraint(condition=Q(confidence__gte=0, confidence__lte=1) | Q(confidence=None), name="answer_confidence"),
+        )
+
+    def __str__(self) -> str:
+        return self.question[:80]
+
+
+class QuotationQuerySet(models.QuerySet["Quotation"]):
+    """Quotations, as far as a scope reaches."""
+
+    def visible(self, scope: Scope) -> "QuotationQuerySet":
+        """Keep those of sources that the scope may read."""
+        return self.filter(source__in=Source.objects.visible(scope))
+
+
+class Quotation(models.Model):
+    """A quote that an answer cites, checked word for word. ``quote`` is exactly the source's text from ``span_start`` to ``span_end`` in ``digest``.
+
+    ``before`` and ``behind`` are the characters around it, by which it is found again in a text that has changed since.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="quotations")
+    number = models.PositiveSmallIntegerField()
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="quotations")
+    quote = models.TextField()
+    before = models.CharField(max_length=100, blank=True)
+    behind = models.CharField(max_length=100, blank=True)
+    span_start = models.PositiveIntegerField()
+    span_end = models.PositiveIntegerField()
+    digest = models.CharField(max_length=64, help_text="Of the source's text that the span counts in.")
+    start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
+    end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
+    page = models.PositiveIntegerField(null=True, blank=True)
+    last_page = models.PositiveIntegerField(null=True, blank=True)
+    section_heading = models.CharField(max_length=300, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = QuotationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("answer_id", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("answer", "number"), name="quotation_once"),
+            models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="quotation_not_empty"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.answer_id} · [{self.number}]"
+
+
+class Note(models.Model):
+    """What somebody keeps beside the sources of a collection: their own words, or an answer. All who may read the collection see it."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="notes")
+    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="notes")
+    answer = models.ForeignKey(Answer, on_delete=models.SET_NULL, null=True, blank=True, related_name="notes")
+    title = models.CharField(max_length=300)
+    text = models.TextField(help_text="Markdown.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("-updated_at", "-pk")
+        indexes = (models.Index(fields=("collection", "-updated_at", "-id"), name="note_latest"),)
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,1 @@
+"""Notes that people keep beside the sources of a collection."""

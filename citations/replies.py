@@ -1,0 +1,175 @@
+"""Answers as values: what a question becomes on its way, and what travels to every door. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from citations.passages import Locator, Origin, Stage
+
+
+class Breadth(StrEnum):
+    """What kind of answer a question wants: one fact, or an overview."""
+
+    SPECIFIC = "specific"
+    BROAD = "broad"
+
+
+class Outcome(StrEnum):
+    """What became of a question."""
+
+    ANSWERED = "answered"
+    PARTIAL = "partial"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A question that is looked up by itself."""
+
+    text: str
+    breadth: Breadth = Breadth.SPECIFIC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Which questions are looked up, and by what that was decided: "rules", "meaning" or a language model's name."""
+
+    parts: tuple[Part, ...]
+    by: str = "rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A passage that an answer may be made from. ``spans`` are [first, last) characters of its sentences in the source's text, whose digest is ``digest``."""
+
+    number: int  # from 1, as a language model is told it
+    source: int  # primary key
+    origin: Origin
+    locator: Locator
+    text: str  # verbatim; a summary's sentences are joined by blanks
+    spans: tuple[tuple[int, int], ...]
+    digest: str
+    level: int  # 0 a chunk, 1 paragraphs, 2 a section, 3 a document
+    score: float  # 0 to 1
+    heading: str = ""
+    link: str = ""
+    part: int = 0  # the question that it was found for, among the route's parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A quote that was found word for word in its source. ``before`` and ``behind`` are the characters around it, at most 100 each."""
+
+    number: int  # from 1, in the answer
+    source: int  # primary key
+    origin: Origin
+    locator: Locator  # exactly the quote: its characters, its milliseconds or pages
+    text: str  # as it stands in the source
+    before: str
+    behind: str
+    digest: str
+    heading: str = ""
+    link: str = ""  # the path of this site's page that opens exactly there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A sentence or two of an answer, and the numbers of the quotes that it stands on."""
+
+    text: str
+    citations: tuple[int, ...] = ()
+    is_supported: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What became of one quote that an answer wanted to cite."""
+
+    quote: str
+    verdict: str  # of ``grounding.Verdict``
+    evidence: int = 0  # the number of the passage that was named; 0: none
+    number: int = 0  # of the citation that it became; 0: none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """How an answer was made. ``tokens``: asked, cached, stored, answered."""
+
+    route: Route
+    evidence: tuple[Evidence, ...] = ()
+    checks: tuple[Checked, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it to be stored and shown; passages by their place and beginning, not in full."""
+        return {
+            "parts": [{"text": part.text, "breadth": part.breadth} for part in self.route.parts],
+            "by": self.route.by,
+            "evidence": [_evidence(one) for one in self.evidence],
+            "checks": [{"quote": one.quote, "verdict": one.verdict, "evidence": one.evidence, "number": one.number} for one in self.checks],
+            "stages": [{"name": one.name, "milliseconds": round(one.milliseconds, 2), "count": one.count, "note": one.note} for one in self.stages],
+            "tokens": dict(self.tokens),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer. A refusal has no claims; its ``note`` says what was not found, and ``nearest`` has the passages that come nearest."""
+
+    question: str
+    asked_as: str  # the question by itself
+    outcome: Outcome
+    trace: Trace
+    claims: tuple[Claim, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    nearest: tuple[Evidence, ...] = ()
+    note: str = ""
+    confidence: float | None = None  # 0 to 1, as calibrated
+    model: str = ""  # empty: made of the sources' own sentences
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """A stage has begun: "route", "retrieve", "rerank", "write", "ground"."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A claim of the answer, checked, with those of its quotes that were not told before."""
+
+    claim: Claim
+    quotes: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The whole answer."""
+
+    reply: Reply
+
+
+Event: TypeAlias = Progress | Claimed | Finished
+"""What is told while a question is answered, in this order; nothing is told that was not checked."""
+
+
+def _evidence(one: Evidence) -> dict[str, Any]:
+    return {
+        "number": one.number,
+        "source": str(one.origin.id),
+        "title": one.origin.title,
+        "level": one.level,
+        "score": round(one.score, 4),
+        "heading": one.heading,
+        "text": one.text[:300],
+        "link": one.link,
+        "part": one.part,
+        "start": one.locator.start,
+        "page": one.locator.page,
+    }

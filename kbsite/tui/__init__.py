@@ -1,0 +1,1 @@
+"""The terminal interface: sources, conversation and citations side by side."""
