@@ -41,6 +41,7 @@ import search  # noqa: E402
 import shaped  # noqa: E402
 import torch  # noqa: E402
 from bm25 import DATA, percentile, timed, write  # noqa: E402
+from django.conf import settings  # noqa: E402
 from django.test.utils import override_settings  # noqa: E402
 from keybert import KeyBERT  # noqa: E402
 from sentence_transformers import CrossEncoder, SentenceTransformer  # noqa: E402
@@ -105,7 +106,7 @@ def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]
         live.warm()
         libraries = Libraries(library, bge, tiny)
         rivals: dict[str, Rival] = {LIBRARIES: libraries.cite, **{str(form): Ours(library, form).cite for form in Form}}
-        return {"times": in_turn(space, rivals, texts(count + WARM)), "threads": {"cuebase": 1, "torch": torch.get_num_threads()}}
+        return {"times": in_turn(space, rivals, texts(count + WARM)), "threads": {"cuebase": settings.MODEL_THREADS, "torch": torch.get_num_threads()}}
 
 
 def filled(space: str, chunks: int) -> search.Library:
@@ -207,7 +208,7 @@ def section(measured: dict[str, Any], chunks: int) -> Iterator[str]:
     yield ""
     yield f"`python {shlex.join(['bench/live.py', *sys.argv[1:]])}`: milliseconds, median / 95th percentile, of {windows} windows of real lectures (NYU deep"
     yield f"learning, Hugging Face course, MIT calculus) in a library of {chunks:,} chunks. Python {platform.python_version()}, {os.cpu_count()} cores;"
-    yield f"cuebase with {measured[LOCAL]['threads']['cuebase']} thread a call, torch with {measured[LOCAL]['threads']['torch']}, as it is without settings."
+    yield f"cuebase with {measured[LOCAL]['threads']['cuebase']} threads a call at most, torch with {measured[LOCAL]['threads']['torch']}, as set."
     yield "*The libraries*: KeyBERT, an embedding model of bge-base's shape and a cross-encoder of TinyBERT's shape, as their documentation shows them. The"
     yield "cross-encoder and bge-base have **random weights of the same shape** on both sides, since the real ones are not on this machine; nothing is read off"
     yield "what they find."
