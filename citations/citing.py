@@ -24,6 +24,7 @@ from citations.filters import Reach
 from citations.models import EmbeddingSpace, Outcome, Window
 from citations.providers import registry, tokens
 from citations.providers.embedding import Embedder
+from citations.providers.reranking import QUERY_TOKENS
 from transcripts.scope import Scope
 
 logger = logging.getLogger(__name__)
@@ -271,7 +272,8 @@ def _scores(run: Run) -> list[float] | None:
         run.notes.append(_by_similarity())
         return None
     try:
-        return reranker.score(run.text, [one.indexed_text for one, _ in run.near])
+        newest = tokens.keep_end(run.text, most=QUERY_TOKENS)  # it reads no more of it, and the window before has told how this one begins
+        return reranker.score(newest, [one.indexed_text for one, _ in run.near])
     except Exception as error:
         told_ = f"{error.message} {error.hint}".rstrip() if isinstance(error, KnowledgeBaseError) else "it failed unexpectedly; the server's log says more."
         logger.warning("A window is not re-ranked: %s", told_, exc_info=not isinstance(error, KnowledgeBaseError))

@@ -142,8 +142,8 @@ def _stored(run: Run) -> Cited:
     """
     started = perf_counter()
     with transaction.atomic():
-        session = LectureSession.objects.select_for_update(of=("self",)).defer("buffer").filter(pk=run.window.session_id).first()
-        row = Window.objects.filter(pk=run.window.pk).first() if session else None
+        session = next(iter(LectureSession.objects.raw(_LOCK, [run.window.session_id])), None)
+        row = next(iter(Window.objects.raw(_WINDOW, [run.window.pk])), None) if session else None
         if session is None or row is None:
             return Cited(window=run.window)
         if row.outcome != Outcome.WAITING:
@@ -183,6 +183,9 @@ def _citations(run: Run, row: Window, session: LectureSession) -> list[Citation]
     ]
 
 
+# Written out: every window asks them, and Django takes longer to put them together than PostgreSQL to answer.
+_LOCK = "SELECT id, uuid, collection_id FROM citations_lecturesession WHERE id = %s FOR UPDATE"
+_WINDOW = "SELECT * FROM citations_window WHERE id = %s"
 _SOURCES = "SELECT * FROM citations_source WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 _CHUNKS = "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 
