@@ -47,8 +47,9 @@ def _exact(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach
 
 
 def _by_index(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
-    width = min(MOST_EF, max(limit, 200 if _is_narrow(reach) or reach.chunks > LARGE else 100))
-    scanned = SOON if _is_narrow(reach) and reach.chunks <= EXACT_ROWS else MOST_SCANNED
+    is_far = _is_narrow(reach) and reach.chunks > EXACT_ROWS  # else few rows lie between those that match, or all are looked at after all
+    width = min(MOST_EF, max(limit, 200 if is_far or reach.chunks > LARGE else 100))
+    scanned = SOON if _is_narrow(reach) and not is_far else MOST_SCANNED
     settings = f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.max_scan_tuples = {scanned}"
     with transaction.atomic():
         with connection.cursor() as cursor:
