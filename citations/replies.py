@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from citations.passages import Locator, Origin, Stage
 
@@ -13,6 +14,14 @@ class Breadth(StrEnum):
 
     SPECIFIC = "specific"
     BROAD = "broad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A question that was asked before in the same conversation, and what was answered, without its citations."""
+
+    question: str
+    answer: str
 
 
 class Outcome(StrEnum):
@@ -56,6 +65,22 @@ class Evidence:
     link: str = ""
     part: int = 0  # the question that it was found for, among the route's parts
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it to be stored and shown: by its place and beginning, not in full."""
+        return {
+            "number": self.number,
+            "source": str(self.origin.id),
+            "title": self.origin.title,
+            "level": self.level,
+            "score": round(self.score, 4),
+            "heading": self.heading,
+            "text": self.text[:300],
+            "link": self.link,
+            "part": self.part,
+            "start": self.locator.start,
+            "page": self.locator.page,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
@@ -71,6 +96,7 @@ class Quote:
     digest: str
     heading: str = ""
     link: str = ""  # the path of this site's page that opens exactly there
+    id: UUID | None = None  # of the quotation that is stored of it; None: none is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +134,7 @@ class Trace:
         return {
             "parts": [{"text": part.text, "breadth": part.breadth} for part in self.route.parts],
             "by": self.route.by,
-            "evidence": [_evidence(one) for one in self.evidence],
+            "evidence": [one.as_json() for one in self.evidence],
             "checks": [{"quote": one.quote, "verdict": one.verdict, "evidence": one.evidence, "number": one.number} for one in self.checks],
             "stages": [{"name": one.name, "milliseconds": round(one.milliseconds, 2), "count": one.count, "note": one.note} for one in self.stages],
             "tokens": dict(self.tokens),
@@ -150,26 +176,11 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The whole answer."""
+    """The whole answer. ``answer`` is its id where it is kept in a conversation."""
 
     reply: Reply
+    answer: UUID | None = None
 
 
 Event: TypeAlias = Progress | Claimed | Finished
 """What is told while a question is answered, in this order; nothing is told that was not checked."""
-
-
-def _evidence(one: Evidence) -> dict[str, Any]:
-    return {
-        "number": one.number,
-        "source": str(one.origin.id),
-        "title": one.origin.title,
-        "level": one.level,
-        "score": round(one.score, 4),
-        "heading": one.heading,
-        "text": one.text[:300],
-        "link": one.link,
-        "part": one.part,
-        "start": one.locator.start,
-        "page": one.locator.page,
-    }
