@@ -1,0 +1,122 @@
+"""An answer without a language model: the sentences that say most about the question, as they stand."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from citations.replies import Breadth, Evidence, Part
+from citations.sentences import Span, split
+from citations.synthesis.wording import covered, stems
+
+Rate = Callable[[str, Sequence[str]], Sequence[float]]
+"""How near each sentence is to a question, -1 to 1."""
+
+MOST: Final = {Breadth.SPECIFIC: 3, Breadth.BROAD: 6}  # sentences of an answer to one question
+LOOKED_AT: Final = {Breadth.SPECIFIC: 6, Breadth.BROAD: 12}  # passages, best first
+FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
+LONGEST: Final = 600  # characters of one
+PASSAGE, WORDS, MEANING = 0.5, 0.25, 0.25  # what the three add to a sentence's score
+NEIGHBOUR: Final = 0.5  # of what the sentence before says of the question: an answer follows it, and need not repeat its words
+ASKING: Final = 0.5  # what is left of a sentence that asks
+ALIKE: Final = 0.6  # share of words in common from which on a sentence says nothing new
+WORTH: Final = 0.75  # of the best sentence's score, from which on another one is told, too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """A sentence that answers: characters ``span`` of the source's text. ``words`` is the share of the question's words in it, ``meaning`` how near it is."""
+
+    part: int
+    evidence: Evidence
+    text: str
+    span: Span
+    score: float = 0.0
+    words: float = 0.0
+    meaning: float | None = None
+
+
+def extract(parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate | None = None) -> list[Pick]:
+    """Pick the sentences that answer each part, best first; none is picked twice. ``rate`` is asked once for each part."""
+    picked: list[Pick] = []
+    for number, part in enumerate(parts):
+        rated = _rated(part, _sentences(number, part, evidence), rate)
+        picked += _chosen(rated, picked, most=MOST[part.breadth])
+    return picked
+
+
+# Sentences
+
+
+def _sentences(number: int, part: Part, evidence: Sequence[Evidence]) -> list[Pick]:
+    """Return the sentences of the passages that were found for a part, each once."""
+    found: dict[tuple[int, int], Pick] = {}
+    best = sorted((one for one in evidence if one.part == number), key=lambda one: -one.score)
+    for one in best[: LOOKED_AT[part.breadth]]:
+        for span, text in _cut(one):
+            found.setdefault((one.source, span[1]), Pick(part=number, evidence=one, text=text, span=span))
+    return [one for one in found.values() if len(one.text) <= LONGEST]
+
+
+def _cut(one: Evidence) -> Iterator[tuple[Span, str]]:
+    offset = 0
+    for start, end in one.spans:
+        text = one.text[offset : offset + end - start]
+        for first, last in split(text):
+            sentence = text[first:last]
+            left = len(sentence) - len(sentence.lstrip())
+            if sentence.strip():
+                yield (start + first + left, start + first + len(sentence.rstrip())), sentence.strip()
+        offset += end - start + 1
+
+
+# How good they are
+
+
+def _rated(part: Part, sentences: Sequence[Pick], rate: Rate | None) -> list[Pick]:
+    wanted = set(stems(part.text))
+    said = [set(stems(one.text)) for one in sentences]
+    weights = _rarity(said)
+    own = [covered(wanted, words, weights) for words in said]
+    near = rate(part.text, [one.text for one in sentences]) if rate and sentences else None
+    rated: list[Pick] = []
+    for place, one in enumerate(sentences):
+        follows = place > 0 and sentences[place - 1].evidence is one.evidence
+        words = max(own[place], NEIGHBOUR * own[place - 1]) if follows else own[place]
+        meaning = float(near[place]) if near is not None else None
+        rated.append(replace(one, score=_score(one, words, meaning), words=own[place], meaning=meaning))
+    return rated
+
+
+def _rarity(said: Sequence[set[str]]) -> dict[str, float]:
+    """Weigh words by how few of the sentences say them: log(1 + n / df), Spärck Jones, "A statistical interpretation of term specificity" (1972)."""
+    counts = Counter(word for words in said for word in words)
+    return {word: math.log(1 + len(said) / count) for word, count in counts.items()}
+
+
+def _score(one: Pick, words: float, meaning: float | None) -> float:
+    by_meaning = words if meaning is None else max(0.0, meaning)
+    score = PASSAGE * one.evidence.score + WORDS * words + MEANING * by_meaning
+    return score * (ASKING if one.text.rstrip("\"'”’)» ").endswith(("?", "？")) else 1.0)
+
+
+# Which are told
+
+
+def _chosen(rated: Sequence[Pick], before: Sequence[Pick], *, most: int) -> list[Pick]:
+    chosen: list[Pick] = []
+    ranked = sorted(rated, key=lambda one: -one.score)
+    for one in ranked:
+        if len(chosen) == most or (chosen and one.score < WORTH * chosen[0].score):
+            break
+        if len(one.text.split()) >= FEWEST_WORDS and not any(_repeats(one, other) for other in (*before, *chosen)):
+            chosen.append(one)
+    return chosen
+
+
+def _repeats(one: Pick, other: Pick) -> bool:
+    if one.evidence.source == other.evidence.source and one.span[0] < other.span[1] and other.span[0] < one.span[1]:
+        return True
+    mine, theirs = set(stems(one.text)), set(stems(other.text))
+    return bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))

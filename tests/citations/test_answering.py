@@ -1,0 +1,60 @@
+"""A question becomes an answer."""
+
+from typing import Any
+
+import pytest
+
+from citations import answering, ingestion
+from citations.models import Source
+from citations.replies import Claimed, Finished, Outcome, Progress, Reply
+from tests.makers import make_video
+from transcripts.errors import EmptyQuery, InvalidInput
+from transcripts.models import Collection
+from transcripts.scope import NOTHING, Scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+
+@pytest.fixture
+def lecture(collection: Collection) -> Source:
+    """An ingested lecture about networks."""
+    make_video(collection)
+    ingestion.adopt()
+    source = Source.objects.get()
+    ingestion.ingest(source.pk)
+    return Source.objects.get()
+
+
+def answer(scope: Scope, question: str, **about: Any) -> Reply:
+    *_, last = answering.ask(scope, question, **about)
+    assert isinstance(last, Finished)
+    return last.reply
+
+
+def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cited(lecture: Source, scope: Scope) -> None:
+    reply = answer(scope, "What does backpropagation carry?")
+    assert reply.outcome == Outcome.ANSWERED
+    assert "Backpropagation carries the error" in reply.claims[0].text
+    assert [one.citations for one in reply.claims] == [(number,) for number in range(1, len(reply.quotes) + 1)]
+    quote = reply.quotes[0]
+    assert quote.locator.start is not None and quote.locator.end is not None and quote.link.startswith("/videos/")
+
+
+def test_stages_are_told_in_their_order_and_claims_before_the_end(lecture: Source, scope: Scope) -> None:
+    events = list(answering.ask(scope, "What does backpropagation carry?"))
+    assert [one.stage for one in events if isinstance(one, Progress)] == ["route", "retrieve", "write", "ground"]
+    assert isinstance(events[-1], Finished)
+    assert tuple(one.claim for one in events if isinstance(one, Claimed)) == events[-1].reply.claims
+
+
+def test_what_is_no_question_is_refused_before_anything_begins(scope: Scope) -> None:
+    with pytest.raises(EmptyQuery):
+        answering.ask(scope, " ?! ")
+    with pytest.raises(InvalidInput):
+        answering.ask(scope, "a" * 1001)
+
+
+def test_nothing_outside_the_scope_answers(lecture: Source) -> None:
+    reply = answer(NOTHING, "What does backpropagation carry?")
+    assert (reply.outcome, reply.claims, reply.nearest) == (Outcome.REFUSED, (), ())
+    assert reply.note == "I cannot find information about backpropagation carry in the sources."
