@@ -1,7 +1,8 @@
 """The write side: what can be read becomes what can be found.
 
 An ingest reads top to bottom: read a document's pages, read the blocks, cut them at sentences, so that their words are found at once; cut them where the
-subject changes; embed the chunks; let a language model write their contexts. Every step may be killed: the next try goes on from what is stored.
+subject changes; embed the chunks; build the levels of detail; let a language model write the chunks' contexts. Every step may be killed: the next try goes
+on from what is stored.
 """
 
 import logging
@@ -15,7 +16,7 @@ from django.db.models import Case, Q, When
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from citations import adoption, conf, contexts, costs, cutting, documents, embeddings, lock, pictures, readers
+from citations import adoption, conf, contexts, costs, cutting, documents, embeddings, lock, outlines, pictures, readers
 from citations.breakpoints import Embed
 from citations.chunking import Block, chunk
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError, ModelMissing, ModelServerError, SourceNotFound
@@ -202,7 +203,12 @@ class _Ingest:
         cut = Cut.MEANING if cutter else Cut.SENTENCES
         if self.source.digest != readers.digest_of(blocks) or (cutter and self.source.cut != cut):
             self._exchange(blocks, cutter, cut)
-        self._embed()
+        try:
+            self._embed()
+        except (*SETTINGS_ERRORS, ModelError):
+            outlines.refresh(self.source)  # from its words, for as long as the model is away
+            raise
+        outlines.refresh(self.source)
         self.source.reach(State.READY)
         self._tell("")
 
@@ -230,6 +236,7 @@ class _Ingest:
             if written:
                 self._embed(quietly=True)
                 cutting.reindex(self.source)
+                outlines.refresh(self.source)
         if result.failed and self.source.attempts < MAX_ATTEMPTS:
             self._write_the_others_later(result.failed)
             return
