@@ -16,14 +16,6 @@ class Breadth(StrEnum):
     BROAD = "broad"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """A question that was asked before in the same conversation, and what was answered, without its citations."""
-
-    question: str
-    answer: str
-
-
 class Outcome(StrEnum):
     """What became of a question."""
 

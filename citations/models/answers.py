@@ -5,6 +5,7 @@ import uuid
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 from citations.models.library import Source
 from transcripts.models import Collection
@@ -69,6 +70,8 @@ class Answer(models.Model):
     trace = models.JSONField(default=dict, blank=True, help_text="How it was made: questions, levels, passages, verdicts, milliseconds, tokens.")
     feedback = models.SmallIntegerField(null=True, blank=True, help_text="1: helpful, -1: not.")
     milliseconds = models.FloatField(null=True, blank=True)
+    is_taken = models.BooleanField(default=False, help_text="Whether somebody answers it just now: nobody else begins.")
+    active_at = models.DateTimeField(default=timezone.now, help_text="The last sign of life of whoever answers it.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

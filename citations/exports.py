@@ -1,0 +1,1 @@
+"""Conversations written down: Markdown, JSON, a page to print, and bibliographies of what is cited."""

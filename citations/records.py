@@ -1,0 +1,180 @@
+"""Answers that are kept, as they may be shown: what a claim stands on is looked at anew each time, and a claim whose sources cannot be seen is not shown."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from citations.errors import AnswerNotFound
+from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.passages import Locator, Origin
+from citations.replies import Claim, Quote
+from transcripts.plaintext import clean
+from transcripts.scope import Scope
+
+SILENCE: Final = timedelta(minutes=5)  # a question of which nothing was heard for so long is answered by nobody any more
+LOST = "Whoever answered this question was stopped."
+ASK_AGAIN = "Ask again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A question and its answer. ``withheld`` claims are left out: a source that they cite is gone, or lies outside the scope.
+
+    ``nearest`` (of a refusal) and ``trace`` are what ``replies`` makes of them, without passages that cannot be seen.
+    """
+
+    id: UUID
+    conversation: UUID
+    ordinal: int
+    question: str
+    asked_as: str
+    state: AnswerState
+    claims: tuple[Claim, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    nearest: tuple[Mapping[str, Any], ...] = ()
+    note: str = ""
+    error: str = ""
+    hint: str = ""
+    confidence: float | None = None
+    model: str = ""
+    trace: Mapping[str, Any] = field(default_factory=dict)
+    feedback: int | None = None
+    milliseconds: float | None = None
+    created_at: datetime
+    withheld: int = 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is being answered."""
+        return self.state == AnswerState.RUNNING
+
+    @property
+    def text(self) -> str:
+        """What it says, without citations; of a refusal, why there is nothing."""
+        return " ".join(claim.text for claim in self.claims) or self.note
+
+
+def find_answer(scope: Scope, user: User | None, reference: UUID | str) -> Answer:
+    """Return the answer of this id, with its conversation, if that is the caller's. Raises ``AnswerNotFound``."""
+    mine = Conversation.objects.of(scope, user)
+    found = Answer.objects.select_related("conversation__collection").filter(conversation__in=mine, uuid=uuid_of(reference)).first()
+    if found is None:
+        raise AnswerNotFound("There is no such answer.")
+    return found
+
+
+def of(scope: Scope, conversation: Conversation, *, before: int | None = None) -> tuple[Record, ...]:
+    """Return what was asked and answered in a conversation, in order; ``before`` an ordinal, where one is given."""
+    rows = Answer.objects.filter(conversation=conversation).select_related("conversation").order_by("ordinal")
+    return read(scope, rows if before is None else rows.filter(ordinal__lt=before))
+
+
+def read(scope: Scope, answers: Iterable[Answer]) -> tuple[Record, ...]:
+    """Return answers as the scope may see them; three queries, however many there are."""
+    rows = list(answers)
+    quotes = _quotes(scope, rows)
+    seen = _visible(scope, rows)
+    return tuple(_record(row, quotes[row.pk], seen) for row in rows)
+
+
+def state_of(answer: Answer) -> AnswerState:
+    """Return what became of a question: one that nobody answers any more has failed, or is what it was before it was asked again."""
+    if answer.state == AnswerState.RUNNING and answer.active_at < timezone.now() - SILENCE:
+        return AnswerState(answer.trace.get("outcome", AnswerState.FAILED))
+    return AnswerState(answer.state)
+
+
+def uuid_of(reference: UUID | str) -> UUID:
+    """Return an id that was typed; what is none becomes nobody's."""
+    try:
+        return reference if isinstance(reference, UUID) else UUID(clean(reference, 50))
+    except ValueError:
+        return UUID(int=0)
+
+
+def quote_of(row: Quotation) -> Quote:
+    """Return a quotation (with its source, collection and video) as the value that travels; its link is its permanent address."""
+    return Quote(
+        number=row.number,
+        source=row.source_id,
+        origin=_origin(row.source),
+        locator=Locator(span=(row.span_start, row.span_end), start=row.start, end=row.end, page=row.page, last_page=row.last_page),
+        text=row.quote,
+        before=row.before,
+        behind=row.behind,
+        digest=row.digest,
+        heading=row.section_heading,
+        link=f"/citations/{row.uuid}/",
+        id=row.uuid,
+    )
+
+
+# What may be seen
+
+
+def _quotes(scope: Scope, rows: Sequence[Answer]) -> "defaultdict[int, list[Quote]]":
+    found: defaultdict[int, list[Quote]] = defaultdict(list)
+    visible = Quotation.objects.visible(scope).filter(answer__in=[row.pk for row in rows]).order_by("answer", "number")
+    for one in visible.select_related("source__collection", "source__video"):
+        found[one.answer_id].append(quote_of(one))
+    return found
+
+
+def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
+    """Return which of the sources that answers looked at may be seen."""
+    named = {passage["source"] for row in rows for passage in (*row.nearest, *row.trace.get("evidence", ()))}
+    return frozenset(map(str, Source.objects.visible(scope).filter(uuid__in=named).values_list("uuid", flat=True))) if named else frozenset()
+
+
+def _record(row: Answer, quotes: Sequence[Quote], seen: frozenset[str]) -> Record:
+    numbers = frozenset(quote.number for quote in quotes)
+    trace, is_whole = _trace(row.trace, numbers, seen)
+    claims = [Claim(text=one["text"], citations=tuple(one["citations"]), is_supported=one["is_supported"]) for one in row.claims]
+    shown = tuple(claim for claim in claims if numbers.issuperset(claim.citations) and (claim.citations or is_whole))
+    state = state_of(row)
+    is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
+    same = ("ordinal", "question", "asked_as", "note", "confidence", "model", "feedback", "milliseconds", "created_at")
+    return Record(
+        id=row.uuid,
+        conversation=row.conversation.uuid,
+        state=state,
+        claims=shown,
+        quotes=tuple(quotes),
+        nearest=tuple(passage for passage in row.nearest if passage["source"] in seen),
+        error=LOST if is_lost else row.error,
+        hint=ASK_AGAIN if is_lost else row.hint,
+        trace=trace,
+        withheld=len(claims) - len(shown),
+        **{name: getattr(row, name) for name in same},
+    )
+
+
+def _trace(trace: Mapping[str, Any], numbers: frozenset[int], seen: frozenset[str]) -> tuple[dict[str, Any], bool]:
+    """Return what may be seen of how an answer was made, and whether that is all of it."""
+    evidence = trace.get("evidence", [])
+    shown = [passage for passage in evidence if passage["source"] in seen]
+    is_whole = len(shown) == len(evidence)
+    known = {passage["number"] for passage in shown} | ({0} if is_whole else set())
+    checks = [one for one in trace.get("checks", []) if one["evidence"] in known and one["number"] in numbers | {0}]
+    return {**trace, "evidence": shown, "checks": checks} if trace else {}, is_whole
+
+
+def _origin(source: Source) -> Origin:
+    return Origin(
+        id=source.uuid,
+        kind=source.kind,
+        title=source.title,
+        author=source.author,
+        url=source.url,
+        language=source.language,
+        collection=source.collection.slug,
+        tags=tuple(source.tags),
+        key=source.video.key if source.video else "",
+        video_pk=source.video_id,
+    )
