@@ -1,1 +1,1 @@
-"""The terminal interface: sources, conversation and citations side by side."""
+"""The terminal interface: sources, a conversation, the details of what is cited. It shows a ``Notebook`` and knows no database."""

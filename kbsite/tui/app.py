@@ -1,0 +1,364 @@
+"""The terminal interface as a program: keys, threads, and what becomes of what they bring."""
+
+import contextlib
+import os
+import sys
+from typing import ClassVar
+
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.events import Key
+from textual.message import Message
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.worker import get_current_worker
+
+from citations.replies import Event
+from kbsite.tui.dialogs import Choice, Leaflet, Prompt
+from kbsite.tui.notebook import Earlier, Link, Notebook, Shelf
+from kbsite.tui.panels import NO_SOURCES, Conversation, Details, Sources, TurnView
+from kbsite.tui.places import Place
+from kbsite.tui.turns import Turn, explained, printable
+from transcripts.errors import KnowledgeBaseError
+
+BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two looks at the sources
+MAX_QUESTION = 1_000  # characters
+KEYS = """\
+Tab, Shift+Tab    from panel to panel
+Esc               from the question to the answers and back
+Enter             ask · tick a source · open the citation
+n, p  or  → ←     next citation, the one before, through all answers
+1–9, a–z          a citation by its number is chosen with its digit
+o                 open it in a browser; over SSH its address is copied
+y                 copy its address to the clipboard (OSC 52)
+t                 how this answer was made
+z                 the panel alone, and back
+Space             tick a source: only ticked ones are asked; none: all
+a                 add a video's address, a file or a folder
+/                 find sources by words of their titles
+Ctrl+N            begin another conversation
+Ctrl+O            go on with an earlier one
+Ctrl+C            stop the answer that is being made
+Ctrl+Q            quit"""
+
+
+class Shelved(Message):
+    """The sources were looked at."""
+
+    def __init__(self, shelf: Shelf, problem: str = "") -> None:
+        super().__init__()
+        self.shelf, self.problem = shelf, problem
+
+
+class Told(Message):
+    """Something of an answer came in: an event, or why there will be none. Neither: nothing more comes."""
+
+    def __init__(self, view: TurnView, event: Event | None = None, error: KnowledgeBaseError | None = None) -> None:
+        super().__init__()
+        self.view, self.event, self.error = view, event, error
+
+
+class Said(Message):
+    """A call ended with a sentence for whoever waits."""
+
+    def __init__(self, text: str, *, is_problem: bool = False) -> None:
+        super().__init__()
+        self.text, self.is_problem = text, is_problem
+
+
+class CuebaseApp(App[None]):
+    """Sources on the left, the conversation beside them, the details of what is cited below or, where there is room, on the right."""
+
+    TITLE = "Cuebase"
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-small"), (70, "-usual"), (130, "-wide")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "add", "Add"),
+        Binding("n", "walk(1)", "Next"),
+        Binding("p", "walk(-1)", "Back"),
+        Binding("o", "open_link", "Open"),
+        Binding("y", "copy_link", "Copy"),
+        Binding("t", "explain", "How"),
+        Binding("z", "zoom", "Zoom", show=False),
+        Binding("slash", "find", "Find", show=False),
+        Binding("escape", "switch", "Ask/read", show=False),
+        Binding("ctrl+n", "begin_anew", "New"),
+        Binding("ctrl+o", "resume", "Earlier", show=False),
+        Binding("ctrl+c", "stop", "Stop", show=False, priority=True),
+        Binding("f1", "keys", "Keys"),
+        Binding("ctrl+q", "quit", "Quit", priority=True),
+    ]
+
+    def __init__(self, notebook: Notebook) -> None:
+        super().__init__()
+        self._notebook = notebook
+        self._words = ""
+        self._adding: list[str] = []
+        self._answering = False
+
+    def compose(self) -> ComposeResult:
+        """Yield the panels."""
+        yield Static(id="title", markup=False)
+        with Container(id="desk"):
+            yield Sources()
+            with Vertical(id="talk") as talk:
+                talk.border_title = "Conversation"
+                yield Conversation()
+                yield Input(placeholder="Ask your sources …", max_length=MAX_QUESTION, id="question")
+            yield Details()
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Begin with the question, and look at the sources."""
+        self.query_one("#question").focus()
+        self._tell_title()
+        self._look()
+
+    def on_unmount(self) -> None:
+        """Leave what is being added to a later time."""
+        self._notebook.close()
+
+    # Asking
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Ask what was typed, unless an answer is still being made."""
+        question = event.value.strip()
+        if not question or self._answering:
+            return
+        event.input.clear()
+        self._answering = True
+        view = self.query_one(Conversation).add(Turn(question=question))
+        self._ask(view, question, self.query_one(Sources).ticked)
+
+    @work(thread=True, group="asking", exclusive=True)
+    def _ask(self, view: TurnView, question: str, sources: tuple[str, ...]) -> None:
+        worker = get_current_worker()
+        try:
+            with contextlib.closing(self._notebook.ask(question, sources)) as events:
+                for event in events:
+                    if worker.is_cancelled:
+                        break
+                    self.post_message(Told(view, event))
+            self.post_message(Told(view))
+        except KnowledgeBaseError as error:
+            self.post_message(Told(view, error=error))
+
+    def on_told(self, message: Told) -> None:
+        """Show what came in of an answer."""
+        turn = message.view.turn
+        if not turn.is_running:
+            self._answering = False
+            return
+        if message.event is not None:
+            turn.take(message.event)
+        elif message.error is not None:
+            turn.fail(message.error.message, message.error.hint)
+        else:
+            turn.fail("Stopped.", "Ask again for a whole answer.")
+        self._answering = turn.is_running
+        conversation = self.query_one(Conversation)
+        if message.view.is_attached:
+            conversation.draw(message.view)
+            self._show(conversation.chosen)
+
+    def action_stop(self) -> None:
+        """Let go of the answer that is being made; what is told of it stays."""
+        self.workers.cancel_group(self, "asking")
+
+    # Citations
+
+    def action_walk(self, step: int) -> None:
+        """Choose the next citation or the one before."""
+        self._show(self.query_one(Conversation).walk(step))
+
+    def on_key(self, event: Key) -> None:
+        """Choose a citation by its digit."""
+        if event.character and event.character in "123456789":
+            self._show(self.query_one(Conversation).pick(event.character))
+
+    def action_open_link(self) -> None:
+        """Open the chosen citation in a browser; where there is none, as over SSH, copy its address."""
+        link = self._link()
+        if link is None:
+            return
+        if _has_browser():
+            self.open_url(link.url)
+            self.notify(link.url, title=f"Opened: {link.label}", markup=False)
+        else:
+            self.action_copy_link()
+
+    def action_copy_link(self) -> None:
+        """Copy the address of the chosen citation through the terminal."""
+        link = self._link()
+        if link is not None:
+            self.copy_to_clipboard(link.url)
+            self.notify(link.url, title=f"Copied: {link.label}", markup=False)
+
+    def action_explain(self) -> None:
+        """Show how the answer was made."""
+        turn = self.query_one(Conversation).current
+        if turn is not None and turn.ending is not None:
+            self.push_screen(Leaflet("How this answer was made", explained(turn.ending)))
+
+    # Sources
+
+    @work(thread=True, group="shelf", exclusive=True)
+    def _look(self) -> None:
+        try:
+            found = Shelved(self._notebook.shelf(self._words))
+        except KnowledgeBaseError as error:
+            found = Shelved(Shelf(), problem=f"{error.message} {error.hint}".strip())
+        self.post_message(found)
+
+    def on_shelved(self, message: Shelved) -> None:
+        """Show the sources, and look again in a while."""
+        if message.problem:
+            self.query_one(Details).show_note(printable(message.problem))
+        else:
+            self._show_shelf(message.shelf)
+        self.set_timer(BUSY_SECONDS if self._adding or message.shelf.unfinished else IDLE_SECONDS, self._look)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show the source under the cursor, while the cursor is there."""
+        sources = self.query_one(Sources)
+        if event.option_list is sources and sources.has_focus and sources.current is not None:
+            self.query_one(Details).show_source(sources.current)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Tick a source."""
+        self.query_one(Sources).tick(event.option.id or "")
+
+    def on_sources_ticked(self) -> None:
+        """Say what is asked now."""
+        self._tell_title()
+
+    def action_add(self) -> None:
+        """Ask what is to be added."""
+        self.push_screen(Prompt("Add", "An address at YouTube, or a file or folder on this machine: captions, PDF, Markdown, text, HTML."), self._begin_adding)
+
+    def action_find(self) -> None:
+        """Ask for words of the titles."""
+        self.push_screen(Prompt("Find sources", "Words of their titles; empty: all.", value=self._words), self._narrow)
+
+    def _begin_adding(self, what: str | None) -> None:
+        if what:
+            self._adding.append(what)
+            self._tell_title()
+            self._add(what)
+            self._look()
+
+    @work(thread=True, group="adding")
+    def _add(self, what: str) -> None:
+        try:
+            said = Said(self._notebook.add(what))
+        except KnowledgeBaseError as error:
+            said = Said(f"{error.message} {error.hint}".strip(), is_problem=True)
+        self._adding.remove(what)
+        self.post_message(said)
+
+    def on_said(self, message: Said) -> None:
+        """Tell what became of what was added."""
+        self.notify(printable(message.text), severity="error" if message.is_problem else "information", timeout=10, markup=False)
+        self._tell_title()
+        self._look()
+
+    def _narrow(self, words: str | None) -> None:
+        if words is not None:
+            self._words = words
+            self.query_one(Sources).border_title = f"Sources: {words}" if words else "Sources"
+            self._look()
+
+    # Conversations
+
+    def action_begin_anew(self) -> None:
+        """Begin another conversation."""
+        self.action_stop()
+        self._notebook.begin_anew()
+        self.query_one(Conversation).begin()
+        self._show(None)
+        self.query_one("#question").focus()
+
+    @work(thread=True, group="history", exclusive=True)
+    def action_resume(self) -> None:
+        """Offer the earlier conversations."""
+        try:
+            earlier = self._notebook.earlier()
+        except KnowledgeBaseError as error:
+            self.post_message(Said(f"{error.message} {error.hint}".strip(), is_problem=True))
+            return
+        self.call_from_thread(self._offer, earlier)
+
+    def _offer(self, earlier: tuple[Earlier, ...]) -> None:
+        if earlier:
+            self.push_screen(Choice(earlier), self._go_on_with)
+        else:
+            self.notify("There is no earlier conversation.")
+
+    def _go_on_with(self, conversation: str | None) -> None:
+        if conversation:
+            self.action_stop()
+            self._resume(conversation)
+
+    @work(thread=True, group="history", exclusive=True)
+    def _resume(self, conversation: str) -> None:
+        try:
+            turns = self._notebook.resume(conversation)
+        except KnowledgeBaseError as error:
+            self.post_message(Said(f"{error.message} {error.hint}".strip(), is_problem=True))
+            return
+        self.call_from_thread(self.query_one(Conversation).begin, turns)
+
+    # Panels
+
+    def action_switch(self) -> None:
+        """Go from the question to the answers, and from anywhere else to the question."""
+        question = self.query_one("#question")
+        if self.screen.maximized:
+            self.screen.minimize()
+        elif question.has_focus:
+            self.query_one(Conversation).focus()
+        else:
+            question.focus()
+
+    def action_zoom(self) -> None:
+        """Give the panel the whole screen, or its place again."""
+        if self.screen.maximized:
+            self.screen.minimize()
+        elif self.focused is not None:
+            self.screen.maximize(self.focused, container=False)
+
+    def action_keys(self) -> None:
+        """List the keys."""
+        self.push_screen(Leaflet("Keys", Content(KEYS)))
+
+    def _show_shelf(self, shelf: Shelf) -> None:
+        self.query_one(Sources).show(shelf)
+        if not shelf.total and not self._words and not self._adding:
+            self.query_one(Details).show_note(NO_SOURCES)
+
+    def _show(self, place: Place | None) -> None:
+        if place is not None:
+            self.query_one(Details).show_place(place, self._notebook.links(place))
+
+    def _link(self) -> Link | None:
+        place = self.query_one(Conversation).chosen
+        links = self._notebook.links(place) if place else ()
+        if not links:
+            self.notify("No citation is chosen." if place is None else "Nothing opens this place.", severity="warning")
+        return links[0] if links else None
+
+    def _tell_title(self) -> None:
+        count = len(self.query_one(Sources).ticked)
+        asked = f"{count} ticked source{'' if count == 1 else 's'}" if count else "all sources"
+        adding = f" · adding {self._adding[-1]} …" if self._adding else ""
+        self.query_one("#title", Static).update(printable(f"Cuebase · {self._notebook.name} · asking {asked}{adding}"))
+
+
+def _has_browser() -> bool:
+    """Say whether a browser would come up before whoever sits here; one in the terminal itself would be drawn over."""
+    if os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
+        return False
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,52 @@
+"""Places in sources, as they are shown: a citation, or a passage that came near. Pure."""
+
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from citations.passages import Locator, Origin
+from citations.replies import Evidence, Quote
+from transcripts.timecodes import clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A quote with what stands around it and where it stands. ``label`` is its number in the answer, or a letter where it is no citation."""
+
+    label: str
+    origin: Origin
+    locator: Locator
+    text: str
+    before: str = ""
+    behind: str = ""
+    heading: str = ""
+    link: str = ""
+
+
+def cited(quote: Quote) -> Place:
+    """Return the place of a citation."""
+    return Place(
+        label=str(quote.number),
+        origin=quote.origin,
+        locator=quote.locator,
+        text=quote.text,
+        before=quote.before,
+        behind=quote.behind,
+        heading=quote.heading,
+        link=quote.link,
+    )
+
+
+def near(evidence: Evidence, index: int) -> Place:
+    """Return the place of a passage that is no citation; the first is labelled “a”."""
+    label = ascii_lowercase[index % len(ascii_lowercase)]
+    return Place(label=label, origin=evidence.origin, locator=evidence.locator, text=evidence.text, heading=evidence.heading, link=evidence.link)
+
+
+def where(locator: Locator) -> str:
+    """Say where a place is: a time or a page."""
+    if locator.start is not None:
+        return clock(locator.start) if locator.end is None else f"{clock(locator.start)}–{clock(locator.end)}"
+    if locator.page is not None:
+        last = locator.last_page
+        return f"page {locator.page}" if last in (None, locator.page) else f"pages {locator.page}–{last}"
+    return ""
