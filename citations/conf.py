@@ -126,3 +126,8 @@ def uses_context() -> bool:
 def uses_hyde() -> bool:
     """Say whether a search looks for a hypothetical answer as well."""
     return llm().provider != NO_LLM and not settings.DISABLE_HYDE
+
+
+def marks_unsupported() -> bool:
+    """Say whether a claim that no quote bears out is shown and marked, instead of left out."""
+    return bool(settings.UNSUPPORTED_CLAIMS == "mark")

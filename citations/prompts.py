@@ -44,7 +44,7 @@ _CONTEXT: Final = (
 
 def hyde(question: str) -> Prompt:
     """Ask for a hypothetical answer to a question: Gao et al., "Precise Zero-Shot Dense Retrieval without Relevance Labels", 2022."""
-    return Prompt(system=_HYDE, text=f"{_marked('question', question)}\n\nThe passage:", max_tokens=HYDE_TOKENS)
+    return Prompt(system=_HYDE, text=f"{marked('question', question)}\n\nThe passage:", max_tokens=HYDE_TOKENS)
 
 
 def context(*, title: str, text: str, piece: str) -> Prompt:
@@ -52,7 +52,7 @@ def context(*, title: str, text: str, piece: str) -> Prompt:
     return Prompt(
         system=_CONTEXT,
         document=_document(title, text),
-        text=f"{_marked('piece', piece)}\n\nThe one or two sentences about this piece:",
+        text=f"{marked('piece', piece)}\n\nThe one or two sentences about this piece:",
         max_tokens=CONTEXT_TOKENS,
     )
 
@@ -78,16 +78,16 @@ def prompt_tokens(prompt: Prompt) -> int:
     return tokens(prompt.system) + tokens(prompt.document) + tokens(prompt.text)
 
 
-@lru_cache(8)  # a source's pieces are asked about one after the other
-def _document(title: str, text: str) -> str:
-    return _marked("text", f"{title.strip()}\n\n{text}")
-
-
-def _marked(kind: str, text: str) -> str:
+def marked(kind: str, text: str) -> str:
     """Put a text between marks that it does not contain: they depend on the whole of it."""
     body = clean(text, len(text))
     mark = _free_mark(kind, body)
     return f"<{mark}>\n{body}\n</{mark}>"
+
+
+@lru_cache(8)  # a source's pieces are asked about one after the other
+def _document(title: str, text: str) -> str:
+    return marked("text", f"{title.strip()}\n\n{text}")
 
 
 def _free_mark(kind: str, body: str) -> str:
@@ -96,7 +96,7 @@ def _free_mark(kind: str, body: str) -> str:
 
 
 _THOUGHT: Final = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_MARK: Final = re.compile(r"</?(?:text|piece|question)(?:-[0-9a-f]{12})?>")
+_MARK: Final = re.compile(r"</?(?:text|piece|question|passage)(?:-[0-9a-f]{12})?>")
 _FENCE: Final = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _LEAD: Final = re.compile(  # such as "Sure! Here is a short context:"
     r"^(?:(?:sure|certainly|of course|okay|ok)[!,.]?\s+)?"

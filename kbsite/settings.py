@@ -251,6 +251,9 @@ LLM_CONTEXT_TOKENS = _option(
 LLM_CONCURRENCY = _option("LLM_CONCURRENCY", 4, "Questions that are out to it at once while contexts are written.", least=1, most=64)
 DISABLE_CONTEXTUAL_RETRIEVAL = _option("DISABLE_CONTEXTUAL_RETRIEVAL", False, "Do not have a language model write a context for each chunk.")
 DISABLE_HYDE = _option("DISABLE_HYDE", False, "Do not have a language model write a hypothetical answer to look for.")
+UNSUPPORTED_CLAIMS = _option(
+    "UNSUPPORTED_CLAIMS", "drop", "What becomes of a claim of the language model that no quote bears out: drop, or mark (shown as such).", among=("drop", "mark")
+)
 VOYAGE_API_KEY = _option("VOYAGE_API_KEY", "", "Key of Voyage AI.", secret=True)
 OPENAI_API_KEY = _option("OPENAI_API_KEY", "", "Key of OpenAI, or of the server at LLM_BASE_URL or OPENAI_BASE_URL.", secret=True)
 ANTHROPIC_API_KEY = _option("ANTHROPIC_API_KEY", "", "Key of Anthropic.", secret=True)
@@ -305,6 +308,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
         "data_folder_in": str(DATA_DIR / "queue" / "messages"),
         "data_folder_out": str(DATA_DIR / "queue" / "messages"),
         "control_folder": str(DATA_DIR / "queue" / "control"),
+        "polling_interval": 0.1,  # seconds between two looks into the folder; each takes up one message for every free thread
     }
     if CELERY_BROKER_URL == "filesystem://"
     else {}

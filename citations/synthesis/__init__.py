@@ -1,6 +1,25 @@
 """Passages become an answer: the best sentences as they stand, or what a language model wrote, taken apart. Pure."""
 
-from citations.synthesis.extracts import Pick, extract
-from citations.synthesis.wording import covered, stems, subject
+from citations.synthesis.claims import Cited, Draft, Drafted, Unanswered, drafts
+from citations.synthesis.extracts import Extract, Pick, Rate, Signs, extract
+from citations.synthesis.wording import covered, is_backed, stems, subject
+from citations.synthesis.writing import prompt, rewriting
 
-__all__ = ["Pick", "covered", "extract", "stems", "subject"]
+__all__ = [
+    "Cited",
+    "Draft",
+    "Drafted",
+    "Extract",
+    "Pick",
+    "Rate",
+    "Signs",
+    "Unanswered",
+    "covered",
+    "drafts",
+    "extract",
+    "is_backed",
+    "prompt",
+    "rewriting",
+    "stems",
+    "subject",
+]

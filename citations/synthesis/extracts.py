@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from citations.replies import Breadth, Evidence, Part
@@ -37,13 +37,44 @@ class Pick:
     meaning: float | None = None
 
 
-def extract(parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate | None = None) -> list[Pick]:
-    """Pick the sentences that answer each part, best first; none is picked twice. ``rate`` is asked once for each part."""
-    picked: list[Pick] = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """What speaks for an answer being there, each 0 to 1 (``meaning`` from -1): what confidence is made of.
+
+    ``score`` is the best passage's, ``margin`` how far the next one is behind it; ``words`` the share of the question's words in its best sentence,
+    ``spoken`` in all passages together; ``meaning`` how near the nearest sentence is; ``agreement`` whether words and meaning like the same passage best.
+    """
+
+    score: float = 0.0
+    margin: float = 0.0
+    words: float = 0.0
+    spoken: float = 0.0
+    meaning: float | None = None
+    agreement: float = 0.0
+
+    def as_numbers(self) -> dict[str, float]:
+        """Return those that are known, by their names."""
+        return {name: float(value) for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """The sentences that answer a part of a question, best first, and what speaks for them."""
+
+    part: Part
+    picks: tuple[Pick, ...]
+    signs: Signs
+
+
+def extract(parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate | None = None) -> list[Extract]:
+    """Pick the sentences that answer each part; none is picked twice. ``rate`` is asked once for each part."""
+    made: list[Extract] = []
     for number, part in enumerate(parts):
         rated = _rated(part, _sentences(number, part, evidence), rate)
-        picked += _chosen(rated, picked, most=MOST[part.breadth])
-    return picked
+        before = [pick for one in made for pick in one.picks]
+        picks = _chosen(rated, before, most=MOST[part.breadth])
+        made.append(Extract(part=part, picks=tuple(picks), signs=_signs(part, rated)))
+    return made
 
 
 # Sentences
@@ -77,7 +108,7 @@ def _cut(one: Evidence) -> Iterator[tuple[Span, str]]:
 def _rated(part: Part, sentences: Sequence[Pick], rate: Rate | None) -> list[Pick]:
     wanted = set(stems(part.text))
     said = [set(stems(one.text)) for one in sentences]
-    weights = _rarity(said)
+    weights = _rarity(said, wanted)
     own = [covered(wanted, words, weights) for words in said]
     near = rate(part.text, [one.text for one in sentences]) if rate and sentences else None
     rated: list[Pick] = []
@@ -89,16 +120,36 @@ def _rated(part: Part, sentences: Sequence[Pick], rate: Rate | None) -> list[Pic
     return rated
 
 
-def _rarity(said: Sequence[set[str]]) -> dict[str, float]:
-    """Weigh words by how few of the sentences say them: log(1 + n / df), Spärck Jones, "A statistical interpretation of term specificity" (1972)."""
-    counts = Counter(word for words in said for word in words)
-    return {word: math.log(1 + len(said) / count) for word, count in counts.items()}
+def _rarity(said: Sequence[set[str]], wanted: set[str]) -> dict[str, float]:
+    """Weigh words by how few of the sentences say them: log(1 + n / df), Spärck Jones, "A statistical interpretation of term specificity" (1972).
+
+    A word that none says counts as if one did: what is missing must tell.
+    """
+    counts = Counter(word for words in said for word in words & wanted)
+    return {word: math.log(1 + len(said) / max(1, counts[word])) for word in wanted}
 
 
 def _score(one: Pick, words: float, meaning: float | None) -> float:
     by_meaning = words if meaning is None else max(0.0, meaning)
     score = PASSAGE * one.evidence.score + WORDS * words + MEANING * by_meaning
     return score * (ASKING if one.text.rstrip("\"'”’)» ").endswith(("?", "？")) else 1.0)
+
+
+def _signs(part: Part, rated: Sequence[Pick]) -> Signs:
+    if not rated:
+        return Signs()
+    scores = sorted({one.evidence.number: one.evidence.score for one in rated}.values(), reverse=True)
+    wanted, said = set(stems(part.text)), {word for one in rated for word in stems(one.text)}
+    wordy = max(rated, key=lambda one: one.words)
+    near = max(rated, key=lambda one: one.meaning or 0.0) if rated[0].meaning is not None else None
+    return Signs(
+        score=scores[0],
+        margin=scores[0] - scores[1] if len(scores) > 1 else 0.0,
+        words=wordy.words,
+        spoken=covered(wanted, said, {}),
+        meaning=near.meaning if near else None,
+        agreement=float(wordy.evidence.number == (near or rated[0]).evidence.number),
+    )
 
 
 # Which are told

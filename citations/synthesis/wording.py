@@ -1,7 +1,8 @@
 """Words of questions: what they ask about, and whether a sentence speaks of it in another form of the word."""
 
 import re
-from collections.abc import Collection, Mapping
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -35,6 +36,7 @@ _LEADS: Final = re.compile(
     (?: (?:there|it\s+said|said)\s+about\s+ | about\s+ )?""",
     re.VERBOSE | re.IGNORECASE,
 )
+_NUMBER: Final = re.compile(r"\d(?:[\d.,]*\d)?")
 _TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
 
 
@@ -55,6 +57,16 @@ def covered(wanted: Collection[str], said: Collection[str], weights: Mapping[str
     """Return which share of the wanted words is said, 0 to 1, each by its weight (1 where it has none); 0 where none is wanted."""
     total = sum(weights.get(word, 1.0) for word in wanted)
     return sum(weights.get(word, 1.0) for word in wanted if word in said) / total if total else 0.0
+
+
+def is_backed(claim: str, said: Iterable[str]) -> bool:
+    """Say whether every number of a claim occurs in one of the texts that it may be taken from, digit by digit."""
+    known = {number for text in said for number in _numbers(text)}
+    return all(number in known for number in _numbers(claim))
+
+
+def _numbers(text: str) -> list[str]:
+    return [found.replace(",", "").rstrip(".") for found in _NUMBER.findall(unicodedata.normalize("NFKC", text))]
 
 
 @lru_cache(maxsize=20_000)

@@ -37,7 +37,9 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
     assert "Backpropagation carries the error" in reply.claims[0].text
     assert [one.citations for one in reply.claims] == [(number,) for number in range(1, len(reply.quotes) + 1)]
     quote = reply.quotes[0]
-    assert quote.locator.start is not None and quote.locator.end is not None and quote.link.startswith("/videos/")
+    assert quote.locator.start is not None
+    assert quote.locator.end is not None
+    assert quote.link.startswith("/videos/")
 
 
 def test_stages_are_told_in_their_order_and_claims_before_the_end(lecture: Source, scope: Scope) -> None:

@@ -53,8 +53,8 @@ def test_a_text_that_knows_its_mark_gets_another() -> None:
             self.asked += 1
             return self.asked == 1
 
-    first = prompts._marked("text", "words")
-    assert prompts._marked("text", "words") == first
+    first = prompts.marked("text", "words")
+    assert prompts.marked("text", "words") == first
     marks = {prompts._free_mark("text", "words"), prompts._free_mark("text", Known("words"))}
     assert len(marks) == 2
 

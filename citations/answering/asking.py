@@ -1,0 +1,173 @@
+"""The stages of an answer, one after the other, and what is told meanwhile."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from time import perf_counter
+
+from django.contrib.auth.models import User
+
+from citations import conf, leveled, lock, routing, synthesis
+from citations.answering import authors
+from citations.answering.following import rewritten
+from citations.answering.run import GROUND, RETRIEVE, ROUTE, WRITE, Asked, Run
+from citations.errors import InvalidProvider, ModelError
+from citations.filters import Filter, resolve
+from citations.passages import Stage
+from citations.providers import registry
+from citations.providers.embedding import LOCAL, Embedder
+from citations.providers.llm import Llm
+from citations.replies import Event, Evidence, Finished, Outcome, Progress, Reply, Route, Trace
+from transcripts.errors import EmptyQuery, InvalidInput
+from transcripts.library import MAX_QUERY
+from transcripts.plaintext import clean
+from transcripts.scope import Scope
+
+LIMIT = 10  # passages for each part of a question
+NEAREST = 3  # passages that a refusal shows
+QUICK = (*LOCAL, registry.FAKE)  # embedders that nobody waits for
+
+
+def ask(
+    scope: Scope,
+    question: str,
+    *,
+    history: Sequence[tuple[str, str]] = (),
+    wanted: Filter = Filter(),  # noqa: B008  frozen
+    user: User | None = None,
+    asked_as: str = "",
+) -> Iterator[Event]:
+    """Answer a question out of what the scope may read, telling how far it is; the last event is ``Finished``.
+
+    ``history`` has (question, answer) of what was said before, oldest first; ``asked_as`` is the question by itself where that is known already.
+    Raises at once ``EmptyQuery``; ``InvalidInput`` for more than 1,000 characters; what ``filters.resolve`` raises. What fails on the way and can be done
+    without is noted in the answer; else the iterator raises what ``leveled.find`` raises.
+    """
+    text = _checked(question)
+    resolve(scope, wanted)
+    return _events(Asked(scope=scope, question=text, history=tuple(history), wanted=wanted, user=user, asked_as=clean(asked_as, MAX_QUERY)))
+
+
+def _checked(question: str) -> str:
+    if len(question) > MAX_QUERY:
+        raise InvalidInput(f"The question is longer than {MAX_QUERY:,} characters.", hint="Ask more briefly.")
+    text = clean(question, MAX_QUERY)
+    if not any(mark.isalnum() for mark in text):
+        raise EmptyQuery("There is nothing to answer.", hint="Ask something in words.")
+    return text
+
+
+def _events(asked: Asked) -> Iterator[Event]:
+    run = Run(asked=asked)
+    yield Progress(stage=ROUTE)
+    llm = _llm(run)
+    run.route = run.timed(ROUTE, lambda: _routed(run, llm))
+    yield Progress(stage=RETRIEVE)
+    run.take(_retrieved(run))
+    yield Progress(stage=WRITE)
+    started = perf_counter()
+    yield from authors.write(run, llm, rate=_rate())
+    writing = (perf_counter() - started) * 1000 - run.proof.milliseconds
+    run.stages += [Stage(name=WRITE, milliseconds=writing, count=len(run.claims)), _grounded(run)]
+    yield Finished(reply=_reply(run))
+
+
+def _grounded(run: Run) -> Stage:
+    return Stage(name=GROUND, milliseconds=run.proof.milliseconds, count=len(run.proof.checks))
+
+
+# Route and retrieve
+
+
+def _llm(run: Run) -> Llm | None:
+    try:
+        return registry.llm()
+    except InvalidProvider as error:
+        run.notes.append(f"Answered without a language model: {error.message} {error.hint}".rstrip())
+        return None
+
+
+def _routed(run: Run, llm: Llm | None) -> Route:
+    asked = run.asked
+    run.asked_as = asked.asked_as or rewritten(asked.question, asked.history, llm=llm)
+    embedder = _embedder()
+    tell = (lambda prompt: llm.complete(prompt, max_tokens=200, tries=1)) if llm else None
+    return routing.route(run.asked_as, embed=embedder.embed_queries if embedder else None, ask=tell, model=llm.name if llm else "")
+
+
+def _embedder() -> Embedder | None:
+    """Return the model that the library is embedded with, where it answers at once."""
+    if lock.active() is None or conf.embedding().provider not in QUICK:
+        return None
+    try:
+        return registry.wanted_embedder()
+    except (ModelError, InvalidProvider):
+        return None
+
+
+def _rate() -> synthesis.Rate | None:
+    """Return what says how near sentences are to a question; None where a person would wait for it."""
+    embedder = _embedder()
+    if embedder is None:
+        return None
+    made = embedder
+
+    def rate(question: str, sentences: Sequence[str]) -> Sequence[float]:
+        vectors = made.embed_documents(list(sentences)) @ made.embed_query(question)
+        return [float(one) for one in vectors]
+
+    return rate
+
+
+def _retrieved(run: Run) -> Iterator[Evidence]:
+    for number, part in enumerate(run.route.parts):
+        found = leveled.find(run.asked.scope, part, wanted=run.asked.wanted, limit=LIMIT, user=run.asked.user)
+        run.stages += found.stages
+        run.notes += found.notes
+        yield from (replace(one, part=number) for one in found.evidence)
+
+
+# The reply
+
+
+def _reply(run: Run) -> Reply:
+    outcome = _outcome(run)
+    claims = () if outcome == Outcome.REFUSED else tuple(run.claims)
+    return Reply(
+        question=run.asked.question,
+        asked_as=run.asked_as,
+        outcome=outcome,
+        trace=_trace(run),
+        claims=claims,
+        quotes=tuple(run.proof.quotes) if claims else (),
+        nearest=_nearest(run) if outcome == Outcome.REFUSED else (),
+        note=_note(run, outcome),
+        confidence=run.confidence if claims else None,
+        model=run.model,
+        milliseconds=run.milliseconds,
+    )
+
+
+def _outcome(run: Run) -> Outcome:
+    if not any(claim.is_supported for claim in run.claims):
+        return Outcome.REFUSED
+    return Outcome.PARTIAL if run.missing or run.was_cut else Outcome.ANSWERED
+
+
+def _note(run: Run, outcome: Outcome) -> str:
+    missing = [run.asked_as] if outcome == Outcome.REFUSED else run.missing
+    return " ".join(f"I cannot find information about {synthesis.subject(one)} in the sources." for one in dict.fromkeys(missing))
+
+
+def _nearest(run: Run) -> tuple[Evidence, ...]:
+    return tuple(sorted(run.evidence, key=lambda one: -one.score)[:NEAREST])
+
+
+def _trace(run: Run) -> Trace:
+    return Trace(
+        route=run.route,
+        evidence=tuple(run.evidence),
+        checks=tuple(run.proof.checks),
+        stages=tuple(run.stages),
+        tokens=run.tokens,
+        notes=tuple(dict.fromkeys(run.notes)),
+    )

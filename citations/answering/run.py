@@ -1,0 +1,72 @@
+"""An answer while it is made."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Final, TypeVar
+
+from django.contrib.auth.models import User
+
+from citations.answering.proof import Proof
+from citations.filters import Filter
+from citations.passages import Stage
+from citations.replies import Claim, Claimed, Evidence, Part, Route
+from transcripts.scope import Scope
+
+ROUTE, RETRIEVE, WRITE, GROUND = "route", "retrieve", "write", "ground"
+NOTHING: Final = Route(parts=(Part(text=""),))
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked, by whom, and where to look."""
+
+    scope: Scope
+    question: str
+    history: tuple[tuple[str, str], ...]
+    wanted: Filter
+    user: User | None
+    asked_as: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """What is known so far. ``missing`` are the questions that stay without an answer, ``was_cut`` whether the language model broke off."""
+
+    asked: Asked
+    asked_as: str = ""
+    route: Route = NOTHING
+    evidence: list[Evidence] = field(default_factory=list)
+    proof: Proof = field(default_factory=lambda: Proof(()))
+    claims: list[Claim] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    was_cut: bool = False
+    confidence: float | None = None
+    model: str = ""
+    tokens: dict[str, int] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    started: float = field(default_factory=perf_counter)
+
+    @property
+    def milliseconds(self) -> float:
+        """How long it has taken."""
+        return (perf_counter() - self.started) * 1000
+
+    def timed(self, name: str, call: Callable[[], T]) -> T:
+        """Run a stage, and write down how long it took."""
+        started = perf_counter()
+        result = call()
+        self.stages.append(Stage(name=name, milliseconds=(perf_counter() - started) * 1000))
+        return result
+
+    def take(self, evidence: Iterable[Evidence]) -> None:
+        """Go by these passages, numbered through; one that was found for two parts stays with each."""
+        self.evidence = [replace(one, number=number) for number, one in enumerate(evidence, start=1)]
+        self.proof = Proof(self.evidence)
+
+    def tell(self, claim: Claim, *, known: int) -> Claimed:
+        """Add a claim; ``known`` quotes were told before it."""
+        self.claims.append(claim)
+        return Claimed(claim=claim, quotes=tuple(self.proof.quotes[known:]))
