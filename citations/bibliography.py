@@ -1,1 +1,154 @@
-"""Citations for reference managers: CSL-JSON and BibTeX. Pure."""
+"""Works as bibliographies write them: CSL-JSON and BibTeX. Values in, text out. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+CSL_TYPES: Final = {"video": "motion_picture", "html": "webpage"}  # by kind; anything else is a document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A source that is cited. ``places`` are where, as they are read ("pages 3–4", "1:02–1:10"), and ``quotes`` what, in the same order."""
+
+    id: str  # of the source, any text
+    kind: str
+    title: str
+    author: str = ""  # a person, or a channel
+    url: str = ""
+    language: str = ""
+    published: date | None = None
+    accessed: date | None = None
+    places: tuple[str, ...] = ()
+    quotes: tuple[str, ...] = ()
+
+
+def csl(works: Iterable[Work]) -> list[dict[str, Any]]:
+    """Return works as items of CSL-JSON 1.0.2 (https://github.com/citation-style-language/schema), which reference managers read."""
+    works = list(works)
+    return [_item(work, key) for work, key in zip(works, keys(works), strict=True)]
+
+
+def bibtex(works: Iterable[Work]) -> str:
+    """Return works as entries of BibTeX: ``@misc``, as BibTeX knows neither recordings nor pages of the web. Text stands in UTF-8, its marks escaped."""
+    works = list(works)
+    return "\n".join(_entry(work, key) for work, key in zip(works, keys(works), strict=True))
+
+
+def keys(works: Sequence[Work]) -> list[str]:
+    """Return the name that each work is cited by: author, year and the first long word of its title, as ASCII; the same twice gets a letter."""
+    made: dict[str, int] = {}
+    return [_distinct(_stem(work), made) for work in works]
+
+
+# CSL
+
+
+def _item(work: Work, key: str) -> dict[str, Any]:
+    item = {
+        "id": key,
+        "type": CSL_TYPES.get(work.kind, "document"),
+        "title": _line(work.title),
+        "author": [{"literal": _line(work.author)}] if work.author else None,
+        "issued": _date(work.published),
+        "accessed": _date(work.accessed),
+        "URL": work.url,
+        "language": work.language,
+        "note": _note(work),
+    }
+    return {name: value for name, value in item.items() if value}
+
+
+def _date(day: date | None) -> dict[str, Any] | None:
+    return {"date-parts": [[day.year, day.month, day.day]]} if day else None
+
+
+def _note(work: Work) -> str:
+    cited = [f"{place}: “{_line(quote)}”" if place else f"“{_line(quote)}”" for place, quote in zip(work.places, work.quotes, strict=True)]
+    return "; ".join(cited)
+
+
+# BibTeX
+
+
+def _entry(work: Work, key: str) -> str:
+    fields = {
+        "title": f"{{{_escaped(work.title)}}}",  # braces of its own: styles would change its capitals
+        "author": f"{{{_escaped(work.author)}}}" if work.author else "",  # and take a channel for given and family name
+        "year": f"{work.published:%Y}" if work.published else "",
+        "month": str(work.published.month) if work.published else "",
+        "url": _address(work.url),
+        "urldate": work.accessed.isoformat() if work.accessed else "",
+        "language": _escaped(work.language),
+        "note": _escaped(_note(work)),
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@misc{{{key},", *lines, "}"]) + "\n"
+
+
+_ESCAPES: Final = {
+    "\\": r"\textbackslash{}",
+    "{": r"\textbraceleft{}",  # not \{: whatever reads BibTeX counts braces, escaped or not
+    "}": r"\textbraceright{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def _escaped(text: str) -> str:
+    """Return text that LaTeX shows as it is, on one line."""
+    return "".join(_ESCAPES.get(mark, mark) for mark in _line(text))
+
+
+def _address(url: str) -> str:
+    """Return an address in which nothing ends the field: braces, backslashes and blanks are written in percents."""
+    return "".join(mark if mark not in '{}\\"' and mark > " " else "".join(f"%{byte:02X}" for byte in mark.encode()) for mark in url)
+
+
+# Names
+
+
+def _stem(work: Work) -> str:
+    words = _ascii(work.title)
+    title = next((word for word in words if len(word) > 3), words[0] if words else "")
+    author = next(iter(_ascii(work.author)), "")
+    return f"{author}{work.published.year if work.published else ''}{title}" or "source"
+
+
+def _ascii(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return [word.lower()[:30] for word in _WORDS.findall(plain)]
+
+
+_WORDS: Final = re.compile(r"[A-Za-z0-9]+")
+
+
+def _distinct(stem: str, made: dict[str, int]) -> str:
+    while True:
+        count = made.get(stem, 0)
+        made[stem] = count + 1
+        if not count:
+            return stem
+        named = stem + "".join(_letters(count))
+        if named not in made:
+            made[named] = 1
+            return named
+
+
+def _letters(number: int) -> Iterator[str]:
+    """Count a, b, …, z, aa: from 1."""
+    if number > 26:
+        yield from _letters((number - 1) // 26)
+    yield chr(ord("a") + (number - 1) % 26)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

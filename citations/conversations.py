@@ -16,22 +16,27 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from citations import answering, records
-from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFound, SourceNotFound
-from citations.filters import Filter, matching
+from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFound, InvalidFilter, SourceNotFound
+from citations.exports import Exported, Form, export
+from citations.filters import MAX_VALUES, Filter, matching
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.records import ASK_AGAIN, SILENCE, find_answer, uuid_of
 from citations.replies import Claimed, Event, Finished, Quote, Reply
 from transcripts import library
 from transcripts.errors import Conflict, EmptyQuery, InvalidInput, KnowledgeBaseError
+from transcripts.models import Collection
 from transcripts.plaintext import clean
 from transcripts.scope import Scope
 
 __all__ = [
+    "Exported",
+    "Form",
     "Page",
     "again",
     "ask",
     "begin",
     "delete",
+    "export",
     "find",
     "find_answer",
     "list_conversations",
@@ -40,10 +45,12 @@ __all__ = [
     "rate",
     "rename",
     "respond",
+    "restrict",
 ]
 
 MAX_QUESTION: Final = 1_000  # characters: what a search takes
 MAX_ANSWERS: Final = 1_000  # of a conversation
+MAX_SOURCES: Final = 1_000  # that a conversation names
 TURNS: Final = 10  # before a question, that it may refer to
 TITLE: Final = 80  # characters of the first question, where a conversation was given no other title
 ANSWERED: Final = (AnswerState.ANSWERED, AnswerState.PARTIAL, AnswerState.REFUSED)
@@ -67,11 +74,15 @@ def begin(scope: Scope, user: User | None, *, collection: str = "", sources: Seq
     Its title becomes the first question, unless one is given. Raises ``CollectionNotFound``, ``SourceNotFound``, ``InvalidFilter``.
     """
     shelf = library.find_collection(scope, collection) if collection else None
-    shelves = (shelf.slug,) if shelf else ()
-    chosen = list(matching(scope, Filter(collections=shelves, sources=_bounded(sources))).values_list("uuid", flat=True)) if sources else []
-    if sources and not chosen:
-        raise SourceNotFound("None of these sources is in the collection.")
-    return Conversation.objects.create(collection=shelf, owner=user, title=clean(title, 300), sources=[str(one) for one in chosen])
+    return Conversation.objects.create(collection=shelf, owner=user, title=clean(title, 300), sources=_chosen(scope, shelf, sources))
+
+
+def restrict(scope: Scope, conversation: Conversation, sources: Sequence[str]) -> None:
+    """Let a conversation be about these sources from now on; none: about all of its collection. Raises ``SourceNotFound``, ``InvalidFilter``."""
+    chosen = _chosen(scope, conversation.collection, sources)
+    if chosen != conversation.sources:
+        Conversation.objects.filter(pk=conversation.pk).update(sources=chosen)
+        conversation.sources = chosen
 
 
 def list_conversations(scope: Scope, user: User | None, *, words: str = "", collection: str = "", offset: int = 0, limit: int = 25) -> Page:
@@ -214,11 +225,12 @@ def _events(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
 def _wanted(scope: Scope, conversation: Conversation) -> Filter:
     """Return what a conversation is about, as far as it is still there."""
     shelves = (conversation.collection.slug,) if conversation.collection else ()
-    named = Source.objects.visible(scope).filter(uuid__in=conversation.sources)
-    sources = tuple(str(one) for one in named.values_list("uuid", flat=True)) if conversation.sources else ()
-    if conversation.sources and not sources:
-        raise SourceNotFound("The sources that this conversation is about are gone.", hint="Begin another one.")
-    return Filter(collections=shelves, sources=sources)
+    if not conversation.sources:
+        return Filter(collections=shelves)
+    keys = frozenset(Source.objects.visible(scope).filter(uuid__in=conversation.sources).values_list("pk", flat=True))
+    if not keys:
+        raise SourceNotFound("The sources that this conversation is about are gone.", hint="Choose others, or begin another conversation.")
+    return Filter(collections=shelves, keys=keys)
 
 
 @dataclass(slots=True)
@@ -340,8 +352,25 @@ def _question(text: str) -> str:
     return question
 
 
-def _bounded(sources: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(sources))
+def _chosen(scope: Scope, shelf: Collection | None, references: Sequence[str]) -> list[str]:
+    """Look up sources of one collection, or of any; returns their ids, in an order that does not change."""
+    wanted = tuple(dict.fromkeys(references))
+    if len(wanted) > MAX_SOURCES:
+        raise InvalidFilter(f"A conversation names at most {MAX_SOURCES:,} sources; it is about all of its collection when it names none.")
+    there = Scope(readable=scope.readable & {shelf.pk}) if shelf else scope
+    batches = [wanted[at : at + MAX_VALUES] for at in range(0, len(wanted), MAX_VALUES)]
+    found = {one for batch in batches for one in _ids(there, batch)}
+    return sorted(map(str, found))
+
+
+def _ids(scope: Scope, references: tuple[str, ...]) -> Iterator[UUID]:
+    """Return the ids of sources; those that are ids already, as a page sends them, are looked up at once."""
+    ids = {uuid_of(one) for one in references}
+    known = set(Source.objects.visible(scope).filter(uuid__in=ids).values_list("uuid", flat=True))
+    yield from known
+    others = tuple(one for one in references if uuid_of(one) not in known)
+    if others:
+        yield from matching(scope, Filter(sources=others)).values_list("uuid", flat=True)
 
 
 def _storable(value: Any) -> Any:

@@ -27,7 +27,8 @@ class Filter:
     """What is looked at; empty parts leave all. Within a part any of the values will do, the parts must all hold.
 
     ``sources`` takes a source's id, a video's id, or its address on YouTube; ``languages`` takes "en" for "en-GB" too; ``since`` and ``until`` are days of
-    publication (both included); ``start`` and ``end`` are milliseconds within a recording: what overlaps them is looked at.
+    publication (both included); ``start`` and ``end`` are milliseconds within a recording: what overlaps them is looked at. ``keys`` are primary keys of
+    sources that somebody has looked up already; None: all.
     """
 
     collections: tuple[str, ...] = ()
@@ -40,11 +41,13 @@ class Filter:
     until: date | None = None
     start: int | None = None
     end: int | None = None
+    keys: frozenset[int] | None = None
 
     @property
     def narrows_sources(self) -> bool:
         """Whether it leaves any source out."""
-        return any((self.collections, self.sources, self.kinds, self.channels, self.tags, self.languages, self.since, self.until))
+        parts = (self.collections, self.sources, self.kinds, self.channels, self.tags, self.languages, self.since, self.until)
+        return any(parts) or self.keys is not None
 
     @property
     def narrows_time(self) -> bool:
@@ -91,6 +94,8 @@ def matching(scope: Scope, wanted: Filter) -> SourceQuerySet:
         found = found.filter(collection__in=[shelves.named(name).pk for name in wanted.collections])
     if wanted.sources:
         found = found.filter(pk__in=[pk for reference in wanted.sources for pk in _referred(scope, reference)])
+    if wanted.keys is not None:
+        found = found.filter(pk__in=wanted.keys)
     if wanted.kinds:
         found = found.filter(kind__in=wanted.kinds)
     if wanted.channels:

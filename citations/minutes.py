@@ -90,10 +90,15 @@ def export(session: LectureSession) -> str:
     """Write what was said in a session as Markdown, with what was cited as footnotes: the documents' names and pages, and the passages themselves."""
     cited = Citation.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(session=session)
     rows = list(cited.select_related("source", "source__video", "window").order_by("window_index", "rank"))
-    lines = [f"# {_plain(session.title)}", "", _about(session), ""]
+    lines = [f"# {plain(session.title)}", "", _about(session), ""]
     lines += _said(session, rows)
     lines += ["## Citations", "", *(_footnote(one) for one in rows)] if rows else ["*Nothing was cited.*"]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def plain(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    return _ORDINAL.sub(r"\1\\\2", _MARKS.sub(r"\\\1", " ".join(text.split())))
 
 
 # Times
@@ -122,15 +127,10 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&!^=+-])")
 _ORDINAL = re.compile(r"^(\d+)([.)])")
 
 
-def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    return _ORDINAL.sub(r"\1\\\2", _MARKS.sub(r"\\\1", " ".join(text.split())))
-
-
 def _about(session: LectureSession) -> str:
-    parts = [f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}", _plain(session.collection.name)]
+    parts = [f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}", plain(session.collection.name)]
     if session.transcript is not None:
-        parts.append(f"replay of {_plain(session.transcript.video.title)}")
+        parts.append(f"replay of {plain(session.transcript.video.title)}")
     return " · ".join(parts)
 
 
@@ -144,14 +144,14 @@ def _said(session: LectureSession, cited: Iterable[Citation]) -> list[str]:
     lines: list[str] = []
     open_: list[str] = []
     for number, text in session.segments.order_by("number").values_list("number", "text"):
-        open_.append(_plain(text))
+        open_.append(plain(text))
         if number in marks:
             lines += [" ".join(open_) + "".join(marks[number]), ""]
             open_ = []
     lines += [" ".join(open_), ""] if open_ else []
     for window in session.windows.filter(last=None, text__gt="").order_by("index"):
         refs = [mark for mark in alone if mark.startswith(f"[^{window.index + 1}-")]
-        lines += [_plain(window.text) + "".join(refs), ""]
+        lines += [plain(window.text) + "".join(refs), ""]
     return ["## Transcript", "", *lines] if lines else []
 
 
@@ -160,10 +160,10 @@ def _mark(one: Citation) -> str:
 
 
 def _footnote(one: Citation) -> str:
-    where = [f"**{_plain(one.source.title)}**", _place(one)]
+    where = [f"**{plain(one.source.title)}**", _place(one)]
     if one.section_heading:
-        where.append(_plain(one.section_heading))
-    return f"{_mark(one)}: {', '.join(filter(None, where))}. “{_plain(one.quote)}” <{conf.public_url()}{path_of(one)}>\n"
+        where.append(plain(one.section_heading))
+    return f"{_mark(one)}: {', '.join(filter(None, where))}. “{plain(one.quote)}” <{conf.public_url()}{path_of(one)}>\n"
 
 
 def _place(one: Citation) -> str:
