@@ -20,6 +20,33 @@ DIVERSITY: Final = 0.3
 FEW_WORDS: Final = 6  # that say something; a sentence of fewer says less than it seems to
 LONG: Final = 300  # characters
 TITLE_WORDS: Final = 3
+FILLERS: Final = frozenset(  # what is said while one thinks, and what is left of words with an apostrophe
+    [
+        *("um", "uh", "er", "erm", "hmm", "mm", "mhm", "huh", "ah", "oh", "yeah", "yep", "okay", "ok", "like", "gonna", "wanna", "gotta", "kinda", "sorta"),
+        *("just", "really", "actually", "basically", "maybe", "thing", "things", "stuff", "lot", "bit", "know", "think", "say", "said", "going", "let", "want"),
+        *(
+            "right",
+            "don",
+            "doesn",
+            "didn",
+            "isn",
+            "wasn",
+            "aren",
+            "weren",
+            "won",
+            "wouldn",
+            "couldn",
+            "shouldn",
+            "haven",
+            "hasn",
+            "hadn",
+            "ain",
+            "ll",
+            "ve",
+            "re",
+        ),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +83,13 @@ def sentences_of(text: str, offset: int, *, split: Callable[[str], list[Span]], 
         sentence = text[first:last].strip()
         if sentence:
             place = offset + first + len(text[first:last]) - len(text[first:last].lstrip())
-            found.append((sentence, place, Words(word for word in tokenize(sentence) if word not in stops and not word.isdigit())))
+            found.append((sentence, place, words_of(sentence, stops)))
     return found
+
+
+def words_of(text: str, stops: frozenset[str]) -> Words:
+    """Count the words of a text that say something."""
+    return Words(word for word in tokenize(text) if word not in stops and word not in FILLERS and not word.isdigit())
 
 
 def weigh(passages: Sequence[Sequence[tuple[str, int, Words]]]) -> tuple[dict[str, float], list[list[Sentence]]]:
@@ -85,10 +117,12 @@ def gist(sentences: Sequence[Sentence], words: Words, rarity: Mapping[str, float
 def titles(siblings: Sequence[Words]) -> list[str]:
     """Name each of them by the words that it has often and its siblings rarely."""
     spread = Counter(word for words in siblings for word in words)
-    return [_title({word: count * math.log(1 + len(siblings) / spread[word]) for word, count in words.items()}) for words in siblings]
+    rarity = {word: math.log(1 + len(siblings) / count) for word, count in spread.items()}
+    return [named({word: count * rarity[word] for word, count in words.items()}) for words in siblings]
 
 
-def _title(worth: Mapping[str, float]) -> str:
+def named(worth: Mapping[str, float]) -> str:
+    """Return the words that are worth most."""
     return ", ".join(sorted(worth, key=lambda word: (-worth[word], word))[:TITLE_WORDS])
 
 

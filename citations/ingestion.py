@@ -16,7 +16,7 @@ from django.db.models import Case, Q, When
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from citations import adoption, conf, contexts, costs, cutting, documents, embeddings, lock, outlines, pictures, readers
+from citations import adoption, conf, contexts, costs, cutting, documents, embeddings, lock, outlines, pictures, readers, topics
 from citations.breakpoints import Embed
 from citations.chunking import Block, chunk
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError, ModelMissing, ModelServerError, SourceNotFound
@@ -196,21 +196,25 @@ class _Ingest:
         self._pause()
 
     def find_by_meaning(self) -> None:
-        """Cut where the subject changes, if the text or the cut is not what it should be, and embed what has no vector yet."""
+        """Cut where the subject changes, embed what has no vector yet, and build the levels of detail; from words, for as long as the model is away."""
+        try:
+            self._cut_and_embed()
+        except (*SETTINGS_ERRORS, ModelError):
+            outlines.refresh(self.source)
+            raise
+        self._tell_levels()
+        self.source.reach(State.READY)
+        self._tell("")
+
+    def _cut_and_embed(self) -> None:
+        """Cut anew, if the text or the cut is not what it should be, and embed."""
         self._tell("cutting")
         blocks = readers.read(self.source)
         cutter = _cutter()
         cut = Cut.MEANING if cutter else Cut.SENTENCES
         if self.source.digest != readers.digest_of(blocks) or (cutter and self.source.cut != cut):
             self._exchange(blocks, cutter, cut)
-        try:
-            self._embed()
-        except (*SETTINGS_ERRORS, ModelError):
-            outlines.refresh(self.source)  # from its words, for as long as the model is away
-            raise
-        outlines.refresh(self.source)
-        self.source.reach(State.READY)
-        self._tell("")
+        self._embed()
 
     def add_contexts(self) -> None:
         """Let the language model write a context for each chunk; each is kept as soon as it comes, and the source is found meanwhile as it is."""
@@ -236,13 +240,17 @@ class _Ingest:
             if written:
                 self._embed(quietly=True)
                 cutting.reindex(self.source)
-                outlines.refresh(self.source)
+                self._tell_levels()
         if result.failed and self.source.attempts < MAX_ATTEMPTS:
             self._write_the_others_later(result.failed)
             return
         Source.objects.filter(pk=self.source.pk).update(contexts_of=self.source.digest)
         self.source.reach(State.READY)
         self._tell("")
+
+    def _tell_levels(self) -> None:
+        if outlines.refresh(self.source).is_change:
+            topics.update(self.source)
 
     def _write_the_others_later(self, missing: int) -> None:
         error = ModelServerError(f"{missing} contexts were not written.", hint="They are tried again; the source is found as it is.")

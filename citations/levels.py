@@ -86,12 +86,10 @@ def build(pieces: Sequence[Piece], *, split: Split = sentences.split, stops: fro
     upper = [source.above(SECTION, number, nodes[first:last]) for number, (first, last) in enumerate(sections)]
     document = source.above(DOCUMENT, 0, upper)
     parents = [number for number, (first, last) in enumerate(sections) for _ in range(first, last)]
-    named = source.titles(nodes, [range(first, last) for first, last in sections])
-    chapters = source.titles(upper, [range(len(upper))])
     return [
         document.draft("", None),
-        *(node.draft(name, 0) for node, name in zip(upper, chapters, strict=True)),
-        *(node.draft(name, parent) for node, name, parent in zip(nodes, named, parents, strict=True)),
+        *(node.draft(name, 0) for node, name in zip(upper, _titles(upper), strict=True)),
+        *(node.draft(name, parent) for node, name, parent in zip(nodes, _titles(nodes), parents, strict=True)),
     ]
 
 
@@ -242,14 +240,6 @@ class _Source:
         found = [sentence for child in children for sentence in child.gist.sentences]
         return self._node(level, ordinal, places, found, [child.words for child in children], [child.digest for child in children])
 
-    def titles(self, nodes: Sequence[_Node], families: Sequence[range]) -> list[str]:
-        """Name nodes by their headings, or by the words that tell them from their siblings."""
-        named: list[str] = []
-        for family in families:
-            words = titles([nodes[place].words for place in family])
-            named += [_headings(nodes[place].pieces) or other for place, other in zip(family, words, strict=True)]
-        return named
-
     def _node(self, level: int, ordinal: int, places: Range, found: Sequence[Sentence], words: Iterable[Words], made_from: Iterable[bytes]) -> _Node:
         first, last = places
         together = Words()
@@ -296,6 +286,11 @@ def _stacked(pieces: Sequence[Piece]) -> Vectors | None:
     if any(piece.vector is None for piece in pieces):
         return None
     return np.stack([np.asarray(piece.vector, dtype=np.float32) for piece in pieces])
+
+
+def _titles(nodes: Sequence[_Node]) -> list[str]:
+    """Name nodes by their headings, or by the words that tell them from others of their level."""
+    return [_headings(node.pieces) or other for node, other in zip(nodes, titles([node.words for node in nodes]), strict=True)]
 
 
 def _headings(pieces: Sequence[Piece]) -> str:

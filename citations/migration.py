@@ -14,7 +14,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from citations import conf, embeddings, evaluation, indexing, lock
+from citations import conf, embeddings, evaluation, indexing, lock, outlines
 from citations.embeddings import Wanted
 from citations.errors import MigrationConflict
 from citations.models import Chunk, Embedding, EmbeddingSpace, SpaceState, keep_writers_out
@@ -177,6 +177,7 @@ class _Build:
             if switch(self.space):
                 self.space.refresh_from_db()
                 self._tell()
+                outlines.catch_up()
                 return True
         return False
 

@@ -2,16 +2,18 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from citations import levels, lock
 from citations.levels import Draft, Piece
-from citations.models import EmbeddingSpace, Level, Node, Source, keep_switch_out
+from citations.models import EmbeddingSpace, Level, Node, Source, State, keep_switch_out
 from citations.providers.stopwords import stop_words
 
 _PLACED = ("ordinal", "parent", "title", "text", "spans", "first", "last", "span_start", "span_end", "start", "end", "page", "last_page", "space", "vector")
@@ -24,6 +26,11 @@ class Touched(NamedTuple):
     made: int = 0
     deleted: int = 0
     moved: int = 0
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything is other than before."""
+        return bool(self.made or self.deleted or self.moved)
 
 
 def refresh(source: Source) -> Touched:
@@ -41,6 +48,23 @@ def refresh(source: Source) -> Touched:
         if space is not None and not EmbeddingSpace.objects.filter(pk=space.pk).exists():
             space = None
         return _exchange(source, drafts, space)
+
+
+def catch_up(*, seconds: float = 20) -> int:
+    """Build the trees of sources that have none in the space that is searched, as after a migration to it, for so long; returns how many are left."""
+    space = lock.locked()
+    if space is None:
+        return 0
+    own = Node.objects.filter(source=OuterRef("pk"), space=space)
+    late = Source.objects.filter(~Exists(own), state=State.READY, chunk_count__gt=0).order_by("pk")
+    deadline = monotonic() + seconds
+    for source in late:
+        if monotonic() > deadline:
+            break
+        with source.held() as mine:
+            if mine:
+                refresh(source)
+    return late.all().count()
 
 
 def of(source: Source) -> list[Node]:

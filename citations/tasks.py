@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import ChannelError, OperationalError
 
-from citations import documents, indexing, ingestion, lexical, live, lock, migration, pictures
+from citations import documents, indexing, ingestion, lexical, live, lock, migration, outlines, pictures, topics
 from citations.models import EmbeddingSpace, Source
 from transcripts.errors import KnowledgeBaseError
 
@@ -70,9 +70,11 @@ def sweep() -> None:
 
 @shared_task
 def tend() -> None:
-    """Build the index that a space has grown into, and delete what is left of replaced ones."""
+    """Build the index that a space has grown into, look after levels and topics, and delete what is left of replaced spaces."""
     if space := lock.locked():
         indexing.ensure(space)
+    if not outlines.catch_up():
+        topics.tend()
     migration.sweep_away()
     documents.prune()
     pictures.prune()

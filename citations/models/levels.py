@@ -69,6 +69,8 @@ class Topic(models.Model):
     label = models.CharField(max_length=200)
     terms = models.JSONField(default=list)
     vector = HalfVectorField()
+    size = models.PositiveIntegerField(default=0, help_text="Sections that it was last told from; another number than it has now means that some are gone.")
+    built = models.PositiveIntegerField(default=0, help_text="Sections that it had when all topics of the collection were last found.")
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

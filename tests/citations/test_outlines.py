@@ -1,10 +1,16 @@
 """Each source is told in levels of detail, kept up to date when it changes, and read again."""
 
-import pytest
+import random
 
-from citations import ingestion, outlines
+import pytest
+from pgvector import HalfVector
+
+from citations import conf, ingestion, migration, outlines
+from citations.errors import ModelServerError
 from citations.models import Chunk, Level, Node, Source
+from citations.providers.embedding import HashEmbedder
 from tests.makers import make_cues, make_video
+from transcripts.cues import Cue
 from transcripts.models import Collection
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
@@ -17,6 +23,15 @@ def indexed(collection: Collection, **about) -> Source:
     ingestion.ingest(source.pk)
     source.refresh_from_db()
     return source
+
+
+def lecture(count: int) -> list[Cue]:
+    """Make cues that speak of one subject after another, in words of its own."""
+    dice = random.Random(7)
+    subjects = [
+        [f"{''.join(dice.choices('bdfgklmnprst', k=3))}{ending}" for ending in ("or", "ane", "ight", "ely", "um", "osis", "ant", "ify")] for _ in range(12)
+    ]
+    return [Cue(start=n * 5000, end=n * 5000 + 5000, text=f"Now {' '.join(dice.choices(subjects[n * 12 // count], k=7))}, point {n}.") for n in range(count)]
 
 
 def test_an_ingest_tells_a_source_in_groups_sections_and_as_a_whole(collection: Collection) -> None:
@@ -38,3 +53,71 @@ def test_a_tree_that_is_built_again_is_the_same(collection: Collection) -> None:
     source = indexed(collection)
     count = Node.objects.count()
     assert outlines.refresh(source) == (count, 0, 0, 0)
+
+
+def as_told(source: Source) -> list[tuple]:
+    """Return all that is told of a source, but for keys."""
+    parents = dict(Node.objects.values_list("pk", "ordinal"))
+    names = ("level", "ordinal", "title", "text", "spans", "first", "last", "span_start", "span_end", "start", "end", "page", "last_page")
+    nodes = Node.objects.filter(source=source).order_by("-level", "ordinal")
+    return [(*(getattr(node, name) for name in names), parents.get(node.parent_id), bytes(node.digest), HalfVector(node.vector).to_binary()) for node in nodes]
+
+
+def test_a_change_touches_few_nodes_and_leaves_what_a_tree_built_from_scratch_would_be(collection: Collection) -> None:
+    cues = lecture(1200)
+    source = indexed(collection, cues=cues)
+    before = {node.pk: node.digest for node in Node.objects.all()}
+    cues[600] = Cue(start=cues[600].start, end=cues[600].end, text="A word about giraffes, who have long necks.")
+    make_video(collection, cues=cues)
+    ingestion.adopt()
+    source.refresh_from_db()
+    ingestion.ingest(source.pk)
+    after = {node.pk: node.digest for node in Node.objects.all()}
+    gone = before.keys() - after.keys()
+    assert 0 < len(gone) <= 12 < len(before) / 4, len(before)
+    changed = as_told(source)
+    Node.objects.all().delete()
+    outlines.refresh(source)
+    assert changed == as_told(source)
+
+
+def test_other_sources_are_not_touched(collection: Collection) -> None:
+    indexed(collection)
+    before = list(Node.objects.order_by("pk").values())
+    other = indexed(collection, key="lecture-2", cues=lecture(40))
+    other.delete()
+    assert list(Node.objects.order_by("pk").values()) == before
+
+
+def test_without_vectors_the_tree_goes_by_words(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: HashEmbedder, texts: list[str]) -> None:
+        raise ModelServerError("The server is away.")
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", fail)
+    source = indexed(collection, cues=lecture(100))
+    assert source.state == "words"
+    nodes = list(Node.objects.filter(source=source))
+    assert {node.level for node in nodes} == {1, 2, 3}
+    assert all(node.vector is None and node.space_id is None for node in nodes)
+
+
+def test_a_source_that_was_deleted_meanwhile_is_not_told(collection: Collection) -> None:
+    source = indexed(collection)
+    Source.objects.filter(pk=source.pk).delete()
+    assert outlines.refresh(source) == (0, 0, 0, 0)
+
+
+def test_a_migration_moves_the_trees_along(collection: Collection, settings) -> None:
+    source = indexed(collection, cues=lecture(100))
+    space = migration.begin(conf.EmbeddingChoice(provider="fake", model="words", dimensions=32))
+    assert migration.advance(space)
+    assert set(Node.objects.filter(source=source).values_list("space", flat=True)) == {space.pk}
+    assert {len(vector) for vector in Node.objects.values_list("vector", flat=True)} == {32}
+
+
+def test_sources_without_a_tree_get_theirs_in_time(collection: Collection) -> None:
+    source = indexed(collection)
+    told = as_told(source)
+    Node.objects.all().delete()
+    assert outlines.catch_up() == 0
+    assert as_told(source) == told
