@@ -2,11 +2,27 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from citations.views import adding, lectures, pages, search, sources
+from citations.views import adding, asking, conversing, lectures, noting, pages, quoted, search, sources
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("search/", search.show_search, name="search"),
     path("search/mark/", search.mark, name="search-mark"),
+    path("ask/", asking.ask, name="ask"),
+    path("ask/sources/", asking.show_sources, name="ask-sources"),
+    path("ask/conversations/", conversing.show_conversations, name="conversations"),
+    path("ask/<uuid:conversation_id>/", asking.show_conversation, name="conversation"),
+    path("ask/<uuid:conversation_id>/rename/", conversing.rename, name="conversation-rename"),
+    path("ask/<uuid:conversation_id>/delete/", conversing.delete, name="conversation-delete"),
+    path("ask/<uuid:conversation_id>/export/<slug:form>/", conversing.export, name="conversation-export"),
+    path("ask/answers/<uuid:answer_id>/", asking.show_answer, name="answer"),
+    path("ask/answers/<uuid:answer_id>/again/", asking.again, name="answer-again"),
+    path("ask/answers/<uuid:answer_id>/rate/", conversing.rate, name="answer-rate"),
+    path("ask/answers/<uuid:answer_id>/note/", conversing.keep, name="answer-note"),
+    path("ask/citations/<uuid:quotation_id>/", quoted.show_quotation, name="quotation"),
+    path("notes/", noting.show_notes, name="notes"),
+    path("notes/add/", noting.add, name="note-add"),
+    path("notes/<uuid:note_id>/", noting.change, name="note"),
+    path("notes/<uuid:note_id>/delete/", noting.delete, name="note-delete"),
     path("sources/", sources.show_sources, name="sources"),
     path("sources/events/", sources.source_events, name="source-events"),
     path("sources/add/", adding.add, name="source-add"),

@@ -1,12 +1,13 @@
 """How places, scores and states are written in pages."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
 from django import template
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html, format_html_join, linebreaks
+from django.utils.safestring import SafeString, mark_safe
 
 from citations.models import Kind
 from transcripts.timecodes import clock
@@ -72,3 +73,18 @@ def percent(share: float) -> int:
 def kind_name(kind: str) -> str:
     """Write a kind of source as people call it."""
     return str(Kind(kind).label) if kind in Kind.values else kind
+
+
+_LINK = re.compile(r"\[((?:\\.|[^\[\]\\\n]){1,500})\]\(((?:https?://|/)[^\s()<>\"]{1,2000})\)")
+_STRONG = re.compile(r"\*\*([^*\n]{1,1000})\*\*")
+_HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+@register.filter
+def written(text: str) -> SafeString:
+    """Escape a note and show its links, its headings and what is strong; a whole parser of Markdown can be kept busy for hours by a text made for it."""
+    shown = str(escape(text))
+    for pattern, told in ((_HEADING, r"<strong>\1</strong>"), (_STRONG, r"<strong>\1</strong>"), (_LINK, r'<a href="\2">\1</a>'), (_ESCAPED, r"\1")):
+        shown = pattern.sub(told, shown)
+    return mark_safe(linebreaks(shown))  # escaped before any tag is put in

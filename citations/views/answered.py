@@ -1,0 +1,57 @@
+"""Answers as pages show them: each claim beside the quotes that it stands on, whether they are just being told or were kept."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from citations.records import Record
+from citations.replies import Claim, Quote
+
+# How an answer's confidence is called, from which share on.
+CONFIDENCES: Final = ((0.75, "high"), (0.45, "middling"), (0.0, "low"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A claim and what it stands on; ``language`` of one that is quoted word for word."""
+
+    text: str
+    quotes: tuple[Quote, ...] = ()
+    is_supported: bool = True
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An answer that was kept; ``confidence`` in a word, empty where none is known."""
+
+    answer: Record
+    claims: tuple[Said, ...]
+    confidence: str = ""
+
+
+def shown(records: Iterable[Record]) -> list[Shown]:
+    """Return answers as they are shown."""
+    return [_shown(record) for record in records]
+
+
+def said(claim: Claim, quotes: Mapping[int, Quote], *, is_quoted: bool = False) -> Said:
+    """Return a claim with its quotes out of those that were told until now, by number; ``is_quoted`` says that answers are the sources' own sentences."""
+    found = tuple(quotes[number] for number in claim.citations if number in quotes)
+    language = found[0].origin.language if found and is_quoted else ""
+    return Said(text=claim.text, quotes=found, is_supported=claim.is_supported, language=language)
+
+
+def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
+    """Return quotes by their numbers."""
+    return {one.number: one for one in quotes}
+
+
+def _shown(record: Record) -> Shown:
+    quotes = by_number(record.quotes)
+    claims = tuple(said(claim, quotes, is_quoted=not record.model) for claim in record.claims)
+    return Shown(answer=record, claims=claims, confidence=_named(record.confidence))
+
+
+def _named(share: float | None) -> str:
+    return "" if share is None else next(name for least, name in CONFIDENCES if share >= least)

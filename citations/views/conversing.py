@@ -1,0 +1,91 @@
+"""What can be done with a conversation and its answers beside asking: the list, another name, a file, feedback, a note, an end."""
+
+from typing import Final
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from citations import conversations, exports, notes, records
+from citations.errors import ConversationNotFound
+from citations.models import Answer
+from citations.records import Record
+from citations.views.asking_forms import AskForm, rating
+from citations.views.lecture_forms import number_of
+from citations.views.noting import address_of
+from transcripts.views.requests import PageRequest, done, fragment
+
+PAGE: Final = 30  # conversations on a page of the list
+PRINTED: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"  # of the page to print, which brings its style along
+
+
+@require_safe
+def show_conversations(request: PageRequest) -> HttpResponse:
+    """List the caller's conversations, the latest first."""
+    offset = number_of(request.GET.get("offset", "")) or 0
+    page = conversations.list_conversations(request.reach, request.user, offset=offset, limit=PAGE)
+    return render(request, "citations/conversations.html", {"page": page, "offset": offset})
+
+
+@require_POST
+def rename(request: PageRequest, conversation_id: UUID) -> HttpResponse:
+    """Give a conversation another title."""
+    conversation = conversations.find(request.reach, request.user, conversation_id)
+    conversations.rename(conversation, request.POST.get("title", ""))
+    return redirect("conversation", conversation_id=conversation_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
+    """Ask, then delete a conversation."""
+    conversation = conversations.find(request.reach, request.user, conversation_id)
+    if request.method != "POST":
+        return render(request, "citations/delete_conversation.html", {"conversation": conversation, "count": conversation.answers.count()})
+    conversations.delete(conversation)
+    return done(request, f"“{conversation.title}” was deleted.", "ask")
+
+
+@require_safe
+def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpResponse:
+    """Give a conversation as a file; the page to print is shown."""
+    conversation = conversations.find(request.reach, request.user, conversation_id)
+    if form not in exports.Form:
+        raise ConversationNotFound(f"A conversation is not written as “{form}”.", hint="There are: " + ", ".join(exports.Form) + ".")
+    made = exports.export(request.reach, conversation, exports.Form(form))
+    response = HttpResponse(made.text, content_type=made.media_type)
+    if form == exports.Form.HTML:
+        response["Content-Security-Policy"] = PRINTED
+    response["Content-Disposition"] = content_disposition_header(form != exports.Form.HTML, made.name) or "inline"
+    return response
+
+
+@require_POST
+def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
+    """Mark an answer as helpful or not, or take that back."""
+    answer = conversations.find_answer(request.reach, request.user, answer_id)
+    conversations.rate(answer, rating(request.POST.get("rating", "")))
+    if not request.htmx:
+        return _back(answer)
+    return fragment(request, "citations/_feedback.html", {"answer": _record(request, answer), "is_new": True})
+
+
+@require_POST
+def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
+    """Keep an answer as a note beside the sources of its collection, or of the one that is named."""
+    request.caller.require_write()
+    answer = conversations.find_answer(request.reach, request.user, answer_id)
+    note = notes.pin_answer(request.reach, request.user, answer, collection=AskForm(request.POST).shelf())
+    if not request.htmx:
+        return redirect(address_of(note))
+    return fragment(request, "citations/_answer_note.html", {"answer": _record(request, answer), "saved": note})
+
+
+def _record(request: PageRequest, answer: Answer) -> Record:
+    return records.read(request.reach, [answer])[0]
+
+
+def _back(answer: Answer) -> HttpResponse:
+    return redirect(f"{reverse('conversation', args=(answer.conversation.uuid,))}#answer-{answer.uuid}")
