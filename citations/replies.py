@@ -112,7 +112,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """How an answer was made. ``tokens``: asked, cached, stored, answered."""
+    """How an answer was made. ``tokens``: asked, cached, stored, answered. ``signs``: of each part, what speaks for an answer being there, by name."""
 
     route: Route
     evidence: tuple[Evidence, ...] = ()
@@ -120,6 +120,7 @@ class Trace:
     stages: tuple[Stage, ...] = ()
     tokens: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    signs: tuple[Mapping[str, float], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it to be stored and shown; passages by their place and beginning, not in full."""
@@ -131,6 +132,7 @@ class Trace:
             "stages": [{"name": one.name, "milliseconds": round(one.milliseconds, 2), "count": one.count, "note": one.note} for one in self.stages],
             "tokens": dict(self.tokens),
             "notes": list(self.notes),
+            "signs": [{name: round(value, 4) for name, value in one.items()} for one in self.signs],
         }
 
 

@@ -6,7 +6,7 @@ from time import perf_counter
 
 from django.contrib.auth.models import User
 
-from citations import conf, leveled, lock, routing, synthesis
+from citations import conf, confidence, leveled, lock, retrieval, routing, synthesis
 from citations.answering import authors
 from citations.answering.following import rewritten
 from citations.answering.run import GROUND, RETRIEVE, ROUTE, WRITE, Asked, Run
@@ -65,7 +65,7 @@ def _events(asked: Asked) -> Iterator[Event]:
     run.take(_retrieved(run))
     yield Progress(stage=WRITE)
     started = perf_counter()
-    yield from authors.write(run, llm, rate=_rate())
+    yield from authors.write(run, llm, rate=_rate(run))
     writing = (perf_counter() - started) * 1000 - run.proof.milliseconds
     run.stages += [Stage(name=WRITE, milliseconds=writing, count=len(run.claims)), _grounded(run)]
     yield Finished(reply=_reply(run))
@@ -104,24 +104,29 @@ def _embedder() -> Embedder | None:
         return None
 
 
-def _rate() -> synthesis.Rate | None:
-    """Return what says how near sentences are to a question; None where a person would wait for it."""
-    embedder = _embedder()
-    if embedder is None:
-        return None
-    made = embedder
+def _rate(run: Run) -> synthesis.Rate | None:
+    """Return what says how near sentences are to a question; None where a person would wait for it. Its failure costs no answer."""
+    made = _embedder()
 
-    def rate(question: str, sentences: Sequence[str]) -> Sequence[float]:
-        vectors = made.embed_documents(list(sentences)) @ made.embed_query(question)
+    def rate(question: str, sentences: Sequence[str]) -> Sequence[float] | None:
+        if made is None:
+            return None
+        try:
+            vectors = made.embed_documents(list(sentences)) @ made.embed_query(question)
+        except ModelError as error:
+            run.notes.append(f"Sentences were chosen by their words: {error.message}")
+            return None
+        run.knows_meaning = made.model == confidence.model()
         return [float(one) for one in vectors]
 
-    return rate
+    return rate if made else None
 
 
 def _retrieved(run: Run) -> Iterator[Evidence]:
     for number, part in enumerate(run.route.parts):
         found = leveled.find(run.asked.scope, part, wanted=run.asked.wanted, limit=LIMIT, user=run.asked.user)
         run.stages += found.stages
+        run.is_fused = lock.active() is not None and not any(one.name == retrieval.RERANK for one in found.stages)
         run.notes += found.notes
         yield from (replace(one, part=number) for one in found.evidence)
 
@@ -169,5 +174,6 @@ def _trace(run: Run) -> Trace:
         checks=tuple(run.proof.checks),
         stages=tuple(run.stages),
         tokens=run.tokens,
+        signs=tuple(run.signs),
         notes=tuple(dict.fromkeys(run.notes)),
     )

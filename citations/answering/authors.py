@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from citations import conf, synthesis
+from citations import conf, confidence, synthesis
 from citations.answering.run import GROUND, Run
 from citations.errors import ModelError
 from citations.providers.llm import Llm, Usage
@@ -15,6 +15,7 @@ ECHOED = 0.5  # share of its words that a remark on what is missing has to have 
 def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
     """Write the answer, telling each claim when it is checked. Where a language model fails before it has said anything, the sources speak."""
     extracts = synthesis.extract(run.route.parts, run.evidence, rate=rate)
+    run.signs = [_known(run, extract) for extract in extracts]
     if llm is not None and run.evidence:
         try:
             yield from _by_model(run, llm)
@@ -26,8 +27,17 @@ def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
             return
     run.model = ""
     yield Progress(stage=GROUND)
-    for extract in extracts:
-        yield from _extracted(run, extract)
+    for place, extract in enumerate(extracts):
+        if confidence.is_answered(run.signs[place]):
+            yield from _extracted(run, extract, sure=confidence.estimate(run.signs[place]))
+        else:
+            run.missing.append(extract.part.text)
+
+
+def _known(run: Run, extract: Extract) -> dict[str, float]:
+    """Return the signs that are measured as they were when confidence was calibrated."""
+    strange = (() if run.is_fused else confidence.FUSED) + (() if run.knows_meaning else confidence.NEAR)
+    return {name: value for name, value in extract.signs.as_numbers().items() if name not in strange}
 
 
 def _failed(llm: Llm, error: ModelError, *, was_cut: bool) -> str:
@@ -38,8 +48,9 @@ def _failed(llm: Llm, error: ModelError, *, was_cut: bool) -> str:
 # The sources themselves
 
 
-def _extracted(run: Run, extract: Extract) -> Iterator[Event]:
+def _extracted(run: Run, extract: Extract, *, sure: float) -> Iterator[Event]:
     told = 0
+    run.confidence = sure if run.confidence is None else run.confidence
     for pick in extract.picks:
         known = len(run.proof.quotes)
         place = run.proof.look_up(Cited(quote=pick.text, passage=pick.evidence.number))
@@ -68,6 +79,14 @@ def _by_model(run: Run, llm: Llm) -> Iterator[Event]:
         if any(one.is_supported for one in (*run.claims, *waiting)):
             yield from (run.tell(one, known=known) for one in waiting)
             waiting = []
+    run.confidence = _sure(run)
+
+
+def _sure(run: Run) -> float | None:
+    """Return the confidence in the first citation: that of the part whose passage it is from, by how many of the model's quotes were true."""
+    cited = [check.number > 0 for check in run.proof.checks]
+    first = next((run.evidence[check.evidence - 1].part for check in run.proof.checks if check.number == 1 and check.evidence), 0)
+    return confidence.estimate(run.signs[first], proven=sum(cited) / len(cited)) if any(cited) else None
 
 
 def _count(run: Run, usage: Usage) -> None:

@@ -32,7 +32,11 @@ class Asked:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """What is known so far. ``missing`` are the questions that stay without an answer, ``was_cut`` whether the language model broke off."""
+    """What is known so far. ``missing`` are the questions that stay without an answer, ``was_cut`` whether the language model broke off.
+
+    ``signs`` speak for an answer to each part. ``is_fused``: passages have the scores of a search by words and meaning; ``knows_meaning``: sentences were
+    rated by the model that confidence was calibrated with.
+    """
 
     asked: Asked
     asked_as: str = ""
@@ -43,6 +47,9 @@ class Run:
     missing: list[str] = field(default_factory=list)
     was_cut: bool = False
     confidence: float | None = None
+    signs: list[dict[str, float]] = field(default_factory=list)
+    knows_meaning: bool = False
+    is_fused: bool = False
     model: str = ""
     tokens: dict[str, int] = field(default_factory=dict)
     stages: list[Stage] = field(default_factory=list)

@@ -10,8 +10,8 @@ from citations.replies import Breadth, Evidence, Part
 from citations.sentences import Span, split
 from citations.synthesis.wording import covered, stems
 
-Rate = Callable[[str, Sequence[str]], Sequence[float]]
-"""How near each sentence is to a question, -1 to 1."""
+Rate = Callable[[str, Sequence[str]], Sequence[float] | None]
+"""How near each sentence is to a question, -1 to 1; None where that cannot be told."""
 
 MOST: Final = {Breadth.SPECIFIC: 3, Breadth.BROAD: 6}  # sentences of an answer to one question
 LOOKED_AT: Final = {Breadth.SPECIFIC: 6, Breadth.BROAD: 12}  # passages, best first
