@@ -111,7 +111,7 @@ def _alone(collection: int) -> None:
 
 
 def _count(sections: int) -> int:
-    return min(MOST, max(2, round(math.sqrt(sections / 2))))
+    return min(MOST, max(2, round(math.sqrt(sections))))
 
 
 def _is_due(collection: Collection, space: EmbeddingSpace) -> bool:
