@@ -1,7 +1,8 @@
 """What `kb tui` shows: the library, or a collection of it, as the notebook that the terminal interface asks for."""
 
 import contextlib
-from collections.abc import Generator, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from citations import conversations, records, sources
 from citations.filters import Filter
-from citations.models import Conversation, Source
+from citations.models import Conversation, Source, State
 from citations.passages import Locator, Origin
 from citations.records import Record
 from citations.replies import Event
@@ -32,10 +33,13 @@ EARLIER: Final = 50  # conversations that are offered
 
 
 class LibraryNotebook:
-    """All that a scope may read, or one collection. Conversations are those of whoever has the machine itself."""
+    """All that a scope may read, or one collection. Conversations are those of whoever has the machine itself.
 
-    def __init__(self, scope: Scope, *, collection: str = "") -> None:
-        shelf = library.find_collection(scope, collection) if collection else None
+    The scope is asked for anew each time: collections come and go while the interface is open.
+    """
+
+    def __init__(self, scope: Callable[[], Scope], *, collection: str = "") -> None:
+        shelf = library.find_collection(scope(), collection) if collection else None
         self._scope = scope
         self._slug = shelf.slug if shelf else ""
         self._adder = Adder(collection=self._slug)
@@ -46,8 +50,8 @@ class LibraryNotebook:
         """Return the newest sources in whose title, author or id all of the words occur."""
         with _released():
             wanted = Filter(collections=(self._slug,) if self._slug else ())
-            found = sources.list_sources(self._scope, wanted, words=words, limit=MOST)
-            return Shelf(sources=tuple(map(_listed, found.sources)), total=found.total, unfinished=found.counts.unfinished)
+            found = sources.list_sources(self._scope(), wanted, words=words, limit=MOST)
+            return Shelf(sources=_listed(found.sources), total=found.total, unfinished=found.counts.unfinished)
 
     def add(self, what: str) -> str:
         """Add an address, a file or a folder, in a process of its own; return what became of it."""
@@ -57,8 +61,8 @@ class LibraryNotebook:
         """Answer the next question of the conversation; another choice of sources begins another conversation."""
         with _released():
             if self._conversation is None or set(self._conversation.sources) != {*sources}:
-                self._conversation = conversations.begin(self._scope, None, collection=self._slug, sources=sources)
-            yield from conversations.ask(self._scope, None, self._conversation, question)
+                self._conversation = conversations.begin(self._scope(), None, collection=self._slug, sources=sources)
+            yield from conversations.ask(self._scope(), None, self._conversation, question)
 
     def begin_anew(self) -> None:
         """Let the next question begin another conversation."""
@@ -67,14 +71,14 @@ class LibraryNotebook:
     def earlier(self) -> tuple[Earlier, ...]:
         """Return the latest conversations in which something was asked."""
         with _released():
-            found = conversations.list_conversations(self._scope, None, collection=self._slug, limit=EARLIER)
+            found = conversations.list_conversations(self._scope(), None, collection=self._slug, limit=EARLIER)
             return tuple(_earlier(one) for one in found.conversations if one.title)
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
         """Go on with a conversation; return what was answered in it."""
         with _released():
-            self._conversation = conversations.find(self._scope, None, conversation)
-            return tuple(map(turn_of, records.of(self._scope, self._conversation)))
+            self._conversation = conversations.find(self._scope(), None, conversation)
+            return tuple(map(turn_of, records.of(self._scope(), self._conversation)))
 
     def links(self, place: Place) -> tuple[Link, ...]:
         """Return this site's page of a place where a server runs, YouTube's for its videos, and else the page that `kb serve` would show."""
@@ -113,13 +117,19 @@ def _near(one: Mapping[str, Any], index: int) -> Place:
     return Place(label=chr(ord("a") + index % 26), origin=origin, locator=locator, text=one["text"], heading=one["heading"], link=one["link"])
 
 
-def _listed(one: Source) -> Listed:
+def _listed(found: Sequence[Source]) -> tuple[Listed, ...]:
+    titles = Counter(one.title for one in found)
+    return tuple(_row(one, mark=one.language if titles[one.title] > 1 else "") for one in found)
+
+
+def _row(one: Source, *, mark: str) -> Listed:
     is_busy = bool(one.step and one.total and not one.error)
     return Listed(
         id=str(one.uuid),
         title=one.title,
+        mark=mark,
         about=" · ".join(part for part in (one.get_kind_display(), one.author, one.language, findings.state(one)) if part),
-        is_ready=not one.run_after and one.state in ("ready", "words") and not is_busy,
+        is_ready=one.state in (State.WORDS, State.READY),
         progress=f"{one.step} {one.percent} %" if is_busy else "",
         problem=f"{one.error} {one.hint}".strip() if one.error else "",
     )

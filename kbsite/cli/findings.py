@@ -31,7 +31,7 @@ def passage(one: Passage) -> dict[str, Any]:
         "last_page": locator.last_page,
         "timestamp_link": one.timestamp_link,
         "score": one.score,
-        "link": _absolute(one.link),
+        "link": absolute(one.link),
         "channel": origin.author,
         "collection": origin.collection,
         "language": origin.language,
@@ -136,6 +136,11 @@ def place(locator: Locator) -> str:
     return ""
 
 
+def absolute(link: str) -> str:
+    """Return the whole address of a page of this site; other addresses stay as they are."""
+    return f"{public_url()}{link}" if link.startswith("/") else link
+
+
 def _by_source(passages: Sequence[Passage]) -> list[list[Passage]]:
     groups: dict[Any, list[Passage]] = {}
     for one in passages:
@@ -157,7 +162,7 @@ def _print_passage(one: Passage, rank: int) -> None:
     out().print(heading + Text(f"  {one.score:.2f}  {printable(one.timestamp_link)}", style="dim"), soft_wrap=True)
     out().print(text, soft_wrap=not out().is_terminal)
     for twin in one.also:
-        say(f"    also said in “{twin.origin.title}” {place(twin.locator)}  {_absolute(twin.link)}", "dim")
+        say(f"    also said in “{twin.origin.title}” {place(twin.locator)}  {absolute(twin.link)}", "dim")
     say("")
 
 
@@ -188,7 +193,7 @@ def _terms(how: Explanation) -> str:
 
 def _twin(one: Twin) -> dict[str, Any]:
     where = {"start": _seconds(one.locator.start), "end": _seconds(one.locator.end), "page": one.locator.page}
-    return {"source_id": str(one.origin.id), "title": one.origin.title, **where, "link": _absolute(one.link), "similarity": one.similarity}
+    return {"source_id": str(one.origin.id), "title": one.origin.title, **where, "link": absolute(one.link), "similarity": one.similarity}
 
 
 def _number(value: float | None, digits: int) -> str:
@@ -201,7 +206,3 @@ def _rank(value: int | None) -> str:
 
 def _seconds(milliseconds: int | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000
-
-
-def _absolute(link: str) -> str:
-    return f"{public_url()}{link}" if link.startswith("/") else link

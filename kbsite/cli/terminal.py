@@ -99,6 +99,12 @@ def confirm(question: str, *, yes: bool) -> None:
         typer.confirm(printable(question), abort=True, err=True)
 
 
+def check_terminal() -> None:
+    """Raise ``InvalidInput`` where nobody could see a screen, or type on it."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InvalidInput("This needs a terminal.", hint="Run it in one, without redirections; `kb ask` answers anywhere.")
+
+
 def printable(text: str) -> str:
     """Return text without what a terminal would obey; line breaks and tabs stay."""
     return text if text.isprintable() else "".join(mark for mark in text if mark.isprintable() or mark in "\n\t")

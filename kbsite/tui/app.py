@@ -12,6 +12,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.events import Key
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.worker import get_current_worker
 
@@ -98,6 +99,7 @@ class CuebaseApp(App[None]):
         self._words = ""
         self._adding: list[str] = []
         self._answering = False
+        self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Yield the panels."""
@@ -219,7 +221,9 @@ class CuebaseApp(App[None]):
             self.query_one(Details).show_note(printable(message.problem))
         else:
             self._show_shelf(message.shelf)
-        self.set_timer(BUSY_SECONDS if self._adding or message.shelf.unfinished else IDLE_SECONDS, self._look)
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(BUSY_SECONDS if self._adding or message.shelf.unfinished else IDLE_SECONDS, self._look)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Show the source under the cursor, while the cursor is there."""
@@ -353,7 +357,7 @@ class CuebaseApp(App[None]):
     def _tell_title(self) -> None:
         count = len(self.query_one(Sources).ticked)
         asked = f"{count} ticked source{'' if count == 1 else 's'}" if count else "all sources"
-        adding = f" · adding {self._adding[-1]} …" if self._adding else ""
+        adding = f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …" if self._adding else ""
         self.query_one("#title", Static).update(printable(f"Cuebase · {self._notebook.name} · asking {asked}{adding}"))
 
 

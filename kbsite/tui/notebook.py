@@ -15,6 +15,7 @@ class Listed:
 
     id: str
     title: str
+    mark: str = ""  # tells it from others of the same title, such as its language
     about: str = ""  # what it is, and how far it is found
     is_ready: bool = True
     progress: str = ""  # "embed 40 %", while it is being indexed

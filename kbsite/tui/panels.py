@@ -1,5 +1,6 @@
 """The three panels: the sources with their boxes, the conversation, the details of what is chosen."""
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -178,14 +179,14 @@ class Details(VerticalScroll):
     def show_place(self, place: Place, links: Sequence[Link]) -> None:
         """Show a quote within what stands around it, where that is, and what opens it."""
         origin = place.origin
-        about = " · ".join(part for part in (where(place.locator), printable(place.heading), printable(origin.author)) if part)
         around = Content.assemble(
-            Content.styled(f"…{printable(place.before)}" if place.before else "", "dim"),
-            Content.styled(printable(place.text), "bold"),
-            Content.styled(f"{printable(place.behind)}…" if place.behind else "", "dim"),
+            Content.styled(f"…{_flat(place.before)}" if place.before else "", "dim"),
+            Content.styled(_flat(place.text), "bold"),
+            Content.styled(f"{_flat(place.behind)}…" if place.behind else "", "dim"),
         )
-        head = Content.styled(f"[{place.label}] {printable(origin.title)}", "bold $primary")
-        self._show([head, Content.styled(about, "dim"), around, *(Content.styled(f"{link.label}: {link.url}", "dim") for link in links)])
+        head = Content.styled(f"[{place.label}] {_flat(origin.title)}", "bold $primary") + Content.styled(f"  {where(place.locator)}", "dim")
+        about = Content.styled(" · ".join(part for part in (_flat(place.heading), _flat(origin.author)) if part), "dim")
+        self._show([head, around, *(Content.styled(f"{link.label}: {link.url}", "dim") for link in links), about])
 
     def show_source(self, one: Listed) -> None:
         """Show a source's title in full, how far it is indexed, and what went wrong."""
@@ -205,9 +206,14 @@ class Details(VerticalScroll):
         self.scroll_home(animate=False)
 
 
+def _flat(text: str) -> str:
+    """Return text as one paragraph; blanks at its ends stay, for they stand between it and what it is put beside."""
+    return re.sub(r"\s+", " ", printable(text))
+
+
 def _row(one: Listed, *, is_ticked: bool) -> Content:
     box = Content.styled("[x] " if is_ticked else "[ ] ", "bold" if is_ticked else "dim")
-    title = Content(printable(one.title).replace("\n", " "))
+    title = Content(_flat(one.title)) if not one.mark else Content.styled(f"{_flat(one.mark)} ", "dim") + Content(_flat(one.title))
     if one.problem:
         return box + Content.styled("! ", "$error") + title
     if one.progress:

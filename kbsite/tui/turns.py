@@ -8,14 +8,8 @@ from textual.content import Content
 
 from citations.replies import Claim, Claimed, Event, Finished, Outcome, Progress, Reply
 from kbsite.tui.places import Place, cited, near, where
+from kbsite.tui.stages import told
 
-STAGES = {
-    "route": "Reading the question",
-    "retrieve": "Looking for passages",
-    "rerank": "Ordering them",
-    "write": "Writing",
-    "ground": "Checking every quote",
-}
 NEAREST_SHOWN = 140  # characters of a passage that came near
 
 
@@ -80,7 +74,7 @@ def written(turn: Turn, chosen: Place | None = None) -> Content:
     elif turn.problem:
         parts.append(Content.styled(printable(turn.problem), "$error") + Content.styled(f"\n{printable(turn.hint)}" if turn.hint else "", "dim"))
     else:
-        parts.append(Content.styled(f"{STAGES.get(turn.stage, turn.stage.capitalize())} …", "dim italic"))
+        parts.append(Content.styled(told(turn.stage), "dim italic"))
     return Content("\n").join(parts)
 
 

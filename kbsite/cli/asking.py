@@ -1,0 +1,157 @@
+"""What `kb ask` does: a question is answered as it is written, each claim with the numbers of its citations, and these with their places below."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.text import Text
+
+from citations import conversations
+from citations.errors import ConversationNotFound
+from citations.models import Conversation
+from citations.passages import Locator, Origin
+from citations.replies import Claim, Claimed, Event, Evidence, Finished, Outcome, Progress, Quote, Reply
+from kbsite.cli.findings import absolute, place
+from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
+from kbsite.tui.stages import told
+from transcripts.errors import KnowledgeBaseError
+from transcripts.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What is asked, and how the answer is shown."""
+
+    sources: tuple[str, ...] = ()
+    collection: str = ""
+    follow_up: bool = False
+    with_trace: bool = False
+    as_json: bool = False
+
+
+def ask(scope: Scope, question: str, wishes: Wishes) -> None:
+    """Answer and print. Raises what ``conversations.begin`` and ``conversations.ask`` raise."""
+    conversation = _latest(scope, wishes) if wishes.follow_up else _begin(scope, wishes)
+    reply = _told(conversations.ask(scope, None, conversation, question), is_quiet=wishes.as_json)
+    if wishes.as_json:
+        print_json({"conversation": str(conversation.uuid), **as_json(reply, with_trace=wishes.with_trace)})
+        return
+    _print_end(reply)
+    if wishes.with_trace:
+        _print_trace(reply)
+
+
+def as_json(reply: Reply, *, with_trace: bool = False) -> dict[str, Any]:
+    """Return an answer for programs; times in seconds."""
+    found = {
+        "question": reply.question,
+        "asked_as": reply.asked_as,
+        "outcome": reply.outcome,
+        "claims": [asdict(claim) for claim in reply.claims],
+        "citations": [_citation(quote) for quote in reply.quotes],
+        "nearest": [_near(one) for one in reply.nearest],
+        "note": reply.note,
+        "confidence": reply.confidence,
+        "model": reply.model,
+        "milliseconds": round(reply.milliseconds, 1),
+    }
+    return {**found, "trace": reply.trace.as_json()} if with_trace else found
+
+
+def _begin(scope: Scope, wishes: Wishes) -> Conversation:
+    return conversations.begin(scope, None, collection=wishes.collection, sources=wishes.sources)
+
+
+def _latest(scope: Scope, wishes: Wishes) -> Conversation:
+    found = conversations.list_conversations(scope, None, collection=wishes.collection, limit=1).conversations
+    if not found:
+        raise ConversationNotFound("Nothing was asked yet that a question could follow.", hint="Ask without --follow-up.")
+    return found[0]
+
+
+def _told(events: Iterable[Event], *, is_quiet: bool) -> Reply:
+    """Print what is told as it comes, unless it is to be quiet; return the whole answer."""
+    shown = events if is_quiet else _shown(events)
+    reply = next((event.reply for event in shown if isinstance(event, Finished)), None)
+    if reply is None:
+        raise KnowledgeBaseError("The answer has no end.", hint="Ask again.")
+    return reply
+
+
+def _shown(events: Iterable[Event]) -> Iterator[Event]:
+    with err().status("") as status:
+        for event in events:
+            match event:
+                case Progress(stage=stage):
+                    status.update(told(stage))
+                case Claimed(claim=claim):
+                    _print_claim(claim)
+            yield event
+
+
+def _print_claim(claim: Claim) -> None:
+    marks = "".join(f" [{number}]" for number in claim.citations)
+    text = Text(printable(claim.text)) + Text(marks, style="bold cyan")
+    out().print(text if claim.is_supported else text + Text(" (not supported by the sources)", style="yellow"), soft_wrap=not out().is_terminal)
+
+
+def _print_end(reply: Reply) -> None:
+    if reply.note:
+        say(reply.note, "yellow" if reply.outcome is Outcome.REFUSED else "dim")
+    for quote in reply.quotes:
+        say("")
+        _print_place(f"[{quote.number}]", quote.origin, quote.locator, quote.text, quote.link)
+    for one in reply.nearest:
+        say("")
+        _print_place("nearest", one.origin, one.locator, one.text, one.link)
+    about = [reply.model or "the sources’ own words", f"{reply.milliseconds / 1000:.1f} s"]
+    if reply.confidence is not None:
+        about.insert(0, f"confidence {reply.confidence:.0%}")
+    note(" · ".join(about))
+
+
+def _print_place(label: str, origin: Origin, locator: Locator, text: str, link: str) -> None:
+    head = Text(f"{label} ", style="bold cyan") + Text(printable(origin.title), style="bold") + Text(f" {place(locator)}", style="cyan")
+    out().print(head, soft_wrap=True)
+    say(f"“{' '.join(text.split())}”")
+    say(absolute(link), "dim")
+
+
+def _print_trace(reply: Reply) -> None:
+    trace = reply.trace
+    table(("Question", "Kind"), [(part.text, part.breadth) for part in trace.route.parts], title=f"\nQuestions, decided by {trace.route.by}")
+    rows = [(one.name, f"{one.milliseconds:.1f}", one.count or "", one.note) for one in trace.stages]
+    table(("Stage", "ms", "Count", ""), rows, title=f"\nStages, {reply.milliseconds:.1f} ms in all")
+    passages = [(one.number, one.level, f"{one.score:.2f}", one.origin.title, place(one.locator)) for one in trace.evidence]
+    table(("#", "Level", "Score", "Source", "Place"), passages, title="\nPassages (level 0 a chunk, 1 paragraphs, 2 a section, 3 a document)")
+    checks = [(one.verdict, f"[{one.number}]" if one.number else "–", one.quote) for one in trace.checks]
+    table(("Verdict", "Citation", "Quote"), checks, title="\nQuotes, checked word for word", empty="No quote was checked.")
+    if trace.tokens:
+        say("Tokens: " + ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items()), "dim")
+    for sentence in trace.notes:
+        note(sentence)
+
+
+def _citation(quote: Quote) -> dict[str, Any]:
+    about = _place(quote.origin, quote.locator, quote.text, heading=quote.heading, link=quote.link)
+    return {"number": quote.number, "id": str(quote.id) if quote.id else None, **about}
+
+
+def _near(one: Evidence) -> dict[str, Any]:
+    return {**_place(one.origin, one.locator, one.text, heading=one.heading, link=one.link), "score": one.score, "level": one.level}
+
+
+def _place(origin: Origin, locator: Locator, text: str, *, heading: str, link: str) -> dict[str, Any]:
+    return {
+        "source_id": str(origin.id),
+        "title": origin.title,
+        "kind": origin.kind,
+        "video": origin.key or None,
+        "text": text,
+        "start": None if locator.start is None else locator.start / 1000,
+        "end": None if locator.end is None else locator.end / 1000,
+        "page": locator.page,
+        "last_page": locator.last_page,
+        "heading": heading,
+        "link": absolute(link),
+    }
