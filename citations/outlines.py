@@ -2,6 +2,7 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from citations.levels import Draft, Piece
 from citations.models import EmbeddingSpace, Level, Node, Source, State, keep_switch_out
 from citations.providers.stopwords import stop_words
 
+MOST_PARTS = 200  # that an outline shows
 _PLACED = ("ordinal", "parent", "title", "text", "spans", "first", "last", "span_start", "span_end", "start", "end", "page", "last_page", "space", "vector")
 
 
@@ -70,6 +72,23 @@ def catch_up(*, seconds: float = 20) -> int:
 def of(source: Source) -> list[Node]:
     """Return the nodes of a source, the document first, then its sections, then their groups; without vectors."""
     return list(Node.objects.filter(source=source).defer("vector", "digest").order_by("-level", "ordinal"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """A source at a glance: the whole, its sections (of a short one the groups of its only section), and how many more there are."""
+
+    whole: Node | None = None
+    parts: tuple[Node, ...] = ()
+    more: int = 0
+
+
+def outline(source: Source) -> Outline:
+    """Return the outline of a source, empty where it has no tree yet."""
+    level = Level.SECTION if Node.objects.filter(source=source, level=Level.SECTION).count() > 1 else Level.GROUP
+    nodes = Node.objects.filter(source=source, level__in=(Level.DOCUMENT, level)).defer("vector", "digest").order_by("-level", "ordinal")
+    found = list(nodes[: MOST_PARTS + 1])
+    return Outline(whole=found[0], parts=tuple(found[1:]), more=nodes.count() - len(found)) if found else Outline()
 
 
 # What a tree is made from

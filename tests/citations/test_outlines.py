@@ -3,13 +3,16 @@
 import random
 
 import pytest
+from django.test import Client
+from django.utils.html import escape
 from pgvector import HalfVector
 
 from citations import conf, ingestion, migration, outlines
 from citations.errors import ModelServerError
 from citations.models import Chunk, Level, Node, Source
 from citations.providers.embedding import HashEmbedder
-from tests.makers import make_cues, make_video
+from citations.readers.pages import ReadPage
+from tests.makers import make_cues, make_paper, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection
 
@@ -121,3 +124,30 @@ def test_sources_without_a_tree_get_theirs_in_time(collection: Collection) -> No
     Node.objects.all().delete()
     assert outlines.catch_up() == 0
     assert as_told(source) == told
+
+
+def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(page: Client, collection: Collection) -> None:
+    source = indexed(collection, cues=lecture(400))
+    part = outlines.outline(source).parts[1]
+    address = f"/videos/{source.video_id}/?t={part.start // 1000}s&amp;lang=en"
+    for path in (f"/videos/{source.video_id}/", f"/sources/{source.uuid}/"):
+        shown = page.get(path).content.decode()
+        assert f'<a href="{address}" data-seek="{part.start}">' in shown
+        assert escape(part.text) in shown
+
+
+def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: Collection) -> None:
+    texts = [f"On page {n} a horse number {n} eats an apple. Later it sleeps in a stable." for n in range(1, 9)]
+    source = make_paper(collection, [ReadPage(number=n, text=text, blocks=[(0, len(text), f"Horse {n // 4}", n % 4 == 0)]) for n, text in enumerate(texts, 1)])
+    source.start_anew()
+    ingestion.ingest(source.pk)
+    shown = page.get(f"/sources/{source.uuid}/pages/1/").content.decode()
+    assert f'href="/sources/{source.uuid}/pages/4/?from=' in shown
+    assert "Horse 1" in shown
+
+
+def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collection) -> None:
+    video = make_video(collection)
+    assert "Outline" not in page.get(f"/videos/{video.pk}/").content.decode()
+    ingestion.adopt()
+    assert "Outline" not in page.get(f"/sources/{Source.objects.get().uuid}/").content.decode()
