@@ -42,7 +42,7 @@ class Run:
     asked_as: str = ""
     route: Route = NOTHING
     evidence: list[Evidence] = field(default_factory=list)
-    proof: Proof = field(default_factory=lambda: Proof(()))
+    proof: Proof = field(default_factory=Proof)
     claims: list[Claim] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     was_cut: bool = False
@@ -71,7 +71,7 @@ class Run:
     def take(self, evidence: Iterable[Evidence]) -> None:
         """Go by these passages, numbered through; one that was found for two parts stays with each."""
         self.evidence = [replace(one, number=number) for number, one in enumerate(evidence, start=1)]
-        self.proof = Proof(self.evidence)
+        self.proof = Proof(self.evidence, scope=self.asked.scope, wanted=self.asked.wanted)
 
     def tell(self, claim: Claim, *, known: int) -> Claimed:
         """Add a claim; ``known`` quotes were told before it."""
