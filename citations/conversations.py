@@ -20,10 +20,10 @@ from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFo
 from citations.exports import Exported, Form, export
 from citations.filters import MAX_VALUES, Filter, matching
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
-from citations.records import ASK_AGAIN, SILENCE, find_answer, uuid_of
+from citations.records import ASK_AGAIN, SILENCE, find_answer, find_quotation, uuid_of
 from citations.replies import Claimed, Event, Finished, Quote, Reply
 from transcripts import library
-from transcripts.errors import Conflict, EmptyQuery, InvalidInput, KnowledgeBaseError
+from transcripts.errors import Conflict, EmptyQuery, InvalidInput, KnowledgeBaseError, Throttled
 from transcripts.models import Collection
 from transcripts.plaintext import clean
 from transcripts.scope import Scope
@@ -39,6 +39,7 @@ __all__ = [
     "export",
     "find",
     "find_answer",
+    "find_quotation",
     "list_conversations",
     "put",
     "put_again",
@@ -53,6 +54,7 @@ MAX_ANSWERS: Final = 1_000  # of a conversation
 MAX_SOURCES: Final = 1_000  # that a conversation names
 TURNS: Final = 10  # before a question, that it may refer to
 TITLE: Final = 80  # characters of the first question, where a conversation was given no other title
+MOST_AT_ONCE: Final = 8  # questions of one person that are being answered
 ANSWERED: Final = (AnswerState.ANSWERED, AnswerState.PARTIAL, AnswerState.REFUSED)
 
 
@@ -145,8 +147,8 @@ def again(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
 def put(scope: Scope, user: User | None, conversation: Conversation, question: str) -> Answer:
     """Store a question, which waits for ``respond``.
 
-    Raises ``EmptyQuery``, ``InvalidInput`` for more than ``MAX_QUESTION`` characters, ``AlreadyAnswering``, ``ConversationNotFound``, and ``Conflict`` where
-    the conversation has become too long.
+    Raises ``EmptyQuery``, ``InvalidInput`` for more than ``MAX_QUESTION`` characters, ``AlreadyAnswering``, ``Throttled``, ``ConversationNotFound``, and
+    ``Conflict`` where the conversation has become too long.
     """
     text = _question(question)
     with transaction.atomic():
@@ -196,7 +198,10 @@ def _held(scope: Scope, user: User | None, conversation: Conversation) -> Conver
     if held is None:
         raise ConversationNotFound("There is no such conversation.")
     running = held.answers.filter(state=AnswerState.RUNNING)
-    if running.filter(active_at__gte=timezone.now() - SILENCE).exists():
+    alive = Answer.objects.filter(state=AnswerState.RUNNING, active_at__gte=timezone.now() - SILENCE, conversation__owner=user)
+    if alive.count() >= MOST_AT_ONCE:
+        raise Throttled(f"{MOST_AT_ONCE} questions of yours are being answered already.", hint="Wait for one of them.")
+    if alive.filter(conversation=held).exists():
         raise AlreadyAnswering("The question before this one is still being answered.")
     for lost in running:
         Answer.objects.filter(pk=lost.pk).update(state=records.state_of(lost), error=records.LOST, hint=ASK_AGAIN)

@@ -145,7 +145,7 @@ def _behind(quote: Quote) -> str:
 
 
 def as_json(record: Record) -> dict[str, Any]:
-    """Return an answer as plain values: what every door gives of it. Times of places in milliseconds."""
+    """Return an answer as plain values: what every door gives of it. Places in seconds or pages."""
     return {
         "id": str(record.id),
         "question": record.question,
@@ -153,7 +153,7 @@ def as_json(record: Record) -> dict[str, Any]:
         "state": record.state.value,
         "claims": [{"text": one.text, "citations": list(one.citations), "is_supported": one.is_supported} for one in record.claims],
         "citations": [citation(one) for one in record.quotes],
-        "nearest": [dict(one) for one in record.nearest],
+        "nearest": [nearest(one) for one in record.nearest],
         "note": record.note,
         "error": record.error,
         "hint": record.hint,
@@ -181,13 +181,26 @@ def citation(quote: Quote) -> dict[str, Any]:
         "author": origin.author,
         "url": origin.url,
         "heading": quote.heading,
-        "start": locator.start,
-        "end": locator.end,
+        "start": _seconds(locator.start),
+        "end": _seconds(locator.end),
         "page": locator.page,
         "last_page": locator.last_page,
         "place": place(locator),
-        "link": f"{public_url()}{quote.link}" if quote.link.startswith("/") else quote.link,
+        "link": _absolute(quote.link),
     }
+
+
+def nearest(passage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a passage as ``Evidence.as_json`` gives it for whoever is not on this site: in seconds, its address whole."""
+    return {**passage, "start": _seconds(passage["start"]), "link": _absolute(passage["link"])}
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _absolute(link: str) -> str:
+    return f"{public_url()}{link}" if link.startswith("/") else link
 
 
 def _json(said: _Told) -> str:

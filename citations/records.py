@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from citations.errors import AnswerNotFound
+from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.passages import Locator, Origin
 from citations.replies import Claim, Quote
@@ -67,6 +67,15 @@ def find_answer(scope: Scope, user: User | None, reference: UUID | str) -> Answe
     if found is None:
         raise AnswerNotFound("There is no such answer.")
     return found
+
+
+def find_quotation(scope: Scope, user: User | None, reference: UUID | str) -> Quote:
+    """Return the quotation of this id, if it stands in an answer of the caller's and its source may be read. Raises ``CitationNotFound``."""
+    mine = Quotation.objects.visible(scope).filter(answer__conversation__in=Conversation.objects.of(scope, user))
+    found = mine.select_related("source__collection", "source__video").filter(uuid=uuid_of(reference)).first()
+    if found is None:
+        raise CitationNotFound("There is no such citation.")
+    return quote_of(found)
 
 
 def of(scope: Scope, conversation: Conversation, *, before: int | None = None) -> tuple[Record, ...]:

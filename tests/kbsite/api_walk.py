@@ -1,7 +1,8 @@
 """One call of each operation of both APIs, with the least it needs, for the walks that try every operation as every kind of caller.
 
 ``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``, ``{membership}``,
-``{source}``, ``{chunk}``, ``{session}`` and ``{citation}`` in a path, and ``{slug}``, ``{username}``, ``{chunk}`` and ``{session}``
+``{source}``, ``{chunk}``, ``{session}``, ``{citation}``, ``{conversation}``, ``{answer}``, ``{quotation}`` and ``{note}`` in a path, and
+``{slug}``, ``{username}``, ``{chunk}`` and ``{session}``
 in a body, stand for things of the collection that is tried. An operation that is served but missing here fails a test.
 """
 
@@ -59,6 +60,21 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{V1}sessions/{{session}}/export"),
     Operation("POST", f"{V1}rag/query", {"session_id": "{session}", "transcript_text": "Networks learn.", "window_index": 7}),
     Operation("GET", f"{V1}citations/{{citation}}"),
+    Operation("POST", f"{V1}ask?stream=false", {"question": "What do networks learn?", "collection": "{slug}"}),
+    Operation("GET", f"{V1}conversations", names=False),
+    Operation("GET", f"{V1}conversations/{{conversation}}"),
+    Operation("PATCH", f"{V1}conversations/{{conversation}}", {"title": "Renamed"}),
+    Operation("DELETE", f"{V1}conversations/{{conversation}}"),
+    Operation("GET", f"{V1}conversations/{{conversation}}/export?format=bib"),
+    Operation("GET", f"{V1}answers/{{answer}}"),
+    Operation("POST", f"{V1}answers/{{answer}}/again?stream=false"),
+    Operation("PUT", f"{V1}answers/{{answer}}/feedback", {"feedback": 1}),
+    Operation("GET", f"{V1}quotations/{{quotation}}"),
+    Operation("GET", f"{V1}notes", names=False),
+    Operation("POST", f"{V1}notes", {"collection": "{slug}", "text": "Networks learn."}),
+    Operation("GET", f"{V1}notes/{{note}}"),
+    Operation("PUT", f"{V1}notes/{{note}}", {"text": "Networks forget."}),
+    Operation("DELETE", f"{V1}notes/{{note}}"),
     Operation("GET", f"{V1}openapi.json", names=False),
     Operation("GET", f"{V1}docs", names=False),
     Operation("GET", CONTENT, names=False),

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as openapi
 
-from citations.models import Citation, LectureSession, Outcome, Window
+from citations.models import Answer, AnswerState, Citation, Conversation, LectureSession, Note, Outcome, Quotation, Window
 from kbsite.api import api
 from kbsite.content.views import router
 from kbsite.models import ApiToken
@@ -53,7 +53,14 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
     session = LectureSession.objects.create(collection=collection, title="Networks", transcript=video.transcripts.get(), window_count=1)
     window = Window.objects.create(session=session, index=0, text="Networks learn.", outcome=Outcome.CITED)
     where = {"span_start": 0, "span_end": 15, "digest": "d", "relevance_score": 0.9, "quote": "Networks learn.", "snippet": "Networks learn."}
+    conversation = Conversation.objects.create(collection=collection, owner=user, title="Networks")
+    answer = Answer.objects.create(conversation=conversation, ordinal=1, question="What do networks learn?", state=AnswerState.ANSWERED)
+    at = {"span_start": 0, "span_end": 15, "digest": "d", "quote": "Networks learn."}
     return {
+        "conversation": conversation.uuid,
+        "answer": answer.uuid,
+        "quotation": Quotation.objects.create(answer=answer, number=1, source=source, **at).uuid,
+        "note": Note.objects.create(collection=collection, author=user, title="Networks", text="They learn.").uuid,
         "session": session.uuid,
         "citation": Citation.objects.create(session=session, window=window, window_index=0, rank=1, source=source, **where).uuid,
         "source": source.uuid,
@@ -112,6 +119,7 @@ def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(user:
         operation: Any = result.ok()  # type: ignore[union-attr]
         ids = {"video_id": things["video_id"], "job_id": things["job"], "source_id": str(things["source"])}
         ids |= {"session_id": str(things["session"]), "citation_id": str(things["citation"])}
+        ids |= {f"{name}_id": str(things[name]) for name in ("conversation", "answer", "quotation", "note")}
         given_ids = {name: value for name, value in ids.items() if f"{{{name}}}" in operation.path}
         strategy = operation.as_strategy(generation_mode=mode, path_parameters=given_ids if known and given_ids else None)
         _try(strategy, headers=headers, statuses=statuses)

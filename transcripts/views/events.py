@@ -4,11 +4,12 @@ import asyncio
 import re
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from typing import Final
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 from django.http import StreamingHttpResponse
 
 from transcripts.errors import NotFound
@@ -38,6 +39,35 @@ def streamed(parts: AsyncIterator[str]) -> StreamingHttpResponse:
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     return response
+
+
+async def apart(texts: Iterator[str]) -> AsyncIterator[str]:
+    """Yield what a thread of its own writes: it goes on to the end when whoever listens has gone. A sign of life comes when nothing has come for a while."""
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def put(text: str | None) -> None:
+        with suppress(RuntimeError):  # the loop has ended: nobody listens
+            loop.call_soon_threadsafe(heard.put_nowait, text)
+
+    threading.Thread(target=_write, args=(texts, put), name="telling", daemon=True).start()
+    while not _ended.is_set():
+        try:
+            text = await asyncio.wait_for(heard.get(), HEARTBEAT_SECONDS)
+        except TimeoutError:
+            text = ": still here\n\n"
+        if text is None:
+            return
+        yield text
+
+
+def _write(texts: Iterator[str], put: Callable[[str | None], None]) -> None:
+    try:
+        for text in texts:
+            put(text)
+    finally:
+        put(None)
+        connection.close()  # which is this thread's own
 
 
 async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]:

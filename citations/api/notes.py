@@ -1,0 +1,61 @@
+"""The operations on notes: each parses, makes one call, renders."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ninja import Query, Router, Status
+
+from citations import conversations, notes
+from citations.api.conversations_answered import NoteOut, NotesOut, noted
+from citations.api.conversations_sent import NoteId, NoteIn, NotesIn, NoteText
+from citations.models import Note
+from transcripts.api.answered import answers
+from transcripts.api.operations import Request
+
+router = Router(tags=["conversations"])
+
+
+@router.get("notes", response=answers({200: NotesOut}, 404), summary="List notes")
+def list_notes(request: Request, wanted: Query[NotesIn]) -> dict[str, Any]:
+    """List the notes of your collections, the latest first."""
+    page = notes.list_notes(request.reach, collection=wanted.collection, words=wanted.words, offset=wanted.offset, limit=wanted.limit)
+    return {"notes": [noted(note, request.caller.user) for note in page.notes], "total": page.total, "next": page.next}
+
+
+@router.post("notes", response=answers({201: NoteOut}, 404, 409), summary="Keep a note")
+def add_note(request: Request, sent: NoteIn) -> Status[Mapping[str, Any]]:
+    """Keep a text, or an answer of yours with its citations, beside the sources of a collection: all who may read it see it."""
+    request.caller.require_write()
+    user = request.caller.user
+    if sent.answer is None:
+        made = notes.pin(request.reach, user, collection=sent.collection, title=sent.title, text=sent.text)
+    else:
+        answer = conversations.find_answer(request.reach, user, sent.answer)
+        made = notes.keep(request.reach, user, answer, collection=sent.collection, title=sent.title)
+    return Status(201, noted(made, user))
+
+
+@router.get("notes/{note_id}", response=answers({200: NoteOut}, 404), summary="Read a note")
+def get_note(request: Request, note_id: NoteId) -> Mapping[str, Any]:
+    """Give a note."""
+    return noted(notes.find_note(request.reach, note_id), request.caller.user)
+
+
+@router.put("notes/{note_id}", response=answers({200: NoteOut}, 404), summary="Change a note")
+def put_note(request: Request, note_id: NoteId, sent: NoteText) -> Mapping[str, Any]:
+    """Write a note anew. Whoever may change its collection may do that."""
+    note = _changeable(request, note_id)
+    notes.change(note, title=sent.title, text=sent.text)
+    return noted(note, request.caller.user)
+
+
+@router.delete("notes/{note_id}", response=answers({204: None}, 404), summary="Delete a note")
+def delete_note(request: Request, note_id: NoteId) -> Status[Any]:
+    """Delete a note."""
+    notes.delete(_changeable(request, note_id))
+    return Status(204, None)
+
+
+def _changeable(request: Request, note_id: Any) -> Note:
+    request.caller.require_write()
+    return notes.find_note(request.reach, note_id, write=True)
