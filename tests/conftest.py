@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from citations.providers import registry, remote
 from citations.providers.embedding import HashEmbedder
 from kbsite import boot, postgres
+from tests import template
 from tests.hub_standin import CHUNK, HubStandIn
 from tests.makers import make_user
 from tests.model_standin import ModelStandIn
@@ -26,6 +27,7 @@ from transcripts.scope import Scope
 def pytest_configure(config: pytest.Config) -> None:
     """Start the database of this run, without fsync."""
     if boot.is_embedded() and not config.option.collectonly:
+        template.copy_to(Path(settings.DATA_DIR))
         postgres.start(Path(settings.DATA_DIR), fast=True)
 
 

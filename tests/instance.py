@@ -18,6 +18,7 @@ import psycopg
 import pytest
 
 from kbsite import postgres
+from tests import template
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until a test gives up; machines are noisy
@@ -40,8 +41,8 @@ class Instance:
         }
 
     def __enter__(self) -> Self:
+        template.copy_to(self.home)
         self._server = postgres.start(self.home, fast=True)
-        self.python("pass")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -75,7 +76,7 @@ class Instance:
     def worker(self) -> Iterator["subprocess.Popen[bytes]"]:
         """Run a worker; it is killed at the end of the block if it still lives."""
         log = (self.home / "worker.log").open("ab")
-        command = [sys.executable, "-m", "celery", "-A", "kbsite", "worker", "--beat", "--schedule", str(self.home / "beat"), "--loglevel", "WARNING"]
+        command = [sys.executable, "-m", "kbsite.cli", "worker"]
         process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True)
         try:
             yield process
