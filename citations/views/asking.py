@@ -154,7 +154,7 @@ def _offered(request: PageRequest, slug: str) -> dict[str, Any]:
     return {
         "collection": slug,
         "shelves": library.collections(request.reach),
-        "sources": list(found.only("uuid", "title", "kind", "state").order_by("title", "pk")[:MOST_SHOWN]),
+        "sources": list(found.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")[:MOST_SHOWN]),
         "total": total,
         "more": total > MOST_SHOWN,
     }

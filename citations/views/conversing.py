@@ -77,7 +77,7 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
     """Keep an answer as a note beside the sources of its collection, or of the one that is named."""
     request.caller.require_write()
     answer = conversations.find_answer(request.reach, request.user, answer_id)
-    note = notes.pin_answer(request.reach, request.user, answer, collection=AskForm(request.POST).shelf())
+    note = notes.keep(request.reach, request.user, answer, collection=AskForm(request.POST).shelf())
     if not request.htmx:
         return redirect(address_of(note))
     return fragment(request, "citations/_answer_note.html", {"answer": _record(request, answer), "saved": note})

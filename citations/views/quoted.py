@@ -32,7 +32,16 @@ def show_quotation(request: PageRequest, quotation_id: UUID) -> HttpResponse:
     at = verifying.place_of(quotation)
     permanent = request.build_absolute_uri(f"/citations/{quotation.uuid}/")
     link = verifying.link_of(quotation.source, at) if at else ""
-    context = {"quotation": quotation, "at": at, "link": link, "permanent": permanent, "clip": _clip(quotation, at), "view": _page(request, quotation, at)}
+    context = {
+        "quotation": quotation,
+        "before": quotation.before[quotation.before.find(" ") + 1 :],  # from the border of a word on
+        "behind": quotation.behind[: quotation.behind.rfind(" ") + 1],
+        "at": at,
+        "link": link,
+        "permanent": permanent,
+        "clip": _clip(quotation, at),
+        "view": _page(request, quotation, at),
+    }
     return fragment(request, "citations/_quotation.html", context)
 
 

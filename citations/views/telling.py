@@ -1,13 +1,9 @@
 """An answer told while it is made: events that hold pieces of the page. What is begun is brought to its end, also when nobody listens any more."""
 
-import asyncio
 import logging
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from django.db import connection
 from django.http import StreamingHttpResponse
 from django.template.loader import render_to_string
 
@@ -16,7 +12,6 @@ from citations.views import answered
 from transcripts.errors import KnowledgeBaseError
 from transcripts.views import events
 
-HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
 STAGES: Final = {
     "route": "Reading the question",
     "retrieve": "Looking for passages",
@@ -31,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 def tell(told: Iterator[Event], *, address: str, whole: Callable[[], str]) -> StreamingHttpResponse:
     """Answer with what is told, as server-sent events; ``address`` is the conversation's, ``whole`` draws the answer once it was kept."""
-    return events.streamed(_heard(written(told, address=address, whole=whole)))
+    return events.streamed(events.apart(written(told, address=address, whole=whole)))
 
 
 def written(told: Iterator[Event], *, address: str, whole: Callable[[], str]) -> Iterator[str]:
@@ -61,32 +56,3 @@ def _piece(one: Event, known: dict[int, Quote]) -> Iterator[str]:
 
 def _failed(error: KnowledgeBaseError) -> str:
     return events.event("failed", render_to_string("citations/_answer_failed.html", {"error": error}))
-
-
-async def _heard(texts: Iterator[str]) -> AsyncIterator[str]:
-    """Yield what a thread of its own writes: it goes on to the end when whoever listens has gone."""
-    loop = asyncio.get_running_loop()
-    heard: asyncio.Queue[str | None] = asyncio.Queue()
-
-    def put(text: str | None) -> None:
-        with suppress(RuntimeError):  # the loop has ended: nobody listens
-            loop.call_soon_threadsafe(heard.put_nowait, text)
-
-    threading.Thread(target=_write, args=(texts, put), name="answer", daemon=True).start()
-    while True:
-        try:
-            text = await asyncio.wait_for(heard.get(), HEARTBEAT_SECONDS)
-        except TimeoutError:
-            text = ": still here\n\n"
-        if text is None:
-            return
-        yield text
-
-
-def _write(texts: Iterator[str], put: Callable[[str | None], None]) -> None:
-    try:
-        for text in texts:
-            put(text)
-    finally:
-        put(None)
-        connection.close()

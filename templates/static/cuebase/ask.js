@@ -44,6 +44,7 @@
   // Asking
 
   let isAsking = false;
+  let isNew = false; // the page was opened for another conversation, or for none
 
   function setAsking(is) {
     isAsking = is;
@@ -85,6 +86,7 @@
       if (!form || form.getAttribute("action") === address) return;
       form.action = address;
       history.replaceState(history.state, "", address);
+      isNew = true;
     },
     stage(text, article) { find("[data-stage-text]", article).textContent = text; },
     claim(html, article) {
@@ -139,7 +141,26 @@
     } finally {
       if (!isOver) take.failed(UNHEARD, article);
       setAsking(false);
+      renew();
     }
+  }
+
+  // A conversation that has just begun has a title, its place in the list, and its own sources.
+  async function renew() {
+    if (!isNew) return;
+    isNew = false;
+    const answer = await fetch(form.getAttribute("action"));
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    document.title = fresh.title;
+    box.placeholder = find("[data-question]", fresh).placeholder;
+    for (const id of ["ask-head", "ask-history", "ask-sources"]) {
+      const [old, part] = [document.getElementById(id), fresh.getElementById(id)];
+      if (!old || !part || old.contains(document.activeElement)) continue;
+      old.replaceWith(part);
+      htmx.process(part);
+    }
+    showChosen();
   }
 
   function begin(question) {
@@ -252,6 +273,7 @@
     clearTimeout(timer);
     cardFor = null;
     card.hidden = true;
+    card.replaceChildren();
   }
 
   function put(ref) {
