@@ -1,22 +1,35 @@
 """Search over levels of detail: all at once, or from the whole downwards."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from time import perf_counter
 from typing import Final, NamedTuple
 
 from django.contrib.auth.models import User
 
-from citations import retrieval
-from citations.filters import Filter
-from citations.models import Chunk
+from citations import fusion, lock, retrieval, routing, summaries, weighing
+from citations.errors import InvalidProvider, ModelError
+from citations.expansion import Vector
+from citations.filters import Filter, Reach, resolve
+from citations.models import Chunk, EmbeddingSpace, Level
 from citations.passages import Passage, Results, Stage
-from citations.replies import Evidence, Part
+from citations.providers import registry
+from citations.replies import Breadth, Evidence, Part
+from citations.summaries import Summary, Wanted
 from transcripts.library import MAX_QUERY
 from transcripts.scope import Scope
 
 UNQUOTED: Final = "No passage holds the words in quotation marks as they stand; they were looked for without the marks."
+LEVELS: Final = "levels"  # a stage
+LIFT: Final = 0.2  # what the document that a chunk stands in adds to the chunk's score, in terms of the document's
+GROUPED: Final = 0.6  # what a group counts for where a fact is wanted: its summary may leave out the sentence that says it
+NEAREST: Final = 50  # nodes of each level that are looked at
+BEAM: Final[Mapping[Level, int]] = {Level.DOCUMENT: 8, Level.SECTION: 12, Level.GROUP: 24}  # nodes of each level below which a descent looks
+SAME: Final = 0.5  # of the characters of the shorter of two passages: they say the same
 _QUOTES: Final = dict.fromkeys(map(ord, '"“”„«»'), " ")
+_SUPPORTED_BY: Final = 20  # passages, at least
 
 
 class Strategy(StrEnum):
@@ -45,55 +58,255 @@ def find(
     strategy: Strategy = Strategy.COLLAPSED,
     user: User | None = None,
 ) -> Found:
-    """Find what may answer a question, at most ``limit`` (1–50) passages. One that is longer than a search takes is cut.
+    """Find what may answer a question, at most ``limit`` (1–50) passages: chunks and groups for a fact, sections and documents for an overview.
 
-    Words in quotation marks that occur nowhere are looked for without the marks. Raises what ``retrieval.search`` raises.
+    Where there are no levels yet, chunks answer. A question that is longer than a search takes is cut. Words in quotation marks that occur nowhere are
+    looked for without the marks. Scores are those of ``retrieval.search``; a node's is made like a chunk's, from where it stands among the nodes of its
+    level by its vector and by the chunks below it that were found. Raises what ``retrieval.search`` raises.
     """
-    results, notes = _passages(scope, part, wanted, limit, user)
-    evidence = _chunks(results.passages)
-    return Found(evidence=_numbered(evidence[:limit]), stages=results.stages, notes=notes)
+    asked = _Asked(scope, part, wanted, limit, user)
+    results, notes = _passages(asked, limit if strategy == Strategy.FLAT else max(limit, min(retrieval.MAX_LIMIT, max(2 * limit, _SUPPORTED_BY))))
+    chunks = _chunks(results.passages)
+    if strategy == Strategy.FLAT:
+        return Found(evidence=_numbered([one.evidence for one in chunks[:limit]]), stages=results.stages, notes=notes)
+    started = perf_counter()
+    look = _descended if strategy == Strategy.DESCENT else _collapsed
+    evidence = _numbered(look(asked, chunks, reranked=results.reranked)[:limit])
+    stage = Stage(name=LEVELS, milliseconds=(perf_counter() - started) * 1000, count=sum(one.level > 0 for one in evidence))
+    return Found(evidence=evidence, stages=(*results.stages, stage), notes=notes)
+
+
+class _Asked(NamedTuple):
+    scope: Scope
+    part: Part
+    wanted: Filter
+    limit: int
+    user: User | None
+
+    @property
+    def question(self) -> str:
+        return self.part.text[:MAX_QUERY]
+
+    @property
+    def is_broad(self) -> bool:
+        return self.part.breadth == Breadth.BROAD
 
 
 # Chunks
 
 
-def _passages(scope: Scope, part: Part, wanted: Filter, limit: int, user: User | None) -> tuple[Results, tuple[str, ...]]:
-    question = part.text[:MAX_QUERY]
-    results = retrieval.search(scope, question, limit=limit, wanted=wanted, user=user)
-    unquoted = question.translate(_QUOTES)
-    if results.passages or unquoted == question:
+class _Chunk(NamedTuple):
+    evidence: Evidence
+    ordinal: int
+
+
+def _passages(asked: _Asked, limit: int) -> tuple[Results, tuple[str, ...]]:
+    results = retrieval.search(asked.scope, asked.question, limit=limit, wanted=asked.wanted, user=asked.user)
+    unquoted = asked.question.translate(_QUOTES)
+    if results.passages or unquoted == asked.question:
         return results, results.notes
-    results = retrieval.search(scope, unquoted, limit=limit, wanted=wanted, user=user)
+    results = retrieval.search(asked.scope, unquoted, limit=limit, wanted=asked.wanted, user=asked.user)
     return results, (*results.notes, *((UNQUOTED,) if results.passages else ()))
 
 
-class _Row(NamedTuple):
-    source: int
-    digest: str
-
-
-def _chunks(passages: Sequence[Passage]) -> list[Evidence]:
+def _chunks(passages: Sequence[Passage]) -> list[_Chunk]:
     """Make evidence of passages; those that were cut anew a moment ago are left out, since their characters may be others now."""
-    rows = Chunk.objects.filter(pk__in=[one.chunk for one in passages]).order_by().values_list("pk", "source_id", "source__digest")
-    known = {pk: _Row(source, digest) for pk, source, digest in rows}
-    return [_evidence(one, known[one.chunk]) for one in passages if one.chunk in known]
+    rows = Chunk.objects.filter(pk__in=[one.chunk for one in passages]).order_by().values_list("pk", "ordinal", "source_id", "source__digest")
+    known = {pk: (ordinal, source, digest) for pk, ordinal, source, digest in rows}
+    return [_chunk(one, *known[one.chunk]) for one in passages if one.chunk in known]
 
 
-def _evidence(one: Passage, row: _Row) -> Evidence:
-    return Evidence(
+def _chunk(one: Passage, ordinal: int, source: int, digest: str) -> _Chunk:
+    evidence = Evidence(
         number=0,
-        source=row.source,
+        source=source,
         origin=one.origin,
         locator=one.locator,
         text=one.text,
         spans=(one.locator.span,),
-        digest=row.digest,
+        digest=digest,
         level=0,
         score=one.score,
         heading=one.heading,
         link=one.link,
     )
+    return _Chunk(evidence, ordinal)
 
 
 def _numbered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(replace(one, number=number) for number, one in enumerate(evidence, start=1))
+
+
+# Levels, all at once
+
+
+def _collapsed(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> list[Evidence]:
+    reach = resolve(asked.scope, asked.wanted)
+    if asked.is_broad and not routing.has_subject(asked.question):
+        whole = summaries.largest(Wanted(asked.scope, reach, (Level.DOCUMENT, Level.SECTION)), limit=asked.limit)
+        return _distinct(_told(_by_size(whole))) or [one.evidence for one in chunks]
+    nodes = _nodes(asked, reach, chunks, levels=(Level.SECTION, Level.DOCUMENT) if asked.is_broad else (Level.GROUP, Level.DOCUMENT))
+    shares = _shares(nodes, chunks)
+    own = [one.evidence for one in chunks] if reranked else _lifted(chunks, nodes, shares)
+    return _merged(asked, own, nodes, _reranked(asked, nodes, shares) if reranked else shares)
+
+
+def _nodes(asked: _Asked, reach: Reach, chunks: Sequence[_Chunk], *, levels: Collection[Level]) -> list[Summary]:
+    """Return the nodes near the question, and those above the chunks that were found."""
+    near = _near(asked, Wanted(asked.scope, reach, levels), limit=NEAREST)
+    over = summaries.over(Wanted(asked.scope, reach, levels, above=[(one.evidence.source, one.ordinal) for one in chunks]))
+    return list({one.node: one for one in (*over, *near)}.values())
+
+
+def _near(asked: _Asked, wanted: Wanted, *, limit: int) -> list[Summary]:
+    space = lock.active()
+    vector = _vector(asked.question, space) if space else None
+    return summaries.near(wanted, vector, space=space, limit=limit) if space and vector is not None else []
+
+
+def _vector(question: str, space: EmbeddingSpace) -> Vector | None:
+    try:
+        return registry.embedder(space.provider, model=space.model, dimensions=space.dimensions).embed_query(question)
+    except (ModelError, InvalidProvider):
+        return None  # the search for chunks has said so
+
+
+def _merged(asked: _Asked, own: Iterable[Evidence], nodes: Sequence[Summary], scores: Mapping[int, float]) -> list[Evidence]:
+    """Put chunks and nodes in one order. For an overview sections and documents come first; for a fact groups stand among the chunks."""
+    level = (Level.SECTION, Level.DOCUMENT) if asked.is_broad else (Level.GROUP,)
+    fitting = sorted(((one, scores.get(one.node, 0.0)) for one in nodes if one.level in level), key=lambda pair: (-pair[1], pair[0].node))
+    chosen = _told([(one, score if asked.is_broad else GROUPED * score) for one, score in fitting[: 2 * asked.limit] if score > 0])
+    rest = sorted(own, key=lambda one: -one.score)
+    if not asked.is_broad:
+        return _distinct(sorted([*rest, *chosen], key=lambda one: -one.score))
+    least = min((one.score for one in chosen), default=1.0)
+    return _distinct([*chosen, *(replace(one, score=min(least, one.score)) for one in rest)])
+
+
+# From the whole downwards
+
+
+def _descended(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> list[Evidence]:
+    """Look below the nearest documents alone, there below the nearest sections, and there below the nearest groups."""
+    reach = resolve(asked.scope, asked.wanted)
+    passed: list[Summary] = []
+    above: list[int] | None = None
+    for level, width in BEAM.items():
+        nearest = _near(asked, Wanted(asked.scope, reach, (level,), parents=above), limit=width)
+        passed += nearest
+        above = [one.node for one in nearest]
+    if not passed:
+        return [one.evidence for one in chunks]
+    groups = [one for one in passed if one.level == Level.GROUP]
+    below = [chunk for chunk in _within(asked, passed, chunks) if any(_holds(one, chunk) for one in groups)]
+    shares = _shares(passed, below)
+    return _merged(asked, [one.evidence for one in below], passed, _reranked(asked, passed, shares) if reranked else shares)
+
+
+def _within(asked: _Asked, passed: Sequence[Summary], chunks: Sequence[_Chunk]) -> list[_Chunk]:
+    """Return the chunks that a search of the documents that were passed finds, and those of them that were found before."""
+    sources = dict.fromkeys(str(one.told.uuid) for one in passed if one.level == Level.DOCUMENT)
+    narrowed = asked._replace(wanted=replace(asked.wanted, sources=tuple(sources)))
+    again = _chunks(_passages(narrowed, retrieval.MAX_LIMIT)[0].passages)
+    return list({(one.evidence.source, one.ordinal): one for one in (*chunks, *again)}.values()) if len(sources) == 1 else again
+
+
+# Scores
+
+
+def _shares(nodes: Iterable[Summary], chunks: Sequence[_Chunk]) -> dict[int, float]:
+    """Score nodes level by level as a search scores chunks: fused ranks by closeness and by support, as a share of the most that can be.
+
+    A node is supported by the squares of the scores of the chunks below it that were found: one that fits counts for more than several that hardly do.
+    """
+    levels: defaultdict[int, list[Summary]] = defaultdict(list)
+    for node in nodes:
+        levels[node.level].append(node)
+    shares: dict[int, float] = {}
+    for own in levels.values():
+        near = _ranking({one.node: one.cosine for one in own if one.cosine is not None})
+        support = _ranking({one.node: sum(chunk.evidence.score**2 for chunk in chunks if _holds(one, chunk)) for one in own})
+        branches = [ranking for ranking in (near, support) if ranking]
+        most = len(branches) / (fusion.RRF_K + 1)
+        shares |= {one.key: one.score / most for one in weighing.by_closeness(fusion.rrf([list(ranking) for ranking in branches]), branches)}
+    return shares
+
+
+def _ranking(scores: Mapping[int, float]) -> dict[int, float]:
+    return dict(sorted(((node, score) for node, score in scores.items() if score > 0), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _lifted(chunks: Iterable[_Chunk], nodes: Sequence[Summary], shares: Mapping[int, float]) -> list[Evidence]:
+    """Add to each chunk's score what its document comes to, as a share of what the two can come to."""
+    documents = {one.told.source: shares.get(one.node, 0.0) for one in nodes if one.level == Level.DOCUMENT}
+    if not documents:
+        return [one.evidence for one in chunks]
+    return [replace(one, score=(one.score + LIFT * documents.get(one.source, 0.0)) / (1 + LIFT)) for one, _ in chunks]
+
+
+def _reranked(asked: _Asked, nodes: Sequence[Summary], shares: Mapping[int, float]) -> dict[int, float]:
+    """Score the first nodes with the cross-encoder that scored the chunks, where it can be had."""
+    reranker = registry.reranker()
+    first = sorted(nodes, key=lambda one: -shares.get(one.node, 0.0))[: 2 * asked.limit]
+    if reranker is None or not first:
+        return dict(shares)
+    try:
+        scores = reranker.score(asked.question, [f"{one.told.heading}\n\n{one.told.text}" for one in first])
+    except ModelError:
+        return dict(shares)
+    return {one.node: score for one, score in zip(first, scores, strict=True)}
+
+
+def _by_size(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:
+    """Order nodes by how much of their source they tell of, the whole first: what a question without a subject asks for."""
+    sized = [(one, (one.last - one.first + 1) / max(1, one.told.chunks)) for one in nodes]
+    return sorted(((one, min(1.0, size)) for one, size in sized), key=lambda pair: (-pair[0].level, -pair[1], pair[0].node))
+
+
+# Evidence
+
+
+def _told(scored: Sequence[tuple[Summary, float]]) -> list[Evidence]:
+    """Make evidence of nodes, of those whose sentences still stand where they say."""
+    digests = summaries.as_it_stands([one for one, _ in scored])
+    return [_summary(one, score, digests[one.node]) for one, score in scored if one.node in digests]
+
+
+def _summary(one: Summary, score: float, digest: str) -> Evidence:
+    return Evidence(
+        number=0,
+        source=one.told.source,
+        origin=one.told.origin,
+        locator=one.told.locator,
+        text=one.told.text,
+        spans=one.spans,
+        digest=digest,
+        level=one.level,
+        score=score,
+        heading=one.told.heading,
+        link=one.told.link,
+    )
+
+
+def _holds(node: Summary, chunk: _Chunk) -> bool:
+    return node.told.source == chunk.evidence.source and node.first <= chunk.ordinal <= node.last
+
+
+def _distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Keep, of passages in order, those that no better one has said already."""
+    kept: list[Evidence] = []
+    for one in evidence:
+        if not any(_is_same(one, other) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _is_same(one: Evidence, other: Evidence) -> bool:
+    if one.source != other.source or not (one.level or other.level):
+        return False
+    common = sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in one.spans for b in other.spans)
+    return common >= SAME * min(_length(one), _length(other))
+
+
+def _length(one: Evidence) -> int:
+    return sum(last - first for first, last in one.spans)

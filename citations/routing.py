@@ -219,6 +219,23 @@ def by_rules(part: str) -> Breadth | None:
     return Breadth.SPECIFIC if _SPECIFIC.search(text) else None
 
 
+_GENERAL: Final = re.compile(
+    r"(?:summary|summaries|summari[sz]e|summari[sz]ation|overview|outline|synopsis|recap|gist|tl|dr|tldr|takeaway|take|away|highlight|main|key|central|major"
+    r"|overall|general|core|chief|primary|principal|important|most|big|biggest|broad|essential|point|topic|idea|theme|argument|finding|concept|message|lesson"
+    r"|conclusion|subject|issue|question|content|area|claim|thread|result|video|lecture|talk|course|document|paper|book|chapter|article|recording|meeting"
+    r"|interview|podcast|episode|source|collection|library|libraries|notes|material|text|presentation|speech|section|conversation|series|transcript|file|pdf"
+    r"|whole|entire|all|every|everything|each|brief|briefly|short|long|detail|sentence|paragraph|word|cover|discuss|address|addresse|raise|learn|speak|speaker"
+    r"|author|presenter|picture|nutshell|give|write|come|up|structure|need|know|want|remember|see|get|today|deal|one|two|three|four|five|ten|across|through"
+    r"|zusammenfassung|zusammen|fasse|fass|überblick|übersicht|hauptthemen|hauptaussagen|kernaussagen|worum|wovon|geht|handelt|vorlesung|diese[mnrs]?|im"
+    r"|résumer?|résumez|aperçu|parle|vidéo|cette|quoi|resumen|resume|ideas|principales|trata|habla)(?:s|d|ed|ing)?"
+)
+
+
+def has_subject(part: str) -> bool:
+    """Say whether a question names what it is about, beyond the texts as a whole: “What is the lecture about?” does not."""
+    return any(not _GENERAL.fullmatch(word) for word in _content(part[:MAX_RULED]))
+
+
 # Meaning
 
 _KNOWN: Final[dict[Breadth, tuple[str, ...]]] = {

@@ -115,6 +115,20 @@ def test_a_question_for_a_fact_is_specific(question: str) -> None:
     assert route(question).parts[0].breadth == SPECIFIC
 
 
+@pytest.mark.parametrize(
+    "question", ["What is this lecture about?", "Summarise the main ideas", "tl;dr", "Which topics are covered?", "Worum geht es in dieser Vorlesung?"]
+)
+def test_a_question_for_the_whole_need_not_name_a_subject(question: str) -> None:
+    assert not routing.has_subject(question)
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the lecture on pointers about?", "Give me an overview of seeds", "Summarise what is said about comets", "Entropy"]
+)
+def test_a_question_that_names_a_subject_has_one(question: str) -> None:
+    assert routing.has_subject(question)
+
+
 def test_each_part_has_a_breadth_of_its_own() -> None:
     routed = route("What are the main topics and how long does training take?")
     assert [part.breadth for part in routed.parts] == [BROAD, SPECIFIC]
