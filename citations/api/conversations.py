@@ -82,8 +82,8 @@ def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> Fee
 
 @router.get("quotations/{quotation_id}", response=answers({200: QuotationOut}, 404), summary="See a citation of an answer")
 def get_quotation(request: Request, quotation_id: QuotationId) -> dict[str, Any]:
-    """Give a quote of an answer of yours, with what stands around it and the address that opens it."""
-    return citation(conversations.find_quotation(request.reach, request.caller.user, quotation_id))
+    """Give a quote of an answer, with what stands around it and the address that opens it, to whoever may read the source."""
+    return citation(conversations.find_quotation(request.reach, quotation_id))
 
 
 # Conversations

@@ -52,7 +52,7 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpResponse:
     """Give a conversation as a file; the page to print is shown."""
     conversation = conversations.find(request.reach, request.user, conversation_id)
-    if form not in exports.Form:
+    if form not in list(exports.Form):
         raise ConversationNotFound(f"A conversation is not written as “{form}”.", hint="There are: " + ", ".join(exports.Form) + ".")
     made = exports.export(request.reach, conversation, exports.Form(form))
     response = HttpResponse(made.text, content_type=made.media_type)

@@ -18,7 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from reportlab.pdfgen.canvas import Canvas
 
 from citations import happenings
-from citations.models import Citation, Document, DocumentPart, LectureSession, Outcome, Page, Source, Window
+from citations.models import Answer, Citation, Conversation, Document, DocumentPart, LectureSession, Note, Outcome, Page, Quotation, Source, Window
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken
 from tests.kbsite.mcp_walk import TOOL_CALLS
@@ -108,6 +108,26 @@ PAGES = [
     Door("POST", "lectures/<uuid:lecture_id>/again/"),
     Door("GET", "lectures/<uuid:lecture_id>/delete/"),
     Door("POST", "lectures/<uuid:lecture_id>/delete/"),
+    Door("GET", "ask/", "list"),
+    Door("POST", "ask/", "note", {"q": "What is confidential?", "collection": "secrets"}),
+    Door("GET", "ask/sources/", "list"),
+    Door("GET", "ask/conversations/", "list"),
+    Door("GET", "ask/<uuid:conversation_id>/"),
+    Door("POST", "ask/<uuid:conversation_id>/", "thing", {"q": "What is confidential?"}),
+    Door("POST", "ask/<uuid:conversation_id>/rename/", "thing", {"title": "Renamed"}),
+    Door("GET", "ask/<uuid:conversation_id>/delete/"),
+    Door("POST", "ask/<uuid:conversation_id>/delete/"),
+    Door("GET", "ask/<uuid:conversation_id>/export/<slug:form>/"),
+    Door("GET", "ask/answers/<uuid:answer_id>/"),
+    Door("POST", "ask/answers/<uuid:answer_id>/again/"),
+    Door("POST", "ask/answers/<uuid:answer_id>/rate/", "thing", {"rating": "1"}),
+    Door("POST", "ask/answers/<uuid:answer_id>/note/", "thing", {"collection": "secrets"}),
+    Door("GET", "ask/citations/<uuid:quotation_id>/"),
+    Door("GET", "notes/", "list"),
+    Door("POST", "notes/add/", "thing", {"text": "New.", "collection": "secrets"}),
+    Door("GET", "notes/<uuid:note_id>/"),
+    Door("POST", "notes/<uuid:note_id>/", "thing", {"text": "Changed."}),
+    Door("POST", "notes/<uuid:note_id>/delete/"),
     Door("GET", "collections/", "list"),
     Door("POST", "collections/create/", "own", {"name": "New"}),
     Door("GET", "collections/<int:pk>/"),
@@ -146,6 +166,21 @@ OPERATIONS = [
     Door("GET", "api/v1/sessions/<session_id>/export"),
     Door("POST", "api/v1/rag/query", "thing", {"session_id": "{lecture}", "transcript_text": "Hello.", "window_index": 7}, json=True),
     Door("GET", "api/v1/citations/<citation_id>"),
+    Door("POST", "api/v1/ask", "note", {"question": "What is confidential?", "collection": "secrets"}, json=True),
+    Door("GET", "api/v1/conversations", "list"),
+    Door("GET", "api/v1/conversations/<conversation_id>"),
+    Door("PATCH", "api/v1/conversations/<conversation_id>", "thing", {"title": "Renamed"}, json=True),
+    Door("DELETE", "api/v1/conversations/<conversation_id>"),
+    Door("GET", "api/v1/conversations/<conversation_id>/export"),
+    Door("GET", "api/v1/answers/<answer_id>"),
+    Door("POST", "api/v1/answers/<answer_id>/again"),
+    Door("PUT", "api/v1/answers/<answer_id>/feedback", "thing", {"feedback": 1}, json=True),
+    Door("GET", "api/v1/quotations/<quotation_id>"),
+    Door("GET", "api/v1/notes", "list"),
+    Door("POST", "api/v1/notes", "thing", {"text": "New.", "collection": "secrets"}, json=True),
+    Door("GET", "api/v1/notes/<note_id>"),
+    Door("PUT", "api/v1/notes/<note_id>", "thing", {"text": "Changed."}, json=True),
+    Door("DELETE", "api/v1/notes/<note_id>"),
     Door("GET", "api/v1/docs", "list"),
     Door("GET", "api/v1/openapi.json", "list"),
 ]
@@ -167,9 +202,13 @@ CONTENT = [
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
+MINE = ("conversation", "answer", "quotation", "note")
+PRIVATE = ("<conversation_id>", "<answer_id>", "<uuid:conversation_id>", "<uuid:answer_id>")  # not even a colleague's
 QUERIES = {
     "search": "?q=confidential&query=networks&explain=true",
     "v1/marks": "?query=networks&chunk={chunks}",
+    "v1/ask": "?stream=false",
+    "/again": "?stream=false",
     "v1/transcripts/<path:video_id>/download": "?format=vtt",
     "find": "?id=lecture-1",
 }
@@ -224,7 +263,9 @@ class House:
     def ids_of(self, *, absent: bool) -> dict[str, Any]:
         """Return the ids of the secret things, or ids of nothing."""
         return (
-            dict.fromkeys(self.ids, 987654) | {"key": "absent"} | dict.fromkeys(("source", "book", "lecture", "citation"), UUID(int=7)) if absent else self.ids
+            dict.fromkeys(self.ids, 987654) | {"key": "absent"} | dict.fromkeys(("source", "book", "lecture", "citation", *MINE), UUID(int=7))
+            if absent
+            else self.ids
         )
 
     def path(self, door: Door, *, absent: bool = False) -> str:
@@ -234,13 +275,21 @@ class House:
         filled = door.route.replace("<path:video_id>", str(ids["key"])).replace("<job_id>", str(ids["jobs"]))
         for gap, name in (("<uuid:lecture_id>", "lecture"), ("<session_id>", "lecture"), ("<citation_id>", "citation")):
             filled = filled.replace(gap, str(ids[name]))
+        for name in MINE:
+            filled = filled.replace(f"<{name}_id>", str(ids[name])).replace(f"<uuid:{name}_id>", str(ids[name]))
         if "/pages/" in door.route or "/file/" in door.route:
             filled = filled.replace("<uuid:source_id>", str(ids["book"])).replace("<int:number>", "1")
         if (door.method, door.route) == ("DELETE", "api/v1/sources/<source_id>"):  # a recording goes with its video alone
             filled = filled.replace("<source_id>", str(ids["book"]))
         for gap in ("(?P<uuid>[0-9a-f-]{36})", "<uuid:source_id>", "<source_id>"):
             filled = filled.replace(gap, str(ids["source"]))
-        filled = filled.replace("<str:secret>", "nothing").replace("<str:form>", "vtt").replace("<int:index>", "0").replace("<int:user>", str(ids["user"]))
+        filled = (
+            filled.replace("<str:secret>", "nothing")
+            .replace("<slug:form>", "md")
+            .replace("<str:form>", "vtt")
+            .replace("<int:index>", "0")
+            .replace("<int:user>", str(ids["user"]))
+        )
         if kind:
             filled = filled.replace("<int:pk>", str(ids[kind])).replace("(?P<pk>[0-9]{1,18})", str(ids[kind]))
         query = next((query for word, query in QUERIES.items() if word in door.route), "")
@@ -278,7 +327,15 @@ def house(db: None) -> House:
     where = {"span_start": 0, "span_end": len(SECRET), "digest": "d", "page": 1, "relevance_score": 0.9, "quote": SECRET, "snippet": SECRET}
     citation = Citation.objects.create(session=lecture, window=window, window_index=0, rank=1, source=book, **where)
     happenings.tell(lecture, [("segment", {"text": SECRET})])
+    conversation = Conversation.objects.create(collection=shelf, owner=owner, title=SECRET)
+    about = {"claims": [{"text": SECRET, "citations": [1], "is_supported": True}], "state": "answered"}
+    answer = Answer.objects.create(conversation=conversation, ordinal=1, question=SECRET, **about)
+    at = {"span_start": 0, "span_end": len(SECRET), "digest": "d", "page": 1, "quote": SECRET}
     ids = {
+        "conversation": conversation.uuid,
+        "answer": answer.uuid,
+        "quotation": Quotation.objects.create(answer=answer, number=1, source=book, **at).uuid,
+        "note": Note.objects.create(collection=shelf, author=owner, title=SECRET, text=SECRET).uuid,
         "videos": video.pk,
         "key": video.key,
         "jobs": job.pk,
@@ -382,6 +439,14 @@ def test_a_viewer_of_the_collection_changes_nothing(house: House, door: Door) ->
     viewer = make_user("viewer", collection=house.shelf, role=Role.VIEWER)
     response = house.send(signed_in(viewer), door)
     assert response.status_code in (403, 404), body_of(response)[:300]
+
+
+@pytest.mark.parametrize("door", [door for door in WALK if any(gap in door.route for gap in PRIVATE)], ids=str)
+def test_a_conversation_is_shown_to_nobody_else_not_even_to_an_owner_of_its_collection(house: House, door: Door) -> None:
+    colleague = make_user("other", collection=house.shelf, role=Role.OWNER)
+    response = house.send(signed_in(colleague), door)
+    assert response.status_code == 404, body_of(response)[:300]
+    assert SECRET not in body_of(response)
 
 
 def test_the_admin_is_closed_to_strangers_and_members(house: House) -> None:
