@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import transaction
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -17,7 +18,7 @@ from citations.replies import Event
 from citations.views import answered, telling
 from citations.views.asking_forms import MOST_SHOWN, AskForm
 from transcripts import library
-from transcripts.errors import Forbidden, NotFound
+from transcripts.errors import NotFound
 from transcripts.models import Collection
 from transcripts.views.requests import PageRequest, fragment
 
@@ -34,11 +35,7 @@ def ask(request: PageRequest) -> HttpResponseBase:
         return render(request, "citations/ask.html", _page(request, None, shelf=form.shelf(), chosen=form.sources(), typed=form.typed()))
     form = AskForm(request.POST)
     try:
-        question = form.question()
-        conversation = conversations.begin(request.reach, request.user, collection=form.shelf(), sources=form.sources())
-        return _answer(request, conversations.put(request.reach, request.user, conversation, question))
-    except Forbidden:
-        raise
+        return _answer(request, _begun(request, form))
     except KnowledgeBaseError as error:
         return _refused(request, error, None, form)
 
@@ -81,6 +78,14 @@ def show_sources(request: PageRequest) -> HttpResponse:
 
 
 # Answering
+
+
+def _begun(request: PageRequest, form: AskForm) -> Answer:
+    """Begin a conversation with a question; without one none is begun."""
+    question = form.question()
+    with transaction.atomic():
+        conversation = conversations.begin(request.reach, request.user, collection=form.shelf(), sources=form.sources())
+        return conversations.put(request.reach, request.user, conversation, question)
 
 
 def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
