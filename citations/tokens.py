@@ -141,6 +141,7 @@ _TOKENS = re.compile(
     re.VERBOSE,
 )
 _BREAK = re.compile(r"-[ \n]{1,40}(?=a)")
+_NEARBY = 20  # characters in which the other side of an operator is looked for: all of them would take quadratic time
 _MATH = frozenset("dnulsMPb-")
 
 
@@ -225,11 +226,14 @@ def _is_negative(text: str, kinds: str, place: int) -> bool:
 
 
 def _beside(kinds: str, place: int, step: int) -> int:
-    """Return the next place in a direction that is neither blank nor of the same kind; -1 where there is none."""
+    """Return the next place in a direction that is neither blank nor of the same kind; -1 where there is none nearby."""
     passed = (_BLANK, _LINE, kinds[place])
-    while 0 <= place < len(kinds) and kinds[place] in passed:
-        place += step
-    return place if 0 <= place < len(kinds) else -1
+    for beside in range(place + step, place + step * _NEARBY, step):
+        if not 0 <= beside < len(kinds):
+            return -1
+        if kinds[beside] not in passed:
+            return beside
+    return -1
 
 
 def _is_digit(kinds: str, place: int) -> bool:

@@ -1,0 +1,167 @@
+"""True quotes of real texts, the same as people and machines write them down, and mutants of them that say something else."""
+
+import json
+import random
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import transcripts
+from transcripts.captions import parse
+
+COLLECTIONS: Final = ("bitcoin", "ocw1801", "ocw6012", "nyudl", "nyudl_fr", "nyudl_pt", "hfcourse_fr", "hfcourse", "qmsum", "tutorialvqa")
+LONGEST: Final = 60_000  # characters of a text
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """What a quote was made into, how, and the text that it claims to be from."""
+
+    how: str
+    quote: str
+    claimed: str
+
+
+def sample_texts() -> dict[str, str]:
+    """Return the texts of the sample talks."""
+    names = sorted((Path(transcripts.__file__).parent / "sample").glob("*.vtt"))
+    return {path.name: " ".join(cue.text for cue in parse(path.read_bytes(), name=path.name).cues) for path in names}
+
+
+def real_texts(folder: Path) -> dict[str, str]:
+    """Return a recording of each collection, as its captions are joined, and a part of a textbook with its formulas."""
+    found = {}
+    for collection in COLLECTIONS:
+        for path in sorted((folder / "dev" / "transcripts" / collection).glob("*.json"))[:1]:
+            found[path.stem] = " ".join(cue["text"] for cue in json.loads(path.read_text())["cues"])[:LONGEST]
+    found["calculus"] = (folder / "shared" / "documents" / "openstax-calculus-1.md").read_text()[400_000 : 400_000 + LONGEST]
+    return found
+
+
+def true_quotes(texts: Texts, *, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
+    """Yield so many (text's name, quote of 6 to 30 of its words)."""
+    chance = random.Random(seed)
+    words = {name: list(re.finditer(r"\S+", text)) for name, text in texts.items()}
+    for number in range(count):
+        name = sorted(texts)[number % len(texts)]
+        length = chance.randint(6, 30)
+        first = chance.randrange(len(words[name]) - length)
+        yield name, texts[name][words[name][first].start() : words[name][first + length - 1].end()]
+
+
+# The same, written otherwise
+
+
+def noisy(quote: str, chance: random.Random) -> str:
+    """Write a quote down as somebody else would: one to three of the ways there are."""
+    for change in chance.sample(NOISE, chance.randint(1, 3)):
+        quote = change(quote, chance)
+    return quote
+
+
+def _spaced(quote: str, chance: random.Random) -> str:
+    return re.sub(r"\s+", lambda _: chance.choice([" ", "  ", "\n", "\u00a0", " \t", "\r\n"]), quote)
+
+
+def _filled(quote: str, chance: random.Random) -> str:
+    words = quote.split(" ")
+    words.insert(chance.randint(1, len(words)), chance.choice(["uh,", "[Music]", "[ Applause ]", "♪", "Uhm,", "(laughter)"]))
+    return " ".join(words)
+
+
+def _hyphenated(quote: str, chance: random.Random) -> str:
+    long = list(re.finditer(r"(?<!\[)(?<!\[ )\b[^\W\d_]{8,}", quote))
+    if not long:
+        return quote
+    match = chance.choice(long)
+    return f"{quote[: match.start() + 4]}-\n{quote[match.start() + 4 :]}"
+
+
+def _soft(quote: str, chance: random.Random) -> str:
+    return re.sub(r"(?<=[^\W\d_]{3})(?=[^\W\d_]{3})", lambda _: chance.choice(["", "", "\u00ad", "\u200b", "\u2060"]), quote)
+
+
+NOISE: Final[Sequence[Callable[[str, random.Random], str]]] = (
+    lambda quote, _: quote.upper() if "ß" not in quote else quote.lower(),
+    lambda quote, _: quote.lower(),
+    lambda quote, _: f"“{quote.rstrip('.,;:')}.”",
+    lambda quote, _: f"… {quote} …",
+    lambda quote, _: quote.replace("'", "’").replace('"', "“"),
+    lambda quote, _: quote.replace("’", "'").replace(" - ", " – ").replace("—", "--"),
+    lambda quote, _: unicodedata.normalize("NFD", quote),
+    lambda quote, _: re.sub(r"(?<=[a-z])[,;](?= )", "", quote),
+    lambda quote, _: f">> {quote}",
+    _spaced,
+    _filled,
+    _hyphenated,
+    _soft,
+)
+
+
+# Mutants
+
+_NUMBER = re.compile(r"\d+")
+_AUXILIARY = re.compile(r"\b(is|are|was|were|can|will|do|does|have|has|should|would|could|est|sont|é|são)\b", re.IGNORECASE)
+_NEGATIVE = re.compile(r"\b(not|never|no|pas|não)\s+|(?<=[a-z])n['’]t\b", re.IGNORECASE)
+_SIGN = re.compile(r"(?<=\d)\s?%|[$€£](?=\d)|(?<=[\w)])\s*[=<>+≤]\s*(?=[\w(])|(?<![\w)\s])[−-](?=\d)|[²³⁻¹]")
+
+
+def mutants(name: str, quote: str, texts: Texts, chance: random.Random) -> Iterator[Mutant]:
+    """Yield what can be made of a quote that its text does not say."""
+    words = quote.split()
+    vocabulary = [word for word in texts[name].split() if word.isalpha() and len(word) > 3]
+    telling = [place for place in range(len(words) - 1) if _is_telling(words[place]) and _is_telling(words[place + 1])] or [0]
+    for how, made in (
+        ("negated", _AUXILIARY.sub(r"\1 not", quote, count=1)),
+        ("no longer negated", _NEGATIVE.sub("", quote, count=1)),
+        ("number changed", _NUMBER.sub(lambda match: str(int(match.group()) + chance.choice([1, 10, 97])), quote, count=1)),
+        ("sign lost", _SIGN.sub(" ", quote, count=1)),
+        ("word swapped", " ".join(_with(words, chance.randrange(len(words)), chance.choice(vocabulary)))),
+        ("word left out", " ".join(_with(words, chance.choice(telling), ""))),
+        ("words exchanged", " ".join(_exchanged(words, chance.choice(telling)))),
+        ("tail invented", f"{quote} {' '.join(chance.choices(vocabulary, k=3))}"),
+        ("halves stitched", _stitched(words, texts[name], chance, " ")),
+        ("stitched with an ellipsis", _stitched(words, texts[name], chance, " … ")),
+    ):
+        if made.split() != words:
+            yield Mutant(how, made, name)
+    yield Mutant("other source", quote, chance.choice([other for other in sorted(texts) if other != name]))
+
+
+def says(text: str, quote: str) -> bool:
+    """Say in another way than the code under test whether a text has a quote's words side by side: some mutants are true by chance."""
+    return _plain(quote) in _plain(text)
+
+
+@lru_cache(maxsize=64)
+def _plain(text: str) -> str:
+    return f" {' '.join(_words(text))} "
+
+
+def _words(text: str) -> list[str]:
+    found = re.findall(r"[^\s.,;:!?\"“”«»()\[\]…]+(?:[.,:]\d+)*", text.lower().replace("’", "'"))
+    return [word for word in found if word not in ("um", "uh")]
+
+
+def _is_telling(word: str) -> bool:
+    """Say whether something is said with a word; whoever leaves a dash or a filler out changes nothing."""
+    return any(mark.isalnum() for mark in word) and word.strip(".,?!").lower() not in ("um", "uh")
+
+
+def _with(words: Sequence[str], place: int, word: str) -> list[str]:
+    return [*words[:place], *([word] if word else []), *words[place + 1 :]]
+
+
+def _exchanged(words: Sequence[str], place: int) -> list[str]:
+    return [*words[:place], words[place + 1], words[place], *words[place + 2 :]]
+
+
+def _stitched(words: Sequence[str], text: str, chance: random.Random, between: str) -> str:
+    others = text.split()
+    place, half = chance.randrange(len(others) - len(words)), len(words) // 2
+    return f"{' '.join(words[:half])}{between}{' '.join(others[place : place + len(words) - half])}"
