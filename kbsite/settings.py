@@ -128,7 +128,7 @@ INSTALLED_APPS = [
     "kbsite",
     "citations",
     "transcripts",
-    "django.contrib.admin",
+    "kbsite.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from kbsite import api, views
 from kbsite.content.views import router as content
 
+admin.autodiscover()
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("api/v1/", api.api.urls),

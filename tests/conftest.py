@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth.models import User
 from django.test import Client
 from huggingface_hub import close_session
@@ -25,7 +26,8 @@ from transcripts.scope import Scope
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the database of this run, without fsync."""
+    """Start the database of this run, without fsync; the admin is there, as it is where addresses are."""
+    admin.autodiscover()
     if boot.is_embedded() and not config.option.collectonly:
         template.copy_to(Path(settings.DATA_DIR))
         postgres.start(Path(settings.DATA_DIR), fast=True)
