@@ -27,7 +27,7 @@ LIFT: Final = 0.2  # what the document that a chunk stands in adds to the chunk'
 GROUPED: Final = 0.6  # what a group counts for where a fact is wanted: its summary may leave out the sentence that says it
 NEAREST: Final = 50  # nodes of each level that are looked at
 BEAM: Final[Mapping[Level, int]] = {Level.DOCUMENT: 8, Level.SECTION: 12, Level.GROUP: 24}  # nodes of each level below which a descent looks
-SAME: Final = 0.5  # of the characters of the shorter of two passages: they say the same
+SAID: Final = 0.5  # of a passage's characters that better ones have: it is left out
 _QUOTES: Final = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _SUPPORTED_BY: Final = 20  # passages, at least
 
@@ -293,20 +293,21 @@ def _holds(node: Summary, chunk: _Chunk) -> bool:
 
 
 def _distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Keep, of passages in order, those that no better one has said already."""
+    """Keep, of passages in order, those that say something new: summaries repeat sentences of chunks, and of one another."""
     kept: list[Evidence] = []
     for one in evidence:
-        if not any(_is_same(one, other) for other in kept):
+        said = [span for other in kept if other.source == one.source and (other.level or one.level) for span in other.spans]
+        if _common(one.spans, said) < SAID * sum(last - first for first, last in one.spans):
             kept.append(one)
     return kept
 
 
-def _is_same(one: Evidence, other: Evidence) -> bool:
-    if one.source != other.source or not (one.level or other.level):
-        return False
-    common = sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in one.spans for b in other.spans)
-    return common >= SAME * min(_length(one), _length(other))
-
-
-def _length(one: Evidence) -> int:
-    return sum(last - first for first, last in one.spans)
+def _common(spans: Iterable[tuple[int, int]], said: Sequence[tuple[int, int]]) -> int:
+    """Count the characters of spans, which do not overlap, that others have, each once."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(said):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return sum(max(0, min(last, until) - max(first, since)) for first, last in spans for since, until in merged)
