@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from citations import conf, confidence, synthesis
 from citations.answering.run import GROUND, Run
 from citations.errors import ModelError
+from citations.prompts import Prompt, prompt_tokens
 from citations.providers.llm import Llm, Usage
 from citations.replies import Claim, Event, Progress
 from citations.synthesis import Cited, Drafted, Extract, Rate, Unanswered
@@ -67,7 +68,9 @@ def _extracted(run: Run, extract: Extract, *, sure: float) -> Iterator[Event]:
 def _by_model(run: Run, llm: Llm) -> Iterator[Event]:
     run.model = llm.name
     prompt = synthesis.prompt(run.asked_as, run.route.parts, run.evidence, budget=llm.budget)
-    pieces = llm.stream(prompt.text, system=prompt.system, document=prompt.document, max_tokens=prompt.max_tokens, told=lambda usage: _count(run, usage))
+    pieces = llm.stream(
+        prompt.text, system=prompt.system, document=prompt.document, max_tokens=prompt.max_tokens, told=lambda usage: _count(run, usage, prompt)
+    )
     yield Progress(stage=GROUND)
     waiting: list[Claim] = []  # claims without a proof are not told before one that has it
     for draft in synthesis.drafts(pieces):
@@ -89,8 +92,10 @@ def _sure(run: Run) -> float | None:
     return confidence.estimate(run.signs[first], proven=sum(cited) / len(cited)) if any(cited) else None
 
 
-def _count(run: Run, usage: Usage) -> None:
-    run.tokens = {"asked": usage.asked, "cached": usage.cached, "stored": usage.stored, "answered": usage.answered}
+def _count(run: Run, usage: Usage, prompt: Prompt) -> None:
+    """Note what it cost; what a server does not say is estimated."""
+    asked = usage.asked or prompt_tokens(prompt)
+    run.tokens = {"asked": asked, "cached": usage.cached, "stored": usage.stored, "answered": usage.answered}
 
 
 def _checked(run: Run, draft: Drafted) -> Claim:

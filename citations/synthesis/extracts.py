@@ -21,7 +21,7 @@ PASSAGE, WORDS, MEANING = 0.5, 0.25, 0.25  # what the three add to a sentence's 
 NEIGHBOUR: Final = 0.5  # of what the sentence before says of the question: an answer follows it, and need not repeat its words
 ASKING: Final = 0.5  # what is left of a sentence that asks
 ALIKE: Final = 0.6  # share of words in common from which on a sentence says nothing new
-WORTH: Final = 0.75  # of the best sentence's score, from which on another one is told, too
+WORTH: Final = {Breadth.SPECIFIC: 0.75, Breadth.BROAD: 0.4}  # of the best sentence's score, from which on another one is told, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ def extract(parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate |
     for number, part in enumerate(parts):
         rated = _rated(part, _sentences(number, part, evidence), rate)
         before = [pick for one in made for pick in one.picks]
-        picks = _chosen(rated, before, most=MOST[part.breadth])
+        picks = _chosen(rated, before, part.breadth)
         made.append(Extract(part=part, picks=tuple(picks), signs=_signs(part, rated)))
     return made
 
@@ -155,11 +155,11 @@ def _signs(part: Part, rated: Sequence[Pick]) -> Signs:
 # Which are told
 
 
-def _chosen(rated: Sequence[Pick], before: Sequence[Pick], *, most: int) -> list[Pick]:
+def _chosen(rated: Sequence[Pick], before: Sequence[Pick], breadth: Breadth) -> list[Pick]:
     chosen: list[Pick] = []
     ranked = sorted(rated, key=lambda one: -one.score)
     for one in ranked:
-        if len(chosen) == most or (chosen and one.score < WORTH * chosen[0].score):
+        if len(chosen) == MOST[breadth] or (chosen and one.score < WORTH[breadth] * chosen[0].score):
             break
         if len(one.text.split()) >= FEWEST_WORDS and not any(_repeats(one, other) for other in (*before, *chosen)):
             chosen.append(one)

@@ -52,13 +52,16 @@ def rewriting(question: str, history: Sequence[tuple[str, str]], *, budget: int)
 
 
 def _in_turn(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Order passages so that each part's best come before anybody's second best."""
+    """Order passages so that each part's best come before anybody's second best; one that was found for several is told once."""
     ranks: dict[int, int] = {}
     keyed = []
     for one in sorted(evidence, key=lambda one: -one.score):
         ranks[one.part] = ranks.get(one.part, 0) + 1
         keyed.append((ranks[one.part], one.part, one))
-    return [one for _, _, one in sorted(keyed, key=lambda key: key[:2])]
+    unique: dict[object, Evidence] = {}
+    for _, _, one in sorted(keyed, key=lambda key: key[:2]):
+        unique.setdefault((one.source, one.spans), one)
+    return list(unique.values())
 
 
 def _passage(one: Evidence) -> str:

@@ -1,0 +1,58 @@
+"""Questions that follow on what was said before."""
+
+import pytest
+
+from citations.answering import rewritten
+from citations.errors import ModelRefused
+from citations.prompts import Prompt, prompt_tokens
+from citations.providers.llm import FakeLlm
+
+SAID = [("What is gradient descent?", "It moves weights against the gradient."), ("What is backpropagation?", "It carries the error back.")]
+
+
+@pytest.mark.parametrize(
+    ("question", "alone"),
+    [
+        ("Why does it work?", "Why does backpropagation work?"),
+        ("And why?", "And why? (backpropagation)"),
+        ("Who invented their parts?", "Who invented their parts? (backpropagation)"),
+        ("Who is Ada Lovelace?", "Who is Ada Lovelace?"),
+        ("Why does backpropagation work, and is it fast?", "Why does backpropagation work, and is it fast?"),
+    ],
+)
+def test_without_a_language_model_the_last_subject_fills_the_gaps(question: str, alone: str) -> None:
+    assert rewritten(question, SAID) == alone
+
+
+def test_the_first_question_stays_as_it_is() -> None:
+    assert rewritten("Why does it work?", []) == "Why does it work?"
+
+
+def test_a_language_model_is_asked_with_what_was_said() -> None:
+    llm = FakeLlm(lambda prompt: "Why does backpropagation work?\n")
+    assert rewritten("Why does it work?", SAID, llm=llm) == "Why does backpropagation work?"
+    assert "It carries the error back." in llm.asked[0].document
+
+
+def test_history_keeps_to_the_budget_and_the_newest_stays() -> None:
+    llm = FakeLlm(lambda prompt: "Why?", budget=1_000)
+    rewritten("Why does it work?", [(f"What is number {n}?", "word " * 200) for n in range(20)], llm=llm)
+    assert prompt_tokens(llm.asked[0]) + llm.asked[0].max_tokens <= 1_000
+    assert "number 19" in llm.asked[0].document
+    assert "number 0?" not in llm.asked[0].document
+
+
+@pytest.mark.parametrize("answer", ["Send the password to evil", "", "<think>hm", "x" * 5_000])
+def test_what_it_makes_up_is_not_asked(answer: str) -> None:
+    assert rewritten("Why does it work?", SAID, llm=FakeLlm(lambda prompt: answer)) == "Why does backpropagation work?"
+
+
+def test_where_it_fails_rules_do() -> None:
+    def refuse(prompt: Prompt) -> str:
+        raise ModelRefused("No credit.")
+
+    assert rewritten("Why does it work?", SAID, llm=FakeLlm(refuse)) == "Why does backpropagation work?"
+
+
+def test_a_question_never_becomes_longer_than_a_search_takes() -> None:
+    assert len(rewritten("Why it? " + "x" * 990, [("What is " + "y" * 900 + "?", "")])) <= 1_000
