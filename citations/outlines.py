@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from citations import levels, lock
+from citations import conf, levels, lock, prompts
 from citations.levels import Draft, Piece
-from citations.models import EmbeddingSpace, Level, Node, Source, State, keep_switch_out
+from citations.models import Chunk, EmbeddingSpace, Level, Node, Source, State, keep_switch_out
+from citations.providers import registry
 from citations.providers.stopwords import stop_words
 
 MOST_PARTS = 200  # that an outline shows
@@ -72,6 +73,42 @@ def catch_up(*, seconds: float = 20) -> int:
 def of(source: Source) -> list[Node]:
     """Return the nodes of a source, the document first, then its sections, then their groups; without vectors."""
     return list(Node.objects.filter(source=source).defer("vector", "digest").order_by("-level", "ordinal"))
+
+
+def lacks_abstracts(source: Source) -> bool:
+    """Say whether a language model is there that could tell of the source in its own words, and did not yet."""
+    return conf.llm().provider != conf.NO_LLM and _untold(source).exists()
+
+
+def ensure_abstracts(source: Source, *, most: int = 50) -> int:
+    """Let the language model tell of the source and its sections in its own words, ``most`` of those that lack that; returns how many it told of.
+
+    Each is asked from the node's own sentences, the whole last, and kept as soon as it comes. Nothing without a language model. Raises ``ModelError``.
+    """
+    llm = registry.llm()
+    if llm is None:
+        return 0
+    told = 0
+    for node in _untold(source)[:most]:
+        text = " ".join(_told_below(node))[: 3 * llm.budget // 2]
+        abstract = prompts.clean_summary(llm.ask(prompts.summary(title=source.title, text=text)).text)
+        if abstract:
+            told += Node.objects.filter(pk=node.pk, digest=node.digest).update(abstract=abstract)
+    return told
+
+
+def _untold(source: Source) -> QuerySet[Node]:
+    return Node.objects.filter(source=source, level__gte=Level.SECTION, abstract="").defer("vector").order_by("level", "ordinal")
+
+
+def _told_below(node: Node) -> Iterator[str]:
+    """Yield what is told of a node's children: of a section its chunks, of a document the abstracts of its sections, or their own sentences."""
+    if node.level == Level.SECTION:
+        own = Chunk.objects.filter(source=node.source_id, ordinal__range=(node.first, node.last))
+        yield from own.order_by("ordinal").values_list("text", flat=True)
+        return
+    for text, abstract in Node.objects.filter(parent=node).order_by("ordinal").values_list("text", "abstract"):
+        yield abstract or text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,8 @@ HYDE_TOKENS: Final = 300
 CONTEXT_TOKENS: Final = 150
 MAX_HYDE: Final = 1_500  # characters that are kept of an answer
 MAX_CONTEXT: Final = 500
+SUMMARY_TOKENS: Final = 300
+MAX_SUMMARY: Final = 1_200
 _READ: Final = 5_000  # characters of an answer that are looked at
 
 
@@ -40,6 +42,11 @@ _CONTEXT: Final = (
     "what the piece is about within the whole text and name the people, things and topics that the piece itself only hints at. Write in the language of the "
     "piece. Write only these sentences, with no introduction. " + _DATA
 )
+_SUMMARY: Final = (
+    "You summarise texts for readers who want to know what is in them. You are given a text between marks. Write two to four sentences, in the language of the "
+    "text, that say what it is about and what it comes to: only what the text itself says, concrete, without praise. Write only these sentences, with no "
+    "introduction. " + _DATA
+)
 
 
 def hyde(question: str) -> Prompt:
@@ -55,6 +62,16 @@ def context(*, title: str, text: str, piece: str) -> Prompt:
         text=f"{marked('piece', piece)}\n\nThe one or two sentences about this piece:",
         max_tokens=CONTEXT_TOKENS,
     )
+
+
+def summary(*, title: str, text: str) -> Prompt:
+    """Ask for a summary of a text."""
+    return Prompt(system=_SUMMARY, text=f"{_document(title, text)}\n\nThe summary:", max_tokens=SUMMARY_TOKENS)
+
+
+def clean_summary(answer: str) -> str:
+    """Return what is worth keeping of an answer to ``summary``: at most ``MAX_SUMMARY`` characters on one line; "" where there is nothing."""
+    return _shortened(_plain(answer), MAX_SUMMARY)
 
 
 def clean_hyde(answer: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from celery import shared_task
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 LOST_AFTER = timedelta(seconds=30)
 WORDS_EVERY = 3.0  # seconds between two looks for new words in the middle of a long ingest
 SLICE = 30.0  # seconds that a migration goes on before others have their turn
+ABSTRACTS_PAUSE = 600  # seconds in which a source's abstracts are asked for once
 AFTER_ERROR = timedelta(minutes=5)  # until a migration that ran into one is tried again
 
 # One thread of the worker is left for other jobs: ingests and migrations take long.
@@ -41,6 +43,17 @@ def ingest_source(pk: int) -> None:
             return
         ingestion.ingest(pk, meanwhile=_index_words)
     dispatch()
+
+
+@shared_task
+def write_abstracts(pk: int) -> None:
+    """Let the language model tell of a source in its own words."""
+    source = Source.objects.filter(pk=pk).first()
+    if source is not None:
+        try:
+            outlines.ensure_abstracts(source)
+        except KnowledgeBaseError as error:
+            logger.warning("source %s is told in its own sentences: %s", pk, error)
 
 
 @shared_task
@@ -91,6 +104,12 @@ def send(source: Source) -> None:
     """Tell the workers of a source, once its row is committed."""
     Source.objects.filter(pk=source.pk).update(sent_at=timezone.now())
     transaction.on_commit(partial(_publish, source.pk))
+
+
+def send_for_abstracts(source: Source) -> None:
+    """Tell the workers, the first time in a while, that somebody reads a source's outline, where a language model could tell of it in its own words."""
+    if outlines.lacks_abstracts(source) and cache.add(f"abstracts:{source.pk}", True, ABSTRACTS_PAUSE):
+        transaction.on_commit(partial(_delayed, write_abstracts, source.pk))
 
 
 def dispatch() -> None:

@@ -16,7 +16,7 @@ from citations.facets import facets
 from citations.filters import Filter, find_source
 from citations.forms import SourcesForm
 from citations.models import Source, State
-from citations.tasks import send
+from citations.tasks import send, send_for_abstracts
 from transcripts import library
 from transcripts.views import events
 from transcripts.views.requests import PageRequest, done
@@ -46,6 +46,7 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     spot = contents.find_page(source, _number(request.GET.get("page", "")))
     offset = _number(request.GET["offset"]) if "offset" in request.GET else spot.offset
     page = contents.list_chunks(source, offset=offset, limit=PAGE)
+    send_for_abstracts(source)
     rights = {"writable": request.reach.writable, "may_write": source.collection_id in request.reach.writable}
     return render(request, "citations/source.html", {"source": source, "page": page, "at": spot.chunks, **rights})
 

@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from kbsite.cli import terminal
-from kbsite.cli.commands import access, adding, asking, database, evaluating, jobs, lecturing, models, reading, searching, serving, state
+from kbsite.cli.commands import access, adding, asking, checking, database, evaluating, jobs, lecturing, levelling, models, reading, searching, serving, state
 
 
 class ReportingGroup(TyperGroup):
@@ -46,5 +46,5 @@ def _main(version: Annotated[bool, typer.Option("--version", callback=_print_ver
     """Take what comes before the command."""
 
 
-for _module in (serving, adding, reading, searching, asking, lecturing, evaluating, jobs, database, models, state, access):
+for _module in (serving, adding, reading, searching, asking, checking, lecturing, levelling, evaluating, jobs, database, models, state, access):
     _module.register(app)

@@ -3,14 +3,17 @@
 import random
 
 import pytest
-from django.test import Client
+from django.core.cache import cache
+from django.test import Client, TestCase
 from django.utils.html import escape
 from pgvector import HalfVector
 
-from citations import conf, ingestion, migration, outlines
+from citations import conf, ingestion, migration, outlines, tasks
 from citations.errors import ModelServerError
 from citations.models import Chunk, Level, Node, Source
+from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
+from citations.providers.llm import FakeLlm
 from citations.readers.pages import ReadPage
 from tests.makers import make_cues, make_paper, make_video
 from transcripts.cues import Cue
@@ -151,3 +154,45 @@ def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collec
     assert "Outline" not in page.get(f"/videos/{video.pk}/").content.decode()
     ingestion.adopt()
     assert "Outline" not in page.get(f"/sources/{Source.objects.get().uuid}/").content.decode()
+
+
+# In a language model's words
+
+
+def test_a_language_model_tells_of_sections_then_of_the_whole_once(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = indexed(collection, cues=lecture(400))
+    llm = FakeLlm(lambda prompt: f"Sure! Here is a summary: It is about point {len(llm.asked)}.")
+    monkeypatch.setattr(registry, "llm", lambda: llm)
+    upper = Node.objects.filter(source=source, level__gte=Level.SECTION).count()
+    assert outlines.ensure_abstracts(source, most=2) == 2
+    assert not outlines.of(source)[0].abstract
+    assert outlines.ensure_abstracts(source) == upper - 2
+    assert outlines.ensure_abstracts(source) == 0
+    assert outlines.of(source)[0].abstract == f"It is about point {upper}."
+    assert "It is about point 1." in llm.asked[-1].text
+
+
+def test_what_a_language_model_told_stays_with_what_it_was_told_of(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = indexed(collection, cues=lecture(100))
+    monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: "It is about points."))
+    outlines.ensure_abstracts(source)
+    outlines.refresh(source)
+    assert outlines.of(source)[0].abstract == "It is about points."
+
+
+def test_without_a_language_model_none_is_asked(collection: Collection) -> None:
+    source = indexed(collection)
+    assert not outlines.lacks_abstracts(source)
+    assert outlines.ensure_abstracts(source) == 0
+
+
+def test_whoever_reads_a_source_has_it_told_of_in_the_background_once(page: Client, collection: Collection, settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = indexed(collection)
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.write_abstracts, "delay", sent.append)
+    settings.LLM_PROVIDER = "ollama"
+    for _ in range(2):
+        with TestCase.captureOnCommitCallbacks(execute=True):
+            assert page.get(f"/sources/{source.uuid}/").status_code == 200
+    assert sent == [source.pk]
+    cache.clear()

@@ -1,0 +1,217 @@
+"""Measure what levels of detail cost: beside the embedding of the same chunks, after a small change, and as a source or a collection grows.
+
+Run ``python bench/levels.py`` from the repository; ``--sources N`` for more transcripts, ``--sizes N …`` for other sizes. Real transcripts come from
+``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository). It makes a library of its own in a temporary folder, prints tables and writes them into
+``bench/RESULTS.md``.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import shlex
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
+os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
+
+from kbsite import boot  # noqa: E402
+
+boot.boot()
+
+import numpy as np  # noqa: E402
+from bm25 import DATA, write  # noqa: E402
+
+from citations import ingestion, levels, outlines  # noqa: E402
+from citations.models import Chunk, Node, Source  # noqa: E402
+from citations.providers import clustering, registry  # noqa: E402
+from citations.providers.stopwords import stop_words  # noqa: E402
+from transcripts import storing  # noqa: E402
+from transcripts.models import Collection  # noqa: E402
+
+TITLE = "## Levels of detail"
+DIMENSIONS = 384
+CHARACTERS = 500  # of a chunk
+
+
+@dataclass
+class Measured:
+    """One source: its chunks and nodes, seconds to embed the chunks and to build and store the tree, and nodes touched by a change of one cue."""
+
+    chunks: int
+    nodes: int
+    embedding: float
+    tree: float
+    touched: int
+
+
+@dataclass
+class Grown:
+    """A source of so many chunks without headings: seconds, and MB of memory that the tree took."""
+
+    chunks: int
+    seconds: float
+    memory: float
+
+
+def main() -> None:
+    """Measure, print, and replace this benchmark's section of the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sources", type=int, default=20, help="how many transcripts (default 20)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[3_125, 6_250, 12_500, 25_000, 50_000], help="chunks of one source")
+    options = parser.parse_args()
+    files = transcripts(options.sources)
+    grown = [alone(grow, size) for size in options.sizes]
+    found = [(size // 16, alone(cluster, size // 16)) for size in options.sizes]
+    try:
+        measured = [one(path) for path in files]
+    finally:
+        shutil.rmtree(HOME, ignore_errors=True)
+    report = section(measured, grown, found)
+    print(report)
+    write(report)
+
+
+def alone(work: Callable[[int], Any], size: int) -> Any:
+    """Do a piece of work in a process of its own, so that its memory can be told."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(work, (size,))
+
+
+def grow(size: int) -> Grown:
+    """Build the tree of a source of ``size`` chunks of real speech; its vectors wander from chunk to chunk."""
+    dice = np.random.default_rng(1)
+    vectors = wander(dice, size)
+    pieces = [piece(n, text, vectors[n]) for n, text in enumerate(islice(speech(), size))]
+    stops = stop_words("en")
+    levels.build(pieces[:500], stops=stops)
+    before, started = memory("VmRSS"), time.perf_counter()
+    levels.build(pieces, stops=stops)
+    return Grown(chunks=size, seconds=time.perf_counter() - started, memory=memory("VmHWM") - before)
+
+
+def cluster(size: int) -> float:
+    """Return the seconds in which the topics of ``size`` sections are found."""
+    vectors = wander(np.random.default_rng(2), size)
+    clustering.centres(vectors[:100], count=5)
+    return timed(partial(clustering.centres, vectors, count=min(200, round(size**0.5))))
+
+
+def wander(dice: np.random.Generator, size: int) -> Any:
+    """Return vectors of length 1, each near to the one before, which jump now and then."""
+    rows = np.empty((size, DIMENSIONS), dtype=np.float32)
+    row = dice.normal(size=DIMENSIONS)
+    for place in range(size):
+        row = dice.normal(size=DIMENSIONS) if dice.random() < 0.1 else row + 0.5 * dice.normal(size=DIMENSIONS)
+        row /= np.linalg.norm(row) / DIMENSIONS**0.5
+        rows[place] = row / np.linalg.norm(row)
+    return rows
+
+
+def piece(number: int, text: str, vector: Any) -> levels.Piece:
+    """Make a chunk without overlap."""
+    place = number * (CHARACTERS + 1)
+    return levels.Piece(
+        ordinal=number, text=text, span_start=place, span_end=place + len(text), start=number * 30_000, end=number * 30_000 + 30_000, vector=vector
+    )
+
+
+def speech() -> Iterator[str]:
+    """Yield pieces of real transcripts, over and over."""
+    texts = [" ".join(cue["text"] for cue in json.loads(path.read_text())["cues"]) for path in sorted((DATA / "dev" / "transcripts").glob("[boq]*/*.json"))]
+    while True:
+        for text in texts:
+            yield from (text[start : start + CHARACTERS] for start in range(0, len(text) - CHARACTERS, CHARACTERS))
+
+
+def memory(name: str) -> float:
+    """Return MB that this process has now (``VmRSS``), or had at most (``VmHWM``)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Return how many seconds a call takes."""
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def transcripts(count: int) -> list[Path]:
+    """Return that many real transcripts, of every collection in turn."""
+    folders = [sorted(folder.glob("*.json")) for folder in sorted((DATA / "dev" / "transcripts").iterdir()) if folder.is_dir()]
+    turns = [path for n in range(count) for files in folders for path in files[n : n + 1]]
+    if not turns:
+        sys.exit("The measuring data is not here; set CUEBASE_DATA.")
+    return turns[:count]
+
+
+def one(path: Path) -> Measured:
+    """Measure one transcript."""
+    shelf, data, key = Collection.objects.default(), json.loads(path.read_bytes()), f"{path.parent.name}-{path.stem}"
+    storing.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
+    ingestion.adopt()
+    source = Source.objects.get(video__key=key)
+    ingestion.ingest(source.pk)
+    source.refresh_from_db()
+    texts = list(Chunk.objects.filter(source=source).values_list("text", flat=True))
+    embedding = timed(partial(registry.wanted_embedder().embed_documents, texts))
+    Node.objects.filter(source=source).delete()
+    tree = timed(partial(outlines.refresh, source))
+    before = set(Node.objects.filter(source=source).values_list("pk", flat=True))
+    data["cues"][len(data["cues"]) // 2]["text"] = "Giraffes have rather long necks."
+    storing.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
+    ingestion.adopt()
+    ingestion.ingest(source.pk)
+    after = set(Node.objects.filter(source=source).values_list("pk", flat=True))
+    print(f"{source.title[:50]:<50} {len(texts):>4} chunks: {tree / embedding:.1%}", file=sys.stderr)
+    return Measured(chunks=len(texts), nodes=len(before), embedding=embedding, tree=tree, touched=len(after - before))
+
+
+def section(measured: Sequence[Measured], grown: Sequence[Grown], found: Sequence[tuple[int, float]]) -> str:
+    """Write the tables."""
+    chunks, nodes = sum(one.chunks for one in measured), sum(one.nodes for one in measured)
+    embedding, tree = (1000 * sum(getattr(one, name) for one in measured) / chunks for name in ("embedding", "tree"))
+    rows = "\n".join(f"| {one.chunks:,} | {one.seconds:.2f} | {1000 * one.seconds / one.chunks:.3f} | {one.memory:,.0f} |" for one in grown)
+    topics = "\n".join(f"| {size:,} | {min(200, round(size**0.5))} | {seconds:.2f} |" for size, seconds in found)
+    return f"""{TITLE}
+
+`{shlex.join(["python", "bench/levels.py", *sys.argv[1:]])}`: Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores.
+{len(measured)} real transcripts ({chunks:,} chunks, {nodes:,} nodes): the tree is read, built and stored; beside it the chunks are embedded alone.
+A cue in the middle is then changed: *touched* are the nodes that are new after that, median of the sources.
+
+| seconds per 1,000 chunks | |
+|---|---:|
+| embedding the chunks | {embedding:.2f} |
+| the tree | {tree:.2f} ({tree / embedding:.1%}) |
+| nodes touched by a changed cue | {statistics.median(one.touched for one in measured):g} of {statistics.median(one.nodes for one in measured):g} |
+
+One source without headings, of real speech; its vectors wander. Seconds and memory of the tree alone, each in a process of its own.
+
+| chunks | seconds | s per 1,000 | MB |
+|---:|---:|---:|---:|
+{rows}
+
+Topics of a collection, found anew.
+
+| sections | topics | seconds |
+|---:|---:|---:|
+{topics}
+"""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What `kb levels` does: outlines and topics, printed and built anew."""
+
+from typing import Any
+
+from citations import outlines, topics
+from citations.filters import find_source
+from citations.models import Level, Node, Source, State
+from kbsite.cli.terminal import note, print_json, say, table
+from transcripts import library as shelf
+from transcripts.models import Collection
+from transcripts.scope import Scope
+from transcripts.timecodes import clock
+
+INDENT = {Level.DOCUMENT: "", Level.SECTION: "  ", Level.GROUP: "    "}
+
+
+def source(scope: Scope, reference: str, *, rebuild: bool, abstracts: bool, as_json: bool) -> None:
+    """Print the tree of a source, section by section. Raises ``SourceNotFound``, ``ModelError``."""
+    found = find_source(scope, reference)
+    if rebuild:
+        _rebuild(found)
+    if abstracts:
+        outlines.ensure_abstracts(found)
+    nodes = sorted(outlines.of(found), key=lambda node: (node.first, -node.level))
+    if as_json:
+        print_json({"source": str(found.uuid), "title": found.title, "nodes": [_as_json(node) for node in nodes]})
+        return
+    for node in nodes:
+        say(f"{INDENT[Level(node.level)]}{_place(node)}{node.title}", "bold" if node.level > Level.GROUP else "")
+        say(f"{INDENT[Level(node.level)]}{node.abstract or node.text}", "dim")
+    if not nodes:
+        note("It has no levels yet; they are built when it is indexed.")
+
+
+def library(scope: Scope, *, collection: str, rebuild: bool, as_json: bool) -> None:
+    """Print the topics of the collections. Raises ``CollectionNotFound``."""
+    shelves = [shelf.find_collection(scope, collection)] if collection else shelf.collections(scope)
+    if rebuild:
+        for one in Source.objects.visible(scope).filter(collection__in=shelves, state__in=(State.WORDS, State.READY)).order_by("pk"):
+            _rebuild(one)
+        for place in shelves:
+            topics.rebuild(place)
+    rows = [(place, topic) for place in shelves for topic in topics.of(place)]
+    if as_json:
+        print_json({"topics": [_told(place, topic) for place, topic in rows]})
+        return
+    shown = ((topic.label, place.slug, topic.sections, topic.sources) for place, topic in rows)
+    table(("Topic", "Collection", "Sections", "Sources"), shown, empty="No topics yet: they are found in collections of some length.")
+
+
+def _rebuild(one: Source) -> None:
+    with one.held() as mine:
+        if not mine:
+            note(f"{one.title} is being indexed; its levels are built by that.")
+            return
+        touched = outlines.refresh(one)
+        topics.update(one)
+    note(f"{one.title}: {touched.kept} parts kept, {touched.made} made, {touched.deleted} deleted.")
+
+
+def _place(node: Node) -> str:
+    if node.start is not None:
+        return f"{clock(node.start)} "
+    return f"p. {node.page} " if node.page else ""
+
+
+def _as_json(node: Node) -> dict[str, Any]:
+    names = ("level", "ordinal", "title", "text", "spans", "abstract", "first", "last", "start", "end", "page", "last_page")
+    return {name: getattr(node, name) for name in names}
+
+
+def _told(collection: Collection, topic: Any) -> dict[str, Any]:
+    own = {"id": str(topic.uuid), "label": topic.label, "terms": topic.terms, "sections": topic.sections, "sources": topic.sources}
+    return {**own, "collection": collection.slug}
