@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.content import Content
 from textual.events import Key
 from textual.message import Message
@@ -19,7 +19,7 @@ from textual.worker import get_current_worker
 from citations.replies import Event
 from kbsite.tui.dialogs import Choice, Leaflet, Prompt
 from kbsite.tui.notebook import Earlier, Link, Notebook, Shelf
-from kbsite.tui.panels import NO_SOURCES, Conversation, Details, Sources, TurnView
+from kbsite.tui.panels import NO_SOURCES, Conversation, Details, Sources, Talk, TurnView
 from kbsite.tui.places import Place
 from kbsite.tui.turns import Turn, explained, printable
 from transcripts.errors import KnowledgeBaseError
@@ -100,22 +100,25 @@ class CuebaseApp(App[None]):
         self._adding: list[str] = []
         self._answering = False
         self._timer: Timer | None = None
+        # Held here, for a query of the app looks at whatever dialog is on top.
+        self._title = Static(id="title", markup=False)
+        self._sources, self._conversation, self._details = Sources(), Conversation(), Details()
+        self._question = Input(placeholder="Ask your sources …", max_length=MAX_QUESTION, id="question")
 
     def compose(self) -> ComposeResult:
         """Yield the panels."""
-        yield Static(id="title", markup=False)
+        yield self._title
         with Container(id="desk"):
-            yield Sources()
-            with Vertical(id="talk") as talk:
-                talk.border_title = "Conversation"
-                yield Conversation()
-                yield Input(placeholder="Ask your sources …", max_length=MAX_QUESTION, id="question")
-            yield Details()
+            yield self._sources
+            with Talk(id="talk"):
+                yield self._conversation
+                yield self._question
+            yield self._details
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         """Begin with the question, and look at the sources."""
-        self.query_one("#question").focus()
+        self._question.focus()
         self._tell_title()
         self._look()
 
@@ -132,8 +135,8 @@ class CuebaseApp(App[None]):
             return
         event.input.clear()
         self._answering = True
-        view = self.query_one(Conversation).add(Turn(question=question))
-        self._ask(view, question, self.query_one(Sources).ticked)
+        view = self._conversation.add(Turn(question=question))
+        self._ask(view, question, self._sources.ticked)
 
     @work(thread=True, group="asking", exclusive=True)
     def _ask(self, view: TurnView, question: str, sources: tuple[str, ...]) -> None:
@@ -161,10 +164,9 @@ class CuebaseApp(App[None]):
         else:
             turn.fail("Stopped.", "Ask again for a whole answer.")
         self._answering = turn.is_running
-        conversation = self.query_one(Conversation)
         if message.view.is_attached:
-            conversation.draw(message.view)
-            self._show(conversation.chosen)
+            self._conversation.draw(message.view)
+            self._show(self._conversation.chosen)
 
     def action_stop(self) -> None:
         """Let go of the answer that is being made; what is told of it stays."""
@@ -174,12 +176,12 @@ class CuebaseApp(App[None]):
 
     def action_walk(self, step: int) -> None:
         """Choose the next citation or the one before."""
-        self._show(self.query_one(Conversation).walk(step))
+        self._show(self._conversation.walk(step))
 
     def on_key(self, event: Key) -> None:
         """Choose a citation by its digit."""
         if event.character and event.character in "123456789":
-            self._show(self.query_one(Conversation).pick(event.character))
+            self._show(self._conversation.pick(event.character))
 
     def action_open_link(self) -> None:
         """Open the chosen citation in a browser; where there is none, as over SSH, copy its address."""
@@ -201,7 +203,7 @@ class CuebaseApp(App[None]):
 
     def action_explain(self) -> None:
         """Show how the answer was made."""
-        turn = self.query_one(Conversation).current
+        turn = self._conversation.current
         if turn is not None and turn.ending is not None:
             self.push_screen(Leaflet("How this answer was made", explained(turn.ending)))
 
@@ -217,8 +219,10 @@ class CuebaseApp(App[None]):
 
     def on_shelved(self, message: Shelved) -> None:
         """Show the sources, and look again in a while."""
+        if not self._sources.is_attached:  # it is being closed
+            return
         if message.problem:
-            self.query_one(Details).show_note(printable(message.problem))
+            self._details.show_note(printable(message.problem))
         else:
             self._show_shelf(message.shelf)
         if self._timer is not None:
@@ -227,13 +231,13 @@ class CuebaseApp(App[None]):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Show the source under the cursor, while the cursor is there."""
-        sources = self.query_one(Sources)
-        if event.option_list is sources and sources.has_focus and sources.current is not None:
-            self.query_one(Details).show_source(sources.current)
+        one = self._sources.current
+        if event.option_list is self._sources and self._sources.has_focus and one is not None:
+            self._details.show_source(one)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Tick a source."""
-        self.query_one(Sources).tick(event.option.id or "")
+        self._sources.tick(event.option.id or "")
 
     def on_sources_ticked(self) -> None:
         """Say what is asked now."""
@@ -272,7 +276,7 @@ class CuebaseApp(App[None]):
     def _narrow(self, words: str | None) -> None:
         if words is not None:
             self._words = words
-            self.query_one(Sources).border_title = f"Sources: {words}" if words else "Sources"
+            self._sources.border_title = f"Sources: {words}" if words else "Sources"
             self._look()
 
     # Conversations
@@ -281,9 +285,9 @@ class CuebaseApp(App[None]):
         """Begin another conversation."""
         self.action_stop()
         self._notebook.begin_anew()
-        self.query_one(Conversation).begin()
+        self._conversation.begin()
         self._show(None)
-        self.query_one("#question").focus()
+        self._question.focus()
 
     @work(thread=True, group="history", exclusive=True)
     def action_resume(self) -> None:
@@ -313,52 +317,51 @@ class CuebaseApp(App[None]):
         except KnowledgeBaseError as error:
             self.post_message(Said(f"{error.message} {error.hint}".strip(), is_problem=True))
             return
-        self.call_from_thread(self.query_one(Conversation).begin, turns)
+        self.call_from_thread(self._conversation.begin, turns)
 
     # Panels
 
     def action_switch(self) -> None:
         """Go from the question to the answers, and from anywhere else to the question."""
-        question = self.query_one("#question")
         if self.screen.maximized:
             self.screen.minimize()
-        elif question.has_focus:
-            self.query_one(Conversation).focus()
+        elif self._question.has_focus:
+            self._conversation.focus()
         else:
-            question.focus()
+            self._question.focus()
 
     def action_zoom(self) -> None:
         """Give the panel the whole screen, or its place again."""
         if self.screen.maximized:
             self.screen.minimize()
         elif self.focused is not None:
-            self.screen.maximize(self.focused, container=False)
+            self.screen.maximize(self.focused)
 
     def action_keys(self) -> None:
         """List the keys."""
         self.push_screen(Leaflet("Keys", Content(KEYS)))
 
     def _show_shelf(self, shelf: Shelf) -> None:
-        self.query_one(Sources).show(shelf)
+        self._sources.show(shelf)
         if not shelf.total and not self._words and not self._adding:
-            self.query_one(Details).show_note(NO_SOURCES)
+            self._details.show_note(NO_SOURCES)
 
     def _show(self, place: Place | None) -> None:
         if place is not None:
-            self.query_one(Details).show_place(place, self._notebook.links(place))
+            self._details.show_place(place, self._notebook.links(place))
 
     def _link(self) -> Link | None:
-        place = self.query_one(Conversation).chosen
+        place = self._conversation.chosen
         links = self._notebook.links(place) if place else ()
         if not links:
             self.notify("No citation is chosen." if place is None else "Nothing opens this place.", severity="warning")
         return links[0] if links else None
 
     def _tell_title(self) -> None:
-        count = len(self.query_one(Sources).ticked)
+        count = len(self._sources.ticked)
         asked = f"{count} ticked source{'' if count == 1 else 's'}" if count else "all sources"
         adding = f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …" if self._adding else ""
-        self.query_one("#title", Static).update(printable(f"Cuebase · {self._notebook.name} · asking {asked}{adding}"))
+        self._title.update(printable(f"Cuebase · {self._notebook.name} · asking {asked}{adding}"))
 
 
 def _has_browser() -> bool:

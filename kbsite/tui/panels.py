@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList, Static
@@ -76,6 +76,8 @@ class Sources(OptionList):
         self.set_options(Option(_row(one, is_ticked=key in self._ticked), id=key) for key, one in self._listed.items())
         if current is not None and current.id in self._listed:
             self.highlighted = self.get_option_index(current.id)
+        elif self._listed:
+            self.highlighted = 0
 
 
 class TurnView(Static):
@@ -93,6 +95,7 @@ class TurnView(Static):
 class Conversation(VerticalScroll):
     """What was asked and answered, and which citation is chosen."""
 
+    ALLOW_MAXIMIZE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "app.walk(1)", "Next citation", show=False),
         Binding("left", "app.walk(-1)", "Citation before", show=False),
@@ -168,10 +171,18 @@ class Conversation(VerticalScroll):
         view.draw(self.chosen)
 
 
+class Talk(Vertical):
+    """The conversation, and below it the question."""
+
+    BORDER_TITLE = "Conversation"
+    ALLOW_MAXIMIZE = True
+
+
 class Details(VerticalScroll):
     """What is known of a citation, or of a source."""
 
     BORDER_TITLE = "Details"
+    ALLOW_MAXIMIZE = True
 
     def __init__(self) -> None:
         super().__init__(Static(NOTHING_CHOSEN, markup=False), id="details")

@@ -1,0 +1,207 @@
+"""A notebook without a library, and the interface driven by keys."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Generator, Iterator
+from uuid import UUID
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from citations.passages import Locator, Origin, Stage
+from citations.replies import Checked, Claim, Claimed, Event, Evidence, Finished, Outcome, Part, Progress, Quote, Reply, Route, Trace
+from kbsite.tui import app
+from kbsite.tui.app import CuebaseApp
+from kbsite.tui.notebook import Earlier, Link, Listed, Shelf
+from kbsite.tui.places import Place
+from kbsite.tui.turns import Turn
+
+TALK = Origin(id=UUID(int=1), kind="video", title="When a service says no", author="Ada")
+BOOK = Origin(id=UUID(int=2), kind="pdf", title="Counting, Waiting, Keeping Time")
+WAIT = Quote(
+    number=1,
+    source=1,
+    origin=TALK,
+    locator=Locator(span=(10, 40), start=12_000, end=17_500),
+    text="Wait longer each time.",
+    before="It refuses. ",
+    behind=" Add some chance.",
+    digest="d",
+    link="/videos/1/?t=12s&until=17500",
+)
+DOUBLE = Quote(
+    number=2,
+    source=2,
+    origin=BOOK,
+    locator=Locator(span=(5, 30), page=10, last_page=11),
+    text="Each pause is twice the one before.",
+    before="",
+    behind="",
+    digest="e",
+    heading="2.1 Backoff",
+    link="/sources/2/pages/10/",
+)
+EVIDENCE = Evidence(
+    number=1, source=2, origin=BOOK, locator=Locator(span=(0, 9), page=3), text="Rain is not told of here.", spans=((0, 9),), digest="e", level=0, score=0.2
+)
+CLAIMS = (Claim(text="Wait longer each time.", citations=(1,)), Claim(text="Each pause is twice the one before.", citations=(2,)))
+TRACE = Trace(
+    route=Route(parts=(Part(text="How long?"),)),
+    evidence=(EVIDENCE,),
+    checks=(Checked(quote="Wait longer each time.", verdict="verbatim", evidence=1, number=1), Checked(quote="Never wait.", verdict="not_found")),
+    stages=(Stage(name="retrieve", milliseconds=12.3, count=10, note="by words alone"),),
+    tokens={"asked": 1_200},
+    notes=("Not re-ranked.",),
+)
+ANSWER = Reply(
+    question="How long?", asked_as="How long?", outcome=Outcome.ANSWERED, trace=TRACE, claims=CLAIMS, quotes=(WAIT, DOUBLE), confidence=0.81, milliseconds=420.0
+)
+REFUSAL = Reply(
+    question="Will it rain?",
+    asked_as="Will it rain?",
+    outcome=Outcome.REFUSED,
+    trace=TRACE,
+    nearest=(EVIDENCE,),
+    note="I cannot find information about rain in the sources.",
+    milliseconds=90.0,
+)
+Script = Callable[[Pilot[None]], Awaitable[None]]
+
+
+class PaperNotebook:
+    """A notebook of three sources that answers what it was told to answer, and notes what it was asked for."""
+
+    name = "Lectures"
+
+    def __init__(self) -> None:
+        self.sources = [Listed(id="1", title=TALK.title, about="video · Ada"), Listed(id="2", title=BOOK.title, progress="embed 40 %")]
+        self.events: list[Event | Exception] = [
+            Progress(stage="retrieve"),
+            Claimed(claim=CLAIMS[0], quotes=(WAIT,)),
+            Claimed(claim=CLAIMS[1], quotes=(DOUBLE,)),
+            Finished(reply=ANSWER),
+        ]
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.looked: list[str] = []
+        self.calls: list[str] = []
+        self.failure: Exception | None = None
+        self.hold_before: type[object] | None = None  # the kind of event that waits until ``go``
+        self.go = threading.Event()
+
+    def shelf(self, words: str = "") -> Shelf:
+        self.looked.append(words)
+        found = tuple(one for one in self.sources if words.casefold() in one.title.casefold())
+        return Shelf(sources=found, total=len(found), unfinished=sum(bool(one.progress) for one in found))
+
+    def add(self, what: str) -> str:
+        if self.failure:
+            raise self.failure
+        self.sources.insert(0, Listed(id="3", title=what))
+        return f"Added: {what}"
+
+    def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
+        self.asked.append((question, sources))
+        try:
+            for event in self.events:
+                if self.hold_before is type(event):
+                    self.go.wait(5)
+                if isinstance(event, Exception):
+                    raise event
+                yield event
+        finally:
+            self.calls.append("left")
+
+    def begin_anew(self) -> None:
+        self.calls.append("begun anew")
+
+    def earlier(self) -> tuple[Earlier, ...]:
+        return (Earlier(id="c1", title="About waiting", when="20 Nov 10:00"),)
+
+    def resume(self, conversation: str) -> tuple[Turn, ...]:
+        self.calls.append(f"resumed {conversation}")
+        turn = Turn(question="How long?")
+        turn.take(Finished(reply=ANSWER))
+        return (turn,)
+
+    def links(self, place: Place) -> tuple[Link, ...]:
+        return (Link(label="Cuebase", url=f"http://127.0.0.1:8000{place.link}"),) if place.link else ()
+
+    def close(self) -> None:
+        self.calls.append("closed")
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[PaperNotebook]:
+    """The notebook, on a machine that is reached over SSH."""
+    monkeypatch.setattr(app, "BUSY_SECONDS", 60)  # else it would look at the sources in the middle of a test
+    for module in ("textual.app", "textual.pilot"):
+        monkeypatch.setattr(f"{module}.wait_for_idle", _moment)
+    monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 1 192.0.2.2 22")
+    made = PaperNotebook()
+    yield made
+    made.go.set()
+
+
+async def _moment(*_: float) -> None:
+    """Let the interface take what was pressed. Textual would wait until the processor is idle, which on a busy machine is never."""
+    await asyncio.sleep(0.01)
+
+
+def drive(notebook: PaperNotebook, script: Script, *, size: tuple[int, int] = (80, 24)) -> CuebaseApp:
+    """Open the interface, press what the script presses, and close it."""
+
+    async def run() -> CuebaseApp:
+        opened = CuebaseApp(notebook)
+        opened.animation_level = "none"
+        async with opened.run_test(size=size) as pilot:
+            opened.query_one("#question", Input).cursor_blink = False
+            await until(pilot, lambda: bool(notebook.looked) and not len(opened.workers))
+            await script(pilot)
+        return opened
+
+    return asyncio.run(run())
+
+
+async def shows(pilot: Pilot[None], *texts: str) -> None:
+    """Wait until all of the texts are on the screen."""
+    await until(pilot, lambda: all(text in seen(pilot.app) for text in texts), told=lambda: f"{texts} on\n{seen(pilot.app)}")
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], bool], *, told: Callable[[], str] = str) -> None:
+    """Wait until something holds, at most five seconds."""
+    for _ in range(500):
+        await pilot.pause()
+        if condition():
+            return
+    pytest.fail(told())
+
+
+async def enter(pilot: Pilot[None], line: str, text: str) -> None:
+    """Put a text into a line and press Enter; typing it would take longer."""
+    await until(pilot, lambda: bool(pilot.app.screen.query(line)), told=lambda: f"{line} on\n{seen(pilot.app)}")
+    field = pilot.app.screen.query_one(line, Input)
+    field.focus()
+    field.value = text
+    await pilot.press("enter")
+
+
+async def ask(pilot: Pilot[None], question: str = "How long?", *, shown: str = "citations ·") -> None:
+    """Ask, and wait for the answer."""
+    await enter(pilot, "#question", question)
+    await shows(pilot, f"❯ {question}", shown)
+
+
+async def leave(pilot: Pilot[None]) -> None:
+    """Go from the question to the answers."""
+    await until(pilot, lambda: pilot.app.screen.query_one("#question", Input).has_focus)
+    await pilot.press("escape")
+    await until(pilot, lambda: pilot.app.screen.query_one("#conversation").has_focus)
+
+
+def seen(shown: App[None]) -> str:
+    """Return what is on the screen as text."""
+    width = shown.size.width
+    lines = shown.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in line)[:width].rstrip() for line in lines)

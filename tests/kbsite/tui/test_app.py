@@ -1,0 +1,254 @@
+"""The terminal interface, by its keys."""
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from citations.replies import Finished, Progress
+from kbsite.tui.notebook import Listed
+from kbsite.tui.panels import Conversation, Sources
+from tests.kbsite.tui.conftest import REFUSAL, PaperNotebook, ask, drive, enter, leave, seen, shows, until
+from transcripts.errors import Unavailable
+
+
+class SvgExtension(SingleFileSnapshotExtension):
+    """Keeps a picture of the screen as a file of its own."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "svg"
+
+
+@pytest.fixture
+def picture(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(SvgExtension)
+
+
+def chosen(pilot: Pilot[None]) -> str:
+    place = pilot.app.query_one(Conversation).chosen
+    return place.label if place else ""
+
+
+def notes(pilot: Pilot[None]) -> list[str]:
+    return [note.message for note in pilot.app._notifications]
+
+
+def test_an_answer_comes_with_its_citations_and_the_first_is_shown(notebook: PaperNotebook, picture: SnapshotAssertion) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await ask(pilot)
+        await shows(pilot, "Wait longer each time. [1]", "2 citations · the sources’ own words", "[1] When a service says no  0:12–0:17")
+        assert pilot.app.export_screenshot() == picture
+
+    drive(notebook, script)
+    assert notebook.asked == [("How long?", ())]
+    assert notebook.calls == ["left", "closed"]
+
+
+def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: PaperNotebook) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await ask(pilot)
+        await leave(pilot)
+        for key, label in (("n", "2"), ("right", "2"), ("p", "1"), ("left", "1"), ("2", "2"), ("9", "2")):
+            await pilot.press(key)
+            assert (key, chosen(pilot)) == (key, label)
+        await shows(pilot, "[2] Counting, Waiting, Keeping Time  pages 10–11")
+
+    drive(notebook, script)
+
+
+def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_browser(notebook: PaperNotebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    async def script(pilot: Pilot[None]) -> None:
+        monkeypatch.setattr(pilot.app, "open_url", opened.append)
+        await leave(pilot)
+        await pilot.press("o")
+        assert pilot.app.clipboard == ""  # nothing is chosen yet
+        await ask(pilot)
+        await leave(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.clipboard == "http://127.0.0.1:8000/videos/1/?t=12s&until=17500")
+        assert opened == []
+        monkeypatch.delenv("SSH_CONNECTION")
+        monkeypatch.delenv("SSH_TTY", raising=False)
+        monkeypatch.setenv("DISPLAY", ":0")
+        await pilot.press("n", "o")
+        await until(pilot, lambda: opened == ["http://127.0.0.1:8000/sources/2/pages/10/"])
+
+    drive(notebook, script)
+
+
+def test_a_refusal_says_so_and_shows_what_comes_nearest(notebook: PaperNotebook, picture: SnapshotAssertion) -> None:
+    notebook.events = [Progress(stage="retrieve"), Finished(reply=REFUSAL)]
+
+    async def script(pilot: Pilot[None]) -> None:
+        await ask(pilot, "Will it rain?")
+        await shows(
+            pilot, "I cannot find information about rain in the", "[a] Counting, Waiting, Keeping Time page 3:", "no citations", "Rain is not told of here."
+        )
+        assert pilot.app.export_screenshot() == picture
+
+    drive(notebook, script)
+
+
+def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(notebook: PaperNotebook) -> None:
+    notebook.hold_before = Finished
+
+    async def script(pilot: Pilot[None]) -> None:
+        await ask(pilot, "why", shown="twice the one before. [2]")
+        await shows(pilot, "Looking for passages …")
+        await enter(pilot, "#question", "more")  # one question at a time: it stays in the line
+        assert pilot.app.query_one("#question", Input).value == "more"
+        await pilot.press("ctrl+c")
+        notebook.go.set()
+        await shows(pilot, "Stopped.", "Wait longer each time. [1]")
+        await pilot.press("enter")
+        await shows(pilot, "❯ more", "2 citations")
+
+    drive(notebook, script)
+    assert [question for question, _ in notebook.asked] == ["why", "more"]
+
+
+def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken(notebook: PaperNotebook) -> None:
+    notebook.events = [Progress(stage="route"), Unavailable("The database does not answer.", hint="Check that it runs.")]
+
+    async def script(pilot: Pilot[None]) -> None:
+        await ask(pilot, shown="The database does not answer.")
+        await shows(pilot, "Check that it runs.")
+        notebook.events = [Finished(reply=REFUSAL)]
+        await ask(pilot, "again")
+
+    drive(notebook, script)
+
+
+def test_only_ticked_sources_are_asked(notebook: PaperNotebook) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press("shift+tab", "shift+tab", "down", "space")
+        await shows(pilot, "asking 1 ticked source", "[x] embed 40 %")
+        notebook.sources.insert(0, Listed(id="9", title="New"))
+        await pilot.press("slash")
+        await enter(pilot, "#line", "")  # looks again
+        await shows(pilot, "[ ] New", "[x] embed 40 %")
+        await pilot.press("escape")
+        await ask(pilot, "one")
+        await pilot.press("shift+tab", "shift+tab", "enter")
+        await shows(pilot, "asking all sources")
+        await pilot.press("escape")
+        await ask(pilot, "all")
+
+    drive(notebook, script)
+    assert notebook.asked == [("one", ("2",)), ("all", ())]
+
+
+def test_sources_are_found_by_words_of_their_titles(notebook: PaperNotebook) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await leave(pilot)
+        await pilot.press("slash")
+        await enter(pilot, "#line", "waiting")
+        await shows(pilot, "Sources: waiting")
+        await until(pilot, lambda: pilot.app.screen.query_one(Sources).option_count == 1)
+        await pilot.press("slash", "escape")  # left as it was
+        await shows(pilot, "Sources: waiting")
+
+    drive(notebook, script)
+    assert notebook.looked == ["", "waiting"]
+
+
+def test_a_source_is_added_and_how_far_each_is_is_shown(notebook: PaperNotebook, picture: SnapshotAssertion) -> None:
+    notebook.sources.append(Listed(id="4", title="A scan", problem="No page has text. Recognise its words first."))
+
+    async def script(pilot: Pilot[None]) -> None:
+        await leave(pilot)
+        await pilot.press("a")
+        await enter(pilot, "#line", "talk.vtt")
+        await shows(pilot, "[ ] talk.vtt", "asking all sources\n")
+        assert notes(pilot) == ["Added: talk.vtt"]
+        await pilot.press("shift+tab", "end")
+        await shows(pilot, "No page has text. Recognise its words")
+        assert pilot.app.export_screenshot() == picture
+        notebook.failure = Unavailable("YouTube refuses.", hint="Try later.")
+        await pilot.press("a")
+        await enter(pilot, "#line", "x")
+        await until(pilot, lambda: notes(pilot)[1:] == ["YouTube refuses. Try later."])
+
+    drive(notebook, script, size=(140, 30))
+
+
+def test_sources_are_looked_at_while_a_dialog_is_open(notebook: PaperNotebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kbsite.tui.app.BUSY_SECONDS", 0.02)
+
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press("f1")
+        looks = len(notebook.looked)
+        await until(pilot, lambda: len(notebook.looked) > looks + 2)
+        await pilot.press("escape")
+        notebook.sources[1] = Listed(id="2", title="Counted")
+        await shows(pilot, "[ ] Counted")
+
+    drive(notebook, script)
+
+
+def test_how_an_answer_was_made_is_told(notebook: PaperNotebook, picture: SnapshotAssertion) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await leave(pilot)
+        await pilot.press("t")  # there is no answer yet
+        assert len(pilot.app.screen_stack) == 1
+        await ask(pilot)
+        await leave(pilot)
+        await pilot.press("t")
+        await shows(pilot, "How long? (specific)", "retrieve", "12.3 ms", "verbatim", "not_found", "level 0")
+        assert pilot.app.export_screenshot() == picture
+        await pilot.press("escape")
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+
+    drive(notebook, script)
+
+
+def test_conversations_are_begun_anew_and_gone_on_with(notebook: PaperNotebook) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await ask(pilot)
+        await pilot.press("ctrl+n")
+        await shows(pilot, "Ask a question below.")
+        assert "How long?" not in seen(pilot.app)
+        await pilot.press("ctrl+o")
+        await shows(pilot, "About waiting")
+        await pilot.press("enter")
+        await shows(pilot, "❯ How long?", "2 citations")
+
+    drive(notebook, script)
+    assert notebook.calls == ["left", "begun anew", "resumed c1", "closed"]
+
+
+def test_nothing_that_a_terminal_or_markup_would_obey_reaches_the_screen(notebook: PaperNotebook) -> None:
+    notebook.sources = [Listed(id="1", title="\x1b[31mRed\x07 [bold]title[/bold] \u202eright")]
+
+    async def script(pilot: Pilot[None]) -> None:
+        await shows(pilot, "[31mRed [bold]tit")
+        await ask(pilot, "[red]what")
+
+    drive(notebook, script)
+
+
+def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: PaperNotebook) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press("f1")
+        await shows(pilot, "Shift+Tab")
+        await pilot.press("escape")
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+        await leave(pilot)
+        await pilot.press("z")
+        await until(pilot, lambda: "Details" not in seen(pilot.app), told=lambda: seen(pilot.app))
+        await pilot.press("z")
+        await shows(pilot, "Details")
+
+    drive(notebook, script)
+
+
+def test_an_empty_library_says_what_to_do_first(notebook: PaperNotebook) -> None:
+    notebook.sources = []
+
+    async def script(pilot: Pilot[None]) -> None:
+        await shows(pilot, "Nothing is here yet.")
+
+    drive(notebook, script, size=(60, 20))
