@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from citations.views import adding, asking, conversing, lectures, noting, pages, quoted, search, sources
+from citations.views import adding, asking, cited, conversing, lectures, noting, pages, quoted, search, sources
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("search/", search.show_search, name="search"),
@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("ask/answers/<uuid:answer_id>/rate/", conversing.rate, name="answer-rate"),
     path("ask/answers/<uuid:answer_id>/note/", conversing.keep, name="answer-note"),
     path("ask/citations/<uuid:quotation_id>/", quoted.show_quotation, name="quotation"),
+    path("citations/<uuid:citation_id>/", cited.go, name="citation"),
     path("notes/", noting.show_notes, name="notes"),
     path("notes/add/", noting.add, name="note-add"),
     path("notes/<uuid:note_id>/", noting.change, name="note"),

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
 from urllib.parse import quote as quoted
+from uuid import UUID
 
 from citations import anchoring, grounding, lexical, texts
-from citations.errors import InvalidFilter
+from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound
 from citations.filters import Filter, matching, resolve
 from citations.grounding import Check, Difference, Prepared, Verdict, prepare
 from citations.models import Chunk, Citation, Quotation, Source, SourceQuerySet
@@ -95,6 +96,19 @@ def place_of(quotation: Quotation | Citation) -> Locator | None:
     return reading.locate(place) if place else None
 
 
+def address_of(scope: Scope, citation_id: UUID) -> str:
+    """Return where a citation of an answer or of a lecture stands now, as a path of this site: what its permanent address leads to.
+
+    Whoever may read the source may go there. Raises ``CitationNotFound``, and ``PassageNotFound`` when the quote is not there any more.
+    """
+    sources = Source.objects.visible(scope)
+    for kind in (Quotation, Citation):
+        quotation = kind.objects.filter(uuid=citation_id, source__in=sources).select_related("source__transcript").first()
+        if quotation is not None:
+            return _address(quotation)
+    raise CitationNotFound("There is no such citation.")
+
+
 def origin_of(source: Source) -> Origin:
     """Return what is shown of a source; its ``collection`` and ``video`` should have been read with it."""
     return Origin(
@@ -109,6 +123,16 @@ def origin_of(source: Source) -> Origin:
         key=source.video.key if source.video else "",
         video_pk=source.video_id,
     )
+
+
+def _address(quotation: Quotation | Citation) -> str:
+    place = place_of(quotation)
+    if place is None:
+        raise PassageNotFound(
+            f"What is cited does not stand in “{quotation.source.title}” any more, or it is not certain where.",
+            hint="Its text has changed since; search for the words.",
+        )
+    return link_of(quotation.source, place)
 
 
 def _seconds(milliseconds: int) -> str:

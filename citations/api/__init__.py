@@ -5,10 +5,12 @@ from citations.api.conversations import router as conversations
 from citations.api.lectures import router as lectures
 from citations.api.notes import router as notes
 from citations.api.operations import router
+from citations.api.verifying import router as verifying
 
 router.add_router("", adding)
 router.add_router("", lectures)
 router.add_router("", conversations)
 router.add_router("", notes)
+router.add_router("", verifying)
 
 __all__ = ["router"]

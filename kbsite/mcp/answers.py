@@ -225,3 +225,28 @@ class SourcesAnswer(BaseModel):
     failed: int
     sources: list[SourceAnswer] = []
     next_cursor: str | None = None
+
+
+class DifferenceAnswer(BaseModel):
+    """Words that a quote leaves out ("missing"), adds or replaces ("changed")."""
+
+    kind: Literal["missing", "added", "changed"]
+    quoted: str
+    actual: str
+
+
+class VerifiedAnswer(BaseModel):
+    """Whether a quote stands somewhere word for word; only a verbatim one may be cited."""
+
+    verdict: Literal["verbatim", "misattributed", "altered", "not_found"]
+    too_short: bool = False
+    source_id: str | None = None
+    title: str | None = None
+    video_id: str | None = None
+    text: str | None = None
+    start: float | None = None
+    end: float | None = None
+    page: int | None = None
+    last_page: int | None = None
+    link: str | None = None
+    differences: list[DifferenceAnswer] = []

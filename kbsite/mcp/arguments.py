@@ -167,6 +167,19 @@ class SearchKnowledgeBase(Narrowed):
         return replace(super().wanted, sources=sources, since=self.since, until=self.until, start=start, end=end)
 
 
+class VerifyQuote(Arguments):
+    """Arguments of verify_quote."""
+
+    quote: Annotated[Text, Field(min_length=1, max_length=20_000, description="The quote, word for word as it would be cited.")]
+    source_id: Annotated[Text, Field(max_length=500, description="The source or video that it is said to be from. Default: any.")] = ""
+    collection: Collection = ""
+
+    @property
+    def wanted(self) -> Filter:
+        """Return which part of the library is meant."""
+        return Filter(collections=_given(self.collection))
+
+
 class ListSources(Narrowed):
     """Arguments of list_sources."""
 

@@ -10,11 +10,11 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel
 
-from citations import retrieval, sources
+from citations import retrieval, sources, verifying
 from citations.passages import Mode, Results
 from kbsite.auth import Caller
 from kbsite.mcp import fetching
-from kbsite.mcp.answers import FetchAnswer, JobAnswer, KnowledgeAnswer, ListAnswer, SearchAnswer, SourcesAnswer, TranscriptAnswer
+from kbsite.mcp.answers import FetchAnswer, JobAnswer, KnowledgeAnswer, ListAnswer, SearchAnswer, SourcesAnswer, TranscriptAnswer, VerifiedAnswer
 from kbsite.mcp.arguments import (
     AddSource,
     Arguments,
@@ -25,11 +25,13 @@ from kbsite.mcp.arguments import (
     ListTranscripts,
     SearchKnowledgeBase,
     SearchTranscript,
+    VerifyQuote,
 )
 from kbsite.mcp.bridge import in_thread
 from kbsite.mcp.findings import knowledge_answer, sources_answer
 from kbsite.mcp.identity import caller
 from kbsite.mcp.rendering import answer, fetched_answer, job_answer, list_answer, search_answer, transcript_answer, waiting_answer
+from kbsite.mcp.verification import verified_answer
 from transcripts import activity, library
 from transcripts.models import Job
 
@@ -44,6 +46,7 @@ def all_tools() -> list[Tool]:
         _tool(get_transcript, GetTranscript, TranscriptAnswer, title="Read a transcript", annotations=_READS),
         _tool(search_transcript, SearchTranscript, SearchAnswer, title="Search within a transcript", annotations=_READS),
         _tool(search_knowledge_base, SearchKnowledgeBase, KnowledgeAnswer, title="Search the library", annotations=_READS),
+        _tool(verify_quote, VerifyQuote, VerifiedAnswer, title="Check a quote", annotations=_READS),
         _tool(list_sources, ListSources, SourcesAnswer, title="List what can be searched and cited", annotations=_READS),
         _tool(list_transcripts, ListTranscripts, ListAnswer, title="List transcripts", annotations=_READS),
         _tool(add_source, AddSource, JobAnswer, title="Add a video, playlist or channel", annotations=_ADDS),
@@ -91,6 +94,12 @@ async def search_knowledge_base(asked: SearchKnowledgeBase, ctx: Context[Any, An
     return answer(*await in_thread(lambda: knowledge_answer(_find(by, asked), asked)))
 
 
+async def verify_quote(asked: VerifyQuote, ctx: Context[Any, Any]) -> CallToolResult:
+    """Check a quote before it is cited: does it stand in a source word for word, and where exactly? Says what differs if it does not."""
+    by = caller()
+    return answer(*await in_thread(lambda: verified_answer(_verify(by, asked), asked)))
+
+
 async def list_sources(asked: ListSources, ctx: Context[Any, Any]) -> CallToolResult:
     """List the sources that can be searched and cited, newest first, with their ids and how far each is indexed."""
     by = caller()
@@ -135,6 +144,10 @@ def _search(by: Caller, asked: SearchTranscript) -> library.VideoSearch:
 def _find(by: Caller, asked: SearchKnowledgeBase) -> Results:
     # All pages are cut from one and the same list, whatever the length of a page.
     return retrieval.search(by.scope, asked.query, mode=Mode(asked.mode), limit=retrieval.MAX_LIMIT, wanted=asked.wanted, explain=asked.explain)
+
+
+def _verify(by: Caller, asked: VerifyQuote) -> verifying.Verified:
+    return verifying.verify(by.scope, asked.quote, source=asked.source_id, wanted=asked.wanted)
 
 
 def _sources(by: Caller, asked: ListSources) -> sources.Page:

@@ -60,6 +60,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{V1}sessions/{{session}}/export"),
     Operation("POST", f"{V1}rag/query", {"session_id": "{session}", "transcript_text": "Networks learn.", "window_index": 7}),
     Operation("GET", f"{V1}citations/{{citation}}"),
+    Operation("POST", f"{V1}verify", {"quote": "Networks learn from their errors.", "source": "{source}"}),
     Operation("POST", f"{V1}ask?stream=false", {"question": "What do networks learn?", "collection": "{slug}"}),
     Operation("GET", f"{V1}conversations", names=False),
     Operation("GET", f"{V1}conversations/{{conversation}}"),

@@ -10,6 +10,7 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "get_transcript": {"videoId": "{video_id}"},
     "search_transcript": {"videoId": "{video_id}", "query": "lecture"},
     "search_knowledge_base": {"query": "secret", "explain": True},
+    "verify_quote": {"quote": "These are secret words.", "sourceId": "{video_id}"},
     "list_sources": {},
     "list_transcripts": {},
     "add_source": {"url": "https://www.youtube.com/watch?v=dQw4w9WgXcQ"},

@@ -116,7 +116,14 @@ def _chunk(request: PageRequest, video: Video, transcript: Transcript, language:
     at = None
     if moment is not None and chunk is not None:
         at = max((cue.start for cue in chunk.cues if cue.start <= latest), default=chunk.cues[0].start)
-    return {"transcript": transcript, "chunk": chunk, "at": at, "start": int(moment or 0)}
+    return {"transcript": transcript, "chunk": chunk, "at": at, "start": int(moment or 0), **_clip(request, moment)}
+
+
+def _clip(request: PageRequest, moment: float | None) -> dict[str, int | None]:
+    """Return from where to where the player plays (ms), as an address with ``until`` says; None: to the end."""
+    until = _moment(request.GET.get("until", ""))
+    begin = round((moment or 0.0) * 1000)
+    return {"from_ms": begin, "until_ms": round(until * 1000) if until is not None and until * 1000 > begin else None}
 
 
 def _found(context: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +141,7 @@ def _moment(text: str) -> float | None:
 
 def _latest(moment: float) -> int:
     """Return the last millisecond that an address means: times are cut to whole seconds in it, so that a line may begin up to a second later."""
-    return int(moment * 1000) + (999 if moment.is_integer() else 0)
+    return round(moment * 1000) + (999 if moment.is_integer() else 0)
 
 
 def _index(text: str) -> int:

@@ -6,7 +6,10 @@
   const player = document.querySelector("#player");
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   let frame = null;
-  let now = Number(document.querySelector(".cue.at")?.dataset.ms ?? 0);
+  // An address with "until" names a clip: it plays from its first word to its last, once.
+  let clip = player?.dataset.until ? { from: Number(player.dataset.from ?? 0), until: Number(player.dataset.until) } : null;
+  let pausing = 0;
+  let now = clip ? clip.from : Number(document.querySelector(".cue.at")?.dataset.ms ?? 0);
 
   const clock = (ms) => {
     const seconds = Math.floor(ms / 1000);
@@ -50,10 +53,27 @@
     now = ms;
     for (const place of document.querySelectorAll("[data-now]")) place.textContent = clock(ms);
     const label = document.querySelector("[data-play-label]");
-    if (label?.firstChild) label.firstChild.textContent = ms ? `Play from ${clock(ms)}` : "Play";
+    if (label?.firstChild && !clip) label.firstChild.textContent = ms ? `Play from ${clock(ms)}` : "Play";
+  }
+
+  function leaveClip() {
+    clip = null;
+    clearTimeout(pausing);
+  }
+
+  // The player says where it is a few times a second: the rest of the way is waited for.
+  function stopInTime(ms, state) {
+    clearTimeout(pausing);
+    if (!clip || state === 2) return;
+    if (!clip.begun) { clip.begun = true; if (ms < clip.from - 50) command("seekTo", clip.from / 1000, true); return; }
+    if (ms > clip.until + 2000) { leaveClip(); return; }
+    const left = clip.until - ms;
+    if (left <= 0) { leaveClip(); command("pauseVideo"); return; }
+    if (left < 2000) pausing = setTimeout(() => { leaveClip(); command("pauseVideo"); }, left);
   }
 
   async function seek(ms, href) {
+    leaveClip();
     setNow(ms);
     if (frame) { command("seekTo", ms / 1000, true); command("playVideo"); }
     history.replaceState(history.state, "", href);
@@ -87,6 +107,7 @@
     const seconds = said?.info?.currentTime;
     if (typeof seconds !== "number") return;
     setNow(seconds * 1000);
+    stopInTime(seconds * 1000, said.info.playerState);
     const cue = cueAt(now);
     if (cue && !cue.classList.contains("at")) mark(cue);
   });
