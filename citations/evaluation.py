@@ -232,6 +232,19 @@ def from_json(text: str) -> Report:
 # What answers
 
 
+class Judge(NamedTuple):
+    """Counts the chunks that answer a question, and says whether a place in a source does."""
+
+    count: Callable[[Question], int]
+    is_answer: Callable[[Question, UUID, Locator], bool]
+
+
+def judge(scope: Scope, *, wanted: Filter = Filter()) -> Judge:  # noqa: B008  frozen
+    """Return what tells right places from wrong ones, in the sources that a filter leaves."""
+    library = _Library(scope, wanted)
+    return Judge(count=library.count, is_answer=library._is_answer)
+
+
 class _Library:
     """Which chunks there are in the sources that questions name."""
 

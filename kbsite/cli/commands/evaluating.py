@@ -54,6 +54,7 @@ def evaluate(
         list[str] | None,
         typer.Option("--with", metavar="NAME=VALUE", help="Measure with this setting too, and fail when it is worse; may be repeated.", show_default=False),
     ] = None,
+    answers: Annotated[bool, typer.Option("--answers", help="Measure answers instead: what they cite, what is refused, and what confidence is worth.")] = False,
     as_json: Json = False,
 ) -> None:
     """Measure how well searches find what they should: nDCG@10, hit@1, hit@5, recall@5, recall@10, MRR@10, for each way to search.
@@ -63,7 +64,7 @@ def evaluate(
     if (gold is None) is not marked:
         raise InvalidInput("Say what to measure with: a file of questions, or --marked.", hint="kb eval GOLD.jsonl, or kb eval --marked")
     scope = open_library()
-    from kbsite.cli import measuring
+    from kbsite.cli import appraising, measuring
 
     wishes = measuring.Wishes(
         modes=tuple(mode.value for mode in modes or ()),
@@ -74,7 +75,11 @@ def evaluate(
         changed=tuple(changed or ()),
         as_json=as_json,
     )
-    measuring.measure(scope, measuring.questions(scope, gold=gold, user=user), wishes)
+    asked = measuring.questions(scope, gold=gold, user=user)
+    if answers:
+        appraising.appraise(scope, asked, collection=collection, as_json=as_json)
+    else:
+        measuring.measure(scope, asked, wishes)
 
 
 def calibrate(
