@@ -60,7 +60,7 @@ class Measured:
 
 @dataclass
 class Grown:
-    """A source of so many chunks without headings: seconds, and MB of memory that the tree took."""
+    """A source of so many chunks without headings: CPU seconds, and MB of memory that the tree took."""
 
     chunks: int
     seconds: float
@@ -98,16 +98,18 @@ def grow(size: int) -> Grown:
     pieces = [piece(n, text, vectors[n]) for n, text in enumerate(islice(speech(), size))]
     stops = stop_words("en")
     levels.build(pieces[:500], stops=stops)
-    before, started = memory("VmRSS"), time.perf_counter()
+    before, started = memory("VmRSS"), time.process_time()
     levels.build(pieces, stops=stops)
-    return Grown(chunks=size, seconds=time.perf_counter() - started, memory=memory("VmHWM") - before)
+    return Grown(chunks=size, seconds=time.process_time() - started, memory=memory("VmHWM") - before)
 
 
 def cluster(size: int) -> float:
-    """Return the seconds in which the topics of ``size`` sections are found."""
+    """Return the CPU seconds in which the topics of ``size`` sections are found."""
     vectors = wander(np.random.default_rng(2), size)
     clustering.centres(vectors[:100], count=5)
-    return timed(partial(clustering.centres, vectors, count=min(200, round(size**0.5))))
+    started = time.process_time()
+    clustering.centres(vectors, count=min(200, round(size**0.5)))
+    return time.process_time() - started
 
 
 def wander(dice: np.random.Generator, size: int) -> Any:
@@ -199,15 +201,15 @@ A cue in the middle is then changed: *touched* are the nodes that are new after 
 | the tree | {tree:.2f} ({tree / embedding:.1%}) |
 | nodes touched by a changed cue | {statistics.median(one.touched for one in measured):g} of {statistics.median(one.nodes for one in measured):g} |
 
-One source without headings, of real speech; its vectors wander. Seconds and memory of the tree alone, each in a process of its own.
+One source without headings, of real speech; its vectors wander. CPU time and memory of the tree alone, each in a process of its own.
 
-| chunks | seconds | s per 1,000 | MB |
+| chunks | CPU s | CPU s per 1,000 | MB |
 |---:|---:|---:|---:|
 {rows}
 
 Topics of a collection, found anew.
 
-| sections | topics | seconds |
+| sections | topics | CPU s |
 |---:|---:|---:|
 {topics}
 """
