@@ -40,9 +40,10 @@ $(VENV)/.dev: $(VENV)/.ready requirements-dev.lock
 run: setup
 	@$(BIN)/kb serve --sample
 
+# Files are handed out in the order of tests/conftest.py, longest first.
 # The browser comes after the rest: what a page does within seconds is part of what is tested.
 test: dev
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --ignore tests/browser
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/browser
 
 lint: dev

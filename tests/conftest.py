@@ -24,6 +24,8 @@ from tests.model_standin import ModelStandIn
 from transcripts.models import Collection, Role
 from transcripts.scope import Scope
 
+LONGEST = ("tests/journeys/", "tests/kbsite/cli/test_serve", "tests/kbsite/cli/test_database", "tests/kbsite/test_schema", "tests/citations/test_live")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the database of this run, without fsync; the admin is there, as it is where addresses are."""
@@ -31,6 +33,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if boot.is_embedded() and not config.option.collectonly:
         template.copy_to(Path(settings.DATA_DIR))
         postgres.start(Path(settings.DATA_DIR), fast=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, which mostly wait: the processes of a parallel run then end together."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

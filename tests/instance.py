@@ -43,9 +43,11 @@ class Instance:
     def __enter__(self) -> Self:
         template.copy_to(self.home)
         self._server = postgres.start(self.home, fast=True)
+        self._connection = self._connect()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._connection.close()
         self._server.release()
 
     def python(self, code: str) -> str:
@@ -60,9 +62,14 @@ class Instance:
         return json.loads(self.python(f"import json\n{code}"))
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Ask the database."""
-        with psycopg.connect(self._server.dsn, autocommit=True) as connection:
-            return connection.execute(query, values).fetchall()
+        """Ask the database, over one connection: tests ask twenty times a second, and each new one would be a process of the server."""
+        if self._connection.closed:
+            self._connection = self._connect()
+        return self._connection.execute(query, values).fetchall()
+
+    def _connect(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        # Nothing is prepared: a backup that is restored makes the tables anew.
+        return psycopg.connect(self._server.dsn, autocommit=True, prepare_threshold=None)
 
     @contextmanager
     def locked(self, table: str) -> Iterator[None]:

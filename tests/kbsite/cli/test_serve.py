@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
+from tests import template
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -127,6 +128,12 @@ def home(tmp_path: Path) -> Iterator[Path]:
             until(lambda: not processes_of(folder), seconds=15)
 
 
+@pytest.fixture
+def made(home: Path) -> None:
+    """The data directory has a database already: what its first start does is tested once."""
+    template.copy_to(home)
+
+
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
 
 
@@ -152,6 +159,7 @@ def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(home: Pa
 
 
 @needs_proc
+@pytest.mark.usefixtures("made")
 def test_the_samples_come_once_and_stay_deleted(home: Path, serve: Serve) -> None:
     serving = serve("--sample", "--no-worker")
     serving.kb("collections", "delete", "samples", "--yes")
@@ -163,6 +171,7 @@ def test_the_samples_come_once_and_stay_deleted(home: Path, serve: Serve) -> Non
 
 
 @needs_proc
+@pytest.mark.usefixtures("made")
 def test_a_second_server_on_the_directory_says_where_the_first_is(home: Path, serve: Serve) -> None:
     serving = serve("--no-worker")
     said = serving.kb("serve", "--port", "0", code=5).stderr
@@ -188,6 +197,7 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
 
 
 @needs_proc
+@pytest.mark.usefixtures("made")
 def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(home: Path, serve: Serve) -> None:
     with YouTubeStandIn() as standin:
         serving = serve(**standin.environment())
@@ -204,6 +214,7 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(home: 
 
 
 @needs_proc
+@pytest.mark.usefixtures("made")
 def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves(home: Path, serve: Serve) -> None:
     serving = serve()
     until(lambda: serving.worker_pid() is not None)
