@@ -1,0 +1,49 @@
+"""`kb verify`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from citations import ingestion
+from citations.models import Source
+from tests.kbsite.cli.conftest import Kb
+from tests.makers import SENTENCES, make_video
+from transcripts.models import Collection
+
+
+@pytest.fixture
+def talk(library: Collection, fake_models: None) -> Source:
+    """An indexed talk."""
+    make_video(library, key="talk", title="A talk")
+    ingestion.adopt()
+    source = Source.objects.get()
+    ingestion.ingest(source.pk)
+    return source
+
+
+def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(kb: Kb, talk: Source) -> None:
+    found = kb("verify", f"{SENTENCES[1]} Point 1.")
+    assert found.out.startswith("verbatim")
+    assert f"/videos/{talk.video_id}/?t=5s&until=10s" in found.out
+    altered = kb("verify", "A network is a chain of complex functions.", "--in", "talk", code=1)
+    assert "changed: “complex” → “simple”" in altered.out
+    assert kb("verify", "a chain", code=1).out.startswith("too short")
+
+
+def test_a_file_of_quotes_is_answered_line_by_line(kb: Kb, talk: Source, tmp_path: Path) -> None:
+    file = tmp_path / "quotes.jsonl"
+    file.write_text("\n".join([json.dumps(f"{SENTENCES[2]} Point 2."), "", json.dumps({"quote": "Bananas ripen in paper bags.", "source": "talk"})]))
+    rows = [json.loads(line) for line in kb("verify", "--file", file, "--json", code=1).out.splitlines()]
+    assert [(row["verdict"], row["start"]) for row in rows] == [("verbatim", 10.0), ("not_found", None)]
+
+
+@pytest.mark.parametrize("line", ["{", "7", "{}", '{"quote": 7}', '{"quote": "a b c d", "source": 7}', "[" * 100_000])
+def test_a_line_that_is_no_quote_is_refused(kb: Kb, talk: Source, tmp_path: Path, line: str) -> None:
+    file = tmp_path / "quotes.jsonl"
+    file.write_text(line)
+    assert "Line 1" in kb("verify", "--file", file, code=2).err
+
+
+def test_nothing_to_check_is_refused(kb: Kb) -> None:
+    assert "nothing to check" in kb("verify", code=2).err
