@@ -1,0 +1,112 @@
+"""Conversations written down: every form has what was asked, answered and cited, and no form lets a title or a claim break out of it."""
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from markdown_it import MarkdownIt
+from pybtex.database import parse_string
+from selectolax.lexbor import LexborHTMLParser
+
+from citations import conversations
+from citations.conversations import Form, export
+from citations.exports import place
+from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.passages import Locator
+from tests.makers import make_paper
+from transcripts.models import Collection
+from transcripts.scope import NOTHING, Scope
+
+EVIL = '<script>alert(1)</script> [x](javascript:alert) {} \\ & " # `'
+
+
+@pytest.fixture
+def paper(collection: Collection) -> Source:
+    return make_paper(collection, ["Entropy grows. Always."], title=f"Secret {EVIL}")
+
+
+@pytest.fixture
+def conversation(scope: Scope, owner: User, paper: Source) -> Conversation:
+    """Two questions: one answered with a hostile claim, one refused."""
+    made = conversations.begin(scope, owner, collection="lectures", title=f"On heat {EVIL}")
+    claims = [
+        {"text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True},
+        {"text": "It shrinks.", "citations": [], "is_supported": False},
+    ]
+    first = Answer.objects.create(conversation=made, ordinal=1, question=EVIL, claims=claims, state=AnswerState.ANSWERED)
+    at = {"span_start": 0, "span_end": 14, "digest": "d", "page": 1, "last_page": 2, "section_heading": "Heat"}
+    Quotation.objects.create(answer=first, number=1, source=paper, quote="Entropy grows.", **at)
+    Answer.objects.create(conversation=made, ordinal=2, question="Why?", note="I cannot find information about why in the sources.", state=AnswerState.REFUSED)
+    return made
+
+
+def quoted() -> Quotation:
+    return Quotation.objects.get()
+
+
+def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(scope: Scope, conversation: Conversation, settings: Any) -> None:
+    settings.PUBLIC_URL = "https://kb.example"
+    made = export(scope, conversation, Form.MARKDOWN)
+    assert made.name == "on-heat-scriptalert1script-xjavascriptalert.md"
+    html = MarkdownIt().render(made.text)
+    page = LexborHTMLParser(html)
+    assert page.css_first("script") is None
+    assert [one.attributes["href"] for one in page.css("a")] == [f"https://kb.example/citations/{quoted().uuid}/"]
+    assert [one.text() for one in page.css("h2")] == [EVIL, "Why?"]
+    assert "pages 1–2" in page.css_first("ol").text()
+    assert "It shrinks. (unsupported)" in page.body.text()
+    assert "I cannot find information about why" in page.body.text()
+
+
+def test_the_page_to_print_is_whole_and_runs_nothing(scope: Scope, conversation: Conversation) -> None:
+    page = LexborHTMLParser(export(scope, conversation, Form.HTML).text)
+    assert page.css_first("script") is None
+    assert page.css_first("h1").text() == f"On heat {EVIL}"
+    assert page.css_first(f'sup a[href="#c{quoted().uuid}"]').text() == "[1]"
+    assert page.css_first(f'li[id="c{quoted().uuid}"] a').attributes["href"].endswith(f"/citations/{quoted().uuid}/")
+    assert [one.text() for one in page.css("h2")] == [EVIL, "Why?"]
+
+
+def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
+    whole = json.loads(export(scope, conversation, Form.JSON).text)
+    answered, refused = whole["answers"]
+    assert answered["claims"][0] == {"text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True}
+    (citation,) = answered["citations"]
+    assert (citation["quote"], citation["page"], citation["place"], citation["title"]) == ("Entropy grows.", 1, "pages 1–2", f"Secret {EVIL}")
+    assert (refused["state"], refused["claims"]) == ("refused", [])
+
+
+def test_bibliographies_have_each_source_once(scope: Scope, conversation: Conversation, paper: Source) -> None:
+    second = Answer.objects.get(ordinal=2)
+    Quotation.objects.create(answer=second, number=1, source=paper, quote="Always.", span_start=15, span_end=22, digest="d", page=1)
+    (item,) = json.loads(export(scope, conversation, Form.CSL).text)
+    assert item["note"] == "pages 1–2: “Entropy grows.”; page 1: “Always.”"
+    assert item["URL"].endswith(f"/sources/{paper.uuid}/")
+    made = export(scope, conversation, Form.BIBTEX)
+    (entry,) = parse_string(made.text, "bibtex").entries.values()
+    assert entry.fields["urldate"]
+    assert made.media_type.startswith("application/x-bibtex")
+
+
+@pytest.mark.parametrize("form", Form)
+def test_nothing_is_written_of_what_may_not_be_read(scope: Scope, conversation: Conversation, form: Form) -> None:
+    made = export(NOTHING, conversation, form)
+    assert "Entropy grows" not in made.text
+    assert "Secret" not in made.text
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ({}, ""),
+        ({"page": 3}, "page 3"),
+        ({"page": 3, "last_page": 3}, "page 3"),
+        ({"page": 3, "last_page": 5}, "pages 3–5"),
+        ({"start": 62_000, "end": 70_900}, "1:02–1:10"),
+        ({"start": 62_000, "end": 62_900}, "1:02"),
+        ({"start": 0}, "0:00"),
+    ],
+)
+def test_a_place_is_said_as_people_say_it(where: dict[str, int], said: str) -> None:
+    assert place(Locator(span=(0, 1), **where)) == said
