@@ -154,6 +154,7 @@
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     document.title = fresh.title;
     box.placeholder = find("[data-question]", fresh).placeholder;
+    box.labels[0].textContent = box.placeholder;
     for (const id of ["ask-head", "ask-history", "ask-sources"]) {
       const [old, part] = [document.getElementById(id), fresh.getElementById(id)];
       if (!old || !part || old.contains(document.activeElement)) continue;
