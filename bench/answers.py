@@ -35,7 +35,7 @@ from kept import kept_vectors  # noqa: E402
 from citations import evaluation, leveled, lexical, routing  # noqa: E402
 from citations.evaluation import Question  # noqa: E402
 from citations.filters import Filter  # noqa: E402
-from citations.gold import Scores, mean, score  # noqa: E402
+from citations.gold import Scores, compare, mean, score  # noqa: E402
 from citations.leveled import Strategy  # noqa: E402
 from citations.models import Chunk, Node, Source  # noqa: E402
 from citations.providers import registry  # noqa: E402
@@ -165,7 +165,8 @@ def section(measured: Sequence[Measured], remark: str) -> str:
         " many characters these have together. A chunk counts when it shares at least half of itself, or half of the answer, with the answer; a summary only"
         " when half of all that it tells of lies in the answer. Questions without an answer in the set are skipped. *Flat* are chunks alone;"
         " *collapsed* looks at all levels at once, *descent* from the documents downwards, both as broad as the question was routed (rules, then likeness to"
-        f" known questions); *all as broad* looks for sections and documents whatever is asked. Python {platform.python_version()}. {reranker()}{remark}".rstrip(),
+        f" known questions); *all as broad* looks for sections and documents whatever is asked. Python {platform.python_version()}."
+        f" {reranker()}{remark}".rstrip(),
         "",
         "| set | chunks | nodes | questions | broad | in parts | " + " | ".join(names) + " |",
         "|---|---:|---:|---:|---:|---:|" + "---|" * len(names),
@@ -221,7 +222,7 @@ def compared(measured: Sequence[Measured], names: Sequence[str]) -> list[str]:
     for way in names[1:]:
         for what in ("ndcg10", "hit1", "hit5", "mrr10"):
             before, after = ([getattr(found, what) for one in measured for found in one.scores[name]] for name in ("flat", way))
-            change = evaluation.gold.compare(before, after)
+            change = compare(before, after)
             chance = "" if change.low > 0 or change.high < 0 else ", within chance"
             lines.append(f"- {way}: {what} {change.mean:+.3f} against flat (95 %: {change.low:+.3f} to {change.high:+.3f}{chance})")
     return lines

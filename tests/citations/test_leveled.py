@@ -70,7 +70,7 @@ SUBJECTS = {
 }
 
 
-def lecture(collection: Collection, *subjects: str, key: str = "talk", count: int = 24) -> Source:
+def lecture(collection: Collection, *subjects: str, key: str = "talk", count: int = 12) -> Source:
     """Ingest a talk that speaks of one subject after the other, in sentences of which no two are equal."""
     cues = [
         Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=f"{SUBJECTS[subject]} This is point {n} about {subject}.")
@@ -116,7 +116,7 @@ def test_every_passage_stands_in_its_source_word_for_word(collection: Collection
 
 
 def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_largest_sections(collection: Collection, scope: Scope) -> None:
-    source = lecture(collection, *SUBJECTS, *SUBJECTS, *SUBJECTS)
+    source = lecture(collection, *SUBJECTS, *SUBJECTS, *SUBJECTS, count=24)
     lecture(collection, "bridges", key="other")
     asked = Part(text="What is this lecture about?", breadth=Breadth.BROAD)
     found = leveled.find(scope, asked, wanted=Filter(sources=(str(source.uuid),)))
@@ -141,15 +141,15 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(collection: Co
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
     lecture(elsewhere, "whales", key="theirs")
     other = lecture(collection, "whales", key="other")
-    questions = ("Give me an overview of whales", "What is this lecture about?")
-    for question, breadth, strategy in product(questions, Breadth, Strategy):
-        part = Part(text=question, breadth=breadth)
+    subject, whole = "Give me an overview of whales", "What is this lecture about?"
+    parts = (Part(text=subject), Part(text=subject, breadth=Breadth.BROAD), Part(text=whole, breadth=Breadth.BROAD))
+    for part, strategy in product(parts, (Strategy.COLLAPSED, Strategy.DESCENT)):
         assert {one.source for one in leveled.find(scope, part, strategy=strategy).evidence} <= {mine.pk, other.pk}
-        narrowed = leveled.find(scope, part, strategy=strategy, wanted=Filter(sources=(str(mine.uuid),), start=60_000, end=200_000))
+        narrowed = leveled.find(scope, part, strategy=strategy, wanted=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000))
         assert narrowed.evidence
         assert {one.source for one in narrowed.evidence} == {mine.pk}
-        assert all((one.locator.end or 0) > 60_000 and (one.locator.start or 0) < 200_000 for one in narrowed.evidence)
-        assert all((one.locator.start or 0) >= 60_000 and (one.locator.end or 0) <= 200_000 for one in narrowed.evidence if one.level)
+        assert all((one.locator.end or 0) > 30_000 and (one.locator.start or 0) < 110_000 for one in narrowed.evidence)
+        assert all((one.locator.start or 0) >= 30_000 and (one.locator.end or 0) <= 110_000 for one in narrowed.evidence if one.level)
         assert not leveled.find(NOTHING, part, strategy=strategy).evidence
 
 
