@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
-from citations.passages import Locator, Origin
+from citations.passages import Locator
 from citations.replies import Claim, Quote
+from citations.verifying import origin_of
 from transcripts.plaintext import clean
 from transcripts.scope import Scope
 
@@ -112,7 +113,7 @@ def quote_of(row: Quotation) -> Quote:
     return Quote(
         number=row.number,
         source=row.source_id,
-        origin=_origin(row.source),
+        origin=origin_of(row.source),
         locator=Locator(span=(row.span_start, row.span_end), start=row.start, end=row.end, page=row.page, last_page=row.last_page),
         text=row.quote,
         before=row.before,
@@ -172,18 +173,3 @@ def _trace(trace: Mapping[str, Any], numbers: frozenset[int], seen: frozenset[st
     known = {passage["number"] for passage in shown} | ({0} if is_whole else set())
     checks = [one for one in trace.get("checks", []) if one["evidence"] in known and one["number"] in numbers | {0}]
     return {**trace, "evidence": shown, "checks": checks} if trace else {}, is_whole
-
-
-def _origin(source: Source) -> Origin:
-    return Origin(
-        id=source.uuid,
-        kind=source.kind,
-        title=source.title,
-        author=source.author,
-        url=source.url,
-        language=source.language,
-        collection=source.collection.slug,
-        tags=tuple(source.tags),
-        key=source.video.key if source.video else "",
-        video_pk=source.video_id,
-    )

@@ -1,5 +1,5 @@
 """The admin of the knowledge engine. Whoever gets in here is staff and sees every collection: scopes do not apply."""
 
-from citations.admin import lectures, levels, sources, spaces
+from citations.admin import conversations, lectures, levels, sources, spaces
 
-__all__ = ["lectures", "levels", "sources", "spaces"]
+__all__ = ["conversations", "lectures", "levels", "sources", "spaces"]

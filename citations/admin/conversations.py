@@ -1,0 +1,46 @@
+"""Conversations, how their answers fared, what these quote, and notes."""
+
+from django.contrib import admin
+
+from citations.models import Answer, Conversation, Note, Quotation
+from transcripts.admin import Record
+
+
+@admin.register(Conversation)
+class ConversationAdmin(Record):
+    """Who asks what."""
+
+    list_display = ("title", "collection", "owner", "created_at", "updated_at")
+    list_filter = ("collection", "updated_at")
+    list_select_related = ("collection", "owner")
+    search_fields = ("title", "owner__username")
+
+
+@admin.register(Answer)
+class AnswerAdmin(Record):
+    """Questions, and what became of them."""
+
+    list_display = ("question", "conversation", "state", "confidence", "feedback", "model", "milliseconds", "created_at")
+    list_filter = ("state", "feedback", "model", "conversation__collection", "created_at")
+    list_select_related = ("conversation",)
+    search_fields = ("question", "conversation__title")
+
+
+@admin.register(Quotation)
+class QuotationAdmin(Record):
+    """What answers quote."""
+
+    list_display = ("quote", "number", "source", "page", "start", "created_at")
+    list_filter = ("source__kind", "source__collection", "created_at")
+    list_select_related = ("source",)
+    search_fields = ("quote", "source__title")
+
+
+@admin.register(Note)
+class NoteAdmin(Record):
+    """What people keep."""
+
+    list_display = ("title", "collection", "author", "created_at", "updated_at")
+    list_filter = ("collection", "updated_at")
+    list_select_related = ("collection", "author")
+    search_fields = ("title", "text", "author__username")
