@@ -53,7 +53,7 @@ def main() -> None:
 def reported(asked: Sequence[Asked]) -> Iterator[str]:
     """Write the section of the results."""
     yield f"{TITLE}\n\n`python {shlex.join(['bench/answering.py', *sys.argv[1:]])}`: no language model. A citation is right when it shares half of itself"
-    yield "with the gold range; shares are of the answered. Milliseconds are medians; checking looks every quote up in its source's whole text.\n"
+    yield "with the gold range; shares are of the answered. Milliseconds are medians; checking looks every quote up in its source's text.\n"
     yield "| set | questions | answered | first citation right | any right | foreign ones refused | left out refused | checking, ms | whole, ms |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
     for name in [*dict.fromkeys(one.set for one in asked), "all"]:
