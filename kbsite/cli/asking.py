@@ -1,16 +1,16 @@
 """What `kb ask` does: a question is answered as it is written, each claim with the numbers of its citations, and these with their places below."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from rich.text import Text
 
-from citations import conversations
+from citations import conversations, exports, records
 from citations.errors import ConversationNotFound
 from citations.models import Conversation
 from citations.passages import Locator, Origin
-from citations.replies import Claim, Claimed, Event, Evidence, Finished, Outcome, Progress, Quote, Reply
+from citations.replies import Claim, Claimed, Event, Finished, Outcome, Progress, Reply
 from kbsite.cli.findings import absolute, place
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
 from kbsite.tui.stages import told
@@ -34,27 +34,17 @@ def ask(scope: Scope, question: str, wishes: Wishes) -> None:
     conversation = _latest(scope, wishes) if wishes.follow_up else _begin(scope, wishes)
     reply = _told(conversations.ask(scope, None, conversation, question), is_quiet=wishes.as_json)
     if wishes.as_json:
-        print_json({"conversation": str(conversation.uuid), **as_json(reply, with_trace=wishes.with_trace)})
+        print_json(as_json(scope, conversation, reply, with_trace=wishes.with_trace))
         return
     _print_end(reply)
     if wishes.with_trace:
         _print_trace(reply)
 
 
-def as_json(reply: Reply, *, with_trace: bool = False) -> dict[str, Any]:
-    """Return an answer for programs; times in seconds."""
-    found = {
-        "question": reply.question,
-        "asked_as": reply.asked_as,
-        "outcome": reply.outcome,
-        "claims": [asdict(claim) for claim in reply.claims],
-        "citations": [_citation(quote) for quote in reply.quotes],
-        "nearest": [_near(one) for one in reply.nearest],
-        "note": reply.note,
-        "confidence": reply.confidence,
-        "model": reply.model,
-        "milliseconds": round(reply.milliseconds, 1),
-    }
+def as_json(scope: Scope, conversation: Conversation, reply: Reply, *, with_trace: bool = False) -> dict[str, Any]:
+    """Return an answer for programs, as every door gives it; times in seconds."""
+    kept = records.of(scope, conversation)[-1]
+    found = {"conversation": str(conversation.uuid), "outcome": reply.outcome.value, **exports.as_json(kept)}
     return {**found, "trace": reply.trace.as_json()} if with_trace else found
 
 
@@ -130,28 +120,3 @@ def _print_trace(reply: Reply) -> None:
         say("Tokens: " + ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items()), "dim")
     for sentence in trace.notes:
         note(sentence)
-
-
-def _citation(quote: Quote) -> dict[str, Any]:
-    about = _place(quote.origin, quote.locator, quote.text, heading=quote.heading, link=quote.link)
-    return {"number": quote.number, "id": str(quote.id) if quote.id else None, **about}
-
-
-def _near(one: Evidence) -> dict[str, Any]:
-    return {**_place(one.origin, one.locator, one.text, heading=one.heading, link=one.link), "score": one.score, "level": one.level}
-
-
-def _place(origin: Origin, locator: Locator, text: str, *, heading: str, link: str) -> dict[str, Any]:
-    return {
-        "source_id": str(origin.id),
-        "title": origin.title,
-        "kind": origin.kind,
-        "video": origin.key or None,
-        "text": text,
-        "start": None if locator.start is None else locator.start / 1000,
-        "end": None if locator.end is None else locator.end / 1000,
-        "page": locator.page,
-        "last_page": locator.last_page,
-        "heading": heading,
-        "link": absolute(link),
-    }

@@ -32,7 +32,7 @@ def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Compl
     match name:
         case "videoId":
             return _videos(by, typed, given.get("collection", ""))
-        case "id":
+        case "id" | "source":
             return _sources(by, typed)
         case "language":
             return _starting(_languages(by, given.get("videoId", "")), typed)

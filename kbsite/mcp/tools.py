@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from citations import retrieval, sources, verifying
 from citations.passages import Mode, Results
 from kbsite.auth import Caller
-from kbsite.mcp import fetching
+from kbsite.mcp import asking, fetching
 from kbsite.mcp.answers import FetchAnswer, JobAnswer, KnowledgeAnswer, ListAnswer, SearchAnswer, SourcesAnswer, TranscriptAnswer, VerifiedAnswer
 from kbsite.mcp.arguments import (
     AddSource,
@@ -27,6 +27,7 @@ from kbsite.mcp.arguments import (
     SearchTranscript,
     VerifyQuote,
 )
+from kbsite.mcp.asking import AskKnowledgeBase, CitationAnswer, GetCitation, ReplyAnswer
 from kbsite.mcp.bridge import in_thread
 from kbsite.mcp.findings import knowledge_answer, sources_answer
 from kbsite.mcp.identity import caller
@@ -36,6 +37,7 @@ from transcripts import activity, library
 from transcripts.models import Job
 
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_ASKS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)  # the question is kept in the history
 _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 
 
@@ -46,6 +48,8 @@ def all_tools() -> list[Tool]:
         _tool(get_transcript, GetTranscript, TranscriptAnswer, title="Read a transcript", annotations=_READS),
         _tool(search_transcript, SearchTranscript, SearchAnswer, title="Search within a transcript", annotations=_READS),
         _tool(search_knowledge_base, SearchKnowledgeBase, KnowledgeAnswer, title="Search the library", annotations=_READS),
+        _tool(ask_knowledge_base, AskKnowledgeBase, ReplyAnswer, title="Ask the library", annotations=_ASKS),
+        _tool(get_citation, GetCitation, CitationAnswer, title="Look a citation up", annotations=_READS),
         _tool(verify_quote, VerifyQuote, VerifiedAnswer, title="Check a quote", annotations=_READS),
         _tool(list_sources, ListSources, SourcesAnswer, title="List what can be searched and cited", annotations=_READS),
         _tool(list_transcripts, ListTranscripts, ListAnswer, title="List transcripts", annotations=_READS),
@@ -92,6 +96,21 @@ async def search_knowledge_base(asked: SearchKnowledgeBase, ctx: Context[Any, An
     """
     by = caller()
     return answer(*await in_thread(lambda: knowledge_answer(_find(by, asked), asked)))
+
+
+async def ask_knowledge_base(asked: AskKnowledgeBase, ctx: Context[Any, Any]) -> CallToolResult:
+    """Answer a question out of the library: every citation of the answer was found word for word in its source, with the link to its second or page.
+
+    What the sources do not say is not answered; the passages that come nearest are given instead. Ask what follows on with conversationId.
+    """
+    by = caller()
+    return await in_thread(asking.ask, by, asked)
+
+
+async def get_citation(asked: GetCitation, ctx: Context[Any, Any]) -> CallToolResult:
+    """Look a citation of an answer up: the quote, what stands before and behind it, and where."""
+    by = caller()
+    return await in_thread(asking.citation, by, asked)
 
 
 async def verify_quote(asked: VerifyQuote, ctx: Context[Any, Any]) -> CallToolResult:

@@ -10,6 +10,8 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "get_transcript": {"videoId": "{video_id}"},
     "search_transcript": {"videoId": "{video_id}", "query": "lecture"},
     "search_knowledge_base": {"query": "secret", "explain": True},
+    "ask_knowledge_base": {"question": "What is said of secrets?"},
+    "get_citation": {"citationId": "00000000-0000-0000-0000-000000000000"},
     "verify_quote": {"quote": "These are secret words.", "sourceId": "{video_id}"},
     "list_sources": {},
     "list_transcripts": {},

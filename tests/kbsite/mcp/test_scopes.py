@@ -11,8 +11,8 @@ from tests.kbsite.mcp_walk import TOOL_CALLS, arguments
 from tests.makers import make_source, make_video
 from transcripts.models import Job
 
-READING = ("fetch_transcript", "get_transcript", "search_transcript", "search_knowledge_base", "list_sources", "get_job")
-LISTING = ("list_transcripts", "list_sources", "search_knowledge_base")  # these answer everybody, each with what they may see
+READING = ("fetch_transcript", "get_transcript", "search_transcript", "search_knowledge_base", "ask_knowledge_base", "list_sources", "get_job")
+LISTING = ("list_transcripts", "list_sources", "search_knowledge_base", "ask_knowledge_base")  # these answer everybody, each with what they may see
 
 
 @pytest.mark.parametrize("tool", sorted(TOOL_CALLS))
