@@ -134,7 +134,10 @@
         isOver = take.failed(response.status < 500 && text.includes("notice-error") && !text.includes("<html") ? text : UNHEARD, article);
         return false;
       }
-      for await (const { name, data } of eventsOf(response)) isOver = take[name]?.(data, article) || isOver;
+      for await (const { name, data } of eventsOf(response)) {
+        isOver = take[name]?.(data, article) || isOver;
+        if (isOver) break; // the next question can be asked at once
+      }
       return true;
     } catch {
       return false;

@@ -1,0 +1,166 @@
+"""The Ask page in a real browser: four kinds of questions put to the sample library, with a language model that lies now and then."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.site import Site
+from tests.model_standin import ModelStandIn
+
+pytestmark = pytest.mark.browser
+
+SLOW = 60_000  # ms; machines are noisy, and the first question loads models
+SAMPLES = """
+from citations import ingestion, samples
+from django.contrib.auth.models import User
+from transcripts.models import Collection
+loaded = samples.load(Collection.objects.default(), owner=User.objects.get(username="ada"))
+ingestion.ingest(loaded.textbook.pk)
+print(json.dumps({"textbook": loaded.textbook.title}))
+"""
+TRUE = 'CLAIM: There are three observations.\nQUOTE [1]: "BM25 rests on three observations."\n\n'
+LIE = 'CLAIM: It was found on the moon.\nQUOTE [1]: "BM25 was found on the moon by three astronomers."\n\n'
+ALTERED = 'CLAIM: It rests on four of them.\nQUOTE [1]: "BM25 rests on four observations."\n\n'
+SAID = 'CLAIM: The count is bounded.\nQUOTE [1]: "So BM25 lets the count saturate."\n\n'
+MISSING = "NOT FOUND: the capital of Mongolia\n"
+
+
+def written(asked: str) -> str:
+    """Write what the language model says: some of it is true."""
+    if "Mongolia" in asked:
+        return MISSING
+    return TRUE + SAID + LIE if "bound the count" in asked else LIE + TRUE + ALTERED
+
+
+@pytest.fixture
+def textbook(site: Site, language_model: ModelStandIn) -> Iterator[str]:
+    """The title of the sample textbook; the language model answers questions about it."""
+    before, language_model.answer = language_model.answer, written
+    yield str(site.json(SAMPLES)["textbook"])
+    language_model.answer = before
+
+
+def check_accessibility(page: Page) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def ask(page: Page, question: str) -> Locator:
+    """Type a question, and wait for its whole answer."""
+    count = page.locator(".answer-foot").count()
+    page.get_by_label(re.compile("Your question|Ask on")).fill(question)
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer-foot")).to_have_count(count + 1, timeout=SLOW)
+    return page.locator(".answer").last
+
+
+def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(visit: Callable[..., Visit], textbook: str) -> None:
+    ada = visit("ada", viewport={"width": 1440, "height": 900})
+    page = ada.go("/")
+    page.get_by_role("link", name="Ask", exact=True).click()
+    check_accessibility(page)
+
+    # A fact: what the model made up is not shown, and how the answer was made says so.
+    answer = ask(page, "What does BM25 rest on?")
+    expect(answer).to_contain_text("There are three observations.")
+    expect(page).to_have_url(re.compile(r"/ask/[0-9a-f-]{36}/$"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("What does BM25 rest on?")
+    expect(page.locator("[data-told]")).to_contain_text("The answer is complete: 1 citation.")
+    assert "moon" not in answer.locator(".answer-text").inner_text()
+    assert "four" not in answer.locator(".answer-text").inner_text()
+    answer.get_by_text("How this answer was made").click()
+    expect(answer.get_by_role("row", name=re.compile("found on the moon.*not shown"))).to_be_visible()
+    check_accessibility(page)
+
+    check_card(page, answer, textbook)
+    check_details(page, answer)
+
+    # An overview, several things at once, and what nobody said
+    ask(page, "Give me an overview of BM25.")
+    answer = ask(page, "What does BM25 rest on, and how does it bound the count?")
+    expect(answer.locator(".claim")).to_have_count(2)
+    answer.locator(".cref").nth(1).click()
+    expect(page.locator("#details")).to_contain_text("So BM25 lets the count saturate.")
+    page.locator("#details").get_by_role("link", name=re.compile("Open at")).click()
+    expect(page).to_have_url(re.compile(r"/videos/\d+/\?t="))
+    expect(page.locator(".cue.at")).to_be_in_viewport()
+    page.go_back()
+    answer = ask(page, "What is the capital of Mongolia?")
+    expect(answer.locator(".refusal-note")).to_contain_text("I cannot find information about")
+    expect(answer.get_by_text("What comes nearest")).to_be_visible()
+
+    # What is kept of it
+    answer = page.locator(".answer").first
+    answer.get_by_role("button", name="Helpful", exact=True).click()
+    expect(answer.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
+    answer.get_by_text("Save as note").click()
+    answer.get_by_role("button", name="Save", exact=True).click()
+    answer.get_by_role("link", name="Saved as a note").click()
+    expect(page.locator(".note-card").first).to_contain_text("There are three observations.")
+    check_accessibility(page)
+    assert (ada.console, ada.foreign) == ([], [])
+
+
+def check_card(page: Page, answer: Locator, title: str) -> None:
+    """Try what a number shows: under the pointer, also while that is on the card; with the focus, until Escape."""
+    ref, card = answer.locator(".cref").first, page.locator("[data-card-box]")
+    ref.hover()
+    expect(card).to_contain_text("BM25 rests on three observations.")
+    expect(card).to_contain_text(title)
+    card.hover()
+    page.wait_for_timeout(400)
+    expect(card).to_be_visible()
+    page.mouse.move(2, 2)
+    expect(card).to_be_hidden()
+    page.get_by_label("Ask on").focus()
+    page.keyboard.press("Escape")
+    answer.locator(".cited-line").first.focus()
+    page.keyboard.press("Shift+Tab")
+    expect(ref).to_be_focused()
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+
+
+def check_details(page: Page, answer: Locator) -> None:
+    """Look at a citation with the keyboard: its page with the quote marked, in the panel and in the dialog; Escape leads back to the number."""
+    ref, panel = answer.locator(".cref").first, page.get_by_role("complementary", name="Citation")
+    ref.focus()
+    page.keyboard.press("Enter")
+    expect(panel.get_by_role("heading")).to_be_focused()
+    expect(panel.locator(".sheet-quote").first).to_be_attached()
+    check_accessibility(page)
+    panel.get_by_role("link", name="Open the page").click()
+    expect(page.locator("#page-dialog .sheet-quote").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#page-dialog")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(panel).to_contain_text("Choose a number")
+    expect(ref).to_be_focused()
+
+
+def test_on_a_narrow_screen_the_sources_are_folded_and_a_citation_comes_from_below(visit: Callable[..., Visit], textbook: str) -> None:
+    ada = visit("vera", viewport={"width": 360, "height": 740})
+    page = ada.go("/ask/")
+    expect(page.get_by_role("checkbox").first).to_be_hidden()
+    page.get_by_text("Sources", exact=True).last.click()
+    page.locator(".choice-list li", has_text=textbook).get_by_role("checkbox").check()
+    expect(page.locator("[data-chosen]")).to_have_text(re.compile(r"^1 of \d+$"))
+    answer = ask(page, "What does BM25 rest on?")
+    answer.locator(".cref").first.click()
+    panel = page.locator("#details")
+    expect(panel).to_be_in_viewport()
+    check_accessibility(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    panel.get_by_role("button", name="Close the citation").click()
+    expect(panel).to_be_hidden()
+    page.reload()
+    page.get_by_text("Sources", exact=True).last.click()
+    expect(page.locator(".choice-list li", has_text=textbook).get_by_role("checkbox")).to_be_checked()
+    assert (ada.console, ada.foreign) == ([], [])
