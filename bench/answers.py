@@ -67,13 +67,14 @@ def main() -> None:
 def ways() -> dict[str, Way]:
     """Return the ways to look for evidence, by the names that they have in the results."""
 
-    def way(strategy: Strategy, breadth: Breadth | None, scope: Scope, part: Part) -> leveled.Found:
+    def way(strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: Part) -> leveled.Found:
         return leveled.find(scope, part if breadth is None else Part(text=part.text, breadth=breadth), limit=LIMIT, strategy=strategy)
 
     return {
         "flat": partial(way, Strategy.FLAT, None),
         "collapsed": partial(way, Strategy.COLLAPSED, None),
         "descent": partial(way, Strategy.DESCENT, None),
+        "as answers do it": partial(way, None, None),
         "collapsed, all as broad": partial(way, Strategy.COLLAPSED, Breadth.BROAD),
     }
 

@@ -137,8 +137,8 @@ def reported(trained: dict[str, Calibration], known: Sequence[Asked], new: Seque
     best = trained["always+fused+near"]
     pairs = [(best.estimate(row.signs), row.first_right) for row in rows if row.kind == GOLD and best.estimate(row.signs) >= best.border]
     yield "\nReliability with all signs, on gold questions that are answered:\n\n| confidence | answers | estimated | right |\n|---|---:|---:|---:|"
-    for one in confidence.reliability(pairs):
-        yield f"| {one.low:.1f}–{one.high:.1f} | {one.answers} | {one.estimated:.2f} | {one.right:.2f} |"
+    for part in confidence.reliability(pairs):
+        yield f"| {part.low:.1f}–{part.high:.1f} | {part.answers} | {part.estimated:.2f} | {part.right:.2f} |"
     yield f"\nWeights: {', '.join(f'{name} {weight:+.2f}' for name, weight in zip(best.signs, best.weights, strict=True))}; border {best.border:.3f}.\n"
 
 

@@ -55,15 +55,17 @@ def find(
     *,
     wanted: Filter = Filter(),  # noqa: B008  frozen
     limit: int = 10,
-    strategy: Strategy = Strategy.COLLAPSED,
+    strategy: Strategy | None = None,
     user: User | None = None,
 ) -> Found:
     """Find what may answer a question, at most ``limit`` (1–50) passages: chunks and groups for a fact, sections and documents for an overview.
 
+    Without a ``strategy`` an overview is looked for on all levels, and a fact among the chunks alone, which finds it more often: bench/answers.py.
     Where there are no levels yet, chunks answer. A question that is longer than a search takes is cut. Words in quotation marks that occur nowhere are
     looked for without the marks. Scores are those of ``retrieval.search``; a node's is made like a chunk's, from where it stands among the nodes of its
     level by its vector and by the chunks below it that were found. Raises what ``retrieval.search`` raises.
     """
+    strategy = strategy or (Strategy.COLLAPSED if part.breadth == Breadth.BROAD else Strategy.FLAT)
     asked = _Asked(scope, part, wanted, limit, user)
     results, notes = _passages(asked, limit if strategy == Strategy.FLAT else max(limit, min(retrieval.MAX_LIMIT, max(2 * limit, _SUPPORTED_BY))))
     chunks = _chunks(results.passages)

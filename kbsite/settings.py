@@ -252,7 +252,10 @@ LLM_CONCURRENCY = _option("LLM_CONCURRENCY", 4, "Questions that are out to it at
 DISABLE_CONTEXTUAL_RETRIEVAL = _option("DISABLE_CONTEXTUAL_RETRIEVAL", False, "Do not have a language model write a context for each chunk.")
 DISABLE_HYDE = _option("DISABLE_HYDE", False, "Do not have a language model write a hypothetical answer to look for.")
 UNSUPPORTED_CLAIMS = _option(
-    "UNSUPPORTED_CLAIMS", "drop", "What becomes of a claim of the language model that no quote bears out: drop, or mark (shown as such).", among=("drop", "mark")
+    "UNSUPPORTED_CLAIMS",
+    "drop",
+    "What becomes of a claim of the language model that no quote bears out: drop, or mark (shown as such).",
+    among=("drop", "mark"),
 )
 VOYAGE_API_KEY = _option("VOYAGE_API_KEY", "", "Key of Voyage AI.", secret=True)
 OPENAI_API_KEY = _option("OPENAI_API_KEY", "", "Key of OpenAI, or of the server at LLM_BASE_URL or OPENAI_BASE_URL.", secret=True)

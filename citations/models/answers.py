@@ -102,7 +102,7 @@ class Quotation(models.Model):
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="quotations")
+    answer = models.ForeignKey(Answer, on_delete=models.DO_NOTHING, related_name="quotations")  # the database deletes it with its answer
     number = models.PositiveSmallIntegerField()
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="quotations")
     quote = models.TextField()

@@ -29,7 +29,7 @@ class Node(models.Model):
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="nodes")
     level = models.PositiveSmallIntegerField(choices=Level.choices)
     ordinal = models.PositiveIntegerField(help_text="Among the source's nodes of this level.")
-    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="children")
+    parent = models.ForeignKey("self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="children")
     title = models.CharField(max_length=300, blank=True, help_text="The heading or chapter; for others the words that tell it from its neighbours.")
     text = models.TextField(help_text="Its summary, verbatim sentences.")
     spans = models.JSONField(default=list, help_text="[first, last) characters of each sentence in the source's text.")
@@ -83,8 +83,9 @@ class Topic(models.Model):
 class TopicMember(models.Model):
     """A section's part in a topic: ``weight`` 0 to 1, and those of one section add up to 1."""
 
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="members")
-    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="topics")
+    # The database deletes it with either; Django need not load every node of what is deleted then.
+    topic = models.ForeignKey(Topic, on_delete=models.DO_NOTHING, related_name="members")
+    node = models.ForeignKey(Node, on_delete=models.DO_NOTHING, related_name="topics")
     weight = models.FloatField()
 
     class Meta:

@@ -40,7 +40,7 @@ def library(scope: Scope, *, collection: str, rebuild: bool, as_json: bool) -> N
             _rebuild(one)
         for place in shelves:
             topics.rebuild(place)
-    rows = [(place, topic) for place in shelves for topic in topics.of(place)]
+    rows: list[tuple[Collection, Any]] = [(place, topic) for place in shelves for topic in topics.of(place)]  # with counts that the class does not have
     if as_json:
         print_json({"topics": [_told(place, topic) for place, topic in rows]})
         return

@@ -132,6 +132,7 @@ def test_sources_without_a_tree_get_theirs_in_time(collection: Collection) -> No
 def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(page: Client, collection: Collection) -> None:
     source = indexed(collection, cues=lecture(400))
     part = outlines.outline(source).parts[1]
+    assert part.start is not None
     address = f"/videos/{source.video_id}/?t={part.start // 1000}s&amp;lang=en"
     for path in (f"/videos/{source.video_id}/", f"/sources/{source.uuid}/"):
         shown = page.get(path).content.decode()
