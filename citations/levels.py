@@ -222,7 +222,10 @@ class _Source:
     def __init__(self, pieces: Sequence[Piece], split: Split, stops: frozenset[str]) -> None:
         self._pieces = pieces
         self._own = _own_texts(pieces)
-        raw = [sentences_of(text, offset, split=split, stops=stops) for text, offset in self._own]
+        raw = [
+            [found for found in sentences_of(text, offset, split=split, stops=stops) if piece.page is None or not sentences.is_listing(found[0])]
+            for piece, (text, offset) in zip(pieces, self._own, strict=True)
+        ]
         self._rarity, self._sentences = weigh(raw)
         self._vectors = _stacked(pieces)
         self.likeness: Vectors = self._vectors if self._vectors is not None else self._by_words()

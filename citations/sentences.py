@@ -38,6 +38,18 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
     return spans
 
 
+def ends_with_stop(sentence: str) -> bool:
+    """Say whether a sentence ends with a stop or a colon, whatever closes behind it."""
+    return sentence.rstrip(_CLOSERS + " \n\r\t").endswith((".", "!", "?", "…", ":", "。", "！", "？", "।"))
+
+
+def is_listing(sentence: str) -> bool:
+    """Say whether something printed is a piece of a table of contents, or of another table: many numbers, and no stop at its end."""
+    words = sentence.split()
+    numbers = sum(any(character.isdigit() for character in word) for word in words)
+    return numbers >= 3 and 8 * numbers >= len(words) and not ends_with_stop(sentence)
+
+
 def between_letters(text: str, place: int) -> int:
     """Move a place back until it is in front of a letter, not of one of its marks."""
     for moved in range(place, place - _MOST_MARKS, -1):

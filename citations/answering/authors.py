@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from citations import conf, confidence, synthesis
+from citations import conf, confidence, routing, synthesis
 from citations.answering.run import GROUND, Run
 from citations.errors import ModelError
 from citations.prompts import Prompt, prompt_tokens
 from citations.providers.llm import Llm, Usage
-from citations.replies import Claim, Event, Progress
+from citations.replies import Breadth, Claim, Event, Part, Progress
 from citations.synthesis import Cited, Drafted, Extract, Rate, Unanswered
 
 ECHOED = 0.5  # share of its words that a remark on what is missing has to have from the question
@@ -29,7 +29,9 @@ def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
     run.model = ""
     yield Progress(stage=GROUND)
     for place, extract in enumerate(extracts):
-        if confidence.is_answered(run.signs[place]):
+        if _is_of_the_whole(extract.part):  # what the sources are about stands in them, whichever words the question has
+            yield from _extracted(run, extract, sure=None)
+        elif confidence.is_answered(run.signs[place]):
             yield from _extracted(run, extract, sure=confidence.estimate(run.signs[place]))
         else:
             run.missing.append(extract.part.text)
@@ -49,7 +51,11 @@ def _failed(llm: Llm, error: ModelError, *, was_cut: bool) -> str:
 # The sources themselves
 
 
-def _extracted(run: Run, extract: Extract, *, sure: float) -> Iterator[Event]:
+def _is_of_the_whole(part: Part) -> bool:
+    return part.breadth == Breadth.BROAD and not routing.has_subject(part.text)
+
+
+def _extracted(run: Run, extract: Extract, *, sure: float | None) -> Iterator[Event]:
     told = 0
     run.confidence = sure if run.confidence is None else run.confidence
     for pick in extract.picks:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from citations.replies import Breadth, Evidence, Part
-from citations.sentences import Span, split
+from citations.sentences import Span, ends_with_stop, is_listing, split
 from citations.synthesis.wording import covered, stems
 
 Rate = Callable[[str, Sequence[str]], Sequence[float] | None]
@@ -17,6 +17,8 @@ MOST: Final = {Breadth.SPECIFIC: 3, Breadth.BROAD: 6}  # sentences of an answer 
 LOOKED_AT: Final = {Breadth.SPECIFIC: 6, Breadth.BROAD: 12}  # passages, best first
 FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
 LONGEST: Final = 600  # characters of one
+TOLD: Final = 300  # characters up to which what follows on a sentence is told with it, where a fact is wanted
+PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop: it is punctuated, and what has none is no sentence
 PASSAGE, WORDS, MEANING = 0.5, 0.25, 0.25  # what the three add to a sentence's score
 NEIGHBOUR: Final = 0.5  # of what the sentence before says of the question: an answer follows it, and need not repeat its words
 ASKING: Final = 0.5  # what is left of a sentence that asks
@@ -73,6 +75,8 @@ def extract(parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate |
         rated = _rated(part, _sentences(number, part, evidence), rate)
         before = [pick for one in made for pick in one.picks]
         picks = _chosen(rated, before, part.breadth)
+        if part.breadth == Breadth.SPECIFIC:
+            picks = _with_what_follows(picks, rated, before)
         made.append(Extract(part=part, picks=tuple(picks), signs=_signs(part, rated)))
     return made
 
@@ -94,12 +98,29 @@ def _cut(one: Evidence) -> Iterator[tuple[Span, str]]:
     offset = 0
     for start, end in one.spans:
         text = one.text[offset : offset + end - start]
-        for first, last in split(text):
+        for first, last in _whole(text):
             sentence = text[first:last]
             left = len(sentence) - len(sentence.lstrip())
-            if sentence.strip():
+            if sentence.strip() and not (one.locator.page and is_listing(sentence)):
                 yield (start + first + left, start + first + len(sentence.rstrip())), sentence.strip()
         offset += end - start + 1
+
+
+def _whole(text: str) -> Iterator[Span]:
+    """Return sentences: of a text with full stops, those that were cut for their length are whole again, and headings and beginnings are left out."""
+    spans = split(text)
+    if sum(ends_with_stop(text[first:last]) for first, last in spans) < PUNCTUATED * len(spans):
+        yield from spans
+        return
+    begun: int | None = None
+    for first, last in spans:
+        begun = first if begun is None or last - begun > LONGEST else begun
+        piece = text[first:last]
+        if ends_with_stop(piece):
+            yield begun, last
+            begun = None
+        elif piece.endswith(("\n", "\r")):  # a heading, or what is left of a sentence of the page before
+            begun = None
 
 
 # How good they are
@@ -166,8 +187,37 @@ def _chosen(rated: Sequence[Pick], before: Sequence[Pick], breadth: Breadth) -> 
     return chosen
 
 
+def _with_what_follows(picks: Sequence[Pick], rated: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
+    """Tell the next sentences of a passage with a picked one: the words of the question stand in front of the answer as often as in it."""
+    told: list[Pick] = []
+    for one in picks:
+        if any(_overlap(one, other) for other in told):
+            continue
+        first, last = one.span
+        for other in rated:
+            is_next = other.evidence is one.evidence and 0 <= other.span[0] - last <= 2
+            if is_next and other.span[1] - first <= TOLD and not any(_overlap(other, known) for known in (*before, *told)):
+                last = other.span[1]
+        told.append(replace(one, span=(first, last), text=_text(one.evidence, (first, last))))
+    return told
+
+
+def _text(one: Evidence, span: Span) -> str:
+    """Return the passage's characters at a span that lies in one of its sentences' stretches."""
+    offset = 0
+    for start, end in one.spans:
+        if start <= span[0] and span[1] <= end:
+            return one.text[offset + span[0] - start : offset + span[1] - start]
+        offset += end - start + 1
+    raise ValueError("the span lies outside the passage")
+
+
+def _overlap(one: Pick, other: Pick) -> bool:
+    return one.evidence.source == other.evidence.source and one.span[0] < other.span[1] and other.span[0] < one.span[1]
+
+
 def _repeats(one: Pick, other: Pick) -> bool:
-    if one.evidence.source == other.evidence.source and one.span[0] < other.span[1] and other.span[0] < one.span[1]:
+    if _overlap(one, other):
         return True
     mine, theirs = set(stems(one.text)), set(stems(other.text))
     return bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))

@@ -37,13 +37,16 @@ _LEADS: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\d(?:[\d.,]*\d)?")
+_DOING: Final = re.compile(
+    r"^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+ (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )", re.VERBOSE | re.IGNORECASE
+)
 _TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
 
 
 def subject(question: str) -> str:
     """Return what a question asks about, to be named in a sentence: “What is the capital of France?” asks about “the capital of France”."""
     text = " ".join(question.split()).rstrip("?？.!¿¡ ").lstrip("¿¡ ")
-    rest = _TAIL.sub("", _LEADS.sub("", text, count=1)).strip(" ,:;")
+    rest = _DOING.sub("", _TAIL.sub("", _LEADS.sub("", text, count=1)).strip(" ,:;"))
     found = rest if stems(rest) else text
     return found if len(found) <= MAX_SUBJECT else found[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"
 

@@ -1,6 +1,7 @@
 """The sentences that say most about a question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from hypothesis import given
@@ -27,7 +28,20 @@ def told(*evidence: Evidence, question: str = "What does entropy measure?", brea
 
 def test_the_sentence_with_the_questions_words_comes_first() -> None:
     text = "We met on a Monday in the hall. Entropy measures how much disorder there is. Then there was coffee for everybody."
-    assert told(passage(text))[0] == "Entropy measures how much disorder there is."
+    assert told(passage(text))[0].startswith("Entropy measures how much disorder there is.")
+
+
+def test_what_follows_on_a_sentence_is_told_with_it() -> None:
+    text = "Entropy measures something very simple. It is how much disorder there is in a gas. " + f"{'There was much talk of the weather ' * 8}then."
+    assert told(passage(text)) == [text[:82]]
+    assert told(passage(text), breadth=Breadth.BROAD)[0] == "Entropy measures something very simple."
+
+
+def test_headings_and_contents_are_no_answers() -> None:
+    text = "2 What does entropy measure\n\nIt is the disorder of a gas, said Boltzmann. Entropy measures that, and grows. He wrote it down."
+    assert not any("2 What" in one for one in told(passage(text)))
+    contents = passage("Entropy, page 3 2.1 What does entropy measure, page 4 2.2 Gases, page 5", number=1)
+    assert told(replace(contents, locator=replace(contents.locator, page=1))) == []
 
 
 def test_an_answer_follows_the_question_that_the_speaker_asks() -> None:
