@@ -14,7 +14,7 @@ from citations.replies import Claim, Claimed, Event, Finished, Outcome, Progress
 from kbsite.cli.findings import absolute, place
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
 from kbsite.tui.stages import told
-from transcripts.errors import KnowledgeBaseError
+from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.scope import Scope
 
 
@@ -53,6 +53,8 @@ def _begin(scope: Scope, wishes: Wishes) -> Conversation:
 
 
 def _latest(scope: Scope, wishes: Wishes) -> Conversation:
+    if wishes.sources:
+        raise InvalidInput("A question that follows is asked of the same sources as the one before.", hint="Leave --in out, or ask without --follow-up.")
     found = conversations.list_conversations(scope, None, collection=wishes.collection, limit=1).conversations
     if not found:
         raise ConversationNotFound("Nothing was asked yet that a question could follow.", hint="Ask without --follow-up.")

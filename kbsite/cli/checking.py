@@ -3,17 +3,18 @@
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 import typer
 from rich.text import Text
 
 from citations import verifying
+from citations.errors import InvalidFilter, SourceNotFound
 from citations.filters import Filter
-from citations.grounding import Verdict
+from citations.grounding import Difference, Verdict
 from citations.verifying import Verified
 from kbsite.cli.findings import place
-from kbsite.cli.terminal import out, printable, say
+from kbsite.cli.terminal import note, out, printable, say
 from transcripts.conf import public_url
 from transcripts.errors import InvalidInput
 from transcripts.scope import Scope
@@ -23,42 +24,83 @@ LONGEST_LINE: Final = 1_000_000  # bytes of a file's line
 _STYLES: Final = {Verdict.VERBATIM: "bold green", Verdict.MISATTRIBUTED: "bold yellow", Verdict.ALTERED: "bold red", Verdict.NOT_FOUND: "bold red"}
 
 
-def asked(quote: str, source: str, file: Path | None) -> Iterator[tuple[str, str]]:
-    """Yield the quotes to be checked, and where each is said to be from. Raises ``InvalidInput`` for a line that is none."""
+class Asked(NamedTuple):
+    """A quote to be checked, and where it is said to be from; ``line`` is its number in a file, ``problem`` why that line is none."""
+
+    quote: str
+    source: str
+    line: int = 0
+    problem: str = ""
+
+
+def asked(quote: str, source: str, file: Path | None) -> Iterator[Asked]:
+    """Yield what is to be checked; a line of the file that is no quote with its problem."""
     if file is None:
-        yield quote, source
+        yield Asked(quote, source)
         return
     with file.open("rb") as lines:
-        for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE + 1), b""), start=1):
+        for number, line in enumerate(_lines(lines), start=1):
             if line.strip():
                 yield _read(line, number, source)
 
 
-def verify(scope: Scope, quotes: Iterable[tuple[str, str]], *, collection: str, as_json: bool) -> bool:
-    """Check and print, with ``as_json`` a line of JSON a quote; say whether all are verbatim. Raises what ``verifying.verify`` raises."""
+def verify(scope: Scope, quotes: Iterable[Asked], *, collection: str, as_json: bool) -> bool:
+    """Check and print, with ``as_json`` a line of JSON a quote; say whether all are verbatim.
+
+    A line of a file that cannot be checked keeps none of the others from it: it is told on the error output, and ``InvalidInput`` is raised at the end.
+    Raises what ``verifying.verify`` raises for a quote that is no line.
+    """
     wanted = Filter(collections=(collection,) if collection else ())
-    are_all = True
-    for quote, source in quotes:
-        found = verifying.verify(scope, quote, source=source, wanted=wanted)
+    are_all, broken = True, 0
+    for one in quotes:
+        found = _checked(scope, one, wanted)
+        if found is None:
+            broken += 1
+            continue
         are_all = are_all and found.verdict == Verdict.VERBATIM
         if as_json:
             typer.echo(json.dumps(_json(found), ensure_ascii=False))
         else:
             _print(found)
+    if broken:
+        lines = "One line was" if broken == 1 else f"{broken:,} lines were"
+        raise InvalidInput(f"{lines} not checked.", hint='A line is {"quote": "…", "source": "ID"}, or a text in quotes, as JSON.')
     return are_all
 
 
-def _read(line: bytes, number: int, source: str) -> tuple[str, str]:
+def _checked(scope: Scope, one: Asked, wanted: Filter) -> Verified | None:
+    """Check a quote; of a line that cannot be checked, say why and return None."""
+    problem = one.problem
     try:
-        if len(line) > LONGEST_LINE:
-            raise ValueError
+        if not problem:
+            return verifying.verify(scope, one.quote, source=one.source, wanted=wanted)
+    except (SourceNotFound, InvalidFilter) as error:
+        if not one.line:
+            raise
+        problem = error.message
+    note(f"Line {one.line:,}: {problem}", "yellow")
+    return None
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield lines; of one that is too long its beginning, which is too long as well, and the rest is passed over."""
+    while line := file.readline(LONGEST_LINE + 1):
+        yield line
+        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            line = file.readline(LONGEST_LINE + 1)
+
+
+def _read(line: bytes, number: int, source: str) -> Asked:
+    if len(line) > LONGEST_LINE:
+        return Asked("", "", number, f"It is longer than {LONGEST_LINE:,} bytes.")
+    try:
         row = json.loads(line)
         quote, claimed = (row, source) if isinstance(row, str) else (row["quote"], row.get("source") or source)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         quote = claimed = None
     if not isinstance(quote, str) or not isinstance(claimed, str):
-        raise InvalidInput(f"Line {number} of the file is no quote.", hint='A line is {"quote": "…", "source": "ID"}, or a text in quotes, as JSON.')
-    return quote, claimed
+        return Asked("", "", number, "It is no quote.")
+    return Asked(quote, claimed, number)
 
 
 def _json(found: Verified) -> dict[str, Any]:
@@ -90,8 +132,9 @@ def _print(found: Verified) -> None:
         say(f"  “{found.origin.title}” {place(found.locator)}  {public_url()}{found.link}", "dim")
         out().print(Text(f"  {printable(found.text)}"), soft_wrap=True)
     for one in found.differences:
-        say(f"  {one.kind}: {_words(one.quoted)} → {_words(one.actual)}")
+        say(f"  {one.kind}: {_differing(one)}")
 
 
-def _words(words: str) -> str:
-    return f"“{' '.join(words.split())}”" if words else "nothing"
+def _differing(one: Difference) -> str:
+    """Return the words that the quote adds or leaves out, or what it says and what stands there."""
+    return " → ".join(f"“{' '.join(words.split())}”" for words in (one.quoted, one.actual) if words.strip())

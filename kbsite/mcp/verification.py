@@ -28,7 +28,7 @@ def verified_answer(found: Verified, asked: VerifyQuote) -> tuple[str, VerifiedA
     lines = [_TOO_SHORT if data.too_short else _SAID[data.verdict]]
     if data.title:
         lines.append(f"“{data.title}”{_place(data)} {data.link}: {data.text}")
-    lines += [f"- {one.kind}: {_words(one.quoted)} → {_words(one.actual)}" for one in data.differences]
+    lines += [f"- {one.kind}: {_differing(one)}" for one in data.differences]
     return "\n".join(lines), data
 
 
@@ -47,8 +47,9 @@ def _difference(one: Difference) -> DifferenceAnswer:
     return DifferenceAnswer.model_validate({"kind": one.kind, "quoted": one.quoted[:WORDS], "actual": one.actual[:WORDS]})
 
 
-def _words(words: str) -> str:
-    return f"“{words}”" if words else "nothing"
+def _differing(one: DifferenceAnswer) -> str:
+    """Return the words that the quote adds or leaves out, or what it says and what stands there."""
+    return " → ".join(f"“{words}”" for words in (one.quoted, one.actual) if words)
 
 
 def _place(data: VerifiedAnswer) -> str:

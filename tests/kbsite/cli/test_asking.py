@@ -29,6 +29,7 @@ def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> Non
     assert (asked["outcome"], asked["claims"], asked["citations"]) == ("refused", [], [])
     assert asked["trace"]["parts"]
     assert kb("ask", "And why?", "--follow-up", "--json").json["conversation"] == asked["conversation"]
+    assert "same sources" in kb("ask", "And why?", "--follow-up", "--in", "talk", code=2).err
 
 
 @pytest.mark.parametrize(("arguments", "code"), [(["  "], 2), ([QUESTION, "--in", "nowhere"], 3), ([QUESTION, "--follow-up"], 3)])

@@ -28,6 +28,8 @@ def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(k
     assert f"/videos/{talk.video_id}/?t=5s&until=10s" in found.out
     altered = kb("verify", "A network is a chain of complex functions.", "--in", "talk", code=1)
     assert "changed: “complex” → “simple”" in altered.out
+    added = kb("verify", "A network is never a chain of simple functions.", code=1)
+    assert "added: “never”\n" in added.out
     assert kb("verify", "a chain", code=1).out.startswith("too short")
 
 
@@ -38,11 +40,26 @@ def test_a_file_of_quotes_is_answered_line_by_line(kb: Kb, talk: Source, tmp_pat
     assert [(row["verdict"], row["start"]) for row in rows] == [("verbatim", 10.0), ("not_found", None)]
 
 
-@pytest.mark.parametrize("line", ["{", "7", "{}", '{"quote": 7}', '{"quote": "a b c d", "source": 7}', "[" * 100_000])
-def test_a_line_that_is_no_quote_is_refused(kb: Kb, talk: Source, tmp_path: Path, line: str) -> None:
+BROKEN = [
+    "{",
+    "7",
+    "{}",
+    '{"quote": 7}',
+    '{"quote": "a b c d", "source": 7}',
+    "[" * 100_000,
+    '{"quote": "a b c d", "source": "nowhere"}',
+    f'"{"a" * 1_000_001}"',
+]
+
+
+def test_a_line_that_is_no_quote_is_told_and_the_others_are_checked(kb: Kb, talk: Source, tmp_path: Path) -> None:
     file = tmp_path / "quotes.jsonl"
-    file.write_text(line)
-    assert "Line 1" in kb("verify", "--file", file, code=2).err
+    file.write_text("\n".join([*BROKEN, json.dumps(f"{SENTENCES[2]} Point 2.")]))
+    done = kb("verify", "--file", file, "--json", code=2)
+    assert [json.loads(line)["verdict"] for line in done.out.splitlines()] == ["verbatim"]
+    assert [f"Line {number}: " in done.err for number in range(1, 10)] == [True] * 8 + [False]
+    assert "Line 7: There is no source “nowhere”." in done.err
+    assert "8 lines were not checked" in done.err
 
 
 def test_nothing_to_check_is_refused(kb: Kb) -> None:
