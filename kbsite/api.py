@@ -135,7 +135,7 @@ def _on_unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 def _sentence(error: dict[str, Any]) -> str:
     where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path", "form", "file"))
-    return f"{where[:100]}: {error['msg']}" if where else str(error["msg"])
+    return f"{where[:100]}: {errors.complaint(error)}" if where else errors.complaint(error)
 
 
 def _describe_problems(responses: dict[int, Any]) -> None:

@@ -1,6 +1,7 @@
 """One error shape for every door: RFC 9457 problem details over HTTP, a sentence with a next step over MCP, message and exit code in a terminal."""
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent, TooManyFilesSent
@@ -72,6 +73,17 @@ def problem_response(error: KnowledgeBaseError) -> JsonResponse:
     if isinstance(error, NotSignedIn):
         response["WWW-Authenticate"] = CHALLENGE
     return response
+
+
+def complaint(found: Mapping[str, Any]) -> str:
+    """Return what pydantic says of a value (one of ``ValidationError.errors()``) as people say it: texts have characters, and no word of it is Python's."""
+    message = str(found["msg"]).removeprefix("Value error, ")
+    about = found.get("ctx") or {}
+    if about.get("field_type") != "Value":  # a list
+        return message
+    if "max_length" in about:
+        return f"has more than {about['max_length']:,} characters"
+    return f"has fewer than {about['min_length']:,} characters" if about["actual_length"] else "is empty"
 
 
 # What goes wrong before any use case is asked: status -> (code, message). There is no error class for these; nothing of ours raises them.

@@ -117,7 +117,7 @@ def reply_answer(reply: Reply, asked: Arguments, *, conversation: UUID) -> tuple
         model=reply.model[:NAME] or None,
         conversation_id=str(conversation),
     )
-    room = asked.budget - max(tokens(_head(data)) + tokens(_CITE) + tokens(_FEWER), tokens(as_json(data)))
+    room = asked.budget - max(tokens(_head(data, reply.question)) + tokens(_CITE) + tokens(_FEWER), tokens(as_json(data)))
     claims = [_shorter(ClaimAnswer(text=one.text, citations=list(one.citations), is_supported=one.is_supported), "text", room) for one in reply.claims]
     data.claims, room = _taken(claims, room, of=len(claims))
     shown = {number for claim in data.claims for number in claim.citations}
@@ -128,7 +128,7 @@ def reply_answer(reply: Reply, asked: Arguments, *, conversation: UUID) -> tuple
     data.is_cut = (len(data.claims), len(data.citations), len(data.nearest)) < (len(claims), len(cited), len(near))
     lines = [_line(0, row) for row in (*data.claims, *data.citations, *data.nearest)]
     tail = "\n".join(part for part in (_CITE if data.citations else "", _FEWER if data.is_cut else "") if part)
-    return joined(_head(data), lines, tail, None), data
+    return joined(_head(data, reply.question), lines, tail, None), data
 
 
 def citation(by: Caller, asked: GetCitation) -> CallToolResult:
@@ -170,8 +170,8 @@ def _shorter(row: Any, name: str, room: int) -> Any:
     return row if tokens(text) <= left else row.model_copy(update={name: text[: longest(text, 0, room=left)]})
 
 
-def _head(data: ReplyAnswer) -> str:
-    asked = f"Understood as: {data.asked_as}"
+def _head(data: ReplyAnswer, question: str) -> str:
+    asked = f"Understood as: {data.asked_as}" if data.asked_as != question else ""
     sure = f"Confidence {data.confidence:.0%}." if data.confidence is not None and data.outcome != "refused" else ""
     return "\n".join(part for part in (data.note or "", sure, asked, f"conversationId={data.conversation_id}") if part)
 

@@ -48,7 +48,12 @@ def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(endpoint: 
     assert data(looked_up)["quote"] == first["quote"]
     assert f"«{first['quote']}»" in text(looked_up)
     assert endpoint.call(other.reading, "get_citation", citationId=first["citation_id"]).is_error
-    assert endpoint.call(shelf.reading, "get_citation", citationId="\\ud800nonsense").is_error
+    missing = endpoint.call(shelf.reading, "get_citation", citationId="\\ud800nonsense")
+    assert missing.is_error
+    assert "Next: ask_knowledge_base" in text(missing)
+    assert "Understood as" not in text(result)
+    long = endpoint.call(shelf.reading, "ask_knowledge_base", question="x " * 50_000)
+    assert "question: has more than 1,000 characters. Next" in text(long)
 
 
 def test_a_question_follows_on_an_answer_for_whoever_asked_it_alone(endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source) -> None:
@@ -57,7 +62,9 @@ def test_a_question_follows_on_an_answer_for_whoever_asked_it_alone(endpoint: En
     assert second["conversation_id"] == first["conversation_id"]
     conversation = Conversation.objects.get()
     assert (conversation.owner, conversation.answers.count()) == (shelf.owner, 2)
-    assert endpoint.call(other.reading, "ask_knowledge_base", question="And?", conversationId=first["conversation_id"]).is_error
+    foreign = endpoint.call(other.reading, "ask_knowledge_base", question="And?", conversationId=first["conversation_id"])
+    assert foreign.is_error
+    assert "without conversationId" in text(foreign)
     assert endpoint.call(other.reading, "ask_knowledge_base", question="Steam?", sourceIds=[str(talk.uuid)]).is_error
 
 

@@ -37,7 +37,7 @@ def test_every_tool_says_what_it_takes_and_gives(endpoint: Endpoint, shelf: Shel
         assert tool.output_schema["type"] == "object"
         assert tool.title
         assert tool.description
-        assert tool.annotations.read_only_hint == (tool.name not in ("fetch_transcript", "add_source"))
+        assert tool.annotations.read_only_hint == (tool.name not in ("fetch_transcript", "add_source", "ask_knowledge_base"))
 
 
 def test_a_short_transcript_is_read_whole(endpoint: Endpoint, shelf: Shelf) -> None:
