@@ -66,6 +66,9 @@ bench: dev
 	$(BIN)/python bench/lexical.py 10000 100000
 	$(BIN)/python bench/search.py 10000 100000
 	$(BIN)/python bench/quality.py
+	$(BIN)/python bench/levels.py
+	$(BIN)/python bench/answers.py
+	$(BIN)/python bench/answering.py
 
 # A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.
 lock:
