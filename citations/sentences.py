@@ -47,7 +47,8 @@ def is_listing(sentence: str) -> bool:
     """Say whether something printed is a piece of a table of contents, or of another table: many numbers, and no stop at its end."""
     words = sentence.split()
     numbers = sum(any(character.isdigit() for character in word) for word in words)
-    return numbers >= 3 and 8 * numbers >= len(words) and not ends_with_stop(sentence)
+    is_open = sentence.rstrip().endswith(":") and sentence[:1].isdigit()  # “1 Waiting, page 3 1.1 Waiting longer:” was cut within a heading
+    return numbers >= 3 and 8 * numbers >= len(words) and (is_open or not ends_with_stop(sentence))
 
 
 def between_letters(text: str, place: int) -> int:

@@ -159,8 +159,8 @@ def _outcome(run: Run) -> Outcome:
 
 
 def _note(run: Run, outcome: Outcome) -> str:
-    missing = [run.asked_as] if outcome == Outcome.REFUSED else run.missing
-    return " ".join(f"I cannot find information about {synthesis.subject(one)} in the sources." for one in dict.fromkeys(missing))
+    missing = [run.asked_as] if outcome == Outcome.REFUSED and len(run.missing) < len(run.route.parts) else run.missing
+    return " ".join(f"I cannot find information about {synthesis.named(one)} in the sources." for one in dict.fromkeys(missing))
 
 
 def _nearest(run: Run) -> tuple[Evidence, ...]:

@@ -2,7 +2,7 @@
 
 from citations.synthesis.claims import Cited, Draft, Drafted, Unanswered, drafts
 from citations.synthesis.extracts import Extract, Pick, Rate, Signs, extract
-from citations.synthesis.wording import covered, is_backed, stems, subject
+from citations.synthesis.wording import covered, is_backed, named, stems, subject
 from citations.synthesis.writing import prompt, rewriting
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "drafts",
     "extract",
     "is_backed",
+    "named",
     "prompt",
     "rewriting",
     "stems",

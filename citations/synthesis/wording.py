@@ -17,7 +17,7 @@ _EMPTY: Final = frozenset(
             "give given had has have having he her him his how if in into is it its just let like may me mean means might more most much must my no not of",
             "off on or other our out over own please said same say says she should show so some speaker such talk tell than that the their them then there",
             "these they this those through to under up us use used using very was we were what when where which while who whom whose why will with would",
-            "you your explain describe discuss discussed according lecture lecturer video question answer",
+            "you your explain describe discuss discussed according lecture lecturer video textbook question answer",
             "aber als am an auch auf aus bei bin bis da das dass dem den der des die doch du durch ein eine einem einen einer er es für hat ich ihr im in ist",
             "ja kann man mit nach nicht nur oder sein sich sie sind so über um und uns vom von vor war was wer wie wird wir wo zu zum zur warum welche",
             "au aux avec ce ces comment dans de des du elle en est et il je la le les leur lui ma mais ne nous ou où par pas pour pourquoi qu que quel quelle",
@@ -40,6 +40,11 @@ _NUMBER: Final = re.compile(r"\d(?:[\d.,]*\d)?")
 _DOING: Final = re.compile(
     r"^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+ (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )", re.VERBOSE | re.IGNORECASE
 )
+_ASKED: Final = re.compile(  # what asks by a noun, or is no question
+    r"""^ (?: (?:what|which|who|where) (?: \s+(?:is|are|was|were)\b | ['’]s\b ) | (?:can|could|would|will)\s+you\b
+    | (?! (?:what|which|who|whom|whose|when|where|why|how)\b ) [^?]* $ )""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
 
 
@@ -49,6 +54,12 @@ def subject(question: str) -> str:
     rest = _DOING.sub("", _TAIL.sub("", _LEADS.sub("", text, count=1)).strip(" ,:;"))
     found = rest if stems(rest) else text
     return found if len(found) <= MAX_SUBJECT else found[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"
+
+
+def named(question: str) -> str:
+    """Return what a question asks about, or where no noun says it the question itself, in quotation marks, for “information about …”."""
+    text = " ".join(question.split())
+    return subject(text) if _ASKED.match(text) or len(text) > MAX_SUBJECT else f"“{text}”"
 
 
 def stems(text: str) -> list[str]:

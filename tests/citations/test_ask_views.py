@@ -292,7 +292,7 @@ def test_conversations_are_listed_renamed_and_deleted(page: Client, conversation
     found = text_of(page.get("/ask/conversations/"))
     assert HOSTILE not in found
     assert "&lt;script&gt;" in found
-    assert "Its 1 question goes with its answer" in text_of(page.get(path(conversation, "delete/")))
+    assert "1 question and its answer will be deleted" in text_of(page.get(path(conversation, "delete/")))
     assert Conversation.objects.exists()
     assert page.post(path(conversation, "delete/"))["Location"] == "/ask/"
     assert not Conversation.objects.exists()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.sentences import LONGEST, SHORTEST, between_letters, split
+from citations.sentences import LONGEST, SHORTEST, between_letters, is_listing, split
 
 TEXTS = st.text(st.sampled_from("aB1 .!?…,;\n\"'”)»。？،؟।>-\u0301\u200d\u00a0中ไ") | st.characters(), max_size=600)
 
@@ -124,3 +124,16 @@ def test_hostile_text_takes_linear_time(piece):
     text = piece * (100_000 // len(piece))
 
     assert "".join(text[start:stop] for start, stop in split(text)) == text  # quadratic time would not end in time
+
+
+@pytest.mark.parametrize(
+    ("sentence", "listing"),
+    [
+        ("3 Time beside text, page 15 3.1 Reading speed, page 16 3.2 Rolling captions, page 17", True),
+        ("1 Putting texts in order, page 1 1.1 Term frequency, page 2 1.2 Rare words:", True),
+        ("The pauses are 1, 2, 4 and 8 seconds:", False),
+        ("It took 3 of 4 weeks in 1999.", False),
+    ],
+)
+def test_a_piece_of_a_table_of_contents_is_told_from_a_sentence_with_numbers(sentence: str, listing: bool) -> None:
+    assert is_listing(sentence) is listing

@@ -59,4 +59,4 @@ def test_what_is_no_question_is_refused_before_anything_begins(scope: Scope) -> 
 def test_nothing_outside_the_scope_answers(lecture: Source) -> None:
     reply = answer(NOTHING, "What does backpropagation carry?")
     assert (reply.outcome, reply.claims, reply.nearest) == (Outcome.REFUSED, (), ())
-    assert reply.note == "I cannot find information about backpropagation carry in the sources."
+    assert reply.note == "I cannot find information about “What does backpropagation carry?” in the sources."

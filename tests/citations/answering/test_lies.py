@@ -127,7 +127,7 @@ def test_where_all_is_lies_there_is_no_answer_but_the_nearest_passages(library: 
     reply = asked(scope)
     assert (reply.outcome, reply.claims, reply.quotes, reply.confidence) == (Outcome.REFUSED, (), (), None)
     assert reply.nearest
-    assert reply.note.startswith("I cannot find information about backpropagation do with the error")
+    assert reply.note.startswith("I cannot find information about “What does backpropagation do with the error")
     assert "evil" not in reply.note
 
 
@@ -155,7 +155,7 @@ def test_what_the_passages_do_not_say_makes_an_answer_partial(library: dict[str,
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Networks"]}]: "{TRUE}"\n\nNOT FOUND: how soup gets its taste')
     reply = asked(scope)
     assert reply.outcome == Outcome.PARTIAL
-    assert reply.note == "I cannot find information about soup gets its taste in the sources."
+    assert reply.note == "I cannot find information about “how soup gets its taste” in the sources."
 
 
 @pytest.mark.parametrize("fault", [Fault.REFUSED, Fault.CUT, Fault.EMPTY])

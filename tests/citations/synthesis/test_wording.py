@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.synthesis import covered, is_backed, stems, subject
+from citations.synthesis import covered, is_backed, named, stems, subject
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,20 @@ from citations.synthesis import covered, is_backed, stems, subject
 )
 def test_a_question_is_named_by_what_it_asks_about(question: str, about: str) -> None:
     assert subject(question) == about
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What is the capital of France?", "the capital of France"),
+        ("Can you please explain gradient descent?", "gradient descent"),
+        ("a deadline", "a deadline"),
+        ("How tall is Mount Everest?", "“How tall is Mount Everest?”"),
+        ("Who won the match?", "“Who won the match?”"),
+    ],
+)
+def test_a_question_that_no_noun_names_is_named_by_itself(question: str, name: str) -> None:
+    assert named(question) == name
 
 
 @given(st.text(max_size=500))
