@@ -7,10 +7,13 @@ from celery import Celery
 from celery.signals import before_task_publish, celeryd_init, setup_logging
 from django.conf import settings
 from django.utils.log import configure_logging
+from kombu.transport import TRANSPORT_ALIASES
 
 from kbsite import boot
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
+
+TRANSPORT_ALIASES["filesystem"] = "kbsite.queue_files:Transport"
 
 app = Celery("cuebase")
 app.config_from_object("django.conf:settings", namespace="CELERY")
