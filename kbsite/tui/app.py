@@ -19,7 +19,7 @@ from textual.worker import get_current_worker
 from citations.replies import Event
 from kbsite.tui.dialogs import Choice, Leaflet, Prompt
 from kbsite.tui.notebook import Earlier, Link, Notebook, Shelf
-from kbsite.tui.panels import NO_SOURCES, Conversation, Details, Sources, Talk, TurnView
+from kbsite.tui.panels import NO_SOURCES, NOTHING_CHOSEN, Conversation, Details, Sources, Talk, TurnView
 from kbsite.tui.places import Place
 from kbsite.tui.turns import Turn, explained, printable
 from transcripts.errors import KnowledgeBaseError
@@ -286,7 +286,7 @@ class CuebaseApp(App[None]):
         self.action_stop()
         self._notebook.begin_anew()
         self._conversation.begin()
-        self._show(None)
+        self._details.show_note(NOTHING_CHOSEN)
         self._question.focus()
 
     @work(thread=True, group="history", exclusive=True)

@@ -77,7 +77,7 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
     (first, *_) = answer["citations"]
     assert answer["claims"][0]["citations"] == [first["number"]]
     assert (first["source"], first["title"], first["kind"], first["start"]) == (str(talk.uuid), "Talk", "video", 0.0)
-    assert first["quote"] in "Backpropagation carries the error of a network from its end back to its start."
+    assert first["quote"].startswith("Backpropagation carries the error of a network from its end back to its start.")
     assert answer["trace"]["evidence"]
     assert good(asking.get(f"{V1}quotations/{first['id']}")) == first
     assert good(asking.get(f"{V1}answers/{answer['id']}")) == answer

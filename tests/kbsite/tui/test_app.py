@@ -209,7 +209,7 @@ def test_conversations_are_begun_anew_and_gone_on_with(notebook: PaperNotebook) 
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)
         await pilot.press("ctrl+n")
-        await shows(pilot, "Ask a question below.")
+        await shows(pilot, "Ask a question below.", "n and p walk through")
         assert "How long?" not in seen(pilot.app)
         await pilot.press("ctrl+o")
         await shows(pilot, "About waiting")
