@@ -54,7 +54,7 @@ def check_accessibility(page: Page) -> None:
 def ask(page: Page, question: str) -> Locator:
     """Type a question, and wait for its whole answer."""
     count = page.locator(".answer-foot").count()
-    page.get_by_label(re.compile("Your question|Next question")).fill(question)
+    page.get_by_label(re.compile("Your question|Ask the next question")).fill(question)
     page.keyboard.press("Enter")
     expect(page.locator(".answer-foot")).to_have_count(count + 1, timeout=SLOW)
     return page.locator(".answer").last
@@ -118,7 +118,7 @@ def check_card(page: Page, answer: Locator, title: str) -> None:
     expect(card).to_be_visible()
     page.mouse.move(2, 2)
     expect(card).to_be_hidden()
-    page.get_by_label("Next question").focus()
+    page.get_by_label("Ask the next question").focus()
     page.keyboard.press("Escape")
     answer.locator(".cited-line").first.focus()
     page.keyboard.press("Shift+Tab")
