@@ -18,6 +18,7 @@ LOOKED_AT: Final = {Breadth.SPECIFIC: 6, Breadth.BROAD: 12}  # passages, best fi
 FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
 LONGEST: Final = 600  # characters of one
 TOLD: Final = 300  # characters up to which what follows on a sentence is told with it, where a fact is wanted
+GOES_WITH: Final = 0.3  # of a sentence's nearness to the question, which one that is told with it has to have
 PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop: it is punctuated, and what has none is no sentence
 PASSAGE, WORDS, MEANING = 0.5, 0.25, 0.25  # what the three add to a sentence's score
 NEIGHBOUR: Final = 0.5  # of what the sentence before says of the question: an answer follows it, and need not repeat its words
@@ -196,10 +197,14 @@ def _with_what_follows(picks: Sequence[Pick], rated: Sequence[Pick], before: Seq
         first, last = one.span
         for other in rated:
             is_next = other.evidence is one.evidence and 0 <= other.span[0] - last <= 2
-            if is_next and other.span[1] - first <= TOLD and not any(_overlap(other, known) for known in (*before, *told)):
+            if is_next and other.span[1] - first <= TOLD and _goes_with(one, other) and not any(_overlap(other, known) for known in (*before, *told)):
                 last = other.span[1]
         told.append(replace(one, span=(first, last), text=_text(one.evidence, (first, last))))
     return told
+
+
+def _goes_with(one: Pick, other: Pick) -> bool:
+    return one.meaning is None or other.meaning is None or other.meaning >= GOES_WITH * one.meaning
 
 
 def _text(one: Evidence, span: Span) -> str:

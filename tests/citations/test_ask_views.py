@@ -348,7 +348,7 @@ def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, tal
     assert "data-clip" not in text_of(page.get(address, **HTMX))
     assert talk.video is not None
     type(talk.video).objects.filter(pk=talk.video.pk).update(youtube_id="abcdefghijk")
-    assert 'data-clip="abcdefghijk" data-start="0" data-end="10"' in text_of(page.get(address, **HTMX))
+    assert 'data-clip="abcdefghijk" data-start="0" data-end="5"' in text_of(page.get(address, **HTMX))
 
 
 def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(page: Client, conversation: Conversation, book: Source) -> None:
