@@ -123,6 +123,7 @@ PAGES = [
     Door("POST", "ask/answers/<uuid:answer_id>/rate/", "thing", {"rating": "1"}),
     Door("POST", "ask/answers/<uuid:answer_id>/note/", "thing", {"collection": "secrets"}),
     Door("GET", "ask/citations/<uuid:quotation_id>/"),
+    Door("GET", "citations/<uuid:citation_id>/"),
     Door("GET", "notes/", "list"),
     Door("POST", "notes/add/", "thing", {"text": "New.", "collection": "secrets"}),
     Door("GET", "notes/<uuid:note_id>/"),
@@ -166,6 +167,7 @@ OPERATIONS = [
     Door("GET", "api/v1/sessions/<session_id>/export"),
     Door("POST", "api/v1/rag/query", "thing", {"session_id": "{lecture}", "transcript_text": "Hello.", "window_index": 7}, json=True),
     Door("GET", "api/v1/citations/<citation_id>"),
+    Door("POST", "api/v1/verify", "note", {"quote": "Nobody outside may read what is confidential.", "source": "{source}"}, json=True),
     Door("POST", "api/v1/ask", "note", {"question": "What is confidential?", "collection": "secrets"}, json=True),
     Door("GET", "api/v1/conversations", "list"),
     Door("GET", "api/v1/conversations/<conversation_id>"),
@@ -273,7 +275,7 @@ class House:
         ids = self.ids_of(absent=absent)
         kind = next((name for name in KINDS if f"{name}/<" in door.route or f"{name}/(" in door.route), "")
         filled = door.route.replace("<path:video_id>", str(ids["key"])).replace("<job_id>", str(ids["jobs"]))
-        for gap, name in (("<uuid:lecture_id>", "lecture"), ("<session_id>", "lecture"), ("<citation_id>", "citation")):
+        for gap, name in (("<uuid:lecture_id>", "lecture"), ("<session_id>", "lecture"), ("<citation_id>", "citation"), ("<uuid:citation_id>", "citation")):
             filled = filled.replace(gap, str(ids[name]))
         for name in MINE:
             filled = filled.replace(f"<{name}_id>", str(ids[name])).replace(f"<uuid:{name}_id>", str(ids[name]))
