@@ -20,12 +20,12 @@ from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFo
 from citations.exports import Exported, Form, export
 from citations.filters import MAX_VALUES, Filter, matching
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
-from citations.records import ASK_AGAIN, SILENCE, find_answer, find_quotation, uuid_of
+from citations.records import ASK_AGAIN, SILENCE, find_answer, find_quotation
 from citations.replies import Claimed, Event, Finished, Quote, Reply
 from transcripts import library
 from transcripts.errors import Conflict, EmptyQuery, InvalidInput, KnowledgeBaseError, Throttled
 from transcripts.models import Collection
-from transcripts.plaintext import clean
+from transcripts.plaintext import clean, uuid_of
 from transcripts.scope import Scope
 
 __all__ = [

@@ -1,6 +1,5 @@
 """Which part of the library a search may look at: the caller's scope, narrowed by what they ask for."""
 
-import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -13,7 +12,7 @@ from citations.errors import InvalidFilter, SourceNotFound
 from citations.models import Kind, Source, SourceQuerySet
 from transcripts.errors import InvalidUrl
 from transcripts.models import Collection
-from transcripts.plaintext import clean
+from transcripts.plaintext import clean, is_uuid
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
 
@@ -123,7 +122,7 @@ def _chunks(scope: Scope) -> tuple[int, int]:
 def _referred(scope: Scope, reference: str) -> list[int]:
     text = clean(reference, 500).strip()
     visible = Source.objects.visible(scope).order_by("pk")
-    found = list(visible.filter(uuid=text).values_list("pk", flat=True)) if _is_uuid(text) else []
+    found = list(visible.filter(uuid=text).values_list("pk", flat=True)) if is_uuid(text) else []
     names = (text, _video_id(text))
     found = found or list(visible.filter(Q(video__key__in=names) | Q(video__youtube_id__in=names)).values_list("pk", flat=True))
     if not text or not found:
@@ -138,14 +137,6 @@ def _video_id(text: str) -> str:
     except InvalidUrl:
         return text
     return target.id if target.kind == "video" else text
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _check(wanted: Filter) -> None:

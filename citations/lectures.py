@@ -27,7 +27,7 @@ from transcripts import library
 from transcripts.cues import Cue
 from transcripts.errors import InvalidInput, TooLarge, TranscriptNotFound
 from transcripts.models import Collection, Transcript
-from transcripts.plaintext import clean
+from transcripts.plaintext import clean, uuid_of
 from transcripts.scope import Scope
 
 __all__ = [
@@ -129,7 +129,7 @@ def list_sessions(scope: Scope, *, words: str = "", collection: str = "", offset
 
 def find_session(scope: Scope, reference: UUID | str, *, write: bool = False) -> LectureSession:
     """Return the visible session of this id. Raises ``LectureNotFound``, and ``Forbidden`` where it is to be changed and may only be read."""
-    session = LectureSession.objects.visible(scope).select_related("collection").filter(uuid=_uuid(reference)).first()
+    session = LectureSession.objects.visible(scope).select_related("collection").filter(uuid=uuid_of(reference)).first()
     if session is None:
         raise LectureNotFound("There is no such lecture.")
     if write:
@@ -152,7 +152,7 @@ def citations_of(session: LectureSession) -> CitationQuerySet:
 
 def find_citation(scope: Scope, reference: UUID | str) -> Citation:
     """Return the visible citation of this id, with its source and session. Raises ``CitationNotFound``."""
-    found = Citation.objects.visible(scope).select_related("source", "session", "window").filter(uuid=_uuid(reference)).first()
+    found = Citation.objects.visible(scope).select_related("source", "session", "window").filter(uuid=uuid_of(reference)).first()
     if found is None:
         raise CitationNotFound("There is no such citation.")
     return found
@@ -351,13 +351,6 @@ def _pieces(text: str) -> Iterator[str]:
             line = line[at:]
         if line.strip():
             yield line
-
-
-def _uuid(reference: UUID | str) -> UUID:
-    try:
-        return reference if isinstance(reference, UUID) else UUID(clean(reference, 50))
-    except ValueError:
-        return UUID(int=0)  # nobody's
 
 
 def _transcript(session: LectureSession) -> tuple[tuple[Cue, ...], list[int]]:

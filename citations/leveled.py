@@ -58,8 +58,9 @@ def find(
     strategy: Strategy | None = None,
     user: User | None = None,
 ) -> Found:
-    """Find what may answer a question, at most ``limit`` (1–50) passages: chunks and groups for a fact, sections and documents for an overview.
+    """Find what may answer a question, at most ``limit`` (1–50) passages.
 
+    On levels a fact gets chunks and groups, an overview sections and documents.
     Without a ``strategy`` an overview is looked for on all levels, and a fact among the chunks alone, which finds it more often: bench/answers.py.
     Where there are no levels yet, chunks answer. A question that is longer than a search takes is cut. Words in quotation marks that occur nowhere are
     looked for without the marks. Scores are those of ``retrieval.search``; a node's is made like a chunk's, from where it stands among the nodes of its

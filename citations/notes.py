@@ -10,11 +10,10 @@ from django.contrib.auth.models import User
 from citations import exports, records
 from citations.errors import NoteNotFound
 from citations.models import Answer, Note
-from citations.records import uuid_of
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
-from transcripts.plaintext import clean
+from transcripts.plaintext import clean, uuid_of
 from transcripts.scope import Scope
 
 MAX_TEXT: Final = 50_000  # characters

@@ -15,7 +15,7 @@ from citations.models import Answer, AnswerState, Conversation, Quotation, Sourc
 from citations.passages import Locator
 from citations.replies import Claim, Quote
 from citations.verifying import origin_of
-from transcripts.plaintext import clean
+from transcripts.plaintext import uuid_of
 from transcripts.scope import Scope
 
 SILENCE: Final = timedelta(minutes=5)  # a question of which nothing was heard for so long is answered by nobody any more
@@ -98,14 +98,6 @@ def state_of(answer: Answer) -> AnswerState:
     if answer.state == AnswerState.RUNNING and answer.active_at < timezone.now() - SILENCE:
         return AnswerState(answer.trace.get("outcome", AnswerState.FAILED))
     return AnswerState(answer.state)
-
-
-def uuid_of(reference: UUID | str) -> UUID:
-    """Return an id that was typed; what is none becomes nobody's."""
-    try:
-        return reference if isinstance(reference, UUID) else UUID(clean(reference, 50))
-    except ValueError:
-        return UUID(int=0)
 
 
 def quote_of(row: Quotation) -> Quote:

@@ -7,7 +7,7 @@ from django import forms
 
 from transcripts.errors import InvalidInput
 from transcripts.library import MAX_QUERY
-from transcripts.plaintext import clean
+from transcripts.plaintext import clean, is_uuid
 
 MOST_SHOWN: Final = 1_000  # sources that can be chosen from
 
@@ -41,7 +41,7 @@ class AskForm(forms.Form):
     def sources(self) -> list[str]:
         """Return the ids of the sources that were chosen; none: all of them."""
         data: Any = self.data
-        return [str(UUID(one)) for one in list(data.getlist("source"))[:MOST_SHOWN] if _is_uuid(one)]
+        return [str(UUID(one)) for one in list(data.getlist("source"))[:MOST_SHOWN] if is_uuid(one)]
 
 
 class NoteForm(forms.Form):
@@ -74,11 +74,3 @@ def rating(text: str) -> int | None:
     if text not in known:
         raise InvalidInput("Feedback is 1 (helpful), -1 (not), or nothing.", hint="Load the page again.")
     return known[text]
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True

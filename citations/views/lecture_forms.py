@@ -7,6 +7,7 @@ from django import forms
 
 from citations.lectures import GREATEST, MAX_SAID
 from transcripts.errors import InvalidInput
+from transcripts.plaintext import is_uuid
 
 MOST_SHOWN: Final = 1_000  # sources that the page of a new lecture offers
 TALKS_SHOWN: Final = 200  # transcripts
@@ -24,7 +25,7 @@ class NewLectureForm(forms.Form):
         """Return what was sent, as the page shows it again; a part that cannot be used counts as empty."""
         self.is_valid()
         values = {name: self.cleaned_data.get(name) or "" for name in self.fields}
-        return {**values, "sources": [str(UUID(one)) for one in self._sent("source") if _is_uuid(one)]}
+        return {**values, "sources": [str(UUID(one)) for one in self._sent("source") if is_uuid(one)]}
 
     def _sent(self, name: str) -> list[str]:
         data: Any = self.data
@@ -58,11 +59,3 @@ class AdvanceForm(forms.Form):
 def number_of(text: str) -> int | None:
     """Read a number out of an address; None for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
