@@ -29,7 +29,8 @@
     const wasOpen = dialog.open;
     if (!wasOpen) dialog.showModal();
     if (wasOpen) find("[data-page-status]", dialog).textContent = find("[data-page-said]", body).dataset.pageSaid;
-    if (!body.contains(document.activeElement)) find("#page-frame", body).focus({ preventScroll: true });
+    // Not by "autofocus": htmx heeds that a moment later, and takes the focus from whoever has begun to type a search by then.
+    if (!wasOpen || !body.contains(document.activeElement)) find("#page-frame", body).focus({ preventScroll: true });
     body.scrollTop = 0;
     bringIntoSight();
   });
