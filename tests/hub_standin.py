@@ -233,8 +233,8 @@ class _Answer:
     def _write(self, body: bytes) -> None:
         breaks = self._fault in (Fault.CUT, Fault.RESET)
         given = body[: len(body) // 2] if breaks else body
+        self.asked.sent += len(given) if "/api/" not in self.asked.path else 0  # before it is sent: who has all of it may ask at once
         self._handler.wfile.write(given)
-        self.asked.sent += len(given) if "/api/" not in self.asked.path else 0
         if breaks:
             self._break_off()
 
