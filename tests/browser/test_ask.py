@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
@@ -42,13 +42,6 @@ def textbook(site: Site, language_model: ModelStandIn) -> Iterator[str]:
     before, language_model.answer = language_model.answer, written
     yield str(site.json(SAMPLES)["textbook"])
     language_model.answer = before
-
-
-def check_accessibility(page: Page) -> None:
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
 
 
 def ask(page: Page, question: str) -> Locator:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
 
@@ -57,13 +57,6 @@ def clock(text: str) -> int:
     for part in text.split(":"):
         seconds = 60 * seconds + int(part)
     return seconds
-
-
-def check_accessibility(page: Page) -> None:
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
 
 
 def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(visit: Callable[..., Visit], sample: dict[str, str]) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
@@ -238,10 +238,7 @@ def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: S
     expect(dialog.locator(".sheet-quote")).to_be_in_viewport()
     expect(dialog.get_by_role("region", name="Page 2 of 3")).to_be_focused()
     check_picture(dialog)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+    check_accessibility(page)
 
     # By keyboard: to the next page, larger, and to a word that is elsewhere.
     page.keyboard.press("ArrowRight")

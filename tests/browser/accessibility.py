@@ -1,0 +1,20 @@
+"""What axe finds on a page, in light and in dark."""
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+
+def check_accessibility(page: Page) -> None:
+    """See that axe finds nothing in either scheme, once the page is there. The page is dark afterwards."""
+    expect(page.locator("main h1")).to_be_attached()
+    page.wait_for_load_state()
+    page.emulate_media(color_scheme="light")
+    light = Axe().run(page)
+    assert light.response["testEngine"]["name"] == "axe-core"
+    assert light.violations_count == 0, light.generate_report()
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("before => getComputedStyle(document.body).backgroundColor !== before", arg=before)
+    dark = Axe().run(page, options={"runOnly": ["color-contrast"]})  # nothing but colours changes
+    assert any(rule["id"] == "color-contrast" for rule in [*dark.response["passes"], *dark.response["inapplicable"]])
+    assert dark.violations_count == 0, dark.generate_report()
