@@ -15,7 +15,8 @@ from citations.errors import ModelMissing, ModelServerError
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.replies import Breadth, Part
-from citations.routing import MAX_PARTS, route, split
+from citations.routing import MAX_PARTS, meaning, route, split
+from citations.routing import parts as splitting
 from transcripts.errors import EmptyQuery
 
 BROAD, SPECIFIC = Breadth.BROAD, Breadth.SPECIFIC
@@ -71,7 +72,7 @@ def test_no_word_of_a_question_is_lost_but_those_that_join(question: str) -> Non
     kept = " ".join(split(question)).casefold()
     joining = {"and", "also", "then", "und", "sowie", "auch", "et", "aussi", "y", "e"}
     lost = [word for word in question.split() if word.isalpha() and word.casefold() not in joining and word.casefold() not in kept]
-    assert [word for word in lost if not routing._BACK.fullmatch(word)] == []
+    assert [word for word in lost if not splitting._BACK.fullmatch(word)] == []
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ class Leaning:
 
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
         self.asked.append(texts)
-        specific = routing._KNOWN[SPECIFIC]
+        specific = meaning.KNOWN[SPECIFIC]
         return np.array([[0.0, 1.0] if text in specific else [1.0, 0.0] for text in texts], dtype=np.float32)
 
 
