@@ -10,7 +10,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from ninja import Query, Router, Status
 
-from citations import answering, conversations, records
+from citations import answering, conversations, exports, questions, records
 from citations.api.conversations_answered import (
     ConversationOut,
     ConversationsOut,
@@ -54,14 +54,14 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
         told = answering.ask(request.reach, sent.question, wanted=_asked(sent), user=request.caller.user)
         return _told(request, told, None, streams=wanted.stream)
     request.caller.require_write()
-    answer = conversations.put(request.reach, request.caller.user, _conversation(request, sent), sent.question)
+    answer = questions.put(request.reach, request.caller.user, _conversation(request, sent), sent.question)
     return _respond(request, answer, streams=wanted.stream)
 
 
 @router.get("answers/{answer_id}", response=answers({200: RepliedOut}, 404), summary="See an answer, and how it was made")
 def get_answer(request: Request, answer_id: AnswerId) -> dict[str, Any]:
     """Give an answer of yours, with the questions, passages, verdicts, milliseconds and tokens that it took."""
-    return _kept(request, conversations.find_answer(request.reach, request.caller.user, answer_id))
+    return _kept(request, records.find_answer(request.reach, request.caller.user, answer_id))
 
 
 @router.post(
@@ -69,21 +69,21 @@ def get_answer(request: Request, answer_id: AnswerId) -> dict[str, Any]:
 )
 def ask_again(request: Request, answer_id: AnswerId, wanted: Query[StreamIn]) -> Any:
     """Make an answer anew, in its place. It stays as it is if that comes to nothing."""
-    answer = conversations.put_again(request.reach, request.caller.user, _changeable(request, answer_id))
+    answer = questions.put_again(request.reach, request.caller.user, _changeable(request, answer_id))
     return _respond(request, answer, streams=wanted.stream)
 
 
 @router.put("answers/{answer_id}/feedback", response=answers({200: FeedbackOut}, 404), summary="Rate an answer")
 def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> FeedbackIn:
     """Say that an answer is helpful, or not, or take that back."""
-    conversations.rate(_changeable(request, answer_id), sent.feedback)
+    questions.rate(_changeable(request, answer_id), sent.feedback)
     return sent
 
 
 @router.get("quotations/{quotation_id}", response=answers({200: QuotationOut}, 404), summary="See a citation of an answer")
 def get_quotation(request: Request, quotation_id: QuotationId) -> dict[str, Any]:
     """Give a quote of an answer, with what stands around it and the address that opens it, to whoever may read the source."""
-    return citation(conversations.find_quotation(request.reach, quotation_id))
+    return citation(records.find_quotation(request.reach, quotation_id))
 
 
 # Conversations
@@ -130,7 +130,7 @@ _FILES[200]["content"]["application/json"] = _FILES[200]["content"]["application
 )
 def export_conversation(request: Request, conversation_id: ConversationId, wanted: Query[ExportIn]) -> HttpResponse:
     """Give a conversation with its citations as a file, or the sources that it cites as a bibliography."""
-    made = conversations.export(request.reach, _found(request, conversation_id), wanted.format)
+    made = exports.export(request.reach, _found(request, conversation_id), wanted.format)
     headers = {"Content-Disposition": content_disposition_header(True, made.name) or ""}
     return HttpResponse(made.text, content_type=made.media_type, headers=headers)
 
@@ -144,7 +144,7 @@ def _found(request: Request, conversation_id: Any) -> Conversation:
 
 def _changeable(request: Request, answer_id: Any) -> Answer:
     request.caller.require_write()
-    return conversations.find_answer(request.reach, request.caller.user, answer_id)
+    return records.find_answer(request.reach, request.caller.user, answer_id)
 
 
 def _conversation(request: Request, sent: AskIn) -> Conversation:
@@ -164,7 +164,7 @@ def _asked(sent: AskIn) -> Filter:
 
 
 def _respond(request: Request, answer: Answer, *, streams: bool) -> Any:
-    return _told(request, conversations.respond(request.reach, request.caller.user, answer), answer, streams=streams)
+    return _told(request, questions.respond(request.reach, request.caller.user, answer), answer, streams=streams)
 
 
 def _told(request: Request, told: Iterator[Event], answer: Answer | None, *, streams: bool) -> dict[str, Any] | StreamingHttpResponse:
@@ -194,7 +194,7 @@ def _written(request: Request, told: Iterator[Event], answer: Answer | None) -> 
 
 def _whole(request: Request, last: Event, answer: Answer | None) -> dict[str, Any]:
     if answer is not None:
-        return _kept(request, conversations.find_answer(request.reach, request.caller.user, answer.uuid))
+        return _kept(request, records.find_answer(request.reach, request.caller.user, answer.uuid))
     if not isinstance(last, Finished):
         raise TypeError("A question was answered without an end.")
     return forgotten(last.reply)

@@ -6,8 +6,10 @@ from uuid import UUID
 from ninja import Field, Path, Schema
 from pydantic import ConfigDict, StringConstraints, WithJsonSchema, model_validator
 
-from citations.conversations import MAX_QUESTION, MAX_SOURCES, Form
+from citations.conversations import MAX_SOURCES
+from citations.exports import Form
 from citations.notes import MAX_TEXT
+from citations.questions import MAX_QUESTION
 from transcripts.api.sent import BIGGEST_ID, Shelf, Text
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]

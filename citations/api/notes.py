@@ -5,7 +5,7 @@ from typing import Any
 
 from ninja import Query, Router, Status
 
-from citations import conversations, notes
+from citations import notes, records
 from citations.api.conversations_answered import NoteOut, NotesOut, noted
 from citations.api.conversations_sent import NoteId, NoteIn, NotesIn, NoteText
 from citations.models import Note
@@ -30,7 +30,7 @@ def add_note(request: Request, sent: NoteIn) -> Status[Mapping[str, Any]]:
     if sent.answer is None:
         made = notes.pin(request.reach, user, collection=sent.collection, title=sent.title, text=sent.text)
     else:
-        answer = conversations.find_answer(request.reach, user, sent.answer)
+        answer = records.find_answer(request.reach, user, sent.answer)
         made = notes.keep(request.reach, user, answer, collection=sent.collection, title=sent.title)
     return Status(201, noted(made, user))
 

@@ -1,6 +1,7 @@
 """Conversations: what was asked, what was answered, what each answer quotes, and the notes that people keep."""
 
 import uuid
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -49,6 +50,10 @@ class Conversation(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def touch(self, **changes: Any) -> None:
+        """Make it the latest, as something is asked or answered in it."""
+        Conversation.objects.filter(pk=self.pk).update(updated_at=timezone.now(), **changes)
 
 
 class Answer(models.Model):

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from citations import conversations, records
+from citations import conversations, questions, records
 from citations.errors import KnowledgeBaseError
 from citations.models import Answer, Conversation, Source, SourceQuerySet, State
 from citations.replies import Event
@@ -51,7 +51,7 @@ def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpRespon
     try:
         question = form.question()
         conversations.restrict(request.reach, conversation, form.sources())
-        return _answer(request, conversations.put(request.reach, request.user, conversation, question))
+        return _answer(request, questions.put(request.reach, request.user, conversation, question))
     except KnowledgeBaseError as error:
         return _refused(request, error, conversation, form)
 
@@ -59,14 +59,14 @@ def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpRespon
 @require_POST
 def again(request: PageRequest, answer_id: UUID) -> HttpResponseBase:
     """Answer a question anew."""
-    answer = conversations.find_answer(request.reach, request.user, answer_id)
-    return _answer(request, conversations.put_again(request.reach, request.user, answer))
+    answer = records.find_answer(request.reach, request.user, answer_id)
+    return _answer(request, questions.put_again(request.reach, request.user, answer))
 
 
 @require_safe
 def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
     """Show one answer: what a page asks for that shows it as being answered."""
-    answer = conversations.find_answer(request.reach, request.user, answer_id)
+    answer = records.find_answer(request.reach, request.user, answer_id)
     return fragment(request, "citations/_answer.html", _one(request, answer))
 
 
@@ -85,12 +85,12 @@ def _begun(request: PageRequest, form: AskForm) -> Answer:
     question = form.question()
     with transaction.atomic():
         conversation = conversations.begin(request.reach, request.user, collection=form.shelf(), sources=form.sources())
-        return conversations.put(request.reach, request.user, conversation, question)
+        return questions.put(request.reach, request.user, conversation, question)
 
 
 def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
     """Tell an answer as it is made; a browser without scripts waits, and is shown the conversation."""
-    told = conversations.respond(request.reach, request.user, answer)
+    told = questions.respond(request.reach, request.user, answer)
     address = reverse("conversation", args=(answer.conversation.uuid,))
     if request.headers.get("Accept") == STREAM:
         return telling.tell(told, address=address, whole=lambda: _drawn(request, answer))
@@ -108,7 +108,7 @@ def _finish(told: Iterator[Event]) -> None:
 
 
 def _drawn(request: PageRequest, answer: Answer) -> str:
-    fresh = conversations.find_answer(request.reach, request.user, answer.uuid)
+    fresh = records.find_answer(request.reach, request.user, answer.uuid)
     return render_to_string("citations/_answer.html", _one(request, fresh), request=request)
 
 
@@ -138,7 +138,7 @@ def _page(request: PageRequest, conversation: Conversation | None, *, shelf: str
         "latest": conversations.list_conversations(request.reach, request.user, limit=LATEST).conversations,
         "address": reverse("conversation", args=(conversation.uuid,)) if conversation else reverse("ask"),
         "exports": EXPORTS,
-        "longest": conversations.MAX_QUESTION,
+        "longest": questions.MAX_QUESTION,
         "chosen": chosen,
         "typed": typed,
         **_offered(request, slug),

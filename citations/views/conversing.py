@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from citations import conversations, exports, notes, records
+from citations import conversations, exports, notes, questions, records
 from citations.errors import ConversationNotFound
 from citations.models import Answer
 from citations.records import Record
@@ -65,8 +65,8 @@ def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpRespon
 @require_POST
 def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
     """Mark an answer as helpful or not, or take that back."""
-    answer = conversations.find_answer(request.reach, request.user, answer_id)
-    conversations.rate(answer, rating(request.POST.get("rating", "")))
+    answer = records.find_answer(request.reach, request.user, answer_id)
+    questions.rate(answer, rating(request.POST.get("rating", "")))
     if not request.htmx:
         return _back(answer)
     return fragment(request, "citations/_feedback.html", {"answer": _record(request, answer), "is_new": True})
@@ -76,7 +76,7 @@ def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
 def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
     """Keep an answer as a note beside the sources of its collection, or of the one that is named."""
     request.caller.require_write()
-    answer = conversations.find_answer(request.reach, request.user, answer_id)
+    answer = records.find_answer(request.reach, request.user, answer_id)
     note = notes.keep(request.reach, request.user, answer, collection=AskForm(request.POST).shelf())
     if not request.htmx:
         return redirect(address_of(note))

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from citations import conversations, exports, records
+from citations import conversations, exports, questions, records
 from citations.errors import ConversationNotFound
 from citations.models import Conversation
 from citations.passages import Locator, Origin
@@ -30,9 +30,9 @@ class Wishes:
 
 
 def ask(scope: Scope, question: str, wishes: Wishes) -> None:
-    """Answer and print. Raises what ``conversations.begin`` and ``conversations.ask`` raise."""
+    """Answer and print. Raises what ``conversations.begin`` and ``questions.ask`` raise."""
     conversation = _latest(scope, wishes) if wishes.follow_up else _begin(scope, wishes)
-    reply = _told(conversations.ask(scope, None, conversation, question), is_quiet=wishes.as_json)
+    reply = _told(questions.ask(scope, None, conversation, question), is_quiet=wishes.as_json)
     if wishes.as_json:
         print_json(as_json(scope, conversation, reply, with_trace=wishes.with_trace))
         return

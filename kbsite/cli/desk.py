@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connections
 from django.utils import timezone
 
-from citations import conversations, records, sources
+from citations import conversations, questions, records, sources
 from citations.filters import Filter
 from citations.models import Conversation, Source, State
 from citations.passages import Locator, Origin
@@ -62,7 +62,7 @@ class LibraryNotebook:
         with _released():
             if self._conversation is None or set(self._conversation.sources) != {*sources}:
                 self._conversation = conversations.begin(self._scope(), None, collection=self._slug, sources=sources)
-            yield from conversations.ask(self._scope(), None, self._conversation, question)
+            yield from questions.ask(self._scope(), None, self._conversation, question)
 
     def begin_anew(self) -> None:
         """Let the next question begin another conversation."""

@@ -7,7 +7,7 @@ from uuid import UUID
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from citations import conversations, exports, records
+from citations import conversations, exports, questions, records
 from citations.replies import Finished, Quote, Reply
 from kbsite.auth import Caller
 from kbsite.mcp.arguments import Arguments, Collection, Text
@@ -96,12 +96,12 @@ class ReplyAnswer(BaseModel):
 
 
 def ask(by: Caller, asked: AskKnowledgeBase) -> CallToolResult:
-    """Answer a question, as the next of a conversation or the first of a new one. Raises what ``conversations.begin`` and ``conversations.ask`` raise."""
+    """Answer a question, as the next of a conversation or the first of a new one. Raises what ``conversations.begin`` and ``questions.ask`` raise."""
     if asked.conversation_id:
         conversation = conversations.find(by.scope, by.user, asked.conversation_id)
     else:
         conversation = conversations.begin(by.scope, by.user, collection=asked.collection, sources=asked.source_ids)
-    for event in conversations.ask(by.scope, by.user, conversation, asked.text):
+    for event in questions.ask(by.scope, by.user, conversation, asked.text):
         if isinstance(event, Finished):
             return answer(*reply_answer(event.reply, asked, conversation=conversation.uuid))
     raise KnowledgeBaseError("The answer has no end.", hint="Ask again.")

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations import conversations, documents, ingestion, records
+from citations import conversations, documents, ingestion, questions, records
 from citations.errors import ModelServerError
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.replies import Event, Progress
@@ -169,7 +169,7 @@ def told(events: Iterator[Event]) -> list[str]:
 
 def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(scope: Scope, owner: User, talk: Source) -> None:
     conversation = conversations.begin(scope, owner)
-    heard = told(conversations.ask(scope, owner, conversation, QUESTION))
+    heard = told(questions.ask(scope, owner, conversation, QUESTION))
     kinds = [one.partition("\n")[0].removeprefix("event: ") for one in heard]
     assert kinds[0] == "begun"
     assert kinds[-1] == "answer"

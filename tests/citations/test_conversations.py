@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from citations import answering, conversations, ingestion, records
+from citations import answering, conversations, ingestion, questions, records
 from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFound, ModelServerError, SourceNotFound
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.replies import Claimed, Finished, Progress
@@ -46,7 +46,7 @@ def talk_in(collection: Collection, *, key: str = "talk", said: tuple[str, ...] 
 
 
 def asked(scope: Scope, user: User | None, conversation: Conversation, question: str = QUESTION) -> Answer:
-    *_, last = conversations.ask(scope, user, conversation, question)
+    *_, last = questions.ask(scope, user, conversation, question)
     assert isinstance(last, Finished)
     return Answer.objects.get(uuid=last.answer)
 
@@ -59,7 +59,7 @@ def age(answer: Answer) -> None:
 
 
 def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
-    events = list(conversations.ask(scope, owner, conversation, QUESTION))
+    events = list(questions.ask(scope, owner, conversation, QUESTION))
     assert isinstance(events[0], Progress)
     told = [quote for event in events if isinstance(event, Claimed) for quote in event.quotes]
     finished = events[-1]
@@ -79,16 +79,16 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: Us
 
 
 def test_a_question_is_there_before_it_is_answered(scope: Scope, owner: User, conversation: Conversation) -> None:
-    conversations.ask(scope, owner, conversation, "  What is\nthe learning   rate? ")
+    questions.ask(scope, owner, conversation, "  What is\nthe learning   rate? ")
     (record,) = records.of(scope, conversation)
     assert (record.question, record.is_running) == ("What is the learning rate?", True)
     with pytest.raises(AlreadyAnswering):
-        conversations.ask(scope, owner, conversation, QUESTION)
+        questions.ask(scope, owner, conversation, QUESTION)
     asked(scope, owner, conversations.begin(scope, owner))
 
 
 def test_a_question_that_nobody_answers_any_more_counts_as_failed_and_holds_nobody_up(scope: Scope, owner: User, conversation: Conversation) -> None:
-    lost = conversations.put(scope, owner, conversation, QUESTION)
+    lost = questions.put(scope, owner, conversation, QUESTION)
     age(lost)
     (record,) = records.of(scope, conversation)
     assert (record.state, record.error, record.hint) == (AnswerState.FAILED, records.LOST, records.ASK_AGAIN)
@@ -97,21 +97,21 @@ def test_a_question_that_nobody_answers_any_more_counts_as_failed_and_holds_nobo
 
 
 def test_a_question_is_answered_by_one_process_alone(scope: Scope, owner: User, conversation: Conversation) -> None:
-    answer = conversations.put(scope, owner, conversation, QUESTION)
-    first = conversations.respond(scope, owner, answer)
+    answer = questions.put(scope, owner, conversation, QUESTION)
+    first = questions.respond(scope, owner, answer)
     next(first)
     with pytest.raises(AlreadyAnswering):
-        next(conversations.respond(scope, owner, answer))
+        next(questions.respond(scope, owner, answer))
     *_, last = first
     assert isinstance(last, Finished)
 
 
 def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(scope: Scope, owner: User, conversation: Conversation) -> None:
-    slow = conversations.ask(scope, owner, conversation, QUESTION)
+    slow = questions.ask(scope, owner, conversation, QUESTION)
     next(slow)
     age(Answer.objects.get())
     answer = Answer.objects.get()
-    *_, last = conversations.again(scope, owner, answer)
+    *_, last = questions.again(scope, owner, answer)
     with pytest.raises(AnswerNotFound):
         list(slow)
     (record,) = records.of(scope, conversation)
@@ -120,7 +120,7 @@ def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(sco
 
 
 def test_whoever_leaves_before_the_end_leaves_a_question_that_failed(scope: Scope, owner: User, conversation: Conversation) -> None:
-    events: Any = conversations.ask(scope, owner, conversation, QUESTION)
+    events: Any = questions.ask(scope, owner, conversation, QUESTION)
     next(events)
     events.close()
     (record,) = records.of(scope, conversation)
@@ -133,7 +133,7 @@ def test_what_fails_is_stored_and_raised(scope: Scope, owner: User, conversation
 
     monkeypatch.setattr(answering, "ask", fail)
     with pytest.raises(ModelServerError):
-        list(conversations.ask(scope, owner, conversation, QUESTION))
+        list(questions.ask(scope, owner, conversation, QUESTION))
     (record,) = records.of(scope, conversation)
     assert (record.state, record.error, record.hint) == (AnswerState.FAILED, "The server is on fire.", "Put it out.")
 
@@ -143,7 +143,7 @@ def test_what_fails_is_stored_and_raised(scope: Scope, owner: User, conversation
 )
 def test_what_is_no_question_is_refused_and_not_stored(scope: Scope, owner: User, conversation: Conversation, question: str, error: Any) -> None:
     with pytest.raises(error):
-        conversations.ask(scope, owner, conversation, question)
+        questions.ask(scope, owner, conversation, question)
     assert not Answer.objects.exists()
 
 
@@ -151,7 +151,7 @@ def test_what_went_before_is_told_in_order_and_without_what_failed(
     scope: Scope, owner: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = asked(scope, owner, conversation)
-    age(conversations.put(scope, owner, conversation, "Lost?"))
+    age(questions.put(scope, owner, conversation, "Lost?"))
     heard: list[Any] = []
     real = answering.ask
 
@@ -171,9 +171,9 @@ def test_what_went_before_is_told_in_order_and_without_what_failed(
 
 def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(scope: Scope, owner: User, conversation: Conversation) -> None:
     answer = asked(scope, owner, conversation)
-    conversations.rate(answer, 1)
+    questions.rate(answer, 1)
     before = set(Quotation.objects.values_list("uuid", flat=True))
-    list(conversations.again(scope, owner, answer))
+    list(questions.again(scope, owner, answer))
     (record,) = records.of(scope, conversation)
     assert (record.id, record.state, record.feedback) == (answer.uuid, AnswerState.ANSWERED, None)
     assert {quote.id for quote in record.quotes} == before
@@ -182,7 +182,7 @@ def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(sco
 def test_an_answer_stays_when_making_it_anew_comes_to_nothing(scope: Scope, owner: User, conversation: Conversation) -> None:
     answer = asked(scope, owner, conversation)
     (before,) = records.of(scope, conversation)
-    events: Any = conversations.again(scope, owner, answer)
+    events: Any = questions.again(scope, owner, answer)
     next(events)
     events.close()
     (after,) = records.of(scope, conversation)
@@ -223,11 +223,11 @@ def test_nobody_finds_the_conversation_of_another(scope: Scope, owner: User, con
         with pytest.raises(ConversationNotFound):
             conversations.find(scope, stranger, conversation.uuid)
         with pytest.raises(ConversationNotFound):
-            conversations.ask(scope, stranger, conversation, QUESTION)
+            questions.ask(scope, stranger, conversation, QUESTION)
         with pytest.raises(AnswerNotFound):
-            conversations.find_answer(scope, stranger, answer.uuid)
+            records.find_answer(scope, stranger, answer.uuid)
         with pytest.raises(ConversationNotFound):
-            conversations.again(scope, stranger, answer)
+            questions.again(scope, stranger, answer)
     assert conversations.find(scope, owner, str(conversation.uuid)) == conversation
     for wrong in ("", "x", "\0", "\ud800", UUID(int=1)):
         with pytest.raises(ConversationNotFound):
@@ -272,7 +272,7 @@ def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(scope: 
     assert conversations.find(scope, owner, conversation.uuid).title == "On networks"
     with pytest.raises(InvalidInput):
         conversations.rename(conversation, " ")
-    events = conversations.ask(scope, owner, conversation, QUESTION)
+    events = questions.ask(scope, owner, conversation, QUESTION)
     next(events)
     conversations.delete(conversation)
     with pytest.raises(AnswerNotFound):
@@ -284,7 +284,7 @@ def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(scope: 
 def test_feedback_is_given_and_taken_back(scope: Scope, owner: User, conversation: Conversation) -> None:
     answer = asked(scope, owner, conversation)
     for value in (1, -1, None):
-        conversations.rate(answer, value)
+        questions.rate(answer, value)
         assert records.of(scope, conversation)[0].feedback == value
     with pytest.raises(InvalidInput):
-        conversations.rate(answer, 5)
+        questions.rate(answer, 5)

@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations import answering, conversations, records
+from citations import answering, conversations, questions, records
 from citations.models import Answer, Conversation, Note, Source
 from citations.passages import Locator, Origin
 from citations.replies import Evidence
@@ -87,7 +87,7 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
 
 
 def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(asking: Client, scope: Scope, owner: User, talk: Source) -> None:
-    waiting = conversations.put(scope, owner, conversations.begin(scope, owner), "Who won in Lisbon?")
+    waiting = questions.put(scope, owner, conversations.begin(scope, owner), "Who won in Lisbon?")
     place = Locator(span=(0, 5), start=5_000, end=10_000)
     about = {"number": 1, "spans": ((0, 5),), "digest": "d", "level": 0, "score": 0.1, "link": "/videos/1/?t=5s", "text": "Every weight."}
     seen = Evidence(source=talk.pk, origin=Origin(id=talk.uuid, kind="video", title="Talk"), locator=place, **about)
@@ -152,12 +152,12 @@ def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None
 
 
 def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_all(asking: Client, scope: Scope, owner: User) -> None:
-    waiting = [conversations.begin(scope, owner) for _ in range(conversations.MOST_AT_ONCE)]
-    first = conversations.put(scope, owner, waiting[0], QUESTION)
+    waiting = [conversations.begin(scope, owner) for _ in range(questions.MOST_AT_ONCE)]
+    first = questions.put(scope, owner, waiting[0], QUESTION)
     problem(send(asking, "ask", {"question": QUESTION, "conversation": str(waiting[0].uuid)}), 409, "already_answering")
     problem(send(asking, f"answers/{first.uuid}/again"), 409, "already_answering")
     for one in waiting[1:]:
-        conversations.put(scope, owner, one, QUESTION)
+        questions.put(scope, owner, one, QUESTION)
     problem(send(asking, "ask", {"question": QUESTION}), 429, "throttled")
     Answer.objects.update(active_at=first.created_at - 2 * records.SILENCE)
     asked(asking)

@@ -10,8 +10,7 @@ from pybtex.database import parse_string
 from selectolax.lexbor import LexborHTMLParser
 
 from citations import conversations
-from citations.conversations import Form, export
-from citations.exports import place
+from citations.exports import Form, export, place
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.passages import Locator
 from tests.makers import make_paper
