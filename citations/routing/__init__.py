@@ -4,5 +4,6 @@ from citations.routing.meaning import Embed
 from citations.routing.parts import MAX_PARTS, split
 from citations.routing.routes import MEANING, RULES, route
 from citations.routing.rules import by_rules, has_subject
+from citations.routing.subject import about
 
-__all__ = ["MAX_PARTS", "MEANING", "RULES", "Embed", "by_rules", "has_subject", "route", "split"]
+__all__ = ["MAX_PARTS", "MEANING", "RULES", "Embed", "about", "by_rules", "has_subject", "route", "split"]

@@ -45,7 +45,7 @@ KNOWN: Final[dict[Breadth, tuple[str, ...]]] = {
     ),
 }
 _NEIGHBOURS: Final = 3
-_MARGIN: Final = 0.1  # by which the broad ones have to be nearer: a subject, too, brings a question near some of them, and most questions want a fact
+_MARGIN: Final = 0.13  # by which the broad ones have to be nearer: a subject brings a question near them, too, and most questions want a fact
 _MOST_WORDS: Final = 5  # a question with more that say something is about something particular
 
 

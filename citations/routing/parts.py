@@ -3,25 +3,16 @@
 import re
 from typing import Final, NamedTuple
 
-from citations.routing.wording import content
+from citations.routing.wording import IS, NAME, TELL, WHO, content
 from transcripts.words import tokenize
 
 MAX_PARTS: Final = 4  # what a question says beyond stays with the last of them
 MAX_ABOUT: Final = 200  # characters of an earlier part that a later one is told
 
-_WHO: Final = (
-    r"what|how|why|when|where|who|whom|whose|which"
-    r"|wie|warum|wieso|weshalb|wann|wo|wer|wen|wem|wessen|welche[rsmn]?|worin|wodurch|woran|womit"  # German, which shares “was” with English
-    r"|quel(?:le)?s?|comment|pourquoi|quand|où|qui|qu['’]est-ce|combien"  # French
-    r"|qué|cómo|por qué|cuándo|dónde|quién(?:es)?|cuál(?:es)?|cuánt[oa]s?"  # Spanish
-)
-_IS: Final = r"(?:is|are|was|were|does|do|did|can|could|should|would|will|has|have)"
 _OF: Final = r"(?:it|they|he|she|we|i|you|there|this|that|these|those|the|an?)"
-_TELL: Final = r"(?:explain|describe|summari[sz]e|tell\s+me|show\s+me|give\s+me|erkläre?|beschreibe?|expliquez?|décris|explica)"
-_NAME: Final = r"(?:compare|list|name|define|outline|nenne)"
-_ASKING: Final = rf"(?:(?:{_WHO}|was|{_TELL}|{_NAME})\b|{_IS}\b)"
+_ASKING: Final = rf"(?:(?:{WHO}|was|{TELL}|{NAME})\b|{IS}\b)"
 # After “and” only what cannot go on with the question before it: “which were born in 1900 and were …” is one.
-_ANOTHER: Final = rf"(?:(?:{_WHO})\s+\w|was\s+(?:ist|sind|war|macht|bedeutet)\b|{_TELL}\s|{_NAME}\s+(?:the|all|some|its|their|every)\b|{_IS}\s+{_OF}\b)"
+_ANOTHER: Final = rf"(?:(?:{WHO})\s+\w|was\s+(?:ist|sind|war|macht|bedeutet)\b|{TELL}\s|{NAME}\s+(?:the|all|some|its|their|every)\b|{IS}\s+{_OF}\b)"
 _BORDERS: Final = re.compile(
     rf"""
     (?<=[?？！])\ ?                                            # one question after another
