@@ -1,6 +1,7 @@
 """Notes: what people keep beside the sources of a collection, in their own words or as an answer with its citations. All who may read it see them."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -27,6 +28,14 @@ class Page:
     notes: tuple[Note, ...]
     total: int
     next: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """The note that an answer is kept as; ``is_new`` unless it was kept already."""
+
+    note: Note
+    is_new: bool
 
 
 def list_notes(scope: Scope, *, collection: str = "", words: str = "", offset: int = 0, limit: int = 25) -> Page:
@@ -60,14 +69,25 @@ def pin(scope: Scope, user: User | None, *, collection: str = "", title: str = "
     return Note.objects.create(collection=shelf, author=user, **_written(title, text))
 
 
-def keep(scope: Scope, user: User | None, answer: Answer, *, collection: str = "", title: str = "") -> Note:
-    """Keep an answer of the caller's with its citations, in the collection that was asked unless another one is named.
+def keep(scope: Scope, user: User | None, answer: Answer, *, collection: str = "", title: str = "") -> Kept:
+    """Keep an answer of the caller's with its citations, once, in the collection that was asked unless another one is named.
 
     Raises what ``pin`` raises, and ``Conflict`` for an answer that says nothing, or that quotes what not everybody who reads the collection may read.
     """
     asked = answer.conversation.collection
     shelf = library.shelf(scope, collection or (asked.slug if asked else ""))
-    return Note.objects.create(collection=shelf, author=user, answer=answer, **_written(title or answer.question, _told(shelf, answer)))
+    before = Note.objects.filter(answer=answer, collection=shelf).select_related("collection", "author", "answer__conversation").first()
+    if before is not None:
+        return Kept(note=before, is_new=False)
+    written = _written(title or answer.question, _told(shelf, answer))
+    note, is_new = Note.objects.get_or_create(answer=answer, collection=shelf, defaults={"author": user, **written})  # two pages may save it at once
+    return Kept(note=note, is_new=is_new)
+
+
+def saved(scope: Scope, answers: Iterable[UUID]) -> dict[UUID, Note]:
+    """Return the visible note that each of these answers, by their ids, is kept as; its latest, where several collections have one."""
+    visible = Note.objects.filter(collection__in=scope.readable, answer__uuid__in=list(answers))
+    return {note.answer.uuid: note for note in visible.select_related("collection", "answer").order_by("pk") if note.answer}
 
 
 def change(note: Note, *, title: str, text: str) -> None:

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from citations.errors import AlreadyAnswering, AnswerNotFound
-from citations.models import Answer, AnswerState, Quotation, Source
+from citations.models import Answer, AnswerState, Note, Quotation, Source
 from citations.records import ASK_AGAIN
 from citations.replies import Claimed, Event, Finished, Quote, Reply
 from transcripts.errors import KnowledgeBaseError
@@ -67,8 +67,11 @@ class Run:
 
     def _store(self, reply: Reply, quotes: Sequence[Quote]) -> None:
         with transaction.atomic():
-            if not self._mine().update(**_columns(reply)):
+            columns = _columns(reply)
+            if not self._mine().update(**columns):
                 raise AnswerNotFound("This question was deleted, or is answered by somebody else.")
+            if columns["claims"] != self.answer.claims:
+                Note.objects.filter(answer=self.answer).update(answer=None)
             Quotation.objects.filter(answer=self.answer).delete()
             Quotation.objects.bulk_create([_quotation(self.answer, quote) for quote in quotes])
             self.answer.conversation.touch()

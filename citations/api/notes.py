@@ -22,17 +22,20 @@ def list_notes(request: Request, wanted: Query[NotesIn]) -> dict[str, Any]:
     return {"notes": [noted(note, request.caller.user) for note in page.notes], "total": page.total, "next": page.next}
 
 
-@router.post("notes", response=answers({201: NoteOut}, 404, 409), summary="Keep a note")
+@router.post("notes", response=answers({200: NoteOut, 201: NoteOut}, 404, 409), summary="Keep a note")
 def add_note(request: Request, sent: NoteIn) -> Status[Mapping[str, Any]]:
-    """Keep a text, or an answer of yours with its citations, beside the sources of a collection: all who may read it see it."""
+    """Keep a text, or an answer of yours with its citations, beside the sources of a collection: all who may read it see it.
+
+    An answer that is kept there already is not kept twice: 200, with the note as it is.
+    """
     request.caller.require_write()
     user = request.caller.user
     if sent.answer is None:
         made = notes.pin(request.reach, user, collection=sent.collection, title=sent.title, text=sent.text)
-    else:
-        answer = records.find_answer(request.reach, user, sent.answer)
-        made = notes.keep(request.reach, user, answer, collection=sent.collection, title=sent.title)
-    return Status(201, noted(made, user))
+        return Status(201, noted(made, user))
+    answer = records.find_answer(request.reach, user, sent.answer)
+    kept = notes.keep(request.reach, user, answer, collection=sent.collection, title=sent.title)
+    return Status(201 if kept.is_new else 200, noted(kept.note, user))
 
 
 @router.get("notes/{note_id}", response=answers({200: NoteOut}, 404), summary="Read a note")

@@ -137,7 +137,10 @@ class Quotation(models.Model):
 
 
 class Note(models.Model):
-    """What somebody keeps beside the sources of a collection: their own words, or an answer. All who may read the collection see it."""
+    """What somebody keeps beside the sources of a collection: their own words, or an answer. All who may read the collection see it.
+
+    An answer that is made anew and says something else lets go of the notes that keep what it said before.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="notes")
@@ -151,6 +154,7 @@ class Note(models.Model):
     class Meta:
         ordering = ("-updated_at", "-pk")
         indexes = (models.Index(fields=("collection", "-updated_at", "-id"), name="note_latest"),)
+        constraints = (models.UniqueConstraint(fields=("answer", "collection"), name="note_once"),)
 
     def __str__(self) -> str:
         return self.title

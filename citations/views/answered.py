@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
+from citations.models import Note
 from citations.records import Record
 from citations.replies import Claim, Quote
 
@@ -23,16 +25,17 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """An answer that was kept; ``confidence`` in a word, empty where none is known."""
+    """An answer that was kept; ``confidence`` in a word, empty where none is known; ``note`` that it is saved as."""
 
     answer: Record
     claims: tuple[Said, ...]
     confidence: str = ""
+    note: Note | None = None
 
 
-def shown(records: Iterable[Record]) -> list[Shown]:
-    """Return answers as they are shown."""
-    return [_shown(record) for record in records]
+def shown(records: Iterable[Record], *, notes: Mapping[UUID, Note]) -> list[Shown]:
+    """Return answers as they are shown, with the ``notes`` that they are saved as, by their ids."""
+    return [_shown(record, notes.get(record.id)) for record in records]
 
 
 def said(claim: Claim, quotes: Mapping[int, Quote], *, is_quoted: bool = False) -> Said:
@@ -47,10 +50,10 @@ def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
     return {one.number: one for one in quotes}
 
 
-def _shown(record: Record) -> Shown:
+def _shown(record: Record, note: Note | None) -> Shown:
     quotes = by_number(record.quotes)
     claims = tuple(said(claim, quotes, is_quoted=not record.model) for claim in record.claims)
-    return Shown(answer=record, claims=claims, confidence=_named(record.confidence))
+    return Shown(answer=record, claims=claims, confidence=_named(record.confidence), note=note)
 
 
 def _named(share: float | None) -> str:

@@ -1,6 +1,6 @@
 """The Ask page: questions and their answers, what may be asked, and one citation looked at."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,9 +11,10 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from citations import conversations, questions, records
+from citations import conversations, notes, questions, records
 from citations.errors import KnowledgeBaseError
 from citations.models import Answer, Conversation, Source, SourceQuerySet, State
+from citations.records import Record
 from citations.replies import Event
 from citations.views import answered, telling
 from citations.views.asking_forms import MOST_SHOWN, AskForm
@@ -113,8 +114,12 @@ def _drawn(request: PageRequest, answer: Answer) -> str:
 
 
 def _one(request: PageRequest, answer: Answer) -> dict[str, Any]:
-    one = answered.shown(records.read(request.reach, [answer]))[0]
+    (one,) = _told(request, records.read(request.reach, [answer]))
     return {"one": one, "conversation": answer.conversation, **_shelves(request)}
+
+
+def _told(request: PageRequest, found: Sequence[Record]) -> list[answered.Shown]:
+    return answered.shown(found, notes=notes.saved(request.reach, [one.id for one in found]))
 
 
 def _refused(request: PageRequest, error: KnowledgeBaseError, conversation: Conversation | None, form: AskForm) -> HttpResponse:
@@ -134,7 +139,7 @@ def _page(request: PageRequest, conversation: Conversation | None, *, shelf: str
     slug = conversation.collection.slug if conversation and conversation.collection else shelf
     return {
         "conversation": conversation,
-        "answers": answered.shown(records.of(request.reach, conversation)) if conversation else [],
+        "answers": _told(request, records.of(request.reach, conversation)) if conversation else [],
         "latest": conversations.list_conversations(request.reach, request.user, limit=LATEST).conversations,
         "address": reverse("conversation", args=(conversation.uuid,)) if conversation else reverse("ask"),
         "exports": EXPORTS,

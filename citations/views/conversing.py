@@ -3,6 +3,7 @@
 from typing import Final
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -74,13 +75,15 @@ def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
 
 @require_POST
 def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
-    """Keep an answer as a note beside the sources of its collection, or of the one that is named."""
+    """Keep an answer as a note beside the sources of its collection, or of the one that is named; lead to the note where it is kept already."""
     request.caller.require_write()
     answer = records.find_answer(request.reach, request.user, answer_id)
-    note = notes.keep(request.reach, request.user, answer, collection=AskForm(request.POST).shelf())
-    if not request.htmx:
-        return redirect(address_of(note))
-    return fragment(request, "citations/_answer_note.html", {"answer": _record(request, answer), "saved": note})
+    kept = notes.keep(request.reach, request.user, answer, collection=AskForm(request.POST).shelf())
+    if request.htmx:
+        return fragment(request, "citations/_answer_note.html", {"answer": _record(request, answer), "saved": kept.note, "is_old": not kept.is_new})
+    if not kept.is_new:
+        messages.info(request, "This answer was saved already: here is its note.")
+    return redirect(address_of(kept.note))
 
 
 def _record(request: PageRequest, answer: Answer) -> Record:

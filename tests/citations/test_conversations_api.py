@@ -147,6 +147,7 @@ def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None
     assert good(send(asking, f"answers/{answer['id']}/feedback", {"feedback": -1}, method="put")) == {"feedback": -1}
     note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
     assert (note["title"], note["collection"], note["answer"], note["author"]) == (QUESTION, "lectures", answer["id"], "ada")
+    assert good(send(asking, "notes", {"answer": answer["id"], "title": "Twice"})) == note
     again = good(send(asking, f"answers/{answer['id']}/again?stream=false"))
     assert (again["id"], again["feedback"], again["citations"]) == (answer["id"], None, answer["citations"])
 

@@ -81,7 +81,16 @@ def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(page: Client, 
     found = text_of(page.get("/notes/"))
     assert f'<a href="/citations/{answer.quotations.get().uuid}/">[1]</a>' in found
     assert f"#answer-{answer.uuid}" in found
-    assert page.post(f"/ask/answers/{answer.uuid}/note/")["Location"].startswith("/notes/?collection=")
+    again = text_of(page.post(f"/ask/answers/{answer.uuid}/note/", **HTMX))
+    assert "Saved already" in again
+    assert f"#note-{note.uuid}" in again
+    response = page.post(f"/ask/answers/{answer.uuid}/note/", follow=True)
+    assert response.redirect_chain[0][0].endswith(f"#note-{note.uuid}")
+    assert "saved already" in text_of(response)
+    assert Note.objects.get() == note
+    whole = text_of(page.get(f"/ask/{answer.conversation.uuid}/"))
+    assert f"#note-{note.uuid}" in whole
+    assert "Save as note" not in whole
     assert page.post(f"/ask/answers/{uuid4()}/note/").status_code == 404
 
 

@@ -1,11 +1,12 @@
 """Notes of a collection: everybody who reads it sees them, and none tells what its readers may not read."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
 
-from citations import conversations, notes
+from citations import conversations, notes, questions, records
 from citations.errors import NoteNotFound
 from citations.models import Answer, Note, Source
 from tests.citations.test_conversations import QUESTION, asked, talk_in
@@ -35,7 +36,7 @@ def test_a_note_is_kept_listed_changed_and_deleted(scope: Scope, owner: User, co
 
 
 def test_an_answer_is_kept_with_links_to_what_it_cites(scope: Scope, owner: User, answer: Answer) -> None:
-    note = notes.keep(scope, owner, answer)
+    note = notes.keep(scope, owner, answer).note
     assert (note.title, note.answer) == (QUESTION, answer)
     for claim in answer.claims:
         assert claim["text"].split()[0] in note.text
@@ -44,6 +45,42 @@ def test_an_answer_is_kept_with_links_to_what_it_cites(scope: Scope, owner: User
         assert f"{quotation.number}. “{quotation.quote}” — **Talk**, 0:" in note.text
     conversations.delete(answer.conversation)
     assert Note.objects.get().text == note.text
+
+
+def test_an_answer_that_is_kept_already_is_not_kept_twice(scope: Scope, owner: User, answer: Answer) -> None:
+    first = notes.keep(scope, owner, answer)
+    notes.change(first.note, title="Mine now", text="Shorter.")
+    second = notes.keep(scope, owner, answer, title="Another title")
+    assert (first.is_new, second.is_new) == (True, False)
+    assert second.note == first.note == Note.objects.get()
+    assert notes.saved(scope, [answer.uuid]) == {answer.uuid: first.note}
+    assert notes.saved(Scope(), [answer.uuid]) == {}
+
+
+def test_an_answer_that_was_made_anew_is_another_one_to_keep(scope: Scope, owner: User, answer: Answer) -> None:
+    Answer.objects.filter(pk=answer.pk).update(claims=[{**answer.claims[0], "text": "Older words."}])
+    before = notes.keep(scope, owner, records.find_answer(scope, owner, answer.uuid)).note
+    list(questions.again(scope, owner, answer))
+    assert "Older words." in Note.objects.get().text
+    made = records.find_answer(scope, owner, answer.uuid)
+    assert notes.saved(scope, [answer.uuid]) == {}
+    after = notes.keep(scope, owner, made).note
+    assert after != before
+    assert notes.saved(scope, [answer.uuid]) == {answer.uuid: after}
+
+
+def test_an_answer_that_could_not_be_made_anew_is_still_kept(scope: Scope, owner: User, answer: Answer) -> None:
+    kept = notes.keep(scope, owner, answer).note
+    events: Any = questions.again(scope, owner, answer)
+    next(events)
+    events.close()
+    assert notes.keep(scope, owner, records.find_answer(scope, owner, answer.uuid)).note == kept
+    assert notes.saved(scope, [answer.uuid]) == {answer.uuid: kept}
+
+
+def test_a_deleted_note_can_be_kept_again(scope: Scope, owner: User, answer: Answer) -> None:
+    notes.delete(notes.keep(scope, owner, answer).note)
+    assert notes.keep(scope, owner, answer).is_new
 
 
 def test_an_answer_is_not_kept_where_its_sources_may_not_be_read(scope: Scope, owner: User, answer: Answer) -> None:
