@@ -49,11 +49,13 @@ logger = logging.getLogger(__name__)
 
 @router.post("ask", response=answers({200: RepliedOut}, 404, 409, 429, 503), openapi_extra={"responses": _TOLD}, summary="Ask the library")
 def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
-    """Answer a question out of the sources, each claim with quotes that were looked up word for word; or say that they hold nothing about it."""
+    """Answer a question out of the sources, each claim with quotes that were looked up word for word; or say that they hold nothing about it.
+
+    Asking is reading: a token that may only read will do, also for what is kept, which is yours alone.
+    """
     if not sent.keep:
         told = answering.ask(request.reach, sent.question, wanted=_asked(sent), user=request.caller.user)
         return _told(request, told, None, streams=wanted.stream)
-    request.caller.require_write()
     answer = questions.put(request.reach, request.caller.user, _conversation(request, sent), sent.question)
     return _respond(request, answer, streams=wanted.stream)
 

@@ -32,7 +32,7 @@ class AskIn(Schema):
     sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
         [], max_length=MAX_SOURCES, description="Ids of the sources that are asked; none: all, or those that the conversation is about already."
     )
-    keep: bool = Field(True, description="False: the answer is given and forgotten, for which a token that may only read will do.")
+    keep: bool = Field(True, description="Among your conversations; false: the answer is given and forgotten.")
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:

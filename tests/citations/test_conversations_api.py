@@ -110,13 +110,24 @@ def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: So
     assert (one["id"], one["answers"], one["collection"], one["sources"], total) == (first["conversation"], 2, "lectures", [str(talk.uuid)], 1)
 
 
-def test_an_answer_that_is_not_kept_needs_no_right_to_write(owner: User, talk: Source) -> None:
-    reading = with_token(owner, can_write=False)
-    answer = asked(reading, keep=False, sources=[str(talk.uuid)])
+def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -> None:
+    answer = asked(with_token(owner, can_write=False), keep=False, sources=[str(talk.uuid)])
     assert (answer["id"], answer["conversation"], answer["state"]) == (None, None, "answered")
     assert answer["citations"][0]["link"].startswith("http")
     assert not Conversation.objects.exists()
-    problem(send(reading, "ask?stream=false", {"question": QUESTION}), 403, "forbidden")
+
+
+def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is_there(owner: User, talk: Source) -> None:
+    reading = with_token(owner, can_write=False)
+    answer = asked(reading)
+    assert asked(reading, "What is the learning rate?", conversation=answer["conversation"])["conversation"] == answer["conversation"]
+    assert good(reading.get(f"{V1}conversations"))["conversations"][0]["answers"] == 2
+    place, whole = f"answers/{answer['id']}", f"conversations/{answer['conversation']}"
+    problem(send(reading, f"{place}/again"), 403, "forbidden")
+    problem(send(reading, f"{place}/feedback", {"feedback": 1}, method="put"), 403, "forbidden")
+    problem(send(reading, whole, {"title": "Mine"}, method="patch"), 403, "forbidden")
+    problem(reading.delete(f"{V1}{whole}"), 403, "forbidden")
+    problem(send(reading, "notes", {"answer": answer["id"], "collection": "lectures"}), 403, "forbidden")
 
 
 @pytest.mark.django_db(transaction=True)
