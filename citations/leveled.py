@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from django.contrib.auth.models import User
 
-from citations import fusion, lock, retrieval, routing, summaries, weighing
+from citations import fusion, lock, retrieval, summaries, weighing, wholes
 from citations.errors import InvalidProvider, ModelError
 from citations.expansion import Vector
 from citations.filters import Filter, Reach, resolve
@@ -68,6 +68,8 @@ def find(
     """
     strategy = strategy or (Strategy.COLLAPSED if part.breadth == Breadth.BROAD else Strategy.FLAT)
     asked = _Asked(scope, part, wanted, limit, user)
+    if asked.is_of_the_whole and strategy == Strategy.COLLAPSED and (whole := _whole(asked)).evidence:
+        return whole
     results, notes = _passages(asked, limit if strategy == Strategy.FLAT else max(limit, min(retrieval.MAX_LIMIT, max(2 * limit, _SUPPORTED_BY))))
     chunks = _chunks(results.passages)
     if strategy == Strategy.FLAT:
@@ -91,8 +93,16 @@ class _Asked(NamedTuple):
         return self.part.text[:MAX_QUERY]
 
     @property
+    def subject(self) -> str:
+        return self.part.about[:MAX_QUERY] or self.question
+
+    @property
     def is_broad(self) -> bool:
         return self.part.breadth == Breadth.BROAD
+
+    @property
+    def is_of_the_whole(self) -> bool:
+        return self.is_broad and not self.part.about
 
 
 # Chunks
@@ -143,11 +153,16 @@ def _numbered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 # Levels, all at once
 
 
+def _whole(asked: _Asked) -> Found:
+    started = perf_counter()
+    whole = wholes.of(asked.scope, resolve(asked.scope, asked.wanted), asked.question, limit=asked.limit)
+    evidence = _numbered(_distinct(_told(whole.nodes)))
+    stage = Stage(name=LEVELS, milliseconds=(perf_counter() - started) * 1000, count=len(evidence))
+    return Found(evidence=evidence, stages=(stage,), notes=(whole.note,) if whole.note else ())
+
+
 def _collapsed(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> list[Evidence]:
     reach = resolve(asked.scope, asked.wanted)
-    if asked.is_broad and not routing.has_subject(asked.question):
-        whole = summaries.largest(Wanted(asked.scope, reach, (Level.DOCUMENT, Level.SECTION)), limit=asked.limit)
-        return _distinct(_told(_by_size(whole))) or [one.evidence for one in chunks]
     nodes = _nodes(asked, reach, chunks, levels=(Level.SECTION, Level.DOCUMENT) if asked.is_broad else (Level.GROUP, Level.DOCUMENT))
     shares = _shares(nodes, chunks)
     own = [one.evidence for one in chunks] if reranked else _lifted(chunks, nodes, shares)
@@ -158,12 +173,13 @@ def _nodes(asked: _Asked, reach: Reach, chunks: Sequence[_Chunk], *, levels: Col
     """Return the nodes near the question, and those above the chunks that were found."""
     near = _near(asked, Wanted(asked.scope, reach, levels), limit=NEAREST)
     over = summaries.over(Wanted(asked.scope, reach, levels, above=[(one.evidence.source, one.ordinal) for one in chunks]))
-    return list({one.node: one for one in (*over, *near)}.values())
+    nodes = list({one.node: one for one in (*over, *near)}.values())
+    return wholes.in_its_language(nodes, asked.question) if asked.is_broad else nodes
 
 
 def _near(asked: _Asked, wanted: Wanted, *, limit: int) -> list[Summary]:
     space = lock.active()
-    vector = _vector(asked.question, space) if space else None
+    vector = _vector(asked.subject, space) if space else None
     return summaries.near(wanted, vector, space=space, limit=limit) if space and vector is not None else []
 
 
@@ -258,12 +274,6 @@ def _reranked(asked: _Asked, nodes: Sequence[Summary], shares: Mapping[int, floa
     except ModelError:
         return dict(shares)
     return {one.node: score for one, score in zip(first, scores, strict=True)}
-
-
-def _by_size(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:
-    """Order nodes by how much of their source they tell of, the whole first: what a question without a subject asks for."""
-    sized = [(one, (one.last - one.first + 1) / max(1, one.told.chunks)) for one in nodes]
-    return sorted(((one, min(1.0, size)) for one, size in sized), key=lambda pair: (-pair[0].level, -pair[1], pair[0].node))
 
 
 # Evidence

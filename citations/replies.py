@@ -26,10 +26,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A question that is looked up by itself."""
+    """A question that is looked up by itself. ``about``: what an overview is wanted of, in the question's words; empty where it is the sources as a whole."""
 
     text: str
     breadth: Breadth = Breadth.SPECIFIC
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +94,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence or two of an answer, and the numbers of the quotes that it stands on."""
+    """A sentence or two of an answer, and the numbers of the quotes that it stands on. ``label``: the heading or title that it tells of, in an overview."""
 
     text: str
+    label: str = ""
     citations: tuple[int, ...] = ()
     is_supported: bool = True
 

@@ -69,6 +69,22 @@ def largest(wanted: Wanted, *, limit: int) -> list[Summary]:
     return _fetched(ranked, {**values, "limit": limit}, wanted.scope)
 
 
+def typical(wanted: Wanted, *, limit: int) -> list[Summary]:
+    """Return a section for each of the ``limit`` topics with the most sections: that which belongs to it most; in no order, without cosines."""
+    if wanted.reach.is_empty or limit <= 0:
+        return []
+    conditions, values = _conditions(wanted)
+    own = " AND ".join(("node.level = ANY(%(levels)s)", "source.collection_id = ANY(%(readable)s)", *conditions))
+    ranked = f"""
+        SELECT most.id, NULL::float AS cosine FROM (
+            SELECT DISTINCT ON (member.topic_id) node.id, count(*) OVER (PARTITION BY member.topic_id) AS sections
+            FROM citations_topicmember member JOIN citations_node node ON node.id = member.node_id
+            JOIN citations_source source ON source.id = node.source_id WHERE {own} ORDER BY member.topic_id, member.weight DESC, node.id
+        ) most ORDER BY most.sections DESC LIMIT %(limit)s
+    """
+    return _fetched(ranked, {**values, "limit": limit}, wanted.scope)
+
+
 def over(wanted: Wanted) -> list[Summary]:
     """Return the nodes above chunks, in no order, without cosines."""
     if wanted.reach.is_empty or not wanted.above:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from citations import conf, confidence, routing, synthesis
+from citations import conf, confidence, synthesis
 from citations.answering.run import GROUND, Run
 from citations.errors import ModelError
 from citations.prompts import Prompt, prompt_tokens
@@ -15,7 +15,7 @@ ECHOED = 0.5  # share of its words that a remark on what is missing has to have 
 
 def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
     """Write the answer, telling each claim when it is checked. Where a language model fails before it has said anything, the sources speak."""
-    extracts = synthesis.extract(run.route.parts, run.evidence, rate=rate)
+    extracts = synthesis.extract(run.route.parts, run.evidence, rate=rate, read=run.proof.around)
     run.signs = [_known(run, extract) for extract in extracts]
     if llm is not None and run.evidence:
         try:
@@ -52,7 +52,7 @@ def _failed(llm: Llm, error: ModelError, *, was_cut: bool) -> str:
 
 
 def _is_of_the_whole(part: Part) -> bool:
-    return part.breadth == Breadth.BROAD and not routing.has_subject(part.text)
+    return part.breadth == Breadth.BROAD and not part.about
 
 
 def _extracted(run: Run, extract: Extract, *, sure: float | None) -> Iterator[Event]:

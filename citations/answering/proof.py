@@ -14,6 +14,7 @@ from citations.synthesis import Cited
 from citations.texts import Reading
 from transcripts.scope import NOTHING, Scope
 
+AROUND: Final = 1_000  # characters on either side of a passage, in which what belongs to a sentence is looked for
 MOST_LOOKED_UP: Final = 12  # quotes of an answer that are looked for in all the sources that were asked
 Span = tuple[int, int]
 
@@ -61,6 +62,14 @@ class Proof:
         self.checks[found.check] = replace(self.checks[found.check], number=number)
         self.milliseconds += (perf_counter() - started) * 1000
         return number
+
+    def around(self, one: Evidence) -> tuple[int, str]:
+        """Return the text around a passage: at which character of its source it begins, and it; the passage's own where that was changed since."""
+        known = self._known(one.source)
+        if known is None or known.reading.digest != one.digest:
+            return one.spans[0][0], one.text[: one.spans[0][1] - one.spans[0][0]]
+        first = max(0, one.spans[0][0] - AROUND)
+        return first, known.text((first, one.spans[-1][1] + AROUND))
 
     # Where it stands
 

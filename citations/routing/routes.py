@@ -1,6 +1,7 @@
 """A question becomes those that are looked up, and how broad each is."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from citations.replies import Breadth, Part, Route
@@ -8,6 +9,7 @@ from citations.routing.meaning import Embed, by_meaning
 from citations.routing.model import told
 from citations.routing.parts import split
 from citations.routing.rules import by_rules
+from citations.routing.subject import about
 from transcripts.errors import EmptyQuery
 from transcripts.plaintext import clean
 
@@ -29,10 +31,14 @@ def route(question: str, *, embed: Embed | None = None, ask: Callable[[str], str
         raise EmptyQuery("There is nothing to look for.", hint="Ask a question.")
     asked = told(question, ask) if ask else ()
     if asked:
-        return Route(parts=asked, by=model)
+        return Route(parts=tuple(_with_subject(part) for part in asked), by=model)
     parts = split(question)
     breadths = [by_rules(part) for part in parts]
     unsure = [part for part, breadth in zip(parts, breadths, strict=True) if breadth is None]
     nearest = by_meaning(unsure, embed) if embed else {}
     routed = tuple(Part(text=part, breadth=breadth or nearest.get(part, Breadth.SPECIFIC)) for part, breadth in zip(parts, breadths, strict=True))
-    return Route(parts=routed, by=MEANING if nearest else RULES)
+    return Route(parts=tuple(_with_subject(part) for part in routed), by=MEANING if nearest else RULES)
+
+
+def _with_subject(part: Part) -> Part:
+    return replace(part, about=about(part.text)) if part.breadth == Breadth.BROAD else part

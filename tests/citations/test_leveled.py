@@ -63,6 +63,9 @@ def test_a_question_without_words_is_refused(scope: Scope) -> None:
 
 # With levels above the chunks
 
+OVERVIEW = Part(text="Give me an overview of whales", breadth=Breadth.BROAD, about="whales")
+WHOLE = Part(text="What is this lecture about?", breadth=Breadth.BROAD)
+
 SUBJECTS = {
     "entropy": "Entropy measures disorder in a closed system and grows over time.",
     "whales": "Whales are mammals that live in the sea and breathe air.",
@@ -95,7 +98,7 @@ def text_of(source: Source) -> str:
 def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(collection: Collection, scope: Scope, strategy: Strategy) -> None:
     source = lecture(collection, "entropy", "whales")
     lecture(collection, "bridges", key="other")
-    broad = leveled.find(scope, Part(text="Whales: mammals that live in the sea", breadth=Breadth.BROAD), strategy=strategy)
+    broad = leveled.find(scope, Part(text="Whales: mammals that live in the sea", breadth=Breadth.BROAD, about="Whales mammals live sea"), strategy=strategy)
     assert broad.evidence[0].level >= Level.SECTION
     assert (broad.evidence[0].source, "hales" in broad.evidence[0].text) == (source.pk, True)
     specific = leveled.find(scope, Part(text="Where do whales live?"), strategy=strategy)
@@ -109,7 +112,7 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(c
 def test_every_passage_stands_in_its_source_word_for_word(collection: Collection, scope: Scope) -> None:
     source = lecture(collection, "entropy", "whales")
     text = text_of(source)
-    found = leveled.find(scope, Part(text="Give me an overview of whales", breadth=Breadth.BROAD))
+    found = leveled.find(scope, OVERVIEW)
     assert {one.digest for one in found.evidence} == {Source.objects.get(pk=source.pk).digest}
     assert all(one.text == " ".join(text[first:last] for first, last in one.spans) for one in found.evidence if one.level)
     assert all(one.text == text[slice(*one.spans[0])] for one in found.evidence if not one.level)
@@ -118,8 +121,7 @@ def test_every_passage_stands_in_its_source_word_for_word(collection: Collection
 def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_largest_sections(collection: Collection, scope: Scope) -> None:
     source = lecture(collection, *SUBJECTS, *SUBJECTS, *SUBJECTS, count=24)
     lecture(collection, "bridges", key="other")
-    asked = Part(text="What is this lecture about?", breadth=Breadth.BROAD)
-    found = leveled.find(scope, asked, wanted=Filter(sources=(str(source.uuid),)))
+    found = leveled.find(scope, WHOLE, wanted=Filter(sources=(str(source.uuid),)))
     assert found.evidence[0].level == Level.DOCUMENT
     assert set(levels(found)[1:]) == {Level.SECTION}
     assert {one.source for one in found.evidence} == {source.pk}
@@ -128,7 +130,7 @@ def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_large
 @pytest.mark.parametrize("breadth", Breadth)
 def test_a_summary_and_the_chunks_that_it_is_made_of_are_not_both_told(collection: Collection, scope: Scope, breadth: Breadth) -> None:
     lecture(collection, "entropy", "whales")
-    found = leveled.find(scope, Part(text="Give me an overview of whales", breadth=breadth), limit=30).evidence
+    found = leveled.find(scope, OVERVIEW if breadth == Breadth.BROAD else Part(text=OVERVIEW.text), limit=30).evidence
     assert len(found) > 3
     for place, one in enumerate(found):
         said = {n for other in found[:place] if one.level or other.level for span in other.spans for n in range(*span)}
@@ -141,8 +143,7 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(collection: Co
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
     lecture(elsewhere, "whales", key="theirs")
     other = lecture(collection, "whales", key="other")
-    subject, whole = "Give me an overview of whales", "What is this lecture about?"
-    parts = (Part(text=subject), Part(text=subject, breadth=Breadth.BROAD), Part(text=whole, breadth=Breadth.BROAD))
+    parts = (Part(text=OVERVIEW.text), OVERVIEW, WHOLE)
     for part, strategy in product(parts, (Strategy.COLLAPSED, Strategy.DESCENT)):
         assert {one.source for one in leveled.find(scope, part, strategy=strategy).evidence} <= {mine.pk, other.pk}
         narrowed = leveled.find(scope, part, strategy=strategy, wanted=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000))
@@ -155,16 +156,15 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(collection: Co
 
 def test_a_node_whose_sentences_are_no_longer_there_is_left_out(collection: Collection, scope: Scope) -> None:
     lecture(collection, "entropy", "whales")
-    asked = Part(text="Give me an overview of whales", breadth=Breadth.BROAD)
-    assert max(levels(leveled.find(scope, asked))) > 0
+    assert max(levels(leveled.find(scope, OVERVIEW))) > 0
     Chunk.objects.update(span_start=F("span_start") + 3, span_end=F("span_end") + 3)
-    assert set(levels(leveled.find(scope, asked))) == {0}
+    assert set(levels(leveled.find(scope, OVERVIEW))) == {0}
 
 
 def test_nodes_without_vectors_are_found_by_the_words_below_them(collection: Collection, scope: Scope) -> None:
     source = lecture(collection, "entropy", "whales")
     Node.objects.update(vector=None, space=None)
-    first = leveled.find(scope, Part(text="Give me an overview of whales", breadth=Breadth.BROAD)).evidence[0]
+    first = leveled.find(scope, OVERVIEW).evidence[0]
     assert first.level >= Level.SECTION
     assert first.source == source.pk
 
@@ -187,7 +187,7 @@ def test_a_cross_encoder_scores_nodes_and_chunks_alike(collection: Collection, s
 
     lecture(collection, "entropy", "whales")
     monkeypatch.setattr(registry, "reranker", Counter)
-    found = leveled.find(scope, Part(text="Give me an overview of whales", breadth=Breadth.BROAD)).evidence
+    found = leveled.find(scope, OVERVIEW).evidence
     assert {one.score for one in found} <= {0.9, 0.1}
     assert found[0].score == 0.9
 

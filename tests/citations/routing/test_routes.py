@@ -15,8 +15,7 @@ from citations.errors import ModelMissing, ModelServerError
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.replies import Breadth, Part
-from citations.routing import MAX_PARTS, meaning, route, split
-from citations.routing import parts as splitting
+from citations.routing import MAX_PARTS, leaning, meaning, route, split
 from transcripts.errors import EmptyQuery
 
 BROAD, SPECIFIC = Breadth.BROAD, Breadth.SPECIFIC
@@ -72,7 +71,7 @@ def test_no_word_of_a_question_is_lost_but_those_that_join(question: str) -> Non
     kept = " ".join(split(question)).casefold()
     joining = {"and", "also", "then", "und", "sowie", "auch", "et", "aussi", "y", "e"}
     lost = [word for word in question.split() if word.isalpha() and word.casefold() not in joining and word.casefold() not in kept]
-    assert [word for word in lost if not splitting._BACK.fullmatch(word)] == []
+    assert [word for word in lost if not leaning._BACK.fullmatch(word)] == []
 
 
 @pytest.mark.parametrize(
@@ -200,7 +199,7 @@ def test_a_language_model_splits_and_judges_where_there_is_one() -> None:
 
     routed = route("entropy: consequences, who measured it first?", ask=ask, model="fake:words")
     assert routed.parts == (
-        Part(text="What are entropy's consequences?", breadth=BROAD),
+        Part(text="What are entropy's consequences?", breadth=BROAD, about="entropy's consequences"),
         Part(text="Who measured entropy first?"),
     )
     assert routed.by == "fake:words"

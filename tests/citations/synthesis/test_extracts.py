@@ -1,40 +1,18 @@
 """The sentences that say most about a question."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.passages import Locator, Origin
-from citations.replies import Breadth, Evidence, Part
+from citations.replies import Part
 from citations.synthesis import extract
-
-
-def passage(
-    text: str, *, number: int = 1, source: int = 1, start: int = 0, score: float = 0.5, part: int = 0, spans: Sequence[tuple[int, int]] = ()
-) -> Evidence:
-    origin = Origin(id=UUID(int=source), kind="text", title="Notes")
-    places = tuple(spans) or ((start, start + len(text)),)
-    locator = Locator(span=(places[0][0], places[-1][1]))
-    return Evidence(number=number, source=source, origin=origin, locator=locator, text=text, spans=places, digest="d", level=0, score=score, part=part)
-
-
-def told(*evidence: Evidence, question: str = "What does entropy measure?", breadth: Breadth = Breadth.SPECIFIC) -> list[str]:
-    (found,) = extract([Part(text=question, breadth=breadth)], evidence)
-    return [pick.text for pick in found.picks]
+from tests.citations.synthesis.conftest import passage, told
 
 
 def test_the_sentence_with_the_questions_words_comes_first() -> None:
     text = "We met on a Monday in the hall. Entropy measures how much disorder there is. Then there was coffee for everybody."
     assert told(passage(text))[0].startswith("Entropy measures how much disorder there is.")
-
-
-def test_what_follows_on_a_sentence_is_told_with_it() -> None:
-    text = "Entropy measures something very simple. It is how much disorder there is in a gas. " + f"{'There was much talk of the weather ' * 8}then."
-    assert told(passage(text)) == [text[:82]]
-    assert told(passage(text), breadth=Breadth.BROAD)[0] == "Entropy measures something very simple."
 
 
 def test_headings_and_contents_are_no_answers() -> None:
@@ -51,18 +29,6 @@ def test_an_answer_follows_the_question_that_the_speaker_asks() -> None:
 def test_what_was_said_is_not_said_again() -> None:
     twice = [passage("Entropy measures the disorder of systems.", number=number, source=number) for number in (1, 2)]
     assert told(*twice) == ["Entropy measures the disorder of systems."]
-
-
-def test_an_overview_has_more_sentences_than_a_fact() -> None:
-    said = (
-        "Entropy measures disorder in every gas.",
-        "Engineers compute entropy before they build turbines.",
-        "Shannon gave entropy another meaning for messages.",
-        "Black holes have entropy on their horizon.",
-        "Clocks run forwards because entropy grows.",
-    )
-    evidence = [passage(text, number=number, source=number) for number, text in enumerate(said, start=1)]
-    assert len(told(*evidence)) < len(told(*evidence, breadth=Breadth.BROAD))
 
 
 def test_each_part_is_answered_from_what_was_found_for_it() -> None:
@@ -82,15 +48,6 @@ def test_nothing_found_is_nothing_told() -> None:
     (found,) = extract([Part(text="What is entropy?")], [])
     assert found.picks == ()
     assert found.signs.as_numbers() == {"score": 0, "margin": 0, "words": 0, "spoken": 0, "agreement": 0}
-
-
-def test_sentences_of_a_summary_are_at_their_own_places() -> None:
-    source = "Entropy measures disorder in a gas. Much else is said here. Enthalpy measures heat in a gas."
-    spans = [(0, 35), (60, len(source))]
-    summary = passage(" ".join(source[start:stop] for start, stop in spans), spans=spans)
-    (found,) = extract([Part(text="What is measured in a gas?", breadth=Breadth.BROAD)], [summary])
-    assert {pick.text for pick in found.picks} == {source[start:stop] for start, stop in spans}
-    assert all(source[slice(*pick.span)] == pick.text for pick in found.picks)
 
 
 @given(st.text(max_size=800), st.integers(0, 50))

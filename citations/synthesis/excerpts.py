@@ -1,0 +1,175 @@
+"""Excerpts of passages: their sentences, and as many around one as make it understood. Pure."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from citations.replies import Evidence
+from citations.sentences import Span, ends_with_stop, is_listing, split
+from citations.synthesis.wording import stems
+
+Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
+"""The source's text around a passage as it stands now, verbatim: at which character it begins, and it."""
+
+FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
+LONGEST: Final = 600  # characters of one
+TOLD: Final = 320  # characters of an excerpt of several sentences
+GOES_WITH: Final = 0.3  # of a sentence's nearness to the question, which one that is told with it has to have
+BRIEF: Final = 100  # characters; what is no longer says too little, whatever follows on it goes with it
+PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop: it is punctuated, and what has none is no sentence
+ALIKE: Final = 0.6  # share of words in common from which on a sentence says nothing new
+
+_LEANS: Final = re.compile(  # what begins so cannot be understood without what stands before it
+    r"""["“„«(]*(?: So|And|But|Or|Nor|Then|Thus|Hence|Therefore|However|Also|Still|Yet|Instead|Otherwise|Because|Which
+    | This|That|These|Those|It|Its|They|Them|Their|He|His|She|Her|Both|Neither|Such|Each|Here|There
+    | Und|Aber|Oder|Denn|Also|Dann|Deshalb|Daher|Doch|Dies\w*|Jene\w*|Er|Sie|Es|Ihre?|Seine?|Beide|Dort|So
+    | Et|Mais|Ou|Donc|Alors|Ainsi|Il|Elle|Ils|Elles|Ce|Cela|Cette|Ces|Ça|Y|Pero|Entonces|Esto|Esta|Este|Eso )\b""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """An excerpt that answers: characters ``span`` of the source's text. ``words`` is the share of the question's words in it, ``meaning`` how near it is."""
+
+    part: int
+    evidence: Evidence
+    text: str
+    span: Span
+    score: float = 0.0
+    words: float = 0.0
+    meaning: float | None = None
+
+
+def sentences(part: int, passages: Sequence[Evidence]) -> list[Pick]:
+    """Return the sentences of passages, each once; headings, tables of contents, and what is too long to be cited are none."""
+    found: dict[tuple[int, int], Pick] = {}
+    for one in passages:
+        for span, text in _cut(one):
+            found.setdefault((one.source, span[1]), Pick(part=part, evidence=one, text=text, span=span))
+    return [one for one in found.values() if len(one.text) <= LONGEST]
+
+
+def leans(text: str) -> bool:
+    """Say whether a sentence leans on the one before it."""
+    return _LEANS.match(text) is not None
+
+
+def grown(picks: Sequence[Pick], *, rated: Sequence[Pick] = (), before: Sequence[Pick] = (), read: Read | None = None) -> list[Pick]:
+    """Tell with each pick the sentence that it leans on, and what follows on it: an answer stands behind the question's words as often as among them.
+
+    What was rated as far from the question does not go with a pick; nothing that ``before`` has is told again.
+    """
+    near = {(one.evidence.source, one.span[1]): one.meaning for one in rated if one.meaning is not None}
+    told: list[Pick] = []
+    for one in picks:
+        if not any(overlap(one, other) for other in told):
+            told.append(_grown(one, near, [*before, *told], read))
+    return told
+
+
+def overlap(one: Pick, other: Pick) -> bool:
+    """Say whether two have characters of a source in common."""
+    return one.evidence.source == other.evidence.source and one.span[0] < other.span[1] and other.span[0] < one.span[1]
+
+
+def repeats(one: Pick, other: Pick) -> bool:
+    """Say whether one has little that the other has not said."""
+    if overlap(one, other):
+        return True
+    mine, theirs = set(stems(one.text)), set(stems(other.text))
+    return bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
+
+
+# Sentences
+
+
+def _cut(one: Evidence) -> Iterator[tuple[Span, str]]:
+    offset = 0
+    for start, end in one.spans:
+        text = one.text[offset : offset + end - start]
+        for first, last in _whole(text):
+            if not (one.locator.page and is_listing(text[first:last])):
+                yield (start + first, start + last), text[first:last]
+        offset += end - start + 1
+
+
+def _whole(text: str) -> Iterator[Span]:
+    """Return sentences without the blanks around them: of a text with full stops, those that were cut for their length are whole again, and headings and
+    beginnings are left out.
+    """
+    spans = split(text)
+    if sum(ends_with_stop(text[first:last]) for first, last in spans) >= PUNCTUATED * len(spans):
+        spans = list(_with_stops(text, spans))
+    yield from (_trimmed(text, span) for span in spans if text[slice(*span)].strip())
+
+
+def _with_stops(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    begun: int | None = None
+    for first, last in spans:
+        begun = first if begun is None or last - begun > LONGEST else begun
+        piece = text[first:last]
+        if ends_with_stop(piece):
+            yield begun, last
+            begun = None
+        elif piece.endswith(("\n", "\r")):  # a heading, or what is left of a sentence of the page before
+            begun = None
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    piece = text[slice(*span)]
+    return span[0] + len(piece) - len(piece.lstrip()), span[0] + len(piece.rstrip())
+
+
+# What stands around them
+
+
+def _grown(one: Pick, near: Mapping[tuple[int, int], float], known: Sequence[Pick], read: Read | None) -> Pick:
+    offset, text = read(one.evidence) if read else _own(one)
+    first, last = one.span[0] - offset, one.span[1] - offset
+    if text[first:last] != one.text:
+        return one  # the source was changed a moment ago
+    around = list(_whole(text))
+    goes = _Going(one, near, known, offset)
+    if leans(one.text):
+        front = next((span for span in reversed(around) if span[1] <= first), None)
+        if front and _is_beside(text, front[1], first) and last - front[0] <= TOLD and goes.with_(front, in_any_case=True):
+            first = front[0]
+    for span in (span for span in around if span[0] >= last):
+        if span[1] - first > TOLD or not _is_beside(text, last, span[0]) or not goes.with_(span, in_any_case=last - first <= BRIEF):
+            break
+        last = span[1]
+    return replace(one, span=(offset + first, offset + last), text=text[first:last])
+
+
+def _own(one: Pick) -> tuple[int, str]:
+    """Return the stretch of the passage that a sentence stands in."""
+    offset = 0
+    for start, end in one.evidence.spans:
+        if start <= one.span[0] and one.span[1] <= end:
+            return start, one.evidence.text[offset : offset + end - start]
+        offset += end - start + 1
+    raise ValueError("the sentence does not stand in its passage")
+
+
+def _is_beside(text: str, last: int, first: int) -> bool:
+    """Say whether there is nothing between two sentences, not even the end of a paragraph."""
+    return text[last:first].isspace() and text.count("\n", last, first) < 2 or last == first
+
+
+@dataclass(frozen=True, slots=True)
+class _Going:
+    """Which sentences go with a pick."""
+
+    pick: Pick
+    near: Mapping[tuple[int, int], float]
+    known: Sequence[Pick]
+    offset: int
+
+    def with_(self, span: Span, *, in_any_case: bool) -> bool:
+        place = self.offset + span[0], self.offset + span[1]
+        if any(overlap(replace(self.pick, span=place), other) for other in self.known):
+            return False
+        nearness = self.near.get((self.pick.evidence.source, place[1]))
+        return in_any_case or nearness is None or self.pick.meaning is None or nearness >= GOES_WITH * self.pick.meaning

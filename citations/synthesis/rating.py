@@ -1,0 +1,86 @@
+"""How good sentences are as an answer, and what speaks for an answer being among them. Pure."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Final, TypeAlias
+
+from citations.synthesis.excerpts import Pick
+from citations.synthesis.wording import covered, stems
+
+Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
+"""How near each sentence is to a question, -1 to 1; None where that cannot be told."""
+
+PASSAGE, WORDS, MEANING = 0.5, 0.25, 0.25  # what the three add to a sentence's score
+NEIGHBOUR: Final = 0.5  # of what the sentence before says of the question: an answer follows it, and need not repeat its words
+ASKING: Final = 0.5  # what is left of a sentence that asks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """What speaks for an answer being there, each 0 to 1 (``meaning`` from -1): what confidence is made of.
+
+    ``score`` is the best passage's, ``margin`` how far the next one is behind it; ``words`` the share of the question's words in its best sentence,
+    ``spoken`` in all passages together; ``meaning`` how near the nearest sentence is; ``agreement`` whether words and meaning like the same passage best.
+    """
+
+    score: float = 0.0
+    margin: float = 0.0
+    words: float = 0.0
+    spoken: float = 0.0
+    meaning: float | None = None
+    agreement: float = 0.0
+
+    def as_numbers(self) -> dict[str, float]:
+        """Return those that are known, by their names."""
+        return {name: float(value) for name, value in asdict(self).items() if value is not None}
+
+
+def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[Pick]:
+    """Score sentences by their passage, by the question's words in them and before them, and by how near they are to it; in their order."""
+    wanted = set(stems(question))
+    said = [set(stems(one.text)) for one in sentences]
+    weights = _rarity(said, wanted)
+    own = [covered(wanted, words, weights) for words in said]
+    near = rate(question, [one.text for one in sentences]) if rate and sentences else None
+    made: list[Pick] = []
+    for place, one in enumerate(sentences):
+        follows = place > 0 and sentences[place - 1].evidence is one.evidence
+        words = max(own[place], NEIGHBOUR * own[place - 1]) if follows else own[place]
+        meaning = float(near[place]) if near is not None else None
+        made.append(replace(one, score=_score(one, words, meaning), words=own[place], meaning=meaning))
+    return made
+
+
+def signs(question: str, rated: Sequence[Pick]) -> Signs:
+    """Say what speaks for an answer to a question being among rated sentences."""
+    if not rated:
+        return Signs()
+    scores = sorted({one.evidence.number: one.evidence.score for one in rated}.values(), reverse=True)
+    wanted, said = set(stems(question)), {word for one in rated for word in stems(one.text)}
+    wordy = max(rated, key=lambda one: one.words)
+    near = max(rated, key=lambda one: one.meaning or 0.0) if rated[0].meaning is not None else None
+    return Signs(
+        score=scores[0],
+        margin=scores[0] - scores[1] if len(scores) > 1 else 0.0,
+        words=wordy.words,
+        spoken=covered(wanted, said, {}),
+        meaning=near.meaning if near else None,
+        agreement=float(wordy.evidence.number == (near or rated[0]).evidence.number),
+    )
+
+
+def _rarity(said: Sequence[set[str]], wanted: set[str]) -> dict[str, float]:
+    """Weigh words by how few of the sentences say them: log(1 + n / df), Spärck Jones, "A statistical interpretation of term specificity" (1972).
+
+    A word that none says counts as if one did: what is missing must tell.
+    """
+    counts = Counter(word for words in said for word in words & wanted)
+    return {word: math.log(1 + len(said) / max(1, counts[word])) for word in wanted}
+
+
+def _score(one: Pick, words: float, meaning: float | None) -> float:
+    by_meaning = words if meaning is None else max(0.0, meaning)
+    score = PASSAGE * one.evidence.score + WORDS * words + MEANING * by_meaning
+    return score * (ASKING if one.text.rstrip("\"'”’)» ").endswith(("?", "？")) else 1.0)
