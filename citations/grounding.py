@@ -14,8 +14,9 @@ from enum import StrEnum
 from itertools import accumulate, islice, pairwise
 from typing import Final, NamedTuple
 
+from citations.copying import bare
 from citations.likeness import common, gaps, window
-from citations.tokens import Token, ellipses, tokenize
+from citations.tokens import Token, asides, tokenize
 
 ENOUGH_WORDS: Final = 3  # fewer words than these, and fewer characters than those, stand in every text
 ENOUGH_CHARACTERS: Final = 12
@@ -115,12 +116,13 @@ def check(quote: str, claimed: Prepared | None, others: Iterable[tuple[str, Prep
         return Check(verdict=Verdict.NOT_FOUND, is_enough=False)
     if claimed is not None and (span := find(quote, claimed, near=near)):
         return Check(verdict=Verdict.VERBATIM, span=span, likeness=1.0)
-    nearest = _nearest(quote, claimed) if claimed is not None else Check(verdict=Verdict.NOT_FOUND)
+    plain = bare(quote)
+    nearest = _nearest(plain, claimed) if claimed is not None else Check(verdict=Verdict.NOT_FOUND)
     for source, prepared in others:
         if span := find(quote, prepared):
             return Check(verdict=Verdict.VERBATIM if claimed is None else Verdict.MISATTRIBUTED, source=source, span=span, likeness=1.0)
         if nearest.verdict == Verdict.NOT_FOUND:
-            nearest = max(nearest, _nearest(quote, prepared, source=source), key=lambda one: one.likeness)
+            nearest = max(nearest, _nearest(plain, prepared, source=source), key=lambda one: one.likeness)
     return nearest
 
 
@@ -131,22 +133,39 @@ def find(quote: str, text: Prepared, *, near: Span | None = None) -> Span | None
 
 
 def places(quote: str, text: Prepared) -> Iterator[Span]:
-    """Yield the characters of each place of a text that is the quote, [first, last), in order; at most 1,000 are looked at."""
-    wanted = [token for token in tokenize(quote) if not token.is_filler(text.drops_um)]
-    for words in _readings(wanted, text) if wanted else ():
-        is_found = False
-        for span in _side_by_side(words, _joined(text, words)):
-            if _keeps_ellipses(quote, text.text[span[0] : span[1]]):
-                is_found = True
-                yield _whole(quote, wanted, text.text, span)
-        if is_found:
-            return
+    """Yield the characters of each place of a text that is the quote, [first, last), in order; at most 1,000 are looked at.
+
+    What stands there as it is given is looked for first, then what remains of it without what came along when it was copied.
+    """
+    found = _places(quote, text)
+    first = next(found, None)
+    plain = bare(quote) if first is None else quote
+    if plain != quote and is_enough(plain):
+        found = _places(plain, text)
+        first = next(found, None)
+    if first is not None:
+        yield first
+        yield from found
 
 
 def is_enough(quote: str) -> bool:
     """Say whether a quote is long enough to prove anything: three words, or twelve characters of words. Fillers and signs do not count."""
     words = [token for token in tokenize(quote) if not token.is_filler(drops_um=True) and token.is_word]
     return len(words) >= ENOUGH_WORDS or sum(len(token.text) for token in words) >= ENOUGH_CHARACTERS
+
+
+def _places(quote: str, text: Prepared) -> Iterator[Span]:
+    wanted = [token for token in tokenize(quote) if not token.is_filler(text.drops_um)]
+    for words in _readings(wanted, text) if wanted else ():
+        is_found = False
+        edges = wanted[0].start, len(quote) - wanted[-1].end
+        said = asides(quote, edges)
+        for span in _side_by_side(words, _joined(text, words)):
+            if not said or _has_asides(said, edges, text.text, span):
+                is_found = True
+                yield _whole(quote, wanted, text.text, span)
+        if is_found:
+            return
 
 
 def _whole(quote: str, words: Sequence[Token], text: str, span: Span) -> Span:
@@ -174,9 +193,10 @@ def _is_english(tokens: Sequence[Token]) -> bool:
     return counts["um"] <= counts["the"] + counts["uh"] + counts["you"]
 
 
-def _keeps_ellipses(quote: str, actual: str) -> bool:
-    """Say whether an ellipsis inside the quote is the source's own. One that is not tells of words left out, even where there were none."""
-    return ellipses(quote) <= ellipses(actual)
+def _has_asides(said: Counter[str], edges: Span, text: str, span: Span) -> bool:
+    """Say whether ellipses, doubts and pictures are the source's own. An ellipsis that is not tells of words left out, even where there were none."""
+    first, last = max(0, span[0] - edges[0]), span[1] + edges[1]
+    return not said - asides(text[first:last], (span[0] - first, min(last, len(text)) - span[1]))
 
 
 # Layout

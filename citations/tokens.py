@@ -8,12 +8,13 @@ currency, operators, superscripts; of scripts that put no blanks between words, 
 import re
 import unicodedata
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from transcripts.words import is_unspaced
 
-FILLERS: Final = frozenset({"uh", "uhh", "uhm", "umm", "erm"})
+FILLERS: Final = frozenset({"uh", "uhh", "uhm", "umm", "erm", "euh", "äh", "ähm", "öhm", "ehm"})
 
 
 class Token(NamedTuple):
@@ -55,14 +56,23 @@ def tokenize(text: str) -> list[Token]:
     return [token._replace(start=kept[token.start], end=kept[token.end - 1] + 1) for token in tokens]
 
 
-def ellipses(text: str) -> int:
-    """Count the ellipses inside a text; those at its ends leave nothing out."""
-    return len(_ELLIPSIS.findall(text.strip(_EDGES)))
+def asides(text: str, edges: tuple[int, int] = (0, 0)) -> Counter[str]:
+    """Count what a text says beside its words: ellipses inside it, marks of doubt such as "(?)" and pictures.
+
+    Ellipses at its ends leave nothing out. ``edges``: so many characters at its beginning and end are looked at for pictures and doubts only.
+    """
+    inner = text[edges[0] : len(text) - edges[1]].strip(_EDGES)
+    found = Counter(kind for kind in _ELLIPSIS.sub("…", inner) if kind == "…")
+    if not text.isascii():
+        found.update(mark for mark in text.strip(_EDGES) if mark not in _TUNES and unicodedata.category(mark) == "So")
+    return found + Counter(_DOUBT.findall(text))
 
 
 _SOFT_AT_LINE_END = re.compile(r"\u00ad(?=[ \t\r]{0,9}\n)")
 _ELLIPSIS = re.compile(r"…|\.(?:[ \u00a0]?\.){2,}")
-_EDGES = " \t\r\n\u00a0.…[](){}\"'“”„‘’‚«»‹›,;:-–—>"
+_DOUBT = re.compile(r"[\[(][?!？！]{1,5}[\])]")
+_TUNES = "♩♪♫♬🎵🎶"
+_EDGES = " \t\r\n\u00a0.…[](){}\"'“”„‘’‚«»‹›,;:-–—>•▪■●○◦▸►➤"
 
 # Kinds of characters: one letter for each, so that expressions over them need no Unicode
 
@@ -73,7 +83,7 @@ _GIVEN: Final = {
     _POINT: ".,:．，：",
     _DASH: "-‐‑‒–—―﹘﹣－",
     _MINUS: "−➖",
-    _SYMBOL: "%‰‱％/\\^&@#·°℃℉∕／＃＆＠＾",
+    _SYMBOL: "%‰‱％/\\^&@#·°℃℉∕／＃＆＠＾✓✔✗✘☐☑☒❌✅" + "".join(map(chr, range(0x2190, 0x2200))),
     _APOSTROPHE: "'’‘ʼ‛＇`´",
     _PRIME: "′″‴⁗",
     _STAR: "*＊",
@@ -110,10 +120,16 @@ _KINDS = _Kinds({ord(character): kind for kind, characters in _GIVEN.items() for
 
 _SOUNDS = (
     "music|applause|laughter|laughs?|laughing|cheering|cheers|cheers and applause|applause and cheering|music playing|silence|inaudible|noise|background noise"
-    "|clapping|coughs?|coughing|sighs?|foreign|foreign language|blank_audio|musik|applaus|beifall|gelächter|lachen|musique|applaudissements|rires|música"
-    "|aplausos|risas|musica|applausi|risate|музыка|аплодисменты|смех|音楽|拍手|笑い|音乐|掌声|笑声|음악|박수|웃음"
+    "|clapping|coughs?|coughing|sighs?|foreign|foreign language|blank_audio|chuckles?|chuckling|giggles?|giggling|clears throat|crosstalk|side conversation"
+    "|squeaking|unintelligible|pause|sound|whispering"
+    "|musik|applaus|beifall|gelächter|lachen|musique|applaudissements|rires|música|aplausos|risas|risos|musica|applausi|risate|музыка|аплодисменты|смех"
+    "|音楽|拍手|笑い|音乐|掌声|笑声|음악|박수|웃음|موسيقى|تصفيق|ضحك"
 )
-_NOISE = re.compile(rf"\[[ \u00a0]{{0,3}}(?:{_SOUNDS})[ \u00a0]{{0,3}}\]|\((?:applause|laughter|cheering)\)|(?<![>\w])>>{{1,2}}(?!>)", re.IGNORECASE)
+_ASIDE = r"(?:(?:audience|crowd|students?|class|everyone|upbeat|gentle|soft|dramatic|light|intro|outro|theme) )?"  # who, or what kind of
+_SPOKEN = "applause|laughter|cheering|laughs?|laughing|chuckles?|chuckling"  # in round brackets, which may be of a sentence: nothing that is spoken about
+_NOISE = re.compile(
+    rf"\[[ \u00a0]{{0,3}}{_ASIDE}(?:{_SOUNDS})[ \u00a0]{{0,3}}\]|\((?:{_ASIDE}(?:{_SPOKEN})|upbeat music)\)|(?<![>\w])>>{{1,2}}(?!>)", re.IGNORECASE
+)
 
 
 def _silenced(text: str, kinds: str) -> str:
@@ -135,7 +151,7 @@ _TOKENS = re.compile(
     | (?P<script>  u+ | l+ )
     | (?P<numeral> n )
     | (?P<symbol>  [sM] )
-    | (?P<prime>   P+ | (?<= a ) '+ )
+    | (?P<prime>   P+ | (?<= a ) '+ | (?<= d ) ' (?= d ) )
     | (?P<doubt>   -+ | [xbB] )
     """,
     re.VERBOSE,
@@ -162,7 +178,7 @@ def _found(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
         if kind == "script":
             yield from _script(text[start:end], start, kinds[start] == _UPPER)
         elif kind == "prime":
-            if kinds[start] == _PRIME or _is_derivative(kinds, start, end):
+            if kinds[start] == _PRIME or kinds[start - 1] == _DIGIT or _is_derivative(kinds, start, end):
                 yield _primes(text[start:end]), start, end, kind
         elif kind == "doubt":
             if _means(text, kinds, start):
@@ -178,11 +194,11 @@ _SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!"}
 def _fold(raw: str) -> str:
     if raw.isascii():
         return raw.lower().replace("`", "'")
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", raw).casefold())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", raw.replace("´", "'")).casefold())
     return folded.translate(_PLAIN)
 
 
-_PLAIN: Final = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‛": "'", "−": "-", "➖": "-", "∕": "/", "⁄": "/"})
+_PLAIN: Final = str.maketrans({"`": "'", "’": "'", "‘": "'", "ʼ": "'", "‛": "'", "−": "-", "➖": "-", "∕": "/", "⁄": "/"})
 
 
 def _script(raw: str, start: int, is_upper: bool) -> Iterator[tuple[str, int, int, str]]:
@@ -215,6 +231,8 @@ def _means(text: str, kinds: str, place: int) -> bool:
         return place > 0 and (kinds[place - 1] == _DIGIT or (_is_single(kinds, place - 1) and text[place - 1] not in "aAI"))
     if kinds[place] == _DASH and (_is_digit(kinds, before) or _is_digit(kinds, after) or _is_negative(text, kinds, place)):
         return True
+    if kinds[place] == _BRACKET and text[place] in "([（":
+        return _is_math(kinds, after) and before >= 0 and (_is_math(kinds, before) or kinds[before] in (_LETTER, _MARK))
     return _is_math(kinds, before) and _is_math(kinds, after)
 
 
@@ -237,8 +255,8 @@ def _beside(kinds: str, place: int, step: int) -> int:
 
 
 def _is_digit(kinds: str, place: int) -> bool:
-    """Say whether a number begins or ends at a place."""
-    return place >= 0 and (kinds[place] in "dn" or (kinds[place] == _POINT and kinds[place + 1 : place + 2] == _DIGIT))
+    """Say whether a number begins or ends at a place, or an amount with its currency does."""
+    return place >= 0 and (kinds[place] in "dn" or (kinds[place] in (_POINT, _SYMBOL) and kinds[place + 1 : place + 2] == _DIGIT))
 
 
 def _is_math(kinds: str, place: int) -> bool:

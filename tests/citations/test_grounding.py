@@ -65,6 +65,15 @@ def test_another_way_of_writing_the_same_is_verbatim(quote: str) -> None:
         "sure, it can't be 5",  # cut in the middle of 5%
         "it costs $50.5 in 2005, not 10",
         "a well-known [sic] café, he said",
+        "a well-known (?) café, he said",
+        "a well-known ❌ café, he said",
+        "❌ a well-known café, he said",
+        "a well-known <del>café</del>, he said, is the place to be",
+        "a well-known ~~café~~, he said",
+        "a well-known &not; café, he said",
+        "a well-known [12] café, he said",
+        "a well-known <v Bob>café, he said",
+        "a well-known\nBob: café, he said",
     ],
 )
 def test_what_changes_the_meaning_is_not_verbatim(quote: str) -> None:
@@ -88,11 +97,56 @@ def test_what_changes_the_meaning_is_not_verbatim(quote: str) -> None:
         ("the answer is -x and not more", "the answer is x and not more"),
         ("tem um carro e um cão em casa hoje", "tem carro e cão em casa hoje"),
         ("step ① comes before step ②", "step 1 comes before step 2"),
+        ("a loss of -$5 was seen there", "a loss of $5 was seen there"),
+        ("a loss of $5 was seen there", "a loss of – $5 was seen there"),
+        ("the value log(a+b) is big", "the value log a+b is big"),
+        ("he is 5'11\" tall or so", "he is 5 11 tall or so"),
+        ("the level ↓ in the blood", "the level in the blood"),
+        ("method A ✗ and method B", "method A and method B"),
+        ("to be or no no not to be", "to be or\nno\nnot to be"),
     ],
 )
 def test_formulas_numbers_and_signs_count(text: str, quote: str) -> None:
     assert verdict(text, text) == Verdict.VERBATIM
     assert verdict(quote, text) != Verdict.VERBATIM
+
+
+COPIED = "I don't know f(x), she said & left: the café's prices rise <by> far. See you at 3:45."
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "<i>I don't know</i> f(x), <c.colorE5E5E5>she</c> said",
+        "I don&#39;t know f(x), she said &amp; left",
+        "she<br>said & left: the caf&eacute;&rsquo;s prices rise &lt;by&gt; far",
+        "I don´t know f(x), she said",
+        "the **café**'s prices `rise` <by> far",
+        "the *café's prices* rise",
+        "the [café's prices](https://example.org/?q=1) rise",
+        "'I don't know f(x)'",
+        '\\"I don\\u2019t know f(x)\\"',
+        "I don't know\n12\n00:01:02,500 --> 00:01:05,000\nf(x), she said",
+        "00:01:02.500 --> 00:01:05.000 align:start position:0%\nI don't<00:01:03.120><c> know</c>",
+        "I don't know f(x), 0:01:02.500,0:01:05.000 she said",
+        "[1:02] I don't know\n0:12\nf(x), she said",
+        "I don't know\nI don't know\nf(x), she said\nf(x), she said\n& left",
+        "she [students laughing] said (chuckles) & left",
+        "See you at 3:45",
+    ],
+)
+def test_what_comes_along_when_words_are_copied_is_nothing_that_was_said(quote: str) -> None:
+    assert verdict(quote, COPIED) == Verdict.VERBATIM
+
+
+@pytest.mark.parametrize("quote", ["I do <b>not</b> know f(x)", "see you\n3:45\nat three", "<i>you</i> <b>at</b>", "\\nI don't know", "don't know<br>not f(x)"])
+def test_what_remains_of_a_copy_is_compared_like_any_quote(quote: str) -> None:
+    assert verdict(quote, COPIED) != Verdict.VERBATIM
+
+
+def test_pictures_and_doubts_of_the_source_may_be_quoted_and_left_out() -> None:
+    for quote in ("the 🤗 library is good (?) for us", "the library is good for us", "🤗 library is good"):
+        assert verdict(quote, "the 🤗 library is good (?) for us") == Verdict.VERBATIM
 
 
 def test_brackets_that_are_no_noise_of_captions_are_read() -> None:
@@ -247,6 +301,11 @@ HOSTILE = {
     "marks": "e" + "\u0301" * 100_000,
     "invisible": "a\u200b" * 50_000,
     "raised": "²³" * 50_000,
+    "tags": "<i>&amp;" * 12_000,
+    "times": "0:01\n" * 20_000,
+    "emphasis": "*a " * 30_000,
+    "links": "[a](" * 25_000,
+    "pictures": "🤗 " * 50_000,
 }
 
 
