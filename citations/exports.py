@@ -23,6 +23,8 @@ from transcripts.conf import public_url
 from transcripts.scope import Scope
 from transcripts.timecodes import clock
 
+GONE: Final = "This source was deleted."
+
 
 class Form(StrEnum):
     """What a conversation can be written as."""
@@ -54,10 +56,12 @@ def told(record: Record, *, base: str = "") -> str:
     """Write an answer as Markdown: its claims with links to what they cite, then the quotes, numbered. ``base`` is put before addresses of this site."""
     if not record.claims:
         return plain(record.note or record.error) + "\n"
-    links = {quote.number: f"[\\[{quote.number}\\]]({base}{quote.link})" for quote in record.quotes}
-    text = " ".join(_claim(claim, links) for claim in record.claims)
-    quotes = [f"{one.number}. “{plain(one.text)}” — {_where(one)}" for one in record.quotes]
-    return "\n".join([text, "", *quotes, *(["", plain(record.note)] if record.note else [])]).rstrip() + "\n"
+    links = {quote.number: f"[\\[{quote.number}\\]]({base}{quote.link})" for quote in record.quotes} | {number: f"\\[{number}\\]" for number in record.gone}
+    text = "\n\n".join(" ".join(_claim(claim, links) for claim in claims) for claims in _paragraphs(record.claims))
+    # Not a numbered list: that would be counted anew, and numbers that are left out move those behind them.
+    quotes = {one.number: f"- \\[{one.number}\\] “{plain(one.text)}” — {_where(one)}" for one in record.quotes}
+    quotes |= {number: f"- \\[{number}\\] *{GONE}*" for number in record.gone}
+    return "\n".join([text, "", *(quotes[number] for number in sorted(quotes)), *(["", plain(record.note)] if record.note else [])]).rstrip() + "\n"
 
 
 def place(locator: Locator) -> str:
@@ -94,9 +98,16 @@ def _markdown(said: _Told) -> str:
     return "\n".join(parts)
 
 
+def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
+    """Begin a paragraph with each claim that says what it tells of."""
+    begins = [place for place, one in enumerate(claims) if one.label or place == 0]
+    return [claims[first:last] for first, last in zip(begins, [*begins[1:], len(claims)], strict=True)]
+
+
 def _claim(claim: Claim, links: Mapping[int, str]) -> str:
     marks = " ".join(links[number] for number in claim.citations if number in links)
-    return f"{plain(claim.text)} {marks}".rstrip() if claim.is_supported else f"{plain(claim.text)} *(unsupported)*"
+    text = f"**{plain(claim.label)}** {plain(claim.text)}" if claim.label else plain(claim.text)
+    return f"{text} {marks}".rstrip() if claim.is_supported else f"{text} *(unsupported)*"
 
 
 def _where(quote: Quote) -> str:
@@ -122,15 +133,26 @@ def _html(said: _Told) -> str:
 def _section(record: Record) -> SafeString:
     base = public_url()
     anchors = {one.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', one.id, one.number) for one in record.quotes}
-    claims = ((one.text, "" if one.is_supported else " (unsupported)", _marks(one, anchors)) for one in record.claims)
-    quotes = ((one.id, one.number, one.text, base, one.link, one.origin.title, _behind(one)) for one in record.quotes)
+    anchors |= {number: format_html("<sup>[{}]</sup>", number) for number in record.gone}
+    quoted = '<li id="c{}" value="{}">“{}” — <a href="{}{}">{}</a>{}</li>'
+    lines = {one.number: format_html(quoted, one.id, one.number, one.text, base, one.link, one.origin.title, _behind(one)) for one in record.quotes}
+    lines |= {number: format_html('<li value="{}"><em>{}</em></li>', number, GONE) for number in record.gone}
     return format_html(
         "<section><h2>{}</h2>{}{}{}</section>\n",
         record.question,
-        format_html("<p>{}</p>", format_html_join(" ", "{}{}{}", claims)) if record.claims else "",
+        format_html_join("", "<p>{}</p>", ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims))),
         format_html("<p><em>{}</em></p>", record.note or record.error) if record.note or record.error else "",
-        format_html("<ol>{}</ol>", format_html_join("", '<li id="c{}" value="{}">“{}” — <a href="{}{}">{}</a>{}</li>', quotes)) if record.quotes else "",
+        format_html("<ol>{}</ol>", format_html_join("", "{}", ((lines[number],) for number in sorted(lines)))) if lines else "",
     )
+
+
+def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
+    parts = ((_label(one), one.text, "" if one.is_supported else " (unsupported)", _marks(one, anchors)) for one in claims)
+    return format_html_join(" ", "{}{}{}{}", parts)
+
+
+def _label(claim: Claim) -> SafeString:
+    return format_html("<strong>{}</strong> ", claim.label) if claim.label else SafeString()
 
 
 def _marks(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
@@ -151,8 +173,9 @@ def as_json(record: Record) -> dict[str, Any]:
         "question": record.question,
         "asked_as": record.asked_as,
         "state": record.state.value,
-        "claims": [{"text": one.text, "citations": list(one.citations), "is_supported": one.is_supported} for one in record.claims],
+        "claims": [one.as_json() for one in record.claims],
         "citations": [citation(one) for one in record.quotes],
+        "gone": list(record.gone),
         "nearest": [nearest(one) for one in record.nearest],
         "note": record.note,
         "error": record.error,

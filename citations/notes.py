@@ -107,6 +107,8 @@ def _told(shelf: Collection, answer: Answer) -> str:
     (record,) = records.read(Scope(readable=frozenset({shelf.pk})), [answer])
     if record.withheld:
         raise Conflict(f"The answer quotes sources that are not in “{shelf.name}”.", hint="Whoever reads the notes there may not be allowed to read them.")
+    if record.gone:
+        raise Conflict("The answer quotes sources that were deleted.", hint="Have it answered anew.")
     if not record.claims:
         raise Conflict("This answer says nothing that could be kept.")
     return exports.told(record)

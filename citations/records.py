@@ -25,9 +25,10 @@ ASK_AGAIN = "Ask again."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A question and its answer. ``withheld`` claims are left out: a source that they cite is gone, or lies outside the scope.
+    """A question and its answer. ``withheld`` claims are left out: a source that they cite lies outside the scope, or did when it was deleted.
 
-    ``nearest`` (of a refusal) and ``trace`` are what ``replies`` makes of them, without passages that cannot be seen.
+    ``gone`` are the numbers that claims cite of sources that were deleted: nobody can look there any more. ``nearest`` (of a refusal) and ``trace`` are what
+    ``replies`` makes of them, without passages that cannot be seen.
     """
 
     id: UUID
@@ -38,6 +39,7 @@ class Record:
     state: AnswerState
     claims: tuple[Claim, ...] = ()
     quotes: tuple[Quote, ...] = ()
+    gone: tuple[int, ...] = ()
     nearest: tuple[Mapping[str, Any], ...] = ()
     note: str = ""
     error: str = ""
@@ -86,11 +88,12 @@ def of(scope: Scope, conversation: Conversation, *, before: int | None = None) -
 
 
 def read(scope: Scope, answers: Iterable[Answer]) -> tuple[Record, ...]:
-    """Return answers as the scope may see them; three queries, however many there are."""
+    """Return answers as the scope may see them; four queries, however many there are."""
     rows = list(answers)
     quotes = _quotes(scope, rows)
+    stored = _numbers(rows)
     seen = _visible(scope, rows)
-    return tuple(_record(row, quotes[row.pk], seen) for row in rows)
+    return tuple(_record(row, _Evident(scope=scope, quotes=tuple(quotes[row.pk]), stored=frozenset(stored[row.pk]), seen=seen)) for row in rows)
 
 
 def state_of(answer: Answer) -> AnswerState:
@@ -128,17 +131,52 @@ def _quotes(scope: Scope, rows: Sequence[Answer]) -> "defaultdict[int, list[Quot
     return found
 
 
+def _numbers(rows: Sequence[Answer]) -> "defaultdict[int, set[int]]":
+    """Return the numbers of all quotations that there are, visible or not: what else is cited was deleted with its source."""
+    found: defaultdict[int, set[int]] = defaultdict(set)
+    for answer, number in Quotation.objects.filter(answer__in=[row.pk for row in rows]).values_list("answer", "number"):
+        found[answer].add(number)
+    return found
+
+
 def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
     """Return which of the sources that answers looked at may be seen."""
     named = {passage["source"] for row in rows for passage in (*row.nearest, *row.trace.get("evidence", ()))}
     return frozenset(map(str, Source.objects.visible(scope).filter(uuid__in=named).values_list("uuid", flat=True))) if named else frozenset()
 
 
-def _record(row: Answer, quotes: Sequence[Quote], seen: frozenset[str]) -> Record:
-    numbers = frozenset(quote.number for quote in quotes)
-    trace, is_whole = _trace(row.trace, numbers, seen)
-    claims = [Claim(text=one["text"], citations=tuple(one["citations"]), is_supported=one["is_supported"]) for one in row.claims]
-    shown = tuple(claim for claim in claims if numbers.issuperset(claim.citations) and (claim.citations or is_whole))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evident:
+    """What a scope may see of what an answer stands on: its ``quotes``, out of those ``stored`` by their numbers, and all sources that were looked at."""
+
+    scope: Scope
+    quotes: tuple[Quote, ...]
+    stored: frozenset[int]
+    seen: frozenset[str]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        return frozenset(quote.number for quote in self.quotes)
+
+    def shows(self, row: Answer, claim: Mapping[str, Any], *, is_whole: bool) -> bool:
+        """Say whether a claim may be seen: all that it cites is visible, or gone from collections that may be read. What cites nothing may be of any source."""
+        cited = frozenset(claim["citations"])
+        if not cited:
+            return is_whole
+        if not self.numbers.issuperset(cited & self.stored):
+            return False
+        return cited <= self.stored or self._reads(row, claim)
+
+    def _reads(self, row: Answer, claim: Mapping[str, Any]) -> bool:
+        asked = row.conversation.collection_id
+        collections = claim.get("collections", [asked] if asked else None)  # claims that were stored without them are of the collection that was asked
+        return collections is not None and self.scope.readable.issuperset(collections)
+
+
+def _record(row: Answer, evident: _Evident) -> Record:
+    trace, is_whole = _trace(row.trace, evident.numbers, evident.seen)
+    claims = [one for one in row.claims if evident.shows(row, one, is_whole=is_whole)]
+    shown = tuple(Claim(text=one["text"], label=one.get("label", ""), citations=tuple(one["citations"]), is_supported=one["is_supported"]) for one in claims)
     state = state_of(row)
     is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
     same = ("ordinal", "question", "asked_as", "note", "confidence", "model", "feedback", "milliseconds", "created_at")
@@ -147,12 +185,13 @@ def _record(row: Answer, quotes: Sequence[Quote], seen: frozenset[str]) -> Recor
         conversation=row.conversation.uuid,
         state=state,
         claims=shown,
-        quotes=tuple(quotes),
-        nearest=tuple(passage for passage in row.nearest if passage["source"] in seen),
+        quotes=evident.quotes,
+        gone=tuple(sorted({number for claim in shown for number in claim.citations} - evident.stored)),
+        nearest=tuple(passage for passage in row.nearest if passage["source"] in evident.seen),
         error=LOST if is_lost else row.error,
         hint=ASK_AGAIN if is_lost else row.hint,
         trace=trace,
-        withheld=len(claims) - len(shown),
+        withheld=len(row.claims) - len(shown),
         **{name: getattr(row, name) for name in same},
     )
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from citations.errors import AlreadyAnswering, AnswerNotFound
 from citations.models import Answer, AnswerState, Note, Quotation, Source
 from citations.records import ASK_AGAIN
-from citations.replies import Claimed, Event, Finished, Quote, Reply
+from citations.replies import Claim, Claimed, Event, Finished, Quote, Reply
 from transcripts.errors import KnowledgeBaseError
 from transcripts.plaintext import clean
 
@@ -67,7 +67,7 @@ class Run:
 
     def _store(self, reply: Reply, quotes: Sequence[Quote]) -> None:
         with transaction.atomic():
-            columns = _columns(reply)
+            columns = _columns(reply, _collections(reply.quotes))
             if not self._mine().update(**columns):
                 raise AnswerNotFound("This question was deleted, or is answered by somebody else.")
             if columns["claims"] != self.answer.claims:
@@ -93,10 +93,22 @@ class Run:
         return Answer.objects.filter(pk=self.answer.pk, state=AnswerState.RUNNING, is_taken=True, active_at=self.active_at)
 
 
-def _columns(reply: Reply) -> dict[str, Any]:
+def _collections(quotes: Sequence[Quote]) -> dict[int, int]:
+    """Return the collection of each quote's source, by the quote's number; one that is deleted just now has none."""
+    found = dict(Source.objects.filter(pk__in=[quote.source for quote in quotes]).values_list("pk", "collection_id"))
+    return {quote.number: found[quote.source] for quote in quotes if quote.source in found}
+
+
+def _claim(claim: Claim, collections: Mapping[int, int]) -> dict[str, Any]:
+    is_known = all(number in collections for number in claim.citations)
+    readable_in = sorted({collections[number] for number in claim.citations}) if is_known else None
+    return {**claim.as_json(), "collections": readable_in}
+
+
+def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
     columns = {
         "asked_as": reply.asked_as,
-        "claims": [{"text": one.text, "citations": list(one.citations), "is_supported": one.is_supported} for one in reply.claims],
+        "claims": [_claim(one, collections) for one in reply.claims],
         "nearest": [one.as_json() for one in reply.nearest],
         "note": reply.note,
         "model": reply.model[:200],

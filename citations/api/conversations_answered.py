@@ -16,6 +16,7 @@ from citations.replies import Reply
 class ClaimOut(Schema):
     """A sentence or two of an answer, and the numbers of the citations that it stands on."""
 
+    label: str = Field(description="In an overview, the heading or title that it tells of; empty where it is that of the claim before.")
     text: str
     citations: list[int]
     is_supported: bool
@@ -57,7 +58,7 @@ class NearestOut(Schema):
 
 
 class ReplyOut(Schema):
-    """An answer. ``withheld`` claims cite sources that are gone, or that you may not read any more."""
+    """An answer. ``withheld`` claims cite sources that you may not read any more."""
 
     id: UUID | None = Field(description="Null where it is not kept.")
     conversation: UUID | None
@@ -66,6 +67,7 @@ class ReplyOut(Schema):
     state: str = Field(description="running, answered, partial, refused or failed.")
     claims: list[ClaimOut]
     citations: list[QuotationOut]
+    gone: list[int] = Field(description="Numbers that claims cite of sources that were deleted: they are not among the citations.")
     nearest: list[NearestOut] = Field(description="Of a refusal: the passages that come nearest.")
     note: str
     error: str
@@ -170,8 +172,9 @@ def forgotten(reply: Reply) -> dict[str, Any]:
         "id": None,
         "conversation": None,
         "state": reply.outcome.value,
-        "claims": [{"text": one.text, "citations": one.citations, "is_supported": one.is_supported} for one in reply.claims],
+        "claims": [one.as_json() for one in reply.claims],
         "citations": [citation(one) for one in reply.quotes],
+        "gone": [],
         "nearest": [nearest(one.as_json()) for one in reply.nearest],
         "error": "",
         "hint": "",

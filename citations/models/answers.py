@@ -57,7 +57,10 @@ class Conversation(models.Model):
 
 
 class Answer(models.Model):
-    """A question and its answer. ``claims`` is [{"text", "citations": [numbers of quotations], "is_supported"}], in order."""
+    """A question and its answer. ``claims`` is [{"label", "text", "citations": [numbers of quotations], "is_supported", "collections": [keys]}], in order.
+
+    The collections are those of what a claim cites: whoever may read them may read the claim, also when a source of it is deleted; null: nobody may.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="answers")

@@ -15,10 +15,12 @@ CONFIDENCES: Final = ((0.75, "high"), (0.45, "middling"), (0.0, "low"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A claim and what it stands on; ``language`` of one that is quoted word for word."""
+    """A claim and what it stands on; ``gone`` are numbers of sources that were deleted; ``language`` of one that is quoted word for word."""
 
     text: str
+    label: str = ""
     quotes: tuple[Quote, ...] = ()
+    gone: tuple[int, ...] = ()
     is_supported: bool = True
     language: str = ""
 
@@ -38,11 +40,12 @@ def shown(records: Iterable[Record], *, notes: Mapping[UUID, Note]) -> list[Show
     return [_shown(record, notes.get(record.id)) for record in records]
 
 
-def said(claim: Claim, quotes: Mapping[int, Quote], *, is_quoted: bool = False) -> Said:
+def said(claim: Claim, quotes: Mapping[int, Quote], *, gone: Sequence[int] = (), is_quoted: bool = False) -> Said:
     """Return a claim with its quotes out of those that were told until now, by number; ``is_quoted`` says that answers are the sources' own sentences."""
     found = tuple(quotes[number] for number in claim.citations if number in quotes)
     language = found[0].origin.language if found and is_quoted else ""
-    return Said(text=claim.text, quotes=found, is_supported=claim.is_supported, language=language)
+    lost = tuple(number for number in claim.citations if number in gone)
+    return Said(text=claim.text, label=claim.label, quotes=found, gone=lost, is_supported=claim.is_supported, language=language)
 
 
 def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
@@ -52,7 +55,7 @@ def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
 
 def _shown(record: Record, note: Note | None) -> Shown:
     quotes = by_number(record.quotes)
-    claims = tuple(said(claim, quotes, is_quoted=not record.model) for claim in record.claims)
+    claims = tuple(said(claim, quotes, gone=record.gone, is_quoted=not record.model) for claim in record.claims)
     return Shown(answer=record, claims=claims, confidence=_named(record.confidence), note=note)
 
 

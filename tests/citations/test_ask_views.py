@@ -328,6 +328,19 @@ def test_a_conversation_is_given_as_a_file_or_as_a_page_to_print(page: Client, c
     assert page.get(path(conversation, "export/exe/")).status_code == 404
 
 
+def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as_gone(page: Client, conversation: Conversation, book: Source) -> None:
+    _, quotation = cited(conversation, book)
+    book.delete()
+    found = text_of(page.get(path(conversation)))
+    assert "cref-gone" in found
+    assert "was deleted with its source" in found
+    assert "Save as note" not in found
+    assert str(quotation.uuid) not in found
+    assert page.get(f"/citations/{quotation.uuid}/").status_code == 404
+    for form in ("md", "html", "json", "csl", "bib"):
+        assert page.get(path(conversation, f"export/{form}/")).status_code == 200
+
+
 # One citation
 
 

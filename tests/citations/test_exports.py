@@ -53,7 +53,7 @@ def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(sco
     assert page.css_first("script") is None
     assert [one.attributes["href"] for one in page.css("a")] == [f"https://kb.example/citations/{quoted().uuid}/"]
     assert [one.text() for one in page.css("h2")] == [EVIL, "Why?"]
-    assert "pages 1–2" in page.css_first("ol").text()
+    assert "pages 1–2" in page.css_first("li").text()
     assert "It shrinks. (unsupported)" in page.body.text()
     assert "I cannot find information about why" in page.body.text()
 
@@ -86,6 +86,25 @@ def test_bibliographies_have_each_source_once(scope: Scope, conversation: Conver
     (entry,) = parse_string(made.text, "bibtex").entries.values()
     assert entry.fields["urldate"]
     assert made.media_type.startswith("application/x-bibtex")
+
+
+def test_what_was_cited_keeps_its_number_when_others_are_gone(scope: Scope, conversation: Conversation, paper: Source, collection: Collection) -> None:
+    other = make_paper(collection, ["Heat flows."], data=b"Other.", title="Other")
+    answer = Answer.objects.get(ordinal=1)
+    Quotation.objects.create(answer=answer, number=2, source=other, quote="Heat flows.", span_start=0, span_end=11, digest="d", page=1)
+    Quotation.objects.create(answer=answer, number=3, source=paper, quote="Always.", span_start=15, span_end=22, digest="d", page=1)
+    claims = [{"text": f"Claim {number}.", "citations": [number], "is_supported": True} for number in (1, 2, 3)]
+    Answer.objects.filter(pk=answer.pk).update(claims=claims)
+    other.delete()
+    page = LexborHTMLParser(MarkdownIt().render(export(scope, conversation, Form.MARKDOWN).text))
+    lines = [one.text() for one in page.css("li")]
+    assert [line[:3] for line in lines] == ["[1]", "[2]", "[3]"]
+    assert "deleted" in lines[1]
+    assert "Claim 2. [2]" in page.body.text()
+    printed = LexborHTMLParser(export(scope, conversation, Form.HTML).text)
+    assert [one.attributes["value"] for one in printed.css("li")] == ["1", "2", "3"]
+    assert "deleted" in printed.css("li")[1].text()
+    assert json.loads(export(scope, conversation, Form.JSON).text)["answers"][0]["gone"] == [2]
 
 
 @pytest.mark.parametrize("form", Form)

@@ -42,7 +42,7 @@ def test_an_answer_is_kept_with_links_to_what_it_cites(scope: Scope, owner: User
         assert claim["text"].split()[0] in note.text
     for quotation in answer.quotations.all():
         assert f"[\\[{quotation.number}\\]](/citations/{quotation.uuid}/)" in note.text
-        assert f"{quotation.number}. “{quotation.quote}” — **Talk**, 0:" in note.text
+        assert f"- \\[{quotation.number}\\] “{quotation.quote}” — **Talk**, 0:" in note.text
     conversations.delete(answer.conversation)
     assert Note.objects.get().text == note.text
 
