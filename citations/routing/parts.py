@@ -17,7 +17,10 @@ _ANOTHER: Final = (
     rf"|{NAME}\s+(?:the|all|some|its|their|every|it|them|this|that)\b|{IS}\s+{_OF}\b|(?:can|should|do|does|did)\s+(?!not\b)\w+\s+\w)"
 )
 # “… and why it matters” asks about the same, in one breath.
-_SAME: Final = r"(?:why|how|what|when|where|who)\s+(?:(?:it|they|he|she|this|that|these|those)\b|(?:does|do|is|are)\s+(?:it|this|that|they|these)\s+(?:matter|important)\b)"
+_SAME: Final = (
+    r"(?:why|how|what|when|where|who)\s+"
+    r"(?:(?:it|they|he|she|this|that|these|those)\b|(?:does|do|is|are)\s+(?:it|this|that|they|these)\s+(?:matter|important)\b)"
+)
 _BORDERS: Final = re.compile(
     rf"""
     (?<=[?？！])\ ?                                            # one question after another
@@ -48,7 +51,7 @@ def split(question: str) -> list[str]:
     parts: list[str] = []
     about = About()
     for start, end in _places(text):
-        piece = _ITEM.sub("", " ".join(text[start:end].strip(" ;,").split()), count=1)
+        piece = _ITEM.sub("", " ".join(text[start:end].strip(" ;,/").split()), count=1)
         part = _by_itself(piece, about)
         about = subject(piece) if part == piece else about
         parts.append(part)

@@ -9,7 +9,8 @@ MAX_RULED: Final = 1_000  # characters of a part whose wording is looked at
 
 WHO: Final = (
     r"what|how|why|when|where|who|whom|whose|which"
-    r"|wie|warum|wieso|weshalb|wann|wo|wer|wen|wem|wessen|welche[rsmn]?|worin|wodurch|woran|womit|wozu|wofür|wovon|woher|wohin"  # German, which shares “was” with English
+    r"|wie|warum|wieso|weshalb|wann|wo|wer|wen|wem|wessen|welche[rsmn]?|worin|wodurch|woran|womit"
+    r"|wozu|wofür|wovon|woher|wohin"  # German, which shares “was” with English
     r"|quel(?:le)?s?|comment|pourquoi|quand|où|qui|qu['’]est-ce|combien"  # French
     r"|qué|cómo|por qué|cuándo|dónde|quién(?:es)?|cuál(?:es)?|cuánt[oa]s?"  # Spanish
 )
