@@ -3,7 +3,7 @@
 Whoever stops before leaves a row that counts as failed after a while.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from django.contrib.auth.models import User
@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from citations import answering, records
+from citations import answering, conversations, records
 from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFound, SourceNotFound
 from citations.filters import Filter
 from citations.models import Answer, AnswerState, Conversation, Source
@@ -30,21 +30,20 @@ MOST_AT_ONCE: Final = 8  # questions of one person that are being answered
 ANSWERED: Final = (AnswerState.ANSWERED, AnswerState.PARTIAL, AnswerState.REFUSED)
 
 
-def ask(scope: Scope, user: User | None, conversation: Conversation, question: str) -> Iterator[Event]:
-    """Store a question and answer it: raises at once what ``put`` raises, and while it is answered what ``respond`` raises."""
-    return respond(scope, user, put(scope, user, conversation, question))
+def put_first(scope: Scope, user: User | None, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> Answer:
+    """Begin a conversation with a question, which waits for ``respond``; where that is refused, none is begun.
+
+    Raises what ``conversations.begin`` and ``put`` raise.
+    """
+    with transaction.atomic():
+        return put(scope, user, conversations.begin(scope, user, collection=collection, sources=sources), question)
 
 
-def again(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
-    """Answer a question anew, in the place of the answer that there is: that stays if it comes to nothing. Raises as ``ask`` does."""
-    return respond(scope, user, put_again(scope, user, answer))
+def put(scope: Scope, user: User | None, conversation: Conversation, question: str, *, sources: Sequence[str] | None = None) -> Answer:
+    """Store a question, which waits for ``respond``; with ``sources``, the conversation is about these from now on (none: about all of its collection).
 
-
-def put(scope: Scope, user: User | None, conversation: Conversation, question: str) -> Answer:
-    """Store a question, which waits for ``respond``.
-
-    Raises ``EmptyQuery``, ``InvalidInput`` for more than ``MAX_QUESTION`` characters, ``AlreadyAnswering``, ``Throttled``, ``ConversationNotFound``, and
-    ``Conflict`` where the conversation has become too long.
+    Raises what ``conversations.restrict`` raises, ``EmptyQuery``, ``InvalidInput`` for more than ``MAX_QUESTION`` characters, ``AlreadyAnswering``,
+    ``Throttled``, ``ConversationNotFound``, and ``Conflict`` where the conversation has become too long.
     """
     text = _question(question)
     with transaction.atomic():
@@ -52,6 +51,8 @@ def put(scope: Scope, user: User | None, conversation: Conversation, question: s
         last = held.answers.aggregate(last=Max("ordinal"))["last"] or 0
         if last >= MAX_ANSWERS:
             raise Conflict(f"This conversation has {MAX_ANSWERS:,} questions already.", hint="Begin a new one.")
+        if sources is not None:
+            conversations.restrict(scope, held, sources)
         held.touch(title=held.title or text[:TITLE])
         return Answer.objects.create(conversation=held, ordinal=last + 1, question=text)
 

@@ -56,8 +56,7 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
     if not sent.keep:
         told = answering.ask(request.reach, sent.question, wanted=_asked(sent), user=request.caller.user)
         return _told(request, told, None, streams=wanted.stream)
-    answer = questions.put(request.reach, request.caller.user, _conversation(request, sent), sent.question)
-    return _respond(request, answer, streams=wanted.stream)
+    return _respond(request, _put(request, sent), streams=wanted.stream)
 
 
 @router.get("answers/{answer_id}", response=answers({200: RepliedOut}, 404), summary="See an answer, and how it was made")
@@ -149,13 +148,11 @@ def _changeable(request: Request, answer_id: Any) -> Answer:
     return records.find_answer(request.reach, request.caller.user, answer_id)
 
 
-def _conversation(request: Request, sent: AskIn) -> Conversation:
+def _put(request: Request, sent: AskIn) -> Answer:
+    user = request.caller.user
     if sent.conversation is None:
-        return conversations.begin(request.reach, request.caller.user, collection=sent.collection, sources=sent.sources)
-    found = _found(request, sent.conversation)
-    if sent.sources:
-        conversations.restrict(request.reach, found, sent.sources)
-    return found
+        return questions.put_first(request.reach, user, sent.question, collection=sent.collection, sources=sent.sources)
+    return questions.put(request.reach, user, _found(request, sent.conversation), sent.question, sources=sent.sources or None)
 
 
 def _asked(sent: AskIn) -> Filter:
@@ -183,8 +180,7 @@ def _written(request: Request, told: Iterator[Event], answer: Answer | None) -> 
             if isinstance(one, Progress):
                 yield _event("stage", {"stage": one.stage})
             elif isinstance(one, Claimed):
-                claim = {"text": one.claim.text, "citations": one.claim.citations, "is_supported": one.claim.is_supported}
-                yield _event("claim", {**claim, "quotes": [citation(quote) for quote in one.quotes]})
+                yield _event("claim", {**one.claim.as_json(), "quotes": [citation(quote) for quote in one.quotes]})
             else:
                 yield _event("answer", RepliedOut(**_whole(request, one, answer)).dict())
     except KnowledgeBaseError as error:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import transaction
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -36,7 +35,8 @@ def ask(request: PageRequest) -> HttpResponseBase:
         return render(request, "citations/ask.html", _page(request, None, shelf=form.shelf(), chosen=form.sources(), typed=form.typed()))
     form = AskForm(request.POST)
     try:
-        return _answer(request, _begun(request, form))
+        question = form.question()
+        return _answer(request, questions.put_first(request.reach, request.user, question, collection=form.shelf(), sources=form.sources()))
     except KnowledgeBaseError as error:
         return _refused(request, error, None, form)
 
@@ -51,8 +51,7 @@ def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpRespon
     form = AskForm(request.POST)
     try:
         question = form.question()
-        conversations.restrict(request.reach, conversation, form.sources())
-        return _answer(request, questions.put(request.reach, request.user, conversation, question))
+        return _answer(request, questions.put(request.reach, request.user, conversation, question, sources=form.sources()))
     except KnowledgeBaseError as error:
         return _refused(request, error, conversation, form)
 
@@ -79,14 +78,6 @@ def show_sources(request: PageRequest) -> HttpResponse:
 
 
 # Answering
-
-
-def _begun(request: PageRequest, form: AskForm) -> Answer:
-    """Begin a conversation with a question; without one none is begun."""
-    question = form.question()
-    with transaction.atomic():
-        conversation = conversations.begin(request.reach, request.user, collection=form.shelf(), sources=form.sources())
-        return questions.put(request.reach, request.user, conversation, question)
 
 
 def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from citations import conversations, exports, questions, records
 from citations.errors import ConversationNotFound
-from citations.models import Conversation
+from citations.models import Answer, Conversation
 from citations.passages import Locator, Origin
 from citations.replies import Claim, Claimed, Event, Finished, Outcome, Progress, Reply
 from kbsite.cli.findings import absolute, place
@@ -30,11 +30,11 @@ class Wishes:
 
 
 def ask(scope: Scope, question: str, wishes: Wishes) -> None:
-    """Answer and print. Raises what ``conversations.begin`` and ``questions.ask`` raise."""
-    conversation = _latest(scope, wishes) if wishes.follow_up else _begin(scope, wishes)
-    reply = _told(questions.ask(scope, None, conversation, question), is_quiet=wishes.as_json)
+    """Answer and print. Raises what ``questions`` raises."""
+    answer = _put_next(scope, question, wishes) if wishes.follow_up else _put_first(scope, question, wishes)
+    reply = _told(questions.respond(scope, None, answer), is_quiet=wishes.as_json)
     if wishes.as_json:
-        print_json(as_json(scope, conversation, reply, with_trace=wishes.with_trace))
+        print_json(as_json(scope, answer.conversation, reply, with_trace=wishes.with_trace))
         return
     _print_end(reply)
     if wishes.with_trace:
@@ -48,8 +48,12 @@ def as_json(scope: Scope, conversation: Conversation, reply: Reply, *, with_trac
     return {**found, "trace": reply.trace.as_json()} if with_trace else found
 
 
-def _begin(scope: Scope, wishes: Wishes) -> Conversation:
-    return conversations.begin(scope, None, collection=wishes.collection, sources=wishes.sources)
+def _put_first(scope: Scope, question: str, wishes: Wishes) -> Answer:
+    return questions.put_first(scope, None, question, collection=wishes.collection, sources=wishes.sources)
+
+
+def _put_next(scope: Scope, question: str, wishes: Wishes) -> Answer:
+    return questions.put(scope, None, _latest(scope, wishes), question)
 
 
 def _latest(scope: Scope, wishes: Wishes) -> Conversation:
@@ -83,7 +87,8 @@ def _shown(events: Iterable[Event]) -> Iterator[Event]:
 
 def _print_claim(claim: Claim) -> None:
     marks = "".join(f" [{number}]" for number in claim.citations)
-    text = Text(printable(claim.text)) + Text(marks, style="bold cyan")
+    label = Text(f"{printable(claim.label)}: " if claim.label else "", style="bold")
+    text = label + Text(printable(claim.text)) + Text(marks, style="bold cyan")
     out().print(text if claim.is_supported else text + Text(" (not supported by the sources)", style="yellow"), soft_wrap=not out().is_terminal)
 
 

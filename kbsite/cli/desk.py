@@ -61,8 +61,11 @@ class LibraryNotebook:
         """Answer the next question of the conversation; another choice of sources begins another conversation."""
         with _released():
             if self._conversation is None or set(self._conversation.sources) != {*sources}:
-                self._conversation = conversations.begin(self._scope(), None, collection=self._slug, sources=sources)
-            yield from questions.ask(self._scope(), None, self._conversation, question)
+                answer = questions.put_first(self._scope(), None, question, collection=self._slug, sources=sources)
+            else:
+                answer = questions.put(self._scope(), None, self._conversation, question)
+            self._conversation = answer.conversation
+            yield from questions.respond(self._scope(), None, answer)
 
     def begin_anew(self) -> None:
         """Let the next question begin another conversation."""

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
 from citations import conversations, exports, questions, records
-from citations.replies import Finished, Quote, Reply
+from citations.replies import Claim, Finished, Quote, Reply
 from kbsite.auth import Caller
 from kbsite.mcp.arguments import Arguments, Collection, Text
 from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
@@ -44,6 +44,7 @@ class GetCitation(Arguments):
 class ClaimAnswer(BaseModel):
     """A sentence or two of an answer, and the numbers of its citations."""
 
+    label: str | None = None
     text: str
     citations: list[int] = []
     is_supported: bool = True
@@ -96,14 +97,14 @@ class ReplyAnswer(BaseModel):
 
 
 def ask(by: Caller, asked: AskKnowledgeBase) -> CallToolResult:
-    """Answer a question, as the next of a conversation or the first of a new one. Raises what ``conversations.begin`` and ``questions.ask`` raise."""
+    """Answer a question, as the next of a conversation or the first of a new one. Raises what ``questions`` and ``conversations.find`` raise."""
     if asked.conversation_id:
-        conversation = conversations.find(by.scope, by.user, asked.conversation_id)
+        put = questions.put(by.scope, by.user, conversations.find(by.scope, by.user, asked.conversation_id), asked.text)
     else:
-        conversation = conversations.begin(by.scope, by.user, collection=asked.collection, sources=asked.source_ids)
-    for event in questions.ask(by.scope, by.user, conversation, asked.text):
+        put = questions.put_first(by.scope, by.user, asked.text, collection=asked.collection, sources=asked.source_ids)
+    for event in questions.respond(by.scope, by.user, put):
         if isinstance(event, Finished):
-            return answer(*reply_answer(event.reply, asked, conversation=conversation.uuid))
+            return answer(*reply_answer(event.reply, asked, conversation=put.conversation.uuid))
     raise KnowledgeBaseError("The answer has no end.", hint="Ask again.")
 
 
@@ -118,7 +119,7 @@ def reply_answer(reply: Reply, asked: Arguments, *, conversation: UUID) -> tuple
         conversation_id=str(conversation),
     )
     room = asked.budget - max(tokens(_head(data, reply.question)) + tokens(_CITE) + tokens(_FEWER), tokens(as_json(data)))
-    claims = [_shorter(ClaimAnswer(text=one.text, citations=list(one.citations), is_supported=one.is_supported), "text", room) for one in reply.claims]
+    claims = [_shorter(_claim(one), "text", room) for one in reply.claims]
     data.claims, room = _taken(claims, room, of=len(claims))
     shown = {number for claim in data.claims for number in claim.citations}
     cited = [_shorter(_citation(one), "quote", room) for one in reply.quotes if one.number in shown]
@@ -176,11 +177,15 @@ def _head(data: ReplyAnswer, question: str) -> str:
     return "\n".join(part for part in (data.note or "", sure, asked, f"conversationId={data.conversation_id}") if part)
 
 
+def _claim(one: Claim) -> ClaimAnswer:
+    return ClaimAnswer(label=one.label[:NAME] or None, text=one.text, citations=list(one.citations), is_supported=one.is_supported)
+
+
 def _line(_: int, row: BaseModel) -> str:
     match row:
         case ClaimAnswer():
             marks = "".join(f" [{number}]" for number in row.citations)
-            return f"{row.text}{marks}{'' if row.is_supported else ' (not supported by the sources)'}"
+            return f"{f'{row.label}: ' if row.label else ''}{row.text}{marks}{'' if row.is_supported else ' (not supported by the sources)'}"
         case CitationAnswer():
             return f"[{row.number}] “{row.quote}” – “{row.title}”, {row.place} ({row.link}) citationId={row.citation_id} sourceId={row.source_id}"
         case NearAnswer():

@@ -10,11 +10,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations import conversations, documents, ingestion, questions, records
+from citations import conversations, documents, ingestion, records
 from citations.errors import ModelServerError
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.replies import Event, Progress
 from citations.views import telling
+from tests.citations.test_conversations import ask
 from tests.makers import make_document, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership
@@ -169,7 +170,7 @@ def told(events: Iterator[Event]) -> list[str]:
 
 def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(scope: Scope, owner: User, talk: Source) -> None:
     conversation = conversations.begin(scope, owner)
-    heard = told(questions.ask(scope, owner, conversation, QUESTION))
+    heard = told(ask(scope, owner, conversation, QUESTION))
     kinds = [one.partition("\n")[0].removeprefix("event: ") for one in heard]
     assert kinds[0] == "begun"
     assert kinds[-1] == "answer"
@@ -361,7 +362,7 @@ def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, tal
     assert "data-clip" not in text_of(page.get(address, **HTMX))
     assert talk.video is not None
     type(talk.video).objects.filter(pk=talk.video.pk).update(youtube_id="abcdefghijk")
-    assert 'data-clip="abcdefghijk" data-start="0" data-end="5"' in text_of(page.get(address, **HTMX))
+    assert 'data-clip="abcdefghijk" data-start="0" data-end="10"' in text_of(page.get(address, **HTMX))
 
 
 def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(page: Client, conversation: Conversation, book: Source) -> None:

@@ -1,5 +1,6 @@
 """Conversations: what is asked is stored with what it quotes, one question at a time, and seen by its owner alone."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,7 @@ from django.utils import timezone
 from citations import answering, conversations, ingestion, notes, questions, records
 from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFound, ModelServerError, SourceNotFound
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
-from citations.replies import Claimed, Finished, Progress
+from citations.replies import Claimed, Event, Finished, Progress
 from tests.makers import make_user, make_video
 from transcripts.cues import Cue
 from transcripts.errors import Conflict, EmptyQuery, InvalidInput
@@ -45,8 +46,16 @@ def talk_in(collection: Collection, *, key: str = "talk", said: tuple[str, ...] 
     return source
 
 
+def ask(scope: Scope, user: User | None, conversation: Conversation, question: str) -> Iterator[Event]:
+    return questions.respond(scope, user, questions.put(scope, user, conversation, question))
+
+
+def again(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
+    return questions.respond(scope, user, questions.put_again(scope, user, answer))
+
+
 def asked(scope: Scope, user: User | None, conversation: Conversation, question: str = QUESTION) -> Answer:
-    *_, last = questions.ask(scope, user, conversation, question)
+    *_, last = ask(scope, user, conversation, question)
     assert isinstance(last, Finished)
     return Answer.objects.get(uuid=last.answer)
 
@@ -59,7 +68,7 @@ def age(answer: Answer) -> None:
 
 
 def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
-    events = list(questions.ask(scope, owner, conversation, QUESTION))
+    events = list(ask(scope, owner, conversation, QUESTION))
     assert isinstance(events[0], Progress)
     told = [quote for event in events if isinstance(event, Claimed) for quote in event.quotes]
     finished = events[-1]
@@ -79,11 +88,11 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: Us
 
 
 def test_a_question_is_there_before_it_is_answered(scope: Scope, owner: User, conversation: Conversation) -> None:
-    questions.ask(scope, owner, conversation, "  What is\nthe learning   rate? ")
+    ask(scope, owner, conversation, "  What is\nthe learning   rate? ")
     (record,) = records.of(scope, conversation)
     assert (record.question, record.is_running) == ("What is the learning rate?", True)
     with pytest.raises(AlreadyAnswering):
-        questions.ask(scope, owner, conversation, QUESTION)
+        ask(scope, owner, conversation, QUESTION)
     asked(scope, owner, conversations.begin(scope, owner))
 
 
@@ -107,11 +116,11 @@ def test_a_question_is_answered_by_one_process_alone(scope: Scope, owner: User, 
 
 
 def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(scope: Scope, owner: User, conversation: Conversation) -> None:
-    slow = questions.ask(scope, owner, conversation, QUESTION)
+    slow = ask(scope, owner, conversation, QUESTION)
     next(slow)
     age(Answer.objects.get())
     answer = Answer.objects.get()
-    *_, last = questions.again(scope, owner, answer)
+    *_, last = again(scope, owner, answer)
     with pytest.raises(AnswerNotFound):
         list(slow)
     (record,) = records.of(scope, conversation)
@@ -120,7 +129,7 @@ def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(sco
 
 
 def test_whoever_leaves_before_the_end_leaves_a_question_that_failed(scope: Scope, owner: User, conversation: Conversation) -> None:
-    events: Any = questions.ask(scope, owner, conversation, QUESTION)
+    events: Any = ask(scope, owner, conversation, QUESTION)
     next(events)
     events.close()
     (record,) = records.of(scope, conversation)
@@ -133,7 +142,7 @@ def test_what_fails_is_stored_and_raised(scope: Scope, owner: User, conversation
 
     monkeypatch.setattr(answering, "ask", fail)
     with pytest.raises(ModelServerError):
-        list(questions.ask(scope, owner, conversation, QUESTION))
+        list(ask(scope, owner, conversation, QUESTION))
     (record,) = records.of(scope, conversation)
     assert (record.state, record.error, record.hint) == (AnswerState.FAILED, "The server is on fire.", "Put it out.")
 
@@ -143,7 +152,7 @@ def test_what_fails_is_stored_and_raised(scope: Scope, owner: User, conversation
 )
 def test_what_is_no_question_is_refused_and_not_stored(scope: Scope, owner: User, conversation: Conversation, question: str, error: Any) -> None:
     with pytest.raises(error):
-        questions.ask(scope, owner, conversation, question)
+        ask(scope, owner, conversation, question)
     assert not Answer.objects.exists()
 
 
@@ -166,6 +175,16 @@ def test_what_went_before_is_told_in_order_and_without_what_failed(
     assert turn[1] == " ".join(claim["text"] for claim in first.claims)
 
 
+def test_a_question_that_is_refused_begins_no_conversation_and_chooses_no_sources(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
+    with pytest.raises(EmptyQuery):
+        questions.put_first(scope, owner, "?!")
+    assert Conversation.objects.get() == conversation
+    questions.put(scope, owner, conversation, QUESTION)
+    with pytest.raises(AlreadyAnswering):
+        questions.put(scope, owner, conversation, "And then?", sources=[str(talk.uuid)])
+    assert conversations.find(scope, owner, conversation.uuid).sources == []
+
+
 # Again
 
 
@@ -173,7 +192,7 @@ def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(sco
     answer = asked(scope, owner, conversation)
     questions.rate(answer, 1)
     before = set(Quotation.objects.values_list("uuid", flat=True))
-    list(questions.again(scope, owner, answer))
+    list(again(scope, owner, answer))
     (record,) = records.of(scope, conversation)
     assert (record.id, record.state, record.feedback) == (answer.uuid, AnswerState.ANSWERED, None)
     assert {quote.id for quote in record.quotes} == before
@@ -182,7 +201,7 @@ def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(sco
 def test_an_answer_stays_when_making_it_anew_comes_to_nothing(scope: Scope, owner: User, conversation: Conversation) -> None:
     answer = asked(scope, owner, conversation)
     (before,) = records.of(scope, conversation)
-    events: Any = questions.again(scope, owner, answer)
+    events: Any = again(scope, owner, answer)
     next(events)
     events.close()
     (after,) = records.of(scope, conversation)
@@ -223,11 +242,11 @@ def test_nobody_finds_the_conversation_of_another(scope: Scope, owner: User, con
         with pytest.raises(ConversationNotFound):
             conversations.find(scope, stranger, conversation.uuid)
         with pytest.raises(ConversationNotFound):
-            questions.ask(scope, stranger, conversation, QUESTION)
+            ask(scope, stranger, conversation, QUESTION)
         with pytest.raises(AnswerNotFound):
             records.find_answer(scope, stranger, answer.uuid)
         with pytest.raises(ConversationNotFound):
-            questions.again(scope, stranger, answer)
+            again(scope, stranger, answer)
     assert conversations.find(scope, owner, str(conversation.uuid)) == conversation
     for wrong in ("", "x", "\0", "\ud800", UUID(int=1)):
         with pytest.raises(ConversationNotFound):
@@ -303,7 +322,7 @@ def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(scope: 
     assert conversations.find(scope, owner, conversation.uuid).title == "On networks"
     with pytest.raises(InvalidInput):
         conversations.rename(conversation, " ")
-    events = questions.ask(scope, owner, conversation, QUESTION)
+    events = ask(scope, owner, conversation, QUESTION)
     next(events)
     conversations.delete(conversation)
     with pytest.raises(AnswerNotFound):

@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 
-from citations import conversations, notes, questions, records
+from citations import conversations, notes, records
 from citations.errors import NoteNotFound
 from citations.models import Answer, Note, Source
-from tests.citations.test_conversations import QUESTION, asked, talk_in
+from tests.citations.test_conversations import QUESTION, again, asked, talk_in
 from tests.makers import make_user
 from transcripts.errors import Conflict, Forbidden, InvalidInput
 from transcripts.models import Collection
@@ -60,7 +60,7 @@ def test_an_answer_that_is_kept_already_is_not_kept_twice(scope: Scope, owner: U
 def test_an_answer_that_was_made_anew_is_another_one_to_keep(scope: Scope, owner: User, answer: Answer) -> None:
     Answer.objects.filter(pk=answer.pk).update(claims=[{**answer.claims[0], "text": "Older words."}])
     before = notes.keep(scope, owner, records.find_answer(scope, owner, answer.uuid)).note
-    list(questions.again(scope, owner, answer))
+    list(again(scope, owner, answer))
     assert "Older words." in Note.objects.get().text
     made = records.find_answer(scope, owner, answer.uuid)
     assert notes.saved(scope, [answer.uuid]) == {}
@@ -71,7 +71,7 @@ def test_an_answer_that_was_made_anew_is_another_one_to_keep(scope: Scope, owner
 
 def test_an_answer_that_could_not_be_made_anew_is_still_kept(scope: Scope, owner: User, answer: Answer) -> None:
     kept = notes.keep(scope, owner, answer).note
-    events: Any = questions.again(scope, owner, answer)
+    events: Any = again(scope, owner, answer)
     next(events)
     events.close()
     assert notes.keep(scope, owner, records.find_answer(scope, owner, answer.uuid)).note == kept
