@@ -54,10 +54,12 @@ def ask(page: Page, question: str) -> Locator:
 
 
 def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(visit: Callable[..., Visit], textbook: str) -> None:
-    ada = visit("ada", viewport={"width": 1440, "height": 900})
+    ada = visit("ada", viewport={"width": 1280, "height": 900})
     page = ada.go("/")
     page.get_by_role("link", name="Ask", exact=True).click()
     check_accessibility(page)
+    tops = page.evaluate("[...document.querySelectorAll('.ask-side, .ask-main, .ask-details')].map(one => Math.round(one.getBoundingClientRect().top / 8))")
+    assert (len(tops), len(set(tops))) == (3, 1), "the three panels stand side by side on a usual laptop"
 
     # A fact: what the model made up is not shown, and how the answer was made says so.
     answer = ask(page, "What does BM25 rest on?")

@@ -72,6 +72,13 @@ def test_a_page_is_usable_at_360_pixels(visit: Callable[..., Visit], name: str) 
     assert cut_off == []
 
 
+def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(visit: Callable[..., Visit]) -> None:
+    page = go(visit, "sources").page
+    for width in (600, 720, 800, 960, 992, 993, 1024, 1280):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert (width, page.evaluate("document.documentElement.scrollWidth")) == (width, width)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_a_page_breaks_no_rule_and_asks_nobody_else(visit: Callable[..., Visit], name: str) -> None:
     found = go(visit, name)

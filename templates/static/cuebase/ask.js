@@ -3,7 +3,7 @@
   const find = (selector, from = document) => from.querySelector(selector);
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const narrow = matchMedia("(max-width: 60rem)");
+  const narrow = matchMedia("(max-width: 72rem)");
   const page = find("[data-ask]");
   if (!page) return;
 
@@ -14,7 +14,7 @@
   const told = find("[data-told]");
   const how = () => (calm.matches ? "instant" : "smooth");
 
-  // On a narrow screen what can be asked stands above the conversation, folded.
+  // Where there is no room for three panels, what can be asked stands above the conversation, folded.
 
   const fold = () => { for (const panel of all("[data-panel]")) panel.open = !narrow.matches; };
   fold();
