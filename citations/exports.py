@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, Final
 
 from django.utils import timezone
@@ -101,12 +102,12 @@ def _markdown(said: _Told) -> str:
 def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
     """Begin a paragraph with each claim that says what it tells of."""
     begins = [place for place, one in enumerate(claims) if one.label or place == 0]
-    return [claims[first:last] for first, last in zip(begins, [*begins[1:], len(claims)], strict=True)]
+    return [claims[first:last] for first, last in pairwise([*begins, len(claims)])]
 
 
 def _claim(claim: Claim, links: Mapping[int, str]) -> str:
     marks = " ".join(links[number] for number in claim.citations if number in links)
-    text = f"**{plain(claim.label)}** {plain(claim.text)}" if claim.label else plain(claim.text)
+    text = f"**{plain(claim.label)}:** {plain(claim.text)}" if claim.label else plain(claim.text)
     return f"{text} {marks}".rstrip() if claim.is_supported else f"{text} *(unsupported)*"
 
 
@@ -152,7 +153,7 @@ def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> Sa
 
 
 def _label(claim: Claim) -> SafeString:
-    return format_html("<strong>{}</strong> ", claim.label) if claim.label else SafeString()
+    return format_html("<strong>{}:</strong> ", claim.label) if claim.label else SafeString()
 
 
 def _marks(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:

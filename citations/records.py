@@ -81,10 +81,9 @@ def find_quotation(scope: Scope, reference: UUID | str) -> Quote:
     return quote_of(found)
 
 
-def of(scope: Scope, conversation: Conversation, *, before: int | None = None) -> tuple[Record, ...]:
-    """Return what was asked and answered in a conversation, in order; ``before`` an ordinal, where one is given."""
-    rows = Answer.objects.filter(conversation=conversation).select_related("conversation").order_by("ordinal")
-    return read(scope, rows if before is None else rows.filter(ordinal__lt=before))
+def of(scope: Scope, conversation: Conversation) -> tuple[Record, ...]:
+    """Return what was asked and answered in a conversation, in order."""
+    return read(scope, Answer.objects.filter(conversation=conversation).select_related("conversation").order_by("ordinal"))
 
 
 def read(scope: Scope, answers: Iterable[Answer]) -> tuple[Record, ...]:

@@ -101,6 +101,10 @@ class Claim:
     citations: tuple[int, ...] = ()
     is_supported: bool = True
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it to be stored, and as every door gives it."""
+        return {"label": self.label, "text": self.text, "citations": list(self.citations), "is_supported": self.is_supported}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:

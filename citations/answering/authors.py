@@ -63,9 +63,21 @@ def _extracted(run: Run, extract: Extract, *, sure: float | None) -> Iterator[Ev
         place = run.proof.look_up(Cited(quote=pick.text, passage=pick.evidence.number))
         if place and (number := run.proof.number(place)):
             told += 1
-            yield run.tell(Claim(text=" ".join(pick.text.split()), citations=(number,)), known=known)
+            yield run.tell(_claim(run, pick.text, number, is_overview=extract.part.breadth == Breadth.BROAD), known=known)
     if not told:
         run.missing.append(extract.part.text)
+
+
+def _claim(run: Run, text: str, number: int, *, is_overview: bool) -> Claim:
+    """Return an excerpt as a claim; in an overview it says once under which heading, or in which source, it and those behind it stand."""
+    label = _place(run, number) if is_overview else ""
+    before = _place(run, run.claims[-1].citations[0]) if label and run.claims else ""
+    return Claim(text=" ".join(text.split()), label="" if label == before else label, citations=(number,))
+
+
+def _place(run: Run, number: int) -> str:
+    quote = run.proof.quotes[number - 1]
+    return " ".join((quote.heading or quote.origin.title).split())
 
 
 # A language model

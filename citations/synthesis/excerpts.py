@@ -136,11 +136,17 @@ def _grown(one: Pick, near: Mapping[tuple[int, int], float], known: Sequence[Pic
         front = next((span for span in reversed(around) if span[1] <= first), None)
         if front and _is_beside(text, front[1], first) and last - front[0] <= TOLD and goes.with_(front, in_any_case=True):
             first = front[0]
+    told = last
     for span in (span for span in around if span[0] >= last):
-        if span[1] - first > TOLD or not _is_beside(text, last, span[0]) or not goes.with_(span, in_any_case=last - first <= BRIEF):
+        if span[1] - first > TOLD or not _is_beside(text, told, span[0]) or not goes.with_(span, in_any_case=told - first <= BRIEF):
             break
-        last = span[1]
+        told = span[1]
+        last = last if _asks(text[slice(*span)]) else told  # a question is told with its answer
     return replace(one, span=(offset + first, offset + last), text=text[first:last])
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip("\"'”’)» ").endswith(("?", "？"))
 
 
 def _own(one: Pick) -> tuple[int, str]:

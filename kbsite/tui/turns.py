@@ -116,7 +116,8 @@ def _ending_of(reply: Reply) -> Ending:
 
 
 def _claim(claim: Claim, places: list[Place], chosen: Place | None) -> Content:
-    text = Content(printable(claim.text))
+    label = Content.styled(f"{printable(claim.label)}: ", "bold") if claim.label else Content()
+    text = label + Content(printable(claim.text))
     if not claim.is_supported:
         text += Content.styled(" (not supported by the sources)", "$warning")
     for number in claim.citations:

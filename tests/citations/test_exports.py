@@ -30,7 +30,7 @@ def conversation(scope: Scope, owner: User, paper: Source) -> Conversation:
     """Two questions: one answered with a hostile claim, one refused."""
     made = conversations.begin(scope, owner, collection="lectures", title=f"On heat {EVIL}")
     claims = [
-        {"text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True},
+        {"label": "", "text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True},
         {"text": "It shrinks.", "citations": [], "is_supported": False},
     ]
     first = Answer.objects.create(conversation=made, ordinal=1, question=EVIL, claims=claims, state=AnswerState.ANSWERED)
@@ -70,7 +70,7 @@ def test_the_page_to_print_is_whole_and_runs_nothing(scope: Scope, conversation:
 def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
     whole = json.loads(export(scope, conversation, Form.JSON).text)
     answered, refused = whole["answers"]
-    assert answered["claims"][0] == {"text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True}
+    assert answered["claims"][0] == {"label": "", "text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True}
     (citation,) = answered["citations"]
     assert (citation["quote"], citation["page"], citation["place"], citation["title"]) == ("Entropy grows.", 1, "pages 1–2", f"Secret {EVIL}")
     assert (refused["state"], refused["claims"]) == ("refused", [])
@@ -86,6 +86,18 @@ def test_bibliographies_have_each_source_once(scope: Scope, conversation: Conver
     (entry,) = parse_string(made.text, "bibtex").entries.values()
     assert entry.fields["urldate"]
     assert made.media_type.startswith("application/x-bibtex")
+
+
+def test_an_overview_has_a_paragraph_for_each_heading(scope: Scope, conversation: Conversation) -> None:
+    labels = ["Heat *", "", "Cold <b>"]
+    claims = [{"label": label, "text": f"It is {label}.", "citations": [1], "is_supported": True} for label in labels]
+    Answer.objects.filter(ordinal=1).update(claims=claims)
+    told = ["Heat *: It is Heat *. [1] It is . [1]", "Cold <b>: It is Cold <b>. [1]"]
+    markdown = LexborHTMLParser(MarkdownIt().render(export(scope, conversation, Form.MARKDOWN).text))
+    printed = LexborHTMLParser(export(scope, conversation, Form.HTML).text)
+    for page in (markdown, printed):
+        assert [one.text() for one in page.css("strong")][:2] == ["Heat *:", "Cold <b>:"]
+        assert [" ".join(one.text().replace("[", " [").split()) for one in page.css("p")][1:3] == told
 
 
 def test_what_was_cited_keeps_its_number_when_others_are_gone(scope: Scope, conversation: Conversation, paper: Source, collection: Collection) -> None:

@@ -8,6 +8,7 @@ from citations import answering, ingestion
 from citations.models import Source
 from citations.replies import Claimed, Finished, Outcome, Progress, Reply
 from tests.makers import make_video
+from transcripts.cues import Cue
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
@@ -40,6 +41,19 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
     assert quote.locator.start is not None
     assert quote.locator.end is not None
     assert quote.link.startswith("/videos/")
+
+
+def test_an_overview_says_where_each_of_its_claims_stands_once(collection: Collection, scope: Scope) -> None:
+    for name, said in (("whales", "Whales live in the sea, breathe air and sing"), ("bridges", "Steel bridges carry roads over rivers")):
+        cues = [Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=f"{said}, which is point {n}.") for n in range(9)]
+        make_video(collection, key=name, title=f"On {name}", cues=cues)
+    ingestion.adopt()
+    for source in Source.objects.all():
+        ingestion.ingest(source.pk)
+    reply = answer(scope, "What is this library about?")
+    assert sorted(claim.label for claim in reply.claims if claim.label) == ["On bridges", "On whales"]
+    assert all(reply.quotes[claim.citations[0] - 1].text in claim.text for claim in reply.claims)
+    assert all(claim.label == "" for claim in answer(scope, "Where is number 2 of the whales?").claims)
 
 
 def test_stages_are_told_in_their_order_and_claims_before_the_end(lecture: Source, scope: Scope) -> None:
