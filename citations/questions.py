@@ -117,15 +117,15 @@ def _held(scope: Scope, user: User | None, conversation: Conversation) -> Conver
 
 
 def _events(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
-    conversation = answer.conversation
-    turns = [one for one in records.of(scope, conversation, before=answer.ordinal) if one.state in ANSWERED][-TURNS:]
-    return answering.ask(
-        scope,
-        answer.question,
-        history=[(one.asked_as or one.question, one.text) for one in turns],
-        wanted=_wanted(scope, conversation),
-        user=user,
-    )
+    wanted = _wanted(scope, answer.conversation)
+    return answering.ask(scope, answer.question, history=_history(scope, answer), wanted=wanted, user=user)
+
+
+def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
+    """Return the last questions before this one that were answered, each with what was said, in order."""
+    before = Answer.objects.filter(conversation=answer.conversation_id, ordinal__lt=answer.ordinal, state__in=ANSWERED)
+    turns = records.read(scope, before.select_related("conversation").order_by("-ordinal")[:TURNS])
+    return [(one.asked_as or one.question, one.text) for one in reversed(turns)]
 
 
 def _wanted(scope: Scope, conversation: Conversation) -> Filter:

@@ -1,6 +1,6 @@
 """Conversations: what is asked is stored with what it quotes, one question at a time, and seen by its owner alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -183,6 +183,53 @@ def test_a_question_that_is_refused_begins_no_conversation_and_chooses_no_source
     with pytest.raises(AlreadyAnswering):
         questions.put(scope, owner, conversation, "And then?", sources=[str(talk.uuid)])
     assert conversations.find(scope, owner, conversation.uuid).sources == []
+
+
+@pytest.mark.parametrize("lost", ["owner", "collection"])
+def test_whoever_or_whatever_is_deleted_in_the_middle_of_an_answer_ends_it(scope: Scope, owner: User, talk: Source, collection: Collection, lost: str) -> None:
+    events = ask(scope, owner, conversations.begin(scope, owner, collection=collection.slug), QUESTION)
+    next(events)
+    (owner if lost == "owner" else collection).delete()
+    with pytest.raises(AnswerNotFound):
+        list(events)
+    assert not Answer.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)  # the database refuses a quote of what is gone when it commits
+def test_a_source_that_is_deleted_in_the_middle_of_an_answer_is_marked_as_gone(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
+    events = ask(scope, owner, conversation, QUESTION)
+    for event in events:
+        if isinstance(event, Claimed):
+            talk.delete()
+            break
+    list(events)
+    (record,) = records.of(scope, conversation)
+    assert (record.state, record.quotes) == (AnswerState.ANSWERED, ())
+    assert record.withheld + len(record.gone) > 0
+
+
+def test_a_long_conversation_costs_a_question_no_more_than_a_short_one(
+    scope: Scope, owner: User, conversation: Conversation, talk: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [Answer(conversation=conversation, ordinal=n, question=f"Question {n}?", note=f"Note {n}.", state=AnswerState.REFUSED) for n in range(1, 40)]
+    Answer.objects.bulk_create(rows)
+    heard: list[Any] = []
+    real = records.read
+
+    def read(scope: Scope, answers: Iterable[Answer]) -> tuple[records.Record, ...]:
+        rows = list(answers)
+        heard.append(len(rows))
+        return real(scope, rows)
+
+    def listen(*_: Any, **options: Any) -> Iterator[Event]:
+        heard.append(options["history"])
+        return iter(())
+
+    monkeypatch.setattr(records, "read", read)
+    monkeypatch.setattr(answering, "ask", listen)
+    with pytest.raises(RuntimeError):
+        asked(scope, owner, conversation)
+    assert heard == [questions.TURNS, [(f"Question {n}?", f"Note {n}.") for n in range(40 - questions.TURNS, 40)]]
 
 
 # Again
