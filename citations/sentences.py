@@ -43,6 +43,11 @@ def ends_with_stop(sentence: str) -> bool:
     return sentence.rstrip(_CLOSERS + " \n\r\t").endswith((".", "!", "?", "…", ":", "。", "！", "？", "।"))
 
 
+def asks(sentence: str) -> bool:
+    """Say whether a sentence ends with a question mark, whatever closes behind it."""
+    return sentence.rstrip(_CLOSERS + " \n\r\t").endswith(("?", "？", "؟"))
+
+
 def is_listing(sentence: str) -> bool:
     """Say whether something printed is a piece of a table of contents, or of another table: many numbers, and no stop at its end."""
     words = sentence.split()

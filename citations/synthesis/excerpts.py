@@ -1,12 +1,12 @@
 """Excerpts of passages: their sentences, and as many around one as make it understood. Pure."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from citations.replies import Evidence
-from citations.sentences import Span, ends_with_stop, is_listing, split
+from citations.sentences import Span, asks, ends_with_stop, is_listing, split
 from citations.synthesis.wording import stems
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
@@ -14,9 +14,7 @@ Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 
 FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
 LONGEST: Final = 600  # characters of one
-TOLD: Final = 320  # characters of an excerpt of several sentences
-GOES_WITH: Final = 0.3  # of a sentence's nearness to the question, which one that is told with it has to have
-BRIEF: Final = 100  # characters; what is no longer says too little, whatever follows on it goes with it
+TOLD: Final = 400  # characters of an excerpt of several sentences
 PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop: it is punctuated, and what has none is no sentence
 ALIKE: Final = 0.6  # share of words in common from which on a sentence says nothing new
 
@@ -56,16 +54,15 @@ def leans(text: str) -> bool:
     return _LEANS.match(text) is not None
 
 
-def grown(picks: Sequence[Pick], *, rated: Sequence[Pick] = (), before: Sequence[Pick] = (), read: Read | None = None) -> list[Pick]:
+def grown(picks: Sequence[Pick], *, before: Sequence[Pick] = (), read: Read | None = None) -> list[Pick]:
     """Tell with each pick the sentence that it leans on, and what follows on it: an answer stands behind the question's words as often as among them.
 
-    What was rated as far from the question does not go with a pick; nothing that ``before`` has is told again.
+    Nothing that ``before`` has is told again.
     """
-    near = {(one.evidence.source, one.span[1]): one.meaning for one in rated if one.meaning is not None}
     told: list[Pick] = []
     for one in picks:
         if not any(overlap(one, other) for other in told):
-            told.append(_grown(one, near, [*before, *told], read))
+            told.append(_grown(one, [*before, *told], read))
     return told
 
 
@@ -125,28 +122,27 @@ def _trimmed(text: str, span: Span) -> Span:
 # What stands around them
 
 
-def _grown(one: Pick, near: Mapping[tuple[int, int], float], known: Sequence[Pick], read: Read | None) -> Pick:
+def _grown(one: Pick, known: Sequence[Pick], read: Read | None) -> Pick:
     offset, text = read(one.evidence) if read else _own(one)
     first, last = one.span[0] - offset, one.span[1] - offset
     if text[first:last] != one.text:
         return one  # the source was changed a moment ago
+
+    def is_new(span: Span) -> bool:
+        return not any(overlap(replace(one, span=(offset + span[0], offset + span[1])), other) for other in known)
+
     around = list(_whole(text))
-    goes = _Going(one, near, known, offset)
     if leans(one.text):
         front = next((span for span in reversed(around) if span[1] <= first), None)
-        if front and _is_beside(text, front[1], first) and last - front[0] <= TOLD and goes.with_(front, in_any_case=True):
+        if front and _is_beside(text, front[1], first) and last - front[0] <= TOLD and is_new(front):
             first = front[0]
     told = last
     for span in (span for span in around if span[0] >= last):
-        if span[1] - first > TOLD or not _is_beside(text, told, span[0]) or not goes.with_(span, in_any_case=told - first <= BRIEF):
+        if span[1] - first > TOLD or not _is_beside(text, told, span[0]) or not is_new(span):
             break
         told = span[1]
-        last = last if _asks(text[slice(*span)]) else told  # a question is told with its answer
+        last = last if asks(text[slice(*span)]) else told  # a question is told with its answer
     return replace(one, span=(offset + first, offset + last), text=text[first:last])
-
-
-def _asks(text: str) -> bool:
-    return text.rstrip("\"'”’)» ").endswith(("?", "？"))
 
 
 def _own(one: Pick) -> tuple[int, str]:
@@ -162,20 +158,3 @@ def _own(one: Pick) -> tuple[int, str]:
 def _is_beside(text: str, last: int, first: int) -> bool:
     """Say whether there is nothing between two sentences, not even the end of a paragraph."""
     return text[last:first].isspace() and text.count("\n", last, first) < 2 or last == first
-
-
-@dataclass(frozen=True, slots=True)
-class _Going:
-    """Which sentences go with a pick."""
-
-    pick: Pick
-    near: Mapping[tuple[int, int], float]
-    known: Sequence[Pick]
-    offset: int
-
-    def with_(self, span: Span, *, in_any_case: bool) -> bool:
-        place = self.offset + span[0], self.offset + span[1]
-        if any(overlap(replace(self.pick, span=place), other) for other in self.known):
-            return False
-        nearness = self.near.get((self.pick.evidence.source, place[1]))
-        return in_any_case or nearness is None or self.pick.meaning is None or nearness >= GOES_WITH * self.pick.meaning

@@ -34,7 +34,7 @@ def extract(parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate |
         known = rated(part.about or part.text, sentences(number, passages), rate)
         before = [pick for one in made for pick in one.picks]
         choose = overview if part.breadth == Breadth.BROAD else _chosen
-        picks = grown(choose(part, known, before), rated=known, before=before, read=read)
+        picks = grown(choose(part, known, before), before=before, read=read)
         made.append(Extract(part=part, picks=tuple(picks), signs=signs(part.about or part.text, known)))
     return made
 

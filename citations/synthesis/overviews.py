@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from citations.replies import Part
-from citations.sentences import ends_with_stop
+from citations.sentences import asks, ends_with_stop
 from citations.synthesis.excerpts import PUNCTUATED, Pick, leans, repeats
 
 MOST: Final = 6  # sentences of an overview
@@ -36,7 +36,7 @@ def _proper(known: Sequence[Pick]) -> list[Pick]:
 
     def is_proper(one: Pick) -> bool:
         has_stops = stops[one.evidence.source] >= PUNCTUATED * total[one.evidence.source]
-        return len(one.text) >= SHORT and not one.text.endswith(("?", "？", ":")) and (ends_with_stop(one.text) or not has_stops)
+        return len(one.text) >= SHORT and not one.text.endswith(":") and not asks(one.text) and (ends_with_stop(one.text) or not has_stops)
 
     return [one for one in known if is_proper(one)] or list(known)
 

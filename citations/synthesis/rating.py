@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final, TypeAlias
 
+from citations.sentences import asks
 from citations.synthesis.excerpts import Pick
 from citations.synthesis.wording import covered, stems
 
@@ -83,4 +84,4 @@ def _rarity(said: Sequence[set[str]], wanted: set[str]) -> dict[str, float]:
 def _score(one: Pick, words: float, meaning: float | None) -> float:
     by_meaning = words if meaning is None else max(0.0, meaning)
     score = PASSAGE * one.evidence.score + WORDS * words + MEANING * by_meaning
-    return score * (ASKING if one.text.rstrip("\"'”’)» ").endswith(("?", "？")) else 1.0)
+    return score * (ASKING if asks(one.text) else 1.0)
