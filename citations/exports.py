@@ -121,7 +121,7 @@ _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>
 body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }}
 h2 {{ font-size: 1.1rem; margin-top: 2rem; break-after: avoid; }} ol {{ font-size: .875rem; }} li {{ break-inside: avoid; }} sup {{ line-height: 0; }}
-</style></head><body><h1>{title}</h1><p>{about}</p>
+</style></head><body><h1 dir="auto">{title}</h1><p>{about}</p>
 {answers}</body></html>
 """
 
@@ -135,14 +135,14 @@ def _section(record: Record) -> SafeString:
     base = public_url()
     anchors = {one.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', one.id, one.number) for one in record.quotes}
     anchors |= {number: format_html("<sup>[{}]</sup>", number) for number in record.gone}
-    quoted = '<li id="c{}" value="{}">“{}” — <a href="{}{}">{}</a>{}</li>'
+    quoted = '<li id="c{}" value="{}" dir="auto">“{}” — <a href="{}{}">{}</a>{}</li>'
     lines = {one.number: format_html(quoted, one.id, one.number, one.text, base, one.link, one.origin.title, _behind(one)) for one in record.quotes}
     lines |= {number: format_html('<li value="{}"><em>{}</em></li>', number, GONE) for number in record.gone}
     return format_html(
-        "<section><h2>{}</h2>{}{}{}</section>\n",
+        '<section><h2 dir="auto">{}</h2>{}{}{}</section>\n',
         record.question,
-        format_html_join("", "<p>{}</p>", ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims))),
-        format_html("<p><em>{}</em></p>", record.note or record.error) if record.note or record.error else "",
+        format_html_join("", '<p dir="auto">{}</p>', ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims))),
+        format_html('<p dir="auto"><em>{}</em></p>', record.note or record.error) if record.note or record.error else "",
         format_html("<ol>{}</ol>", format_html_join("", "{}", ((lines[number],) for number in sorted(lines)))) if lines else "",
     )
 

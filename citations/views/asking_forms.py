@@ -4,12 +4,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from django import forms
+from django.http import QueryDict
 
 from transcripts.errors import InvalidInput
 from transcripts.library import MAX_QUERY
 from transcripts.plaintext import clean, is_uuid
 
 MOST_SHOWN: Final = 1_000  # sources that can be chosen from
+MAX_WORDS: Final = 200  # characters by which a list of conversations or notes is narrowed
 
 
 class AskForm(forms.Form):
@@ -66,6 +68,11 @@ class NoteForm(forms.Form):
         """Return the slug of the collection that it is kept in; empty where none was named."""
         self.is_valid()
         return str(self.cleaned_data.get("collection") or "")
+
+
+def words_of(data: QueryDict) -> str:
+    """Return the words that a list is narrowed by, whatever was sent."""
+    return clean(data.get("q", ""), MAX_WORDS).strip()
 
 
 def rating(text: str) -> int | None:

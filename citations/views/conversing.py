@@ -14,7 +14,7 @@ from citations import conversations, exports, notes, questions, records
 from citations.errors import ConversationNotFound
 from citations.models import Answer
 from citations.records import Record
-from citations.views.asking_forms import AskForm, rating
+from citations.views.asking_forms import AskForm, rating, words_of
 from citations.views.lecture_forms import number_of
 from citations.views.noting import address_of
 from transcripts.views.requests import PageRequest, done, fragment
@@ -25,10 +25,11 @@ PRINTED: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'
 
 @require_safe
 def show_conversations(request: PageRequest) -> HttpResponse:
-    """List the caller's conversations, the latest first."""
+    """List the caller's conversations, the latest first, or those in whose titles some words occur."""
     offset = number_of(request.GET.get("offset", "")) or 0
-    page = conversations.list_conversations(request.reach, request.user, offset=offset, limit=PAGE)
-    return render(request, "citations/conversations.html", {"page": page, "offset": offset})
+    words = words_of(request.GET)
+    page = conversations.list_conversations(request.reach, request.user, words=words, offset=offset, limit=PAGE)
+    return render(request, "citations/conversations.html", {"page": page, "offset": offset, "words": words})
 
 
 @require_POST

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from citations import notes
 from citations.errors import KnowledgeBaseError
 from citations.models import Note
-from citations.views.asking_forms import NoteForm
+from citations.views.asking_forms import NoteForm, words_of
 from citations.views.lecture_forms import number_of
 from transcripts import library
 from transcripts.errors import Forbidden, NotFound
@@ -23,7 +23,7 @@ PAGE: Final = 30  # notes on a page
 
 @require_safe
 def show_notes(request: PageRequest) -> HttpResponse:
-    """List the notes of a collection, or of all that the caller may read, the latest first."""
+    """List the notes of a collection, or of all that the caller may read, the latest first; or those in which some words occur."""
     return render(request, "citations/notes.html", _page(request, request.GET.get("collection", "")))
 
 
@@ -55,12 +55,14 @@ def change(request: PageRequest, note_id: UUID) -> HttpResponse:
     return redirect(address_of(note))
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
-    """Delete a note."""
+    """Ask, then delete a note."""
     note = _changeable(request, note_id)
+    if request.method != "POST":
+        return render(request, "citations/delete_note.html", {"note": note})
     notes.delete(note)
-    return done(request, f"The note “{note.title}” was deleted.", "notes")
+    return done(request, f"The note “{note.title}” was deleted.", f"{reverse('notes')}?collection={note.collection.slug}")
 
 
 def address_of(note: Note) -> str:
@@ -76,11 +78,13 @@ def _changeable(request: PageRequest, note_id: UUID) -> Note:
 def _page(request: PageRequest, slug: str) -> dict[str, Any]:
     shelf = library.find_collection(request.reach, slug) if slug else None
     offset = number_of(request.GET.get("offset", "")) or 0
-    page = notes.list_notes(request.reach, collection=slug, offset=offset, limit=PAGE)
+    words = words_of(request.GET)
+    page = notes.list_notes(request.reach, collection=slug, words=words, offset=offset, limit=PAGE)
     writable = request.reach.writable
     return {
         "page": page,
         "offset": offset,
+        "words": words,
         "shelf": shelf,
         "shelves": library.collections(request.reach),
         "writable": writable,

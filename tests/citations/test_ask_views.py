@@ -14,7 +14,7 @@ from citations import conversations, documents, ingestion, records
 from citations.errors import ModelServerError
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.replies import Event, Progress
-from citations.views import telling
+from citations.views import conversing, telling
 from tests.citations.test_conversations import ask
 from tests.makers import make_document, make_video
 from transcripts.cues import Cue
@@ -340,6 +340,19 @@ def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as
     assert page.get(f"/citations/{quotation.uuid}/").status_code == 404
     for form in ("md", "html", "json", "csl", "bib"):
         assert page.get(path(conversation, f"export/{form}/")).status_code == 200
+
+
+def test_conversations_are_found_by_words_of_their_titles(page: Client, scope: Scope, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversing, "PAGE", 2)
+    for n in range(5):
+        conversations.begin(scope, owner, title=f"Bread & butter {n}")
+    conversations.begin(scope, owner, title="Networks")
+    first = text_of(page.get("/ask/conversations/?q=bread+%26"))
+    assert [n for n in range(5) if f"Bread &amp; butter {n}" in first] == [3, 4]
+    assert "Networks" not in first
+    assert 'href="?q=bread+%26&amp;offset=2"' in first
+    assert "Bread &amp; butter 0" in text_of(page.get("/ask/conversations/?q=bread+%26&offset=4"))
+    assert "No conversation has these words" in text_of(page.get("/ask/conversations/?q=%22%3E"))
 
 
 # One citation

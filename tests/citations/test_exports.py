@@ -65,6 +65,7 @@ def test_the_page_to_print_is_whole_and_runs_nothing(scope: Scope, conversation:
     assert page.css_first(f'sup a[href="#c{quoted().uuid}"]').text() == "[1]"
     assert page.css_first(f'li[id="c{quoted().uuid}"] a').attributes["href"].endswith(f"/citations/{quoted().uuid}/")
     assert [one.text() for one in page.css("h2")] == [EVIL, "Why?"]
+    assert {one.attributes.get("dir") for one in page.css("h1, h2, section p, li")} == {"auto"}, "Hebrew and Arabic are read from the right"
 
 
 def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:

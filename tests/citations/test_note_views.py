@@ -10,6 +10,7 @@ from django.test import Client
 from citations import conversations, notes
 from citations.models import Answer, Note, Quotation, Source
 from citations.templatetags.citations import written
+from citations.views import noting
 from tests.makers import make_paper
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -48,7 +49,10 @@ def test_notes_are_written_changed_and_deleted(page: Client, collection: Collect
     page.post(f"/notes/{note.uuid}/", {"title": "Week 4", "text": "Less"})
     note.refresh_from_db()
     assert (note.title, note.text) == ("Week 4", "Less")
-    assert page.post(f"/notes/{note.uuid}/delete/")["Location"] == "/notes/"
+    asked = text_of(page.get(f"/notes/{note.uuid}/delete/"))
+    assert "Delete “Week 4”?" in asked
+    assert Note.objects.exists()
+    assert page.post(f"/notes/{note.uuid}/delete/")["Location"] == f"/notes/?collection={collection.slug}"
     assert not Note.objects.exists()
 
 
@@ -59,6 +63,22 @@ def test_a_note_that_cannot_be_kept_stays_in_its_form(page: Client, note: Note, 
         assert response.status_code == 422
         assert "notice-error" in text_of(response)
     assert Note.objects.get().title == "Week 3"
+
+
+def test_notes_are_found_by_their_words_from_page_to_page(page: Client, scope: Scope, owner: User, note: Note, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noting, "PAGE", 1)
+    notes.pin(scope, owner, title="Bread", text="It rises & <b>falls</b>.")
+    notes.pin(scope, owner, title="More bread")
+    found = text_of(page.get(f"/notes/?q=bread&collection={note.collection.slug}"))
+    assert "More bread" in found
+    assert "Week 3" not in found
+    assert f"?q=bread&amp;collection={note.collection.slug}&amp;offset=1" in found
+    assert 'value="bread"' in found
+    older = text_of(page.get(f"/notes/?collection={note.collection.slug}&q=bread&offset=1"))
+    assert "It rises" in older
+    nothing = text_of(page.get("/notes/", {"q": '"><script>', "collection": note.collection.slug}))
+    assert "No note has these words" in nothing
+    assert '"><script>' not in nothing
 
 
 def test_whoever_reads_the_collection_sees_its_notes_and_only_editors_change_them(viewer: Client, client: Client, note: Note) -> None:
