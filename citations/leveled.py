@@ -193,7 +193,7 @@ def _vector(question: str, space: EmbeddingSpace) -> Vector | None:
 def _merged(asked: _Asked, own: Iterable[Evidence], nodes: Sequence[Summary], scores: Mapping[int, float]) -> list[Evidence]:
     """Put chunks and nodes in one order. For an overview sections and documents come first; for a fact groups stand among the chunks."""
     level = (Level.SECTION, Level.DOCUMENT) if asked.is_broad else (Level.GROUP,)
-    fitting = sorted(((one, scores.get(one.node, 0.0)) for one in nodes if one.level in level), key=lambda pair: (-pair[1], pair[0].node))
+    fitting = sorted(((one, scores.get(one.node, 0.0)) for one in nodes if one.level in level), key=lambda pair: (-pair[1], *summaries.place(pair[0])))
     chosen = _told([(one, score if asked.is_broad else GROUPED * score) for one, score in fitting[: 2 * asked.limit] if score > 0])
     rest = sorted(own, key=lambda one: -one.score)
     if not asked.is_broad:

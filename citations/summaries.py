@@ -39,6 +39,11 @@ class Wanted(NamedTuple):
     above: Collection[tuple[int, int]] | None = None  # only above one of these chunks: (source, ordinal)
 
 
+def place(one: Summary) -> tuple[int, int, int]:
+    """Return what orders nodes that are worth the same, whenever they were made: the wider first, then as they stand in their sources."""
+    return -one.level, one.told.source, one.first
+
+
 def near(wanted: Wanted, vector: NDArray[Any], *, space: EmbeddingSpace, limit: int) -> list[Summary]:
     """Find, of each level, the ``limit`` nodes that are nearest to a vector of length 1, nearest first. All are looked at: they are few beside the chunks."""
     if wanted.reach.is_empty or limit <= 0:

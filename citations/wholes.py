@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from citations.filters import Reach
 from citations.models import Level
 from citations.providers.stopwords import stop_words
-from citations.summaries import Summary, Wanted, largest, typical
+from citations.summaries import Summary, Wanted, largest, place, typical
 from transcripts.scope import Scope
 from transcripts.words import tokenize
 
@@ -47,4 +47,4 @@ def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
 def _scored(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:
     """Order nodes by how much of their source they tell of, the whole first: what a question without a subject asks for."""
     sized = [(one, min(1.0, (one.last - one.first + 1) / max(1, one.told.chunks))) for one in nodes]
-    return sorted(sized, key=lambda pair: (-pair[0].level, -pair[1], pair[0].node))
+    return sorted(sized, key=lambda pair: (-pair[0].level, -pair[1], *place(pair[0])))

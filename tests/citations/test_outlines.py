@@ -1,6 +1,7 @@
 """Each source is told in levels of detail, kept up to date when it changes, and read again."""
 
 import random
+from itertools import product
 
 import pytest
 from django.core.cache import cache
@@ -8,16 +9,19 @@ from django.test import Client, TestCase
 from django.utils.html import escape
 from pgvector import HalfVector
 
-from citations import conf, ingestion, migration, outlines, tasks
+from citations import conf, ingestion, leveled, lexical, migration, outlines, tasks
 from citations.errors import ModelServerError
+from citations.leveled import Strategy
 from citations.models import Chunk, Level, Node, Source
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.providers.llm import FakeLlm
 from citations.readers.pages import ReadPage
+from citations.replies import Breadth, Part
 from tests.makers import make_cues, make_paper, make_video
 from transcripts.cues import Cue
-from transcripts.models import Collection
+from transcripts.models import Collection, Video
+from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
@@ -85,6 +89,37 @@ def test_a_change_touches_few_nodes_and_leaves_what_a_tree_built_from_scratch_wo
     Node.objects.all().delete()
     outlines.refresh(source)
     assert changed == as_told(source)
+
+
+def as_found(scope: Scope) -> list[tuple]:
+    """Return what questions of either breadth find on all levels and from the whole downwards, but for keys."""
+    rows = []
+    for number, breadth, strategy in product((0, 3, 8), Breadth, Strategy):
+        words = lecture(120)[number * 10].text.split()
+        found = leveled.find(scope, Part(text=" ".join(words), breadth=breadth, about=" ".join(words[1:3])), strategy=strategy, limit=20)
+        rows += [(number, breadth, strategy, one.level, one.text, one.spans, one.heading, round(one.score, 9)) for one in found.evidence]
+    return rows
+
+
+def test_a_library_that_was_changed_finds_what_one_filled_from_scratch_does(collection: Collection, scope: Scope) -> None:
+    def fill(cues: list[Cue], *keys: str) -> None:
+        for place, key in enumerate(keys):
+            indexed(collection, key=key, title=key, cues=[*cues[place * 20 :], *cues[: place * 20]])
+
+    cues = lecture(120)
+    changed = [*cues[:50], Cue(start=250_000, end=255_000, text=f"{cues[90].text[:-1]} and giraffes."), *cues[51:]]
+    fill(cues, "one", "two", "gone")
+    Source.objects.get(title="gone").delete()
+    fill(changed, "one", "two")
+    fill(changed, "one", "two", "three")
+    lexical.merge()
+    one_by_one = as_found(scope)
+    Video.objects.all().delete()
+    fill(changed, "one", "two", "three")
+    lexical.merge()
+    assert len(one_by_one) > 200
+    assert {row[3] for row in one_by_one} == {0, 1, 2, 3}
+    assert one_by_one == as_found(scope)
 
 
 def test_other_sources_are_not_touched(collection: Collection) -> None:
