@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from citations import conf, confidence, leveled, lock, retrieval, routing, synthesis
 from citations.answering import authors
+from citations.answering.aiming import Aim, aim, speaks
 from citations.answering.following import rewritten
 from citations.answering.run import GROUND, RETRIEVE, ROUTE, WRITE, Asked, Run
 from citations.errors import InvalidProvider, ModelError
@@ -60,15 +61,33 @@ def _events(asked: Asked) -> Iterator[Event]:
     run = Run(asked=asked)
     yield Progress(stage=ROUTE)
     llm = _llm(run)
-    run.route = run.timed(ROUTE, lambda: _routed(run, llm))
+    named = run.timed(ROUTE, lambda: _routed(run, llm))
     yield Progress(stage=RETRIEVE)
     run.take(_retrieved(run))
+    if named is None or speaks(run, _rate(run)):
+        yield from _written(run, llm)
+    if named and not any(claim.is_supported for claim in run.claims):
+        yield from _everywhere(run, asked, named, llm)
+    yield Finished(reply=_reply(run))
+
+
+def _everywhere(run: Run, asked: Asked, named: Aim, llm: Llm | None) -> Iterator[Event]:
+    """Begin anew where the sources that were named say nothing: a title may be a subject, too."""
+    spent = run.tokens
+    run.begin_anew(asked)
+    run.notes = [named.missed, *(note for note in run.notes if note != named.note)]
+    run.route = run.timed(ROUTE, lambda: _route(run.asked_as, llm))
+    run.take(_retrieved(run))
+    yield from _written(run, llm)
+    run.tokens = {name: spent.get(name, 0) + run.tokens.get(name, 0) for name in {**spent, **run.tokens}}
+
+
+def _written(run: Run, llm: Llm | None) -> Iterator[Event]:
     yield Progress(stage=WRITE)
     started = perf_counter()
     yield from authors.write(run, llm, rate=_rate(run))
     writing = (perf_counter() - started) * 1000 - run.proof.milliseconds
     run.stages += [Stage(name=WRITE, milliseconds=writing, count=len(run.claims)), _grounded(run)]
-    yield Finished(reply=_reply(run))
 
 
 def _grounded(run: Run) -> Stage:
@@ -86,12 +105,22 @@ def _llm(run: Run) -> Llm | None:
         return None
 
 
-def _routed(run: Run, llm: Llm | None) -> Route:
+def _routed(run: Run, llm: Llm | None) -> Aim | None:
+    """Say what is looked up, and where: in the sources that the question names, else in all that were asked for."""
     asked = run.asked
     run.asked_as = asked.asked_as or rewritten(asked.question, asked.history, llm=llm)
+    named = aim(asked, run.asked_as)
+    if named:
+        run.asked = replace(asked, wanted=replace(asked.wanted, keys=named.keys))
+        run.notes.append(named.note)
+    run.route = _route(named.question if named else run.asked_as, llm)
+    return named
+
+
+def _route(question: str, llm: Llm | None) -> Route:
     embedder = _embedder()
     tell = (lambda prompt: llm.complete(prompt, max_tokens=200, tries=1)) if llm else None
-    return routing.route(run.asked_as, embed=embedder.embed_queries if embedder else None, ask=tell, model=llm.name if llm else "")
+    return routing.route(question, embed=embedder.embed_queries if embedder else None, ask=tell, model=llm.name if llm else "")
 
 
 def _embedder() -> Embedder | None:

@@ -73,6 +73,12 @@ class Run:
         self.evidence = [replace(one, number=number) for number, one in enumerate(evidence, start=1)]
         self.proof = Proof(self.evidence, scope=self.asked.scope, wanted=self.asked.wanted)
 
+    def begin_anew(self, asked: Asked) -> None:
+        """Forget what was found and said, and look where ``asked`` says. How long it took stays."""
+        self.asked, self.tokens = asked, {}
+        self.claims, self.missing, self.signs = [], [], []
+        self.was_cut, self.confidence = False, None
+
     def tell(self, claim: Claim, *, known: int) -> Claimed:
         """Add a claim; ``known`` quotes were told before it."""
         self.claims.append(claim)
