@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from citations import pictures
+from citations import pictures, verifying
 from citations.errors import DocumentNotFound, PageNotFound
 from citations.filters import find_source
 from citations.models import Citation, Document, Page, Source
@@ -138,12 +138,10 @@ def find_in(scope: Scope, source_id: UUID, words: str) -> Found:
 
 
 def quote_of(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
-    """Return where a citation's quote stands in the source's text as it is now; None where it is not there any more, or is none the caller may see."""
+    """Return where a citation's quote stands in the source's text now; None where that is not there any more, or not sure, or the caller may not see it."""
     citation = Citation.objects.visible(scope).filter(uuid=citation_id, source__uuid=source_id).select_related("source").first()
-    if citation is None:
-        return None
-    span = (citation.span_start, citation.span_end)
-    return span if citation.digest == citation.source.digest else _found_again(citation)
+    place = verifying.place_of(citation) if citation else None
+    return place.span if place else None
 
 
 def file_of(scope: Scope, source_id: UUID) -> Document:
@@ -193,17 +191,6 @@ def _heading(page: Page, place: int) -> str:
     """Return the heading that the character at ``place`` of the page stands under."""
     headings = [heading for first, _, heading, _ in page.blocks if first <= place or not place]
     return str(headings[-1 if place else 0]) if headings else ""
-
-
-def _found_again(citation: Citation) -> Span | None:
-    """Look for the quote where the document was read anew, or its text has changed."""
-    text = ""
-    for start, part in Page.objects.filter(document=citation.source_id).order_by("number").values_list("start", "text").iterator():
-        gap = max(0, start - len(text))
-        text += (" " if gap == 1 else "\n" * gap) + part
-    place = text.find(citation.quote, max(0, citation.span_start - len(citation.quote)))
-    place = place if place >= 0 else text.find(citation.quote)
-    return (place, place + len(citation.quote)) if place >= 0 else None
 
 
 # Words

@@ -9,6 +9,7 @@ from urllib.parse import quote as quoted
 from uuid import UUID
 
 from citations import anchoring, grounding, lexical, texts
+from citations.copying import bare
 from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound
 from citations.filters import Filter, matching, resolve
 from citations.grounding import Check, Difference, Prepared, Verdict, prepare
@@ -27,6 +28,7 @@ MOST_PLACES: Final = 12  # passages elsewhere that are compared with a quote
 _SEARCHED = 64  # words of a quote that are searched for
 _SLACK = 400  # characters beside a passage that are compared, too
 _BLANK = re.compile(r"\s")
+_BREAK = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")  # what a page ends with where it is copied, too
 
 Span = tuple[int, int]
 
@@ -66,7 +68,7 @@ def verify(scope: Scope, quote: str, *, source: str = "", wanted: Filter = Filte
     if len(quote) > MAX_QUOTE:
         raise InvalidFilter(f"A quote has at most {MAX_QUOTE:,} characters; this one has {len(quote):,}.", hint="Check it in parts.")
     claimed = list(_sources(scope, Filter(sources=(source,)))[:MOST_CLAIMED]) if source else []
-    found = _found(scope, clean(quote, MAX_QUOTE), claimed, wanted)
+    found = _found(scope, clean(_BREAK.sub("\n", quote), MAX_QUOTE), claimed, wanted)
     return _told(quote, found, is_misattributed=bool(claimed) and found.place not in claimed, begun=begun)
 
 
@@ -87,12 +89,13 @@ def link_of(source: Source, locator: Locator) -> str:
 
 def place_of(quotation: Quotation | Citation) -> Locator | None:
     """Say where a stored quote stands now; None where it does not any more, or where that is not sure."""
-    reading = texts.of(quotation.source)
+    source = quotation.source
+    reading = texts.of(source)
     span = (quotation.span_start, quotation.span_end)
     if reading.digest == quotation.digest and reading.text[span[0] : span[1]] == quotation.quote:
         return reading.locate(span)
     before, behind = (quotation.before, quotation.behind) if isinstance(quotation, Quotation) else ("", "")
-    place = anchoring.find(quotation.quote, reading.text, span=span, before=before, behind=behind)
+    place = anchoring.find(quotation.quote, reading.text, span=span, before=before, behind=behind, prepared=lambda: texts.prepared(source))
     return reading.locate(place) if place else None
 
 
@@ -179,7 +182,7 @@ def _found(scope: Scope, quote: str, claimed: Sequence[Source], wanted: Filter) 
 
 def _elsewhere(scope: Scope, quote: str, wanted: Filter, *, excluded: set[int]) -> Iterator[_Found]:
     """Compare the quote with what stands around the passages that have most of its words, the likeliest first."""
-    words = " ".join(quote.split()[:_SEARCHED])
+    words = " ".join(bare(quote).split()[:_SEARCHED])
     hits = lexical.search(Query(text=words, words=words), limit=MOST_PLACES, reach=resolve(scope, wanted))
     chunks = Chunk.objects.exclude(source__in=excluded).in_bulk([hit.place for hit in hits], field_name="place")
     sources = {source.pk: source for source in _sources(scope, wanted).filter(pk__in={chunk.source_id for chunk in chunks.values()})}

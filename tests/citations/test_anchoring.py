@@ -65,6 +65,31 @@ def test_a_quote_that_was_punctuated_since_is_found_word_by_word() -> None:
     assert located(text, span, changed) == "So "
 
 
+SPOKEN = (
+    "We made operon fusions of the genes to the soxS promoter to monitor transcription in living cells over many hours. Expression from the soxS promoter "
+    "is strongly inducible by paraquat in a manner strictly dependent on a functional soxR gene, as others have found before us."
+)
+
+
+def test_the_same_words_nearby_are_not_taken_for_a_quote_that_was_changed() -> None:
+    first = SPOKEN.index("the soxS promoter is")
+    changed = SPOKEN.replace("from the soxS promoter", "from that soxS promoter")
+    assert located(SPOKEN, (first, first + 17), changed) is None
+
+
+def test_the_same_words_elsewhere_are_not_taken_for_a_quote_that_was_punctuated() -> None:
+    text = f"{SPOKEN} {SPOKEN.replace('strongly', 'weakly').replace('many', 'two')}"
+    span = (text.index("in a manner"), text.index(" on a"))
+    changed = text.replace("in a manner strictly", "in a manner, strictly,", 1)
+    assert located(text, span, changed) in (None, changed[: changed.index("in a manner")])
+
+
+def test_a_long_quote_is_found_though_both_its_sides_were_edited() -> None:
+    first, last = SPOKEN.index("to the soxS promoter to"), SPOKEN.index(" in living")
+    changed = SPOKEN.replace("operon ", "").replace("fusions of the", "fusions of all the").replace("living cells", "cells")
+    assert located(SPOKEN, (first - 6, last), changed) == changed[: changed.index("genes to")]
+
+
 @pytest.mark.parametrize("quote", ["a", "a " * 50, "\ud800", " "])
 def test_hostile_texts_have_an_answer_soon(quote: str) -> None:
     assert find(quote, "a " * 100_000, span=(0, 1), before="", behind="") is None

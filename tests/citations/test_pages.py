@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from citations import pages
+from citations import pages, texts
 from citations.errors import DocumentNotFound, PageNotFound, SourceNotFound
 from citations.models import Citation, LectureSession, Page, Source, Window
 from citations.readers.pages import Paragraph, ReadPage
@@ -24,7 +24,7 @@ THIRD = "100 % of all C++ (and more) is_here; nothing else."
 
 @pytest.fixture
 def paper(collection: Collection) -> Source:
-    return make_paper(collection, [FIRST, SECOND, THIRD])
+    return make_paper(collection, [ReadPage(number=n, text=text, blocks=(Paragraph(0, len(text), ""),)) for n, text in enumerate((FIRST, SECOND, THIRD), 1)])
 
 
 def place_of(source: Source, quote: str) -> tuple[int, int]:
@@ -153,7 +153,7 @@ def make_citation(source: Source, words: str, **about: Any) -> Citation:
     first, last = place_of(source, words)
     session = LectureSession.objects.create(collection=source.collection, title="Lecture")
     window = Window.objects.create(session=session, index=0, text="…")
-    known: dict[str, Any] = {"span_start": first, "span_end": last, "digest": source.digest, "quote": words, "snippet": words, "relevance_score": 0.9}
+    known: dict[str, Any] = {"span_start": first, "span_end": last, "digest": texts.of(source).digest, "quote": words, "snippet": words, "relevance_score": 0.9}
     return Citation.objects.create(session=session, window=window, window_index=0, rank=1, source=source, page=2, **{**known, **about})
 
 
@@ -167,6 +167,11 @@ def test_a_quote_is_found_again_when_the_document_was_read_anew(scope: Scope, pa
     for quote, place in (("overshoots", place_of(paper, "overshoots")), (runs_over, (0, len(runs_over)))):
         citation = make_citation(paper, "The step", digest="older", span_start=1, span_end=2, quote=quote)
         assert pages.quote_of(scope, paper.uuid, citation.uuid) == place
+
+
+def test_a_quote_that_stands_at_several_places_of_a_document_read_anew_is_marked_at_none(scope: Scope, paper: Source) -> None:
+    citation = make_citation(paper, "learning rate", digest="older")
+    assert pages.quote_of(scope, paper.uuid, citation.uuid) is None
 
 
 def test_a_quote_that_is_gone_is_nowhere(scope: Scope, paper: Source) -> None:

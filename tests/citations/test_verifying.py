@@ -1,17 +1,20 @@
 """A quote is checked against the library: where it stands, to the second or the page, and for whom."""
 
+import hashlib
+import random
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.test import Client
 
-from citations import ingestion, texts, verifying
+from citations import documents, ingestion, texts, verifying
 from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound, SourceNotFound
 from citations.filters import Filter
 from citations.grounding import Verdict
-from citations.models import Answer, Conversation, Page, Quotation, Source
+from citations.models import Answer, Conversation, Document, DocumentPart, Page, Quotation, Source
 from citations.readers.pages import Paragraph, ReadPage
 from tests.makers import make_cues, make_paper, make_video
 from transcripts import storing
@@ -53,10 +56,10 @@ def paper(collection: Collection) -> Source:
     return make_paper(collection, read)
 
 
-def quoted(source: Source, quote: str) -> Quotation:
+def quoted(source: Source, quote: str, *, after: str = "") -> Quotation:
     """Store a quotation of a source, as an answer does."""
     reading = texts.of(source)
-    first = reading.text.index(quote)
+    first = reading.text.index(quote, reading.text.index(after))
     last = first + len(quote)
     conversation = Conversation.objects.create(title="Steps")
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question="How?")
@@ -113,6 +116,15 @@ def test_nothing_is_found_outside_the_scope_or_the_filter(scope: Scope, talk: So
         verifying.verify(NOTHING, SAID, source=str(talk.uuid))
 
 
+def test_a_quote_may_come_with_the_breaks_of_its_page_and_the_marks_of_its_captions(scope: Scope, talk: Source, paper: Source) -> None:
+    for source, quote in (
+        (paper, "We walk\fdownhill\rinstead,\vstep by step"),
+        (talk, "<i>A network</i> is a\r\n00:00:36.000 --> 00:00:37.000\r\nchain of simple functions"),
+    ):
+        found = verifying.verify(scope, quote, source=str(source.uuid))
+        assert found.verdict == Verdict.VERBATIM
+
+
 def test_a_quote_that_is_too_long_is_refused(scope: Scope) -> None:
     with pytest.raises(InvalidFilter, match="at most"):
         verifying.verify(scope, "word " * verifying.MAX_QUOTE)
@@ -167,6 +179,60 @@ def test_the_permanent_address_of_a_citation_leads_to_its_place(page: Client, ta
     assert 'data-until="40000"' in video.content.decode() or not talk.video.youtube_id  # type: ignore[union-attr]
     rewrite(talk, make_cues(7))
     assert page.get(f"/citations/{quotation.uuid}/").status_code == 404
+
+
+def edited(cues: list[Cue], chance: random.Random) -> list[Cue]:
+    """Edit some cues as people do: words changed or left out, cues gone, repeated or put in, punctuation lost."""
+    for _ in range(chance.randint(1, 6)):
+        place = chance.randrange(len(cues))
+        cue = cues[place]
+        words = cue.text.split()
+        words[chance.randrange(len(words))] = chance.choice(["", "newly", "not"])
+        made = [replace(cue, text=" ".join(words)), replace(cue, text=cue.text.replace(".", ",").lower()), replace(cue, text="Newly said.")]
+        cues[place : place + 1] = chance.choice([made[:1], made[1:2], [], [cue, made[2]], [cue, cue], made[:1]])
+    return [replace(cue, start=n * 5_000, end=(n + 1) * 5_000) for n, cue in enumerate(cues)]
+
+
+def _plain(text: str) -> str:
+    return text.lower().replace(",", ".")
+
+
+def test_after_any_edit_a_citation_leads_to_its_own_sentence_or_says_that_it_is_gone(page: Client, talk: Source) -> None:
+    chance, said = random.Random(3), [cue.text for cue in make_cues()]
+    quotation = quoted(talk, said[30].removesuffix(" Point 30."), after="Point 29.")  # said ten times; what is around it differs
+    led = 0
+    for _ in range(40):
+        cues = edited(make_cues(), chance)
+        rewrite(talk, cues)
+        answer = page.get(f"/citations/{quotation.uuid}/")
+        now = [cue.text for cue in cues]
+        true = [n for n, text in enumerate(now) if _plain(text) == _plain(said[30])]
+        is_whole = any(now[n - 3 : n + 4] == said[27:34] for n in true) and len(true) == 1
+        assert answer.status_code == 302 or not is_whole
+        if answer.status_code == 302:
+            led += 1
+            assert int(answer["Location"].split("?t=")[1].split("s")[0]) // 5 in true
+    assert led > 20
+
+
+def test_after_a_document_was_written_anew_a_citation_leads_to_its_own_sentence(page: Client, collection: Collection) -> None:
+    said = [cue.text for cue in make_cues()]
+    source = documents.add(collection, BytesIO("\n\n".join(said).encode()), name="talk.txt").source
+    ingestion.ingest(source.pk)
+    quotation = quoted(source, said[30])
+    for number, lines in enumerate(([said[3], *said], said[20:], [*said, *said[29:33]], [*said[:30], *said[31:], said[30]], said[:30] + said[31:])):
+        data = "\n\n".join(lines).encode()
+        source.document.parts.all().delete()
+        DocumentPart.objects.create(document=source.document, ordinal=0, data=data)
+        Document.objects.filter(pk=source.pk).update(digest=hashlib.sha256(data).hexdigest(), size=len(data), read_by="older")
+        documents.extract(Source.objects.get(pk=source.pk))
+        answer = page.get(f"/citations/{quotation.uuid}/")
+        assert answer.status_code == (302 if number < 3 else 404)
+        if answer.status_code == 302:
+            first, last = (int(part.split("=")[1]) for part in answer["Location"].split("?")[1].split("&"))
+            text = texts.of(Source.objects.get(pk=source.pk)).text
+            assert text[first:last] == said[30]
+            assert text[:first].strip().endswith(said[29])
 
 
 def test_who_may_not_read_the_source_finds_no_citation(scope: Scope, talk: Source) -> None:
