@@ -27,22 +27,26 @@ from transcripts.errors import KnowledgeBaseError
 BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two looks at the sources
 MAX_QUESTION = 1_000  # characters
 KEYS = """\
-Tab, Shift+Tab    from panel to panel
-Esc               from the question to the answers and back
-Enter             ask · tick a source · open the citation
-n, p  or  → ←     next citation, the one before, through all answers
-1–9, a–z          a citation by its number is chosen with its digit
-o                 open it in a browser; over SSH its address is copied
-y                 copy its address to the clipboard (OSC 52)
-t                 how this answer was made
-z                 the panel alone, and back
-Space             tick a source: only ticked ones are asked; none: all
-a                 add a video's address, a file or a folder
-/                 find sources by words of their titles
-Ctrl+N            begin another conversation
-Ctrl+O            go on with an earlier one
-Ctrl+C            stop the answer that is being made
-Ctrl+Q            quit"""
+Esc           from the question to the answers and back
+Tab           from panel to panel; Shift+Tab goes back
+Enter         ask · tick a source · open the citation
+
+In the answers and the sources:
+n, p or → ←   the next citation, the one before, in all answers
+1–9           the citation of that number
+o             open it in a browser; over SSH: copy its address
+y             copy its address to the clipboard (OSC 52)
+t             how this answer was made
+z             the panel alone, and back
+Space         tick a source: only those are asked; none: all
+a             add a video's address, a file or a folder
+/             find sources by words of their titles
+
+Everywhere:
+Ctrl+N        begin another conversation
+Ctrl+O        go on with an earlier one
+Ctrl+C        stop the answer that is being made
+Ctrl+Q        quit"""
 
 
 class Shelved(Message):
@@ -75,7 +79,8 @@ class CuebaseApp(App[None]):
     TITLE = "Cuebase"
     CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS = [(0, "-small"), (70, "-usual"), (130, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-small"), (70, "-usual"), (130, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "add", "Add"),
         Binding("n", "walk(1)", "Next"),
@@ -85,7 +90,7 @@ class CuebaseApp(App[None]):
         Binding("t", "explain", "How"),
         Binding("z", "zoom", "Zoom", show=False),
         Binding("slash", "find", "Find", show=False),
-        Binding("escape", "switch", "Ask/read", show=False),
+        Binding("escape", "switch", "Ask/read"),
         Binding("ctrl+n", "begin_anew", "New"),
         Binding("ctrl+o", "resume", "Earlier", show=False),
         Binding("ctrl+c", "stop", "Stop", show=False, priority=True),
@@ -192,14 +197,13 @@ class CuebaseApp(App[None]):
             self.open_url(link.url)
             self.notify(link.url, title=f"Opened: {link.label}", markup=False)
         else:
-            self.action_copy_link()
+            self._copy(link, title="No browser here; copied")
 
     def action_copy_link(self) -> None:
         """Copy the address of the chosen citation through the terminal."""
         link = self._link()
         if link is not None:
-            self.copy_to_clipboard(link.url)
-            self.notify(link.url, title=f"Copied: {link.label}", markup=False)
+            self._copy(link, title="Copied")
 
     def action_explain(self) -> None:
         """Show how the answer was made."""
@@ -356,6 +360,10 @@ class CuebaseApp(App[None]):
         if not links:
             self.notify("No citation is chosen." if place is None else "Nothing opens this place.", severity="warning")
         return links[0] if links else None
+
+    def _copy(self, link: Link, *, title: str) -> None:
+        self.copy_to_clipboard(link.url)
+        self.notify(link.url, title=f"{title}: {link.label}", markup=False)
 
     def _tell_title(self) -> None:
         count = len(self._sources.ticked)

@@ -191,9 +191,9 @@ class Details(VerticalScroll):
         """Show a quote within what stands around it, where that is, and what opens it."""
         origin = place.origin
         around = Content.assemble(
-            Content.styled(f"…{_flat(place.before)}" if place.before else "", "dim"),
+            Content.styled(f"… {_from_word(_flat(place.before))}" if place.before else "", "dim"),
             Content.styled(_flat(place.text), "bold"),
-            Content.styled(f"{_flat(place.behind)}…" if place.behind else "", "dim"),
+            Content.styled(f"{_to_word(_flat(place.behind))} …" if place.behind else "", "dim"),
         )
         head = Content.styled(f"[{place.label}] {_flat(origin.title)}", "bold $primary") + Content.styled(f"  {where(place.locator)}", "dim")
         about = Content.styled(" · ".join(part for part in (_flat(place.heading), _flat(origin.author)) if part), "dim")
@@ -220,6 +220,18 @@ class Details(VerticalScroll):
 def _flat(text: str) -> str:
     """Return text as one paragraph; blanks at its ends stay, for they stand between it and what it is put beside."""
     return re.sub(r"\s+", " ", printable(text))
+
+
+def _from_word(text: str) -> str:
+    """Return text without the rest of a word that it may begin within."""
+    rest, blank, whole = text.partition(" ")
+    return whole if blank and rest.islower() else text.lstrip()
+
+
+def _to_word(text: str) -> str:
+    """Return text without the part of a word that it may end within."""
+    whole, blank, rest = text.rpartition(" ")
+    return whole if blank and rest.isalnum() else text.rstrip()
 
 
 def _row(one: Listed, *, is_ticked: bool) -> Content:

@@ -141,7 +141,9 @@ def _nearest(place: Place, *, is_chosen: bool) -> Content:
 
 
 def _figures(turn: Turn, ending: Ending) -> str:
-    count = 0 if ending.is_refusal else len(turn.places)
+    if ending.is_refusal:
+        return f"no citations · nothing was made up · {ending.milliseconds / 1000:.1f} s"
+    count = len(turn.places)
     parts = [f"{count} citation{'' if count == 1 else 's'}" if count else "no citations", printable(ending.model) or "the sources’ own words"]
     if ending.confidence is not None:
         parts.append(f"confidence {ending.confidence:.0%}")

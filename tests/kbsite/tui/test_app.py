@@ -1,5 +1,7 @@
 """The terminal interface, by its keys."""
 
+from dataclasses import replace
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -9,7 +11,7 @@ from textual.widgets import Input
 from citations.replies import Finished, Progress
 from kbsite.tui.notebook import Listed
 from kbsite.tui.panels import Conversation, Sources
-from tests.kbsite.tui.conftest import REFUSAL, PaperNotebook, ask, drive, enter, leave, seen, shows, until
+from tests.kbsite.tui.conftest import ANSWER, REFUSAL, WAIT, PaperNotebook, ask, drive, enter, leave, seen, shows, until
 from transcripts.errors import Unavailable
 
 
@@ -85,7 +87,11 @@ def test_a_refusal_says_so_and_shows_what_comes_nearest(notebook: PaperNotebook,
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, "Will it rain?")
         await shows(
-            pilot, "I cannot find information about rain in the", "[a] Counting, Waiting, Keeping Time page 3:", "no citations", "Rain is not told of here."
+            pilot,
+            "I cannot find information about rain in the",
+            "[a] Counting, Waiting, Keeping Time page 3:",
+            "nothing was made up",
+            "Rain is not told of here.",
         )
         assert pilot.app.export_screenshot() == picture
 
@@ -241,6 +247,28 @@ def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: PaperNote
         await until(pilot, lambda: "Details" not in seen(pilot.app), told=lambda: seen(pilot.app))
         await pilot.press("z")
         await shows(pilot, "Details")
+
+    drive(notebook, script)
+
+
+@pytest.mark.parametrize("size", [(40, 12), (48, 30), (80, 12)])
+def test_where_there_is_no_room_for_three_panels_the_answer_is_seen_and_the_others_open_under_the_focus(notebook: PaperNotebook, size: tuple[int, int]) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await ask(pilot, shown="Wait longer each time. [1]")
+        await shows(pilot, "Each pause is twice", "[1] When a service says no")
+        await pilot.press("tab")
+        await shows(pilot, "Add some")
+
+    drive(notebook, script, size=size)
+
+
+def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(notebook: PaperNotebook) -> None:
+    quote = replace(WAIT, before="fuses. Think of it: ", behind=" Add some chance, or els")
+    notebook.events = [Finished(reply=replace(ANSWER, quotes=(quote, *ANSWER.quotes[1:])))]
+
+    async def script(pilot: Pilot[None]) -> None:
+        await ask(pilot)
+        await shows(pilot, "… Think of it: Wait longer each time. Add some", "chance, or …")
 
     drive(notebook, script)
 
