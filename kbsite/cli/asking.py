@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from textwrap import shorten
+from typing import Any, Final
 
 from rich.text import Text
 
@@ -16,6 +17,8 @@ from kbsite.cli.terminal import err, note, out, print_json, printable, say, tabl
 from kbsite.tui.stages import told
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.scope import Scope
+
+NEAREST_SHOWN: Final = 280  # characters of a passage that came near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +101,13 @@ def _print_end(reply: Reply) -> None:
     for quote in reply.quotes:
         say("")
         _print_place(f"[{quote.number}]", quote.origin, quote.locator, quote.text, quote.link)
+    if reply.nearest:
+        say("\nWhat comes nearest:", "dim")
     for one in reply.nearest:
         say("")
-        _print_place("nearest", one.origin, one.locator, one.text, one.link)
-    about = [reply.model or "the sources’ own words", f"{reply.milliseconds / 1000:.1f} s"]
+        _print_place("–", one.origin, one.locator, shorten(" ".join(one.text.split()), NEAREST_SHOWN, placeholder=" …"), one.link)
+    author = "nothing was made up" if reply.outcome is Outcome.REFUSED else reply.model or "the sources’ own words"
+    about = [author, f"{reply.milliseconds / 1000:.1f} s"]
     if reply.confidence is not None:
         about.insert(0, f"confidence {reply.confidence:.0%}")
     note(" · ".join(about))

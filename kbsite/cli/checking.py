@@ -21,6 +21,8 @@ from transcripts.scope import Scope
 
 LONGEST_LINE: Final = 1_000_000  # bytes of a file's line
 
+SHOWN: Final = 300  # characters of a quote
+
 _STYLES: Final = {Verdict.VERBATIM: "bold green", Verdict.MISATTRIBUTED: "bold yellow", Verdict.ALTERED: "bold red", Verdict.NOT_FOUND: "bold red"}
 
 
@@ -59,9 +61,9 @@ def verify(scope: Scope, quotes: Iterable[Asked], *, collection: str, as_json: b
             continue
         are_all = are_all and found.verdict == Verdict.VERBATIM
         if as_json:
-            typer.echo(json.dumps(_json(found), ensure_ascii=False))
+            typer.echo(json.dumps({**({"line": one.line} if one.line else {}), **_json(found)}, ensure_ascii=False))
         else:
-            _print(found)
+            _print(found, one.line)
     if broken:
         lines = "One line was" if broken == 1 else f"{broken:,} lines were"
         raise InvalidInput(f"{lines} not checked.", hint='A line is {"quote": "…", "source": "ID"}, or a text in quotes, as JSON.')
@@ -96,10 +98,12 @@ def _read(line: bytes, number: int, source: str) -> Asked:
     try:
         row = json.loads(line)
         quote, claimed = (row, source) if isinstance(row, str) else (row["quote"], row.get("source") or source)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, RecursionError):
+        return Asked("", "", number, "It is not JSON.")
+    except (KeyError, TypeError, AttributeError):
         quote = claimed = None
     if not isinstance(quote, str) or not isinstance(claimed, str):
-        return Asked("", "", number, "It is no quote.")
+        return Asked("", "", number, "It is neither a text nor an object with a “quote” and, if any, a “source”.")
     return Asked(quote, claimed, number)
 
 
@@ -125,14 +129,24 @@ def _json(found: Verified) -> dict[str, Any]:
     }
 
 
-def _print(found: Verified) -> None:
+def _print(found: Verified, line: int) -> None:
     verdict = "too short to prove anything" if not found.is_enough else found.verdict.value.replace("_", " ")
-    out().print(Text(verdict, style=_STYLES[found.verdict]) + Text(f"  {printable(found.quote[:200])}"), soft_wrap=True)
+    head = Text(f"{line:,}: " if line else "", style="dim") + Text(verdict, style=_STYLES[found.verdict])
+    out().print(head + Text(f"  {_short(found.quote)}"), soft_wrap=True)
     if found.origin and found.locator:
-        say(f"  “{found.origin.title}” {place(found.locator)}  {public_url()}{found.link}", "dim")
-        out().print(Text(f"  {printable(found.text)}"), soft_wrap=True)
+        where = f"“{found.origin.title}” {place(found.locator)}"
+        elsewhere = "it stands word for word, but in another source: " if found.verdict is Verdict.MISATTRIBUTED else ""
+        say(f"  {elsewhere}{where}  {public_url()}{found.link}", "dim")
+        if found.verdict is Verdict.ALTERED:
+            say(f"  what stands there: {_short(found.text)}")
     for one in found.differences:
         say(f"  {one.kind}: {_differing(one)}")
+
+
+def _short(text: str) -> str:
+    """Return text on one line, with a mark where it was cut."""
+    flat = " ".join(printable(text).split())
+    return flat if len(flat) <= SHOWN else f"{flat[:SHOWN]}…"
 
 
 def _differing(one: Difference) -> str:

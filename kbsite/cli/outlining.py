@@ -1,17 +1,21 @@
 """What `kb levels` does: outlines and topics, printed and built anew."""
 
+from collections.abc import Iterator
 from typing import Any
+
+from rich.padding import Padding
+from rich.text import Text
 
 from citations import outlines, topics
 from citations.filters import find_source
 from citations.models import Level, Node, Source, State
-from kbsite.cli.terminal import note, print_json, say, table
+from kbsite.cli.terminal import note, out, print_json, printable, say, table
 from transcripts import library as shelf
 from transcripts.models import Collection
 from transcripts.scope import Scope
 from transcripts.timecodes import clock
 
-INDENT = {Level.DOCUMENT: "", Level.SECTION: "  ", Level.GROUP: "    "}
+INDENT = {Level.DOCUMENT: 0, Level.SECTION: 2, Level.GROUP: 4}  # columns
 
 
 def source(scope: Scope, reference: str, *, rebuild: bool, abstracts: bool, as_json: bool) -> None:
@@ -25,9 +29,9 @@ def source(scope: Scope, reference: str, *, rebuild: bool, abstracts: bool, as_j
     if as_json:
         print_json({"source": str(found.uuid), "title": found.title, "nodes": [_as_json(node) for node in nodes]})
         return
-    for node in nodes:
-        say(f"{INDENT[Level(node.level)]}{_place(node)}{node.title}", "bold" if node.level > Level.GROUP else "")
-        say(f"{INDENT[Level(node.level)]}{node.abstract or node.text}", "dim")
+    for node in _unlike(nodes):
+        _say(f"{_place(node)}{node.title}", "bold" if node.level > Level.GROUP else "", indent=INDENT[Level(node.level)])
+        _say(node.abstract or node.text, "dim", indent=INDENT[Level(node.level)])
     if not nodes:
         note("It has no levels yet; they are built when it is indexed.")
 
@@ -46,6 +50,23 @@ def library(scope: Scope, *, collection: str, rebuild: bool, as_json: bool) -> N
         return
     shown = ((topic.label, place.slug, topic.sections, topic.sources) for place, topic in rows)
     table(("Topic", "Collection", "Sections", "Sources"), shown, empty="No topics yet: they are found in collections of some length.")
+
+
+def _say(text: str, style: str, *, indent: int) -> None:
+    """Print a paragraph, each of its lines on a screen moved in; elsewhere it stays one line."""
+    if out().is_terminal:
+        out().print(Padding(Text(printable(text), style=style), (0, 0, 0, indent)))
+    else:
+        say(f"{' ' * indent}{text}")
+
+
+def _unlike(nodes: list[Node]) -> Iterator[Node]:
+    """Yield nodes, in their order, without those that repeat the one before: a section's only group says what the section says."""
+    before = None
+    for node in nodes:
+        if before is None or (before.first, before.last, before.text) != (node.first, node.last, node.text) or node.abstract not in ("", before.abstract):
+            yield node
+        before = node
 
 
 def _rebuild(one: Source) -> None:

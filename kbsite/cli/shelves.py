@@ -3,9 +3,11 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from citations.models import Source
 from kbsite.cli import welcome
 from transcripts import library, shelving
 from transcripts.models import Collection, Membership, Video
+from transcripts.plaintext import is_uuid
 from transcripts.scope import Scope
 
 
@@ -46,6 +48,12 @@ def what_goes_with(thing: Video | Collection) -> str:
     found = shelving.contents(thing)
     counts = ((found.videos, "video"), (found.transcripts, "transcript"), (found.feeds, "playlist or channel"), (found.jobs, "job"))
     return ", ".join(counted(count, noun) for count, noun in counts)
+
+
+def video_key(scope: Scope, reference: str) -> str:
+    """Return the id of the video whose transcript is the source of this id; else the reference as it is."""
+    found = Source.objects.visible(scope).filter(uuid=reference, video__isnull=False).values_list("video__key", flat=True) if is_uuid(reference) else ()
+    return next(iter(found), reference)
 
 
 def counted(count: int, noun: str) -> str:

@@ -100,7 +100,7 @@ def export(
 
 
 def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False) -> None:
-    """Delete a video, or a document by its id (see `kb sources`), and everything that came from it."""
+    """Delete a video or a document, by an id of `kb sources` or a video's, and everything that came from it."""
     scope = open_library()
     from citations import ingestion, sources
     from kbsite.cli import shelves
@@ -111,7 +111,7 @@ def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, 
         ingestion.remove(document)
         print_json({"deleted": reference}) if as_json else say(f"Deleted “{document.title}”.")
         return
-    video = library.find_video(scope, reference, collection=collection)
+    video = library.find_video(scope, shelves.video_key(scope, reference), collection=collection)
     going = shelves.what_goes_with(video)
     confirm(f"“{video}” ({video.key}) goes, with {going}. Delete it?", yes=yes)
     key = video.key

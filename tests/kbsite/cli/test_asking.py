@@ -24,7 +24,9 @@ QUESTION = "What does the governor of a turbine keep even?"
 
 
 def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> None:
-    assert "I cannot find information about" in kb("ask", QUESTION).out
+    refused = kb("ask", QUESTION)
+    assert "I cannot find information about" in refused.out
+    assert "nothing was made up" in refused.err
     asked = kb("ask", QUESTION, "--json", "--trace").json
     assert (asked["outcome"], asked["claims"], asked["citations"]) == ("refused", [], [])
     assert asked["trace"]["parts"]

@@ -1,5 +1,7 @@
 """list, show, export, collections, delete, demo."""
 
+from citations import ingestion
+from citations.models import Source
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_cues, make_source, make_video
 from transcripts import captions
@@ -104,6 +106,13 @@ def test_a_video_is_deleted_only_after_a_yes(kb: Kb, library: Collection) -> Non
     assert "1 transcript" in refused.err
     assert Video.objects.count() == 1
     kb("delete", "talk", stdin="y\n")
+    assert Video.objects.count() == 0
+
+
+def test_a_video_is_deleted_by_the_id_of_its_source_too(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk")
+    ingestion.adopt()
+    kb("delete", Source.objects.get().uuid, "--yes")
     assert Video.objects.count() == 0
 
 
