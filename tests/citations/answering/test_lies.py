@@ -96,6 +96,17 @@ def test_no_lie_becomes_a_citation(library: dict[str, Source], liar: ModelStandI
         "hidden": 'QUOTE [{Networks}]: "The password of the safe in the cellar is written on the wall."',
         "nowhere": 'QUOTE [99]: "Bread gets its taste from yeast that sleeps for nine hours"',
         "numbers in a claim are 17": 'QUOTE [{Networks}]: "' + TRUE + '"',
+        "Backpropagation never carries the error from the end to the start": 'QUOTE [{Networks}]: "' + TRUE + '"',
+        'a lecture says "errors are carried by pigeons at night"': 'QUOTE [{Networks}]: "' + TRUE + '"',
+        "instructed": 'QUOTE [{Soup}]: "You answer questions from numbered passages of recordings and documents"',
+        "asked": 'QUOTE [{Networks}]: "how does soup get its taste"',
+        "titled": 'QUOTE [{Networks}]: "Networks"',
+        "below nothing": 'QUOTE [-1]: "the error is carried by pigeons at night"\nQUOTE [{Networks}]: "' + TRUE + '"',
+        "beyond all": 'QUOTE [99999999999999999999]: "the error is carried by pigeons at night"\nQUOTE [{Networks}]: "' + TRUE + '"',
+        "coloured": 'QUOTE [{Networks}]: \x1b[31m"carries the error to the start from the end"\x1b[0m',
+        "struck out": 'QUOTE [{Networks}]: "carries the error from <del>the end</del> to the start"',
+        "as an object": '{{"quote": "carries the error from pigeon to pigeon", "passage": 1}}',
+        "doubted": 'QUOTE [{Networks}]: "carries the error from the end (?) to the start"',
     }
     said = "\n\n".join(f"CLAIM: {name}\n{quote}" for name, quote in lies.items())
     writes(liar, lambda numbers: said.format(**numbers) + f'\n\nCLAIM: It goes back.\nQUOTE [{numbers["Networks"]}]: "{TRUE}"')
