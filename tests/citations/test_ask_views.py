@@ -15,7 +15,7 @@ from citations.errors import ModelServerError
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.replies import Event, Progress
 from citations.views import conversing, telling
-from tests.citations.test_conversations import ask
+from tests.citations.asking import ask
 from tests.makers import make_document, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership

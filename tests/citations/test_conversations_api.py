@@ -15,7 +15,7 @@ from citations.models import Answer, Conversation, Note, Source
 from citations.passages import Locator, Origin
 from citations.replies import Evidence
 from kbsite.models import ApiToken
-from tests.citations.test_conversations import QUESTION, talk_in
+from tests.citations.asking import QUESTION, talk_in
 from tests.makers import make_user
 from transcripts.errors import Unavailable
 from transcripts.models import Collection, Role

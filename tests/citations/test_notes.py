@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from citations import conversations, notes, records
 from citations.errors import NoteNotFound
 from citations.models import Answer, Note, Source
-from tests.citations.test_conversations import QUESTION, again, asked, talk_in
+from tests.citations.asking import QUESTION, again, asked, talk_in
 from tests.makers import make_user
 from transcripts.errors import Conflict, Forbidden, InvalidInput
 from transcripts.models import Collection
