@@ -54,29 +54,7 @@ _QUOTED_WORDS: Final = 4  # from which on words in quote marks are said to be so
 _SENTENCES: Final = re.compile(r"[^.!?…。！？]+(?:[.!?…。！？]+(?=\S)[^.!?…。！？]+)*[.!?…。！？]*")
 _CONTRACTED: Final = re.compile(r"(?:n't|(?<=can)not)\b", re.IGNORECASE)
 _NEGATIONS: Final = frozenset(
-    {
-        "not",
-        "no",
-        "never",
-        "neither",
-        "nor",
-        "none",
-        "nothing",
-        "nobody",
-        "without",
-        "hardly",
-        "nicht",
-        "kein",
-        "keine",
-        "keinen",
-        "keiner",
-        "nie",
-        "niemals",
-        "pas",
-        "jamais",
-        "não",
-        "nunca",
-    }
+    " ".join(("not no never neither nor none nothing nobody without hardly", "nicht kein keine keinen keiner nie niemals pas jamais não nunca")).split()
 )
 _NOT: Final = "¬"
 _FEWEST: Final = 3  # words of a claim that are compared
