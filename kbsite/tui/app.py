@@ -7,17 +7,17 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.events import Key
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.worker import get_current_worker
 
-from citations.replies import Event
 from kbsite.tui.dialogs import Choice, Leaflet, Prompt
+from kbsite.tui.keys import BINDINGS, KEYS
+from kbsite.tui.messages import Said, Shelved, Told
 from kbsite.tui.notebook import Earlier, Link, Notebook, Shelf
 from kbsite.tui.panels import NO_SOURCES, NOTHING_CHOSEN, Conversation, Details, Sources, Talk, TurnView
 from kbsite.tui.places import Place
@@ -26,51 +26,6 @@ from transcripts.errors import KnowledgeBaseError
 
 BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two looks at the sources
 MAX_QUESTION = 1_000  # characters
-KEYS = """\
-Esc           from the question to the answers and back
-Tab           from panel to panel; Shift+Tab goes back
-Enter         ask · tick a source · open the citation
-
-In the answers and the sources:
-n, p or → ←   the next citation, the one before, in all answers
-1–9           the citation of that number
-o             open it in a browser; over SSH: copy its address
-y             copy its address to the clipboard (OSC 52)
-t             how this answer was made
-z             the panel alone, and back
-Space         tick a source: only those are asked; none: all
-a             add a video's address, a file or a folder
-/             find sources by words of their titles
-
-Everywhere:
-Ctrl+N        begin another conversation
-Ctrl+O        go on with an earlier one
-Ctrl+C        stop the answer that is being made
-Ctrl+Q        quit"""
-
-
-class Shelved(Message):
-    """The sources were looked at."""
-
-    def __init__(self, shelf: Shelf, problem: str = "") -> None:
-        super().__init__()
-        self.shelf, self.problem = shelf, problem
-
-
-class Told(Message):
-    """Something of an answer came in: an event, or why there will be none. Neither: nothing more comes."""
-
-    def __init__(self, view: TurnView, event: Event | None = None, error: KnowledgeBaseError | None = None) -> None:
-        super().__init__()
-        self.view, self.event, self.error = view, event, error
-
-
-class Said(Message):
-    """A call ended with a sentence for whoever waits."""
-
-    def __init__(self, text: str, *, is_problem: bool = False) -> None:
-        super().__init__()
-        self.text, self.is_problem = text, is_problem
 
 
 class CuebaseApp(App[None]):
@@ -81,22 +36,7 @@ class CuebaseApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-small"), (70, "-usual"), (130, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add", "Add"),
-        Binding("n", "walk(1)", "Next"),
-        Binding("p", "walk(-1)", "Back"),
-        Binding("o", "open_link", "Open"),
-        Binding("y", "copy_link", "Copy"),
-        Binding("t", "explain", "How"),
-        Binding("z", "zoom", "Zoom", show=False),
-        Binding("slash", "find", "Find", show=False),
-        Binding("escape", "switch", "Ask/read"),
-        Binding("ctrl+n", "begin_anew", "New"),
-        Binding("ctrl+o", "resume", "Earlier", show=False),
-        Binding("ctrl+c", "stop", "Stop", show=False, priority=True),
-        Binding("f1", "keys", "Keys"),
-        Binding("ctrl+q", "quit", "Quit", priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*BINDINGS]
 
     def __init__(self, notebook: Notebook) -> None:
         super().__init__()

@@ -1,0 +1,32 @@
+"""What threads send to the interface, which alone may draw."""
+
+from textual.message import Message
+
+from citations.replies import Event
+from kbsite.tui.notebook import Shelf
+from kbsite.tui.panels import TurnView
+from transcripts.errors import KnowledgeBaseError
+
+
+class Shelved(Message):
+    """The sources were looked at."""
+
+    def __init__(self, shelf: Shelf, problem: str = "") -> None:
+        super().__init__()
+        self.shelf, self.problem = shelf, problem
+
+
+class Told(Message):
+    """Something of an answer came in: an event, or why there will be none. Neither: nothing more comes."""
+
+    def __init__(self, view: TurnView, event: Event | None = None, error: KnowledgeBaseError | None = None) -> None:
+        super().__init__()
+        self.view, self.event, self.error = view, event, error
+
+
+class Said(Message):
+    """A call ended with a sentence for whoever waits."""
+
+    def __init__(self, text: str, *, is_problem: bool = False) -> None:
+        super().__init__()
+        self.text, self.is_problem = text, is_problem
