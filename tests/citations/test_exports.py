@@ -14,6 +14,7 @@ from citations.exports import Form, export, place
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.passages import Locator
 from tests.makers import make_paper
+from transcripts.conf import public_url
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
@@ -118,6 +119,53 @@ def test_what_was_cited_keeps_its_number_when_others_are_gone(scope: Scope, conv
     assert [one.attributes["value"] for one in printed.css("li")] == ["1", "2", "3"]
     assert "deleted" in printed.css("li")[1].text()
     assert json.loads(export(scope, conversation, Form.JSON).text)["answers"][0]["gone"] == [2]
+
+
+HOSTILE = (
+    "=SUM(A1)|b|`c`",
+    "- item",
+    "# head",
+    "1. one",
+    "1) one",
+    "> said",
+    "``` fence",
+    "--- ***",
+    "{x} $y$ \\z %w &amp; #v &lt;",
+    "äöü 日本語 🙂 👩\u200d👩\u200d👧",
+    "שלום עולם \u202e",
+    "a\nb\r\nc\u2028d",
+    "<!-- c ]]>",
+    "![a](http://x) <http://y>",
+    "[1]: http://x",
+    "* **bold** _a_ ~~b~~",
+    "\\",
+    "@misc{a,",
+    "x" * 10_000,
+)
+
+
+@pytest.mark.parametrize("said", HOSTILE, ids=lambda said: ascii(said[:12]))
+def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(scope: Scope, owner: User, paper: Source, said: str) -> None:
+    Source.objects.filter(pk=paper.pk).update(title=said[:300], author=said[:200])
+    made = conversations.begin(scope, owner, collection="lectures", title=said)
+    claims = [{"text": said, "citations": [1], "is_supported": True}]
+    answer = Answer.objects.create(conversation=made, ordinal=1, question=said, claims=claims, state=AnswerState.ANSWERED, note=said)
+    row = Quotation.objects.create(answer=answer, number=1, source=paper, quote=said, span_start=0, span_end=14, digest="d", page=1)
+    line = " ".join(said.split())
+    page = LexborHTMLParser(MarkdownIt("gfm-like", {"linkify": False}).render(export(scope, made, Form.MARKDOWN).text))
+    assert {one.tag for one in page.body.css("*")} == {"body", "h1", "h2", "p", "a", "ul", "li", "strong"}
+    assert (page.css_first("h2").text(), page.css("p")[-1].text()) == (line, line)
+    assert f"“{line}” — {line[:300].strip()}" in page.css_first("li").text()
+    assert [one.attributes["href"] for one in page.css("a")] == [f"{public_url()}/citations/{row.uuid}/"] * len(page.css("a"))
+    printed = LexborHTMLParser(export(scope, made, Form.HTML).text)
+    assert " ".join(printed.css_first("h2").text().split()) == line
+    assert not printed.css("script, img, form")
+    (told,) = json.loads(export(scope, made, Form.JSON).text)["answers"]
+    assert (told["question"], told["citations"][0]["quote"]) == (said, said)
+    (item,) = json.loads(export(scope, made, Form.CSL).text)
+    assert (item["title"], item["note"]) == (line[:300].strip(), f"page 1: “{line}”")
+    (entry,) = parse_string(export(scope, made, Form.BIBTEX).text, "bibtex").entries.values()
+    assert entry.fields["note"]
 
 
 @pytest.mark.parametrize("form", Form)
