@@ -91,6 +91,12 @@ class Library:
         right = [kind == GOLD and places._is_answer(question, quote.origin.id, quote.locator) for quote in reply.quotes]
         return Asked(set=name, kind=kind, question=question, reply=reply, first_right=right[:1] == [True], any_right=any(right))
 
+    def ask_about(self, name: str, talk: str, question: str) -> Reply:
+        """Ask a question of one talk of a set, which is called by its video's key."""
+        scope = self._scopes[name]
+        (source,) = Source.objects.visible(scope).filter(video__key=talk).values_list("uuid", flat=True)[:1]
+        return next(one.reply for one in answering.ask(scope, question, wanted=Filter(sources=(str(source),))) if isinstance(one, Finished))
+
     def _others(self, name: str, question: Question) -> Filter:
         own = {answer.source for answer in question.answers}
         rows = Source.objects.filter(collection__slug=name).order_by("pk").values_list("uuid", "video__key")

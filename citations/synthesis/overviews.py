@@ -1,7 +1,8 @@
 """An overview without a language model: what the sections that were found say in a sentence each, as they stand. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from citations.replies import Part
@@ -11,22 +12,16 @@ from citations.synthesis.excerpts import PUNCTUATED, Pick, leans, repeats
 MOST: Final = 6  # sentences of an overview
 WORTH: Final = 0.5  # of the best one's score, from which on another one is told, too, where the question is about something
 LEANING: Final = 0.8  # what is left of a sentence that cannot be understood by itself
+NARROW: Final = 0.9  # of a sentence that was central to a part of its source only
 SHORT: Final = 40  # characters; a sentence of fewer says little
 
 
 def overview(part: Part, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
-    """Choose sentences for an overview: of what the question is about those that say most of it, else some of each source; in the sources' order.
-
-    Each passage, or each source, has its say before one has it twice.
-    """
-    ranked = sorted(_proper(known), key=lambda one: -_worth(one, part))
-    least = WORTH * _worth(ranked[0], part) if ranked and part.about else 0.0
-    chosen: list[Pick] = []
-    for times in range(1, MOST + 1):
-        for one in ranked:
-            if len(chosen) < MOST and _worth(one, part) >= least and _told(one, chosen, part) < times:
-                chosen += [] if any(repeats(one, other) for other in (*before, *chosen)) else [one]
-    return _in_order(chosen)
+    """Choose sentences for an overview, in the sources' order: of what the question is about those that say most of it, else some of every source."""
+    proper = _proper(known)
+    chosen = _about(proper, before) if part.about else _of_the_whole(proper, before)
+    sources = list(dict.fromkeys(one.evidence.source for one in chosen))
+    return sorted(chosen, key=lambda one: (sources.index(one.evidence.source), one.span))
 
 
 def _proper(known: Sequence[Pick]) -> list[Pick]:
@@ -41,15 +36,61 @@ def _proper(known: Sequence[Pick]) -> list[Pick]:
     return [one for one in known if is_proper(one)] or list(known)
 
 
-def _worth(one: Pick, part: Part) -> float:
-    return (one.score if part.about else 1.0) * (LEANING if leans(one.text) else 1.0)
+def _is_new(one: Pick, said: Iterable[Pick]) -> bool:
+    return not any(repeats(one, other) for other in said)
 
 
-def _told(one: Pick, chosen: Sequence[Pick], part: Part) -> int:
-    """Count what was chosen from the same passage, or where the question is about the whole, from the same source."""
-    return sum(other.evidence.number == one.evidence.number if part.about else other.evidence.source == one.evidence.source for other in chosen)
+# Of what a question is about
 
 
-def _in_order(chosen: Sequence[Pick]) -> list[Pick]:
-    sources = list(dict.fromkeys(one.evidence.source for one in chosen))
-    return sorted(chosen, key=lambda one: (sources.index(one.evidence.source), one.span))
+def _about(proper: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
+    """Let each passage have its say, the best first, before one has it twice."""
+    ranked = sorted(proper, key=lambda one: -_fitness(one))
+    least = WORTH * _fitness(ranked[0]) if ranked else 0.0
+    chosen: list[Pick] = []
+    for times in range(MOST):
+        for one in ranked:
+            has_said = sum(other.evidence.number == one.evidence.number for other in chosen)
+            if len(chosen) < MOST and _fitness(one) >= least and has_said <= times and _is_new(one, (*before, *chosen)):
+                chosen.append(one)
+    return chosen
+
+
+def _fitness(one: Pick) -> float:
+    return one.score * (LEANING if leans(one.text) else 1.0)
+
+
+# Of the whole
+
+
+def _of_the_whole(proper: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
+    """Let every source have its say, from its beginning to its end."""
+    sources = list(dict.fromkeys(one.evidence.source for one in proper))[:MOST]
+    chosen: list[Pick] = []
+    for place, source in enumerate(sources):
+        count = MOST // len(sources) + (place < MOST % len(sources))
+        chosen += _spread([one for one in proper if one.evidence.source == source], count, [*before, *chosen])
+    return chosen
+
+
+def _spread(own: Sequence[Pick], count: int, said: Sequence[Pick]) -> list[Pick]:
+    """Choose the best sentence of each of ``count`` stretches of a source, all equally long; where one has none, another one has two."""
+    first = min(one.evidence.locator.span[0] for one in own)
+    length = max(one.evidence.locator.span[1] for one in own) - first
+    stretches: list[list[Pick]] = [[] for _ in range(count)]
+    for one in own:
+        stretches[min(count - 1, max(0, (sum(one.span) // 2 - first) * count // length))].append(one)
+    ranked = [sorted(stretch, key=lambda one: (-_centrality(one), one.span)) for stretch in stretches]
+    chosen: list[Pick] = []
+    for one in chain.from_iterable(_in_turns(ranked)):
+        if len(chosen) < count and _is_new(one, (*said, *chosen)):
+            chosen.append(one)
+    return chosen
+
+
+def _in_turns(stretches: Sequence[Sequence[Pick]]) -> Iterable[list[Pick]]:
+    return ([stretch[turn] for stretch in stretches if turn < len(stretch)] for turn in range(max(map(len, stretches))))
+
+
+def _centrality(one: Pick) -> float:
+    return (1.0 if one.evidence.level == 3 else NARROW) * (LEANING if leans(one.text) else 1.0)
