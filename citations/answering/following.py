@@ -1,10 +1,11 @@
 """Questions that follow on what was said before, put so that they can be looked up by themselves."""
 
-import re
 from collections.abc import Sequence
+from functools import reduce
 from typing import Final
 
 from citations import synthesis
+from citations.answering.ellipsis import completed
 from citations.errors import ModelError
 from citations.providers.llm import Llm
 from transcripts.library import MAX_QUERY
@@ -13,28 +14,17 @@ from transcripts.plaintext import clean
 MAX_TURNS: Final = 20  # that are looked at
 KEPT: Final = 0.5  # share of the question's words that a rewritten one has to keep, and of its own that have to come from what was said
 
-_PRONOUN: Final = re.compile(
-    r"\b(?:it|its|they|them|their|this|that|these|those|he|him|his|she|her|there|er|sie|es|ihn|ihm|ihr|dies|diese[rsmn]?|dessen|deren|il|elle|ils|elles|cela|ça)\b",
-    re.IGNORECASE,
-)
-_FOLLOWS: Final = re.compile(
-    r"^\W*(?:and|but|so|or|then|also|what about|how about|why|how so|when|where|which one|und|aber|was ist mit|wie ist es mit|warum|et|mais|pourquoi)\b",
-    re.IGNORECASE,
-)
-_FEW: Final = 2  # words that say something: a question of fewer leans on the one before it
-_SUBJECT: Final = re.compile(r"\b(?:it|they|them|this|that|these|those|he|him|she)\b", re.IGNORECASE)
-
 
 def rewritten(question: str, history: Sequence[tuple[str, str]], *, llm: Llm | None = None) -> str:
     """Return a question that can be understood without ``history``, which has (question, answer), oldest first.
 
     A language model is asked, with as much of the history as its budget takes; what it answers is taken only where it is made of what was said. Else, and
-    where it fails, what the last question was about stands for pronouns, or is added to a question that leans on it. Never longer than a search takes.
+    where it fails, rules put in what the question leaves out. Never longer than a search takes.
     """
     said = [turn for turn in history if turn[0].strip()][-MAX_TURNS:]
     if not said:
         return question
-    return ((_asked(llm, question, said) if llm else "") or _by_rules(question, said[-1][0]))[:MAX_QUERY]
+    return ((_asked(llm, question, said) if llm else "") or _by_rules(question, said))[:MAX_QUERY]
 
 
 def _asked(llm: Llm, question: str, said: Sequence[tuple[str, str]]) -> str:
@@ -55,11 +45,6 @@ def _is_same(text: str, question: str, said: Sequence[tuple[str, str]]) -> bool:
     return bool(new) and len(new & known) >= KEPT * len(new) and len(new & old) >= KEPT * len(old)
 
 
-def _by_rules(question: str, before: str) -> str:
-    subject = synthesis.subject(before)
-    own, its = set(synthesis.stems(question)), set(synthesis.stems(subject))
-    leans = _PRONOUN.search(question) or _FOLLOWS.match(question) or len(own) < _FEW
-    if not leans or not its or its <= own:
-        return question
-    put_in, done = _SUBJECT.subn(lambda _: subject, question, count=1)
-    return put_in if done else f"{question} ({subject})"
+def _by_rules(question: str, said: Sequence[tuple[str, str]]) -> str:
+    """Make each question whole by the one before it, from the first on: the last one may itself have left something out."""
+    return reduce(lambda before, asked: completed(asked, before), [*(asked for asked, _ in said), question])

@@ -10,11 +10,12 @@ MAX_ABOUT: Final = 200  # characters of an earlier question that a later one is 
 
 
 class About(NamedTuple):
-    """What a question is about, whether that can stand where a pronoun stands, and whether it is of several things."""
+    """What a question is about, whether that can stand for a pronoun, and whether it is several things; ``done``: who did what to it."""
 
     text: str = ""
     is_noun: bool = False
     is_plural: bool = False
+    done: str = ""
 
 
 def subject(question: str) -> About:
@@ -22,7 +23,13 @@ def subject(question: str) -> About:
     for sentence in reversed(_ENDS.split(question)):
         asked = _SUBJECT.fullmatch(sentence.strip())
         if asked and not _NO_NOUN.search(asked["that"]):
-            return About(asked["that"][:MAX_ABOUT], is_noun=True, is_plural=bool(asked["many"]))
+            return About(
+                asked["that"][:MAX_ABOUT], is_noun=True, is_plural=bool(asked["many"]), done=f"who {asked['did']} {asked['that']}" if asked["did"] else ""
+            )
+        done = _DONE.fullmatch(sentence.strip())
+        noun = (done["that"] or done["das"] or done["ce"]) if done else ""
+        if noun and not _NO_NOUN.search(noun) and not _pronoun(noun):
+            return About(noun[:MAX_ABOUT], is_noun=True)
     said = frozenset(content(_ORDER.sub("", question)))
     words = [word.strip("?.,!;:¿¡()") for word in question.split() if said.intersection(tokenize(word))]
     return About(" ".join(words)[:MAX_ABOUT], is_noun=len(words) == 1)
@@ -38,6 +45,8 @@ def put_in(question: str, about: About) -> str:
     back = _pronoun(question)
     if back is None or not about.is_noun:
         return f"{question} ({about.text})"
+    if about.done and back[0].casefold() in _PERSON:
+        return f"{question} ({about.done})"
     owning = back["own"] is not None
     text = about.text.rpartition(" of ")[2] if about.is_plural and back[0].casefold() in ("it", "its") else about.text
     return f"{question[: back.start()]}{text}{_owned(text) if owning else ''}{question[back.end() :]}"
@@ -52,6 +61,7 @@ def _pronoun(question: str) -> re.Match[str] | None:
     return next(found, None)
 
 
+_PERSON: Final = frozenset(("he", "she", "him", "his", "her", "er", "sie"))
 _ENDS: Final = re.compile(r"(?<=[.!?;])\s+")
 _ARTICLE: Final = r"(?:(?:the|an?|eine?|eine[nmr]|der|die|das|dem|den|le|la|les|une?|el|los|las|una)\s+|l['’])?"
 _NOUN: Final = rf"{_ARTICLE}[\w'’-]+(?:\s+[\w'’-]+){{0,3}}?"
@@ -60,7 +70,16 @@ _SUBJECT: Final = re.compile(
     \W*(?:and\s+|so\s+|ok(?:ay)?,?\s+)?(?:
       (?:what|who)(?:\s+(?:is|was|(?P<many>are|were))|['’]s) | (?:please\s+)?(?:define|explain|describe) | tell\s+me\s+about | (?:what|how)\s+about
     | was\s+(?:ist|sind|war|waren) | wer\s+(?:ist|war) | erkläre? | qu['’]est-ce\s+qu(?:e|['’]) | qui\s+(?:est|était) | qué\s+(?:es|son) | quién\s+(?:es|fue)
+    | who\s+(?P<did>invented|discovered|wrote|founded|proposed|introduced|developed|built|created|coined|proved)
     )\s* (?P<that>{_NOUN}(?:\s+(?:of|in|for|von|de|du|des)\s+{_NOUN})?) \s*[?.!,]?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_DONE: Final = re.compile(  # how it works, why it matters
+    rf"""
+    \W*(?:and\s+)?(?:how|why|when|where|what)\s+(?P<verb>{IS}|has|have)\s+ (?P<that>{_NOUN}) \s+
+    (?:works?|used|happen|important|matter|defined|computed|calculated|measured|made|invented|needed|useful|done|called|mean|do|good\s+for|stand\s+for|trained)\s*[?.!]?
+    | wie\s+funktioniert\s+(?P<das>{_NOUN})\s*\?? | comment\s+(?:fonctionne|marche)\s+(?P<ce>{_NOUN})\s*\??
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -73,10 +92,10 @@ _BACK: Final = re.compile(
     (?<![\w’'-])(?:
         (?P<own> its | their | his | her(?=\s+(?!(?:in|on|at|for|with|by|and|or|when|where|to|that|as)\b)\w) )
       | it (?!\s+(?:is|was)\s+(?:that|to)\b) (?!\s+(?:\w+\s+)?(?:true|possible|likely|clear|worth|important|necessary|safe|common|better|rain\w*)\b)
-      | they | them | he | she | him | her | (?-i: er | sie | ihn | (?<!gibt\ )es )
+      | they | them | he | she | him | her | (?-i: er | sie | ihn | (?<!gibt\ )es | das(?=\s*\?) ) | ça | cela
       # those that may stand beside a noun, or begin a clause, where they do neither
       | (?P<shown> this | that | these | those ) (?= \s*(?:$|[?.!,;:)])
-          | \s+(?:{IS}|in|on|at|for|with|by|than|and|or|work|mean|matter|help|happen|affect|compare|relate|differ|apply|change|look|lead|cause|come)\b )
+          | \s+(?:{IS}|in|on|at|for|with|by|than|and|or|work|mean|matter|help|happen|affect|compare|relate|differ|apply|change|look|lead|cause|come|\w+ly)\b )
     )(?![\w’'-])
     """,
     re.VERBOSE | re.IGNORECASE,

@@ -38,7 +38,7 @@ _BOTH: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
-_ASKS: Final = re.compile(rf"[¿¡(]*(?:\(?\d{{1,2}}[.)]\s+)?(?:also,?\s+)?{_ASKING}", re.IGNORECASE)
+_ASKS: Final = re.compile(rf"[¿¡]*(?:\(?\d{{1,2}}[.)]\s+)?(?:also,?\s+)?{_ASKING}", re.IGNORECASE)
 
 
 def split(question: str) -> list[str]:

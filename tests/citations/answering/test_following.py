@@ -6,22 +6,19 @@ from citations.answering import rewritten
 from citations.errors import ModelRefused
 from citations.prompts import Prompt, prompt_tokens
 from citations.providers.llm import FakeLlm
+from tests.citations.answering.turns import TURNS
 
 SAID = [("What is gradient descent?", "It moves weights against the gradient."), ("What is backpropagation?", "It carries the error back.")]
 
 
-@pytest.mark.parametrize(
-    ("question", "alone"),
-    [
-        ("Why does it work?", "Why does backpropagation work?"),
-        ("And why?", "And why? (backpropagation)"),
-        ("Who invented their parts?", "Who invented their parts? (backpropagation)"),
-        ("Who is Ada Lovelace?", "Who is Ada Lovelace?"),
-        ("Why does backpropagation work, and is it fast?", "Why does backpropagation work, and is it fast?"),
-    ],
-)
-def test_without_a_language_model_the_last_subject_fills_the_gaps(question: str, alone: str) -> None:
-    assert rewritten(question, SAID) == alone
+@pytest.mark.parametrize(("before", "question", "alone"), TURNS)
+def test_without_a_language_model_a_question_is_made_whole_as_a_person_would(before: str, question: str, alone: str) -> None:
+    assert rewritten(question, [(before, "It is so.")]) == alone
+
+
+def test_what_an_earlier_question_left_out_is_known_to_later_ones() -> None:
+    said = [("What is gradient descent?", ""), ("Who invented it?", ""), ("And when?", "")]
+    assert rewritten("Is it slow?", said) == "Is gradient descent slow?"
 
 
 def test_the_first_question_stays_as_it_is() -> None:

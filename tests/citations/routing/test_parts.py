@@ -9,7 +9,7 @@ SPLIT = {
     "What is overfitting and how can I avoid it?": ["What is overfitting", "how can I avoid overfitting?"],
     "What is a monad and why does everybody fear it?": ["What is a monad", "why does everybody fear a monad?"],
     "What is dropout? When should it be used?": ["What is dropout?", "When should dropout be used?"],
-    "Who wrote Faust and when did he die?": ["Who wrote Faust", "when did he die? (wrote Faust)"],
+    "Who wrote Faust and when did he die?": ["Who wrote Faust", "when did he die? (who wrote Faust)"],
     "Where was Kafka born, and what did he study?": ["Where was Kafka born", "what did he study? (Kafka born)"],
     "What is TLS, how does the handshake work, and who issues certificates?": [
         "What is TLS",

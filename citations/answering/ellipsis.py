@@ -1,0 +1,206 @@
+"""A question that leaves out what the one before it said, made whole by rules. What stands by itself stays as it is."""
+
+import re
+from typing import Final
+
+from citations.routing import leaning
+from citations.routing.leaning import About
+from citations.routing.wording import IS, WHO, asks, content
+
+MAX_SHORT: Final = 6  # words of what only names another thing: “and in Germany?”
+
+
+def completed(question: str, before: str) -> str:
+    """Return a question with what it leaves out, taken from the question ``before`` it: what it reads as is shown to people.
+
+    In this order: more of the same, an example, a bare “why?”, another place or thing, a correction, pronouns. A question that leans on nothing is new.
+    """
+    text, old = " ".join(question.split()), " ".join(before.split()).rstrip("?.! ")
+    about = _about(old)
+    if not old:
+        return text
+    for rule in (_more, _example, _bare, _other, _meant):
+        whole = rule(text, old, about)
+        if whole:
+            return _begun(whole)
+    return _leaning(text, old, about)
+
+
+def _about(old: str) -> About:
+    """Return what a question is about; a few words that ask nothing are about themselves."""
+    old = _ALSO.sub("", old)
+    return leaning.subject(old) if asks(old) or len(old.split()) > MAX_SHORT else About(old, is_noun=True)
+
+
+_ALSO: Final = re.compile(r",\s+(?:and|und|et|y)\s+[\w\s]{1,20}$", re.IGNORECASE)  # “…, and when” of an earlier question that was made whole
+
+# More of the same
+
+_MORE: Final = re.compile(
+    r"""\W*(?:(?:please|ok(?:ay)?|and|can\ you|could\ you)\W+)*(?:
+      (?:tell|show|give)\ me\ (?:some\ )?more(?:\ details?)?|more(?:\ details?|\ please)?|in\ more\ detail|what\ else
+    | go\ on|continue|carry\ on|keep\ going|elaborate
+    | (?:simpler|shorter|in\ short|in\ other\ words)|what\ do\ you\ mean(?:\ by\ (?:that|it))?|(?:explain|say|try)\ again|again
+    | (?:erzähl(?:e|\ mir)?\ )?mehr(?:\ dazu)?|weiter|dis-m['’]en\ plus|plus(?:\ de\ détails)?|continuez?|más(?:\ detalles)?|cuéntame\ más|sigue
+    )(?:\W+please)?\W*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TELLS: Final = re.compile(r"\W*(?:please\ )?(?:tell\ me\ (?:some\ )?more|go\ on|continue|carry\ on|keep\ going|elaborate)\W*", re.VERBOSE | re.IGNORECASE)
+_SAMPLE: Final = re.compile(
+    r"\W*(?:and\s+)?(?:(?:please\s+)?give\s+(?:me\s+)?(?:an?|some|another)\s+examples?|(?:for|an(?:other)?)\s+example|examples?|like\s+what|such\s+as)(?:\s+please)?\W*",
+    re.IGNORECASE,
+)
+_ANY_SAMPLE: Final = re.compile(
+    r"\W*(?:(?:can|could)\s+you\s+)?(?:give|show|have|zum|par|por|ein|un)\b.{0,20}\b(?:example|beispiel|exemple|ejemplo)s?\W*", re.IGNORECASE
+)
+
+
+def _more(text: str, old: str, about: About) -> str:
+    if not _MORE.fullmatch(text):
+        return ""
+    return f"Tell me more about {about.text}" if about.is_noun and _TELLS.fullmatch(text) else f"{old}{'?' if _is_question(old) else ''}"
+
+
+def _example(text: str, old: str, about: About) -> str:
+    if _SAMPLE.fullmatch(text) and about.is_noun:
+        return f"Give an example of {about.text}"
+    return _bracketed(text, old, about) if _SAMPLE.fullmatch(text) or _ANY_SAMPLE.fullmatch(text) else ""
+
+
+# A bare “why?”
+
+_BARE: Final = re.compile(
+    rf"\W*(?P<and>(?:and|but|so|und|aber|et|mais|y|pero)\s+)?(?P<asked>(?:{WHO})(?:\s+(?:not|so|exactly|then|exactement|genau))?)\s*\?*", re.IGNORECASE
+)
+_DIRECT: Final = re.compile(rf"(?:(?:how|when|where|why)\s+)?(?P<rest>{IS}\s+\w.*)", re.IGNORECASE)
+_AND: Final = (
+    (r"wie|warum|wieso|weshalb|wann|wo|wer|wen|wem|wozu", "und"),
+    (r"comment|pourquoi|quand|où|qui|combien", "et"),
+    (r"qué|cómo|por qué|cuándo|dónde|quién", "y"),
+)
+
+
+def _bare(text: str, old: str, about: About) -> str:
+    found = _BARE.fullmatch(text)
+    if not found:
+        return ""
+    asked = found["asked"].casefold()
+    direct = _DIRECT.fullmatch(old)
+    if direct and asked in ("how", "when", "where", "why"):
+        return f"{asked} {direct['rest'][:1].casefold()}{direct['rest'][1:]}?"
+    joined = next((word for words, word in _AND if re.fullmatch(words, asked)), "and")
+    return f"{old}, {joined} {asked}{' ' if joined == 'et' else ''}?"
+
+
+# Another place or thing
+
+_JOINED: Final = r"(?:and|but|or|und|aber|et|mais|y|pero)"
+_OTHER: Final = re.compile(
+    rf"\W*(?:(?:{_JOINED}\s+)?(?:what|how)\s+about|{_JOINED}|was\s+ist\s+mit|wie\s+ist\s+es\s+mit|qu['’]en\s+est-il\s+de|qué\s+tal)\s+(?P<that>\S.*?)\s*[?.!]*",
+    re.IGNORECASE,
+)
+_PLACE: Final = r"(?:in|on|at|for|with|without|during|under|after|before|from|to|by|of|bei|mit|ohne|für|auf|im|en|au|aux|pour|avec|sans|para|con|sin)"
+_PLACED: Final = re.compile(rf"(?P<how>{_PLACE})\s+\S.*", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(r"(?:the|its|their)\s+(?P<what>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
+_THE: Final = re.compile(r"(?:the|an?|der|die|das|den|eine?|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)
+_HEIGHT: Final = re.compile(r"(?P<asked>wie\s+\w+\s+(?:ist|sind|war)|how\s+\w+\s+(?:is|are|was|were))\s+(?P<that>\S.*)", re.IGNORECASE)
+
+
+def _other(text: str, old: str, about: About) -> str:
+    found = _OTHER.fullmatch(text)
+    that = found["that"] if found else ""
+    if not that or len(that.split()) > MAX_SHORT or asks(that) or leaning.leans(that):
+        return ""
+    placed = _PLACED.fullmatch(that)
+    return _elsewhere(that, placed["how"], old) if placed else _attribute(that, old, about) or _instead(that, old, about)
+
+
+def _elsewhere(that: str, how: str, old: str) -> str:
+    """Put another place in: instead of the one that the question before ends with, else behind it."""
+    place = re.search(rf"(?<!\w){how}\s+(?!.*(?<!\w){how}\s)\S.*$", old, re.IGNORECASE)
+    return f"{old[: place.start()] if place else f'{old} '}{that}{_mark(old)}"
+
+
+def _attribute(that: str, old: str, about: About) -> str:
+    """Ask for another side of the same: “and the cost?” of what was asked about."""
+    what = _ATTRIBUTE.fullmatch(that)
+    if not what or not about.is_noun or not re.match(r"(?:what|who)\b", old, re.IGNORECASE):
+        return ""
+    owner = about.text.rpartition(" of ")[2]
+    return f"what {'are' if what['what'].endswith('s') and not what['what'].endswith('ss') else 'is'} the {what['what']} of {owner}?"
+
+
+def _instead(that: str, old: str, about: About) -> str:
+    """Put another thing in the place of the one that was asked about; in front of the question where that is not known."""
+    height = _HEIGHT.fullmatch(old)
+    thing = height["that"] if height else about.text.rpartition(" of ")[2] if about.is_noun else _last(old)
+    if thing and thing in old:
+        head, _, tail = old.rpartition(thing)
+        lone = _THE.sub("", that, count=1) if re.search(r"\bthe\s+$", head) else that
+        return f"{head}{lone}{tail}{_mark(old)}"
+    return f"{that}: {old[:1].casefold()}{old[1:]}{_mark(old)}"
+
+
+def _last(old: str) -> str:
+    """Return what stands behind the last “about the”, which is what a longer question was about."""
+    found = re.search(r"\b(?:about|on)\s+(?:the\s+)?(?P<that>[\w'’-]+)$", old, re.IGNORECASE)
+    return found["that"] if found else ""
+
+
+# A correction
+
+_MEANT: Final = re.compile(
+    r"\W*(?:(?:no|nein|non|sorry)\b\W*)?(?:(?:i|we)\s+(?:meant?|was\s+asking\s+about|am\s+asking\s+about)|ich\s+mein(?:t)?e|je\s+voulais\s+dire|quería\s+decir"
+    r"|not\s+that\W+)\s+(?P<that>\S.*)",
+    re.IGNORECASE,
+)
+
+
+def _meant(text: str, old: str, about: About) -> str:
+    found = _MEANT.fullmatch(text)
+    if not found:
+        return ""
+    that = found["that"].rstrip("?.! ")
+    return f"{that}?" if asks(that) else _instead(that, old, about)
+
+
+# Pronouns
+
+_CONJUNCTION: Final = re.compile(rf"^\W*(?:{_JOINED}|so|also|then)\b,?\s+(?=\S)", re.IGNORECASE)
+_OWN: Final = 3  # words of its own, from which on a question that begins with “and” is understood by itself
+_NAMES: Final = re.compile(r"\W*(?:what|who|was|wer|qui|qu['’]est|qué|quién)\b", re.IGNORECASE)
+_OTHERS: Final = re.compile(
+    r"\b(?:which\s+(?:one|of\s+(?:them|these|those|the\s+two))|the\s+(?:former|latter|first|second|other|last)(?:\s+one)?(?=\s*\?|\s+is\b))", re.IGNORECASE
+)
+
+
+def _leaning(text: str, old: str, about: About) -> str:
+    alone = _CONJUNCTION.sub("", text, count=1) if _is_question(_CONJUNCTION.sub("", text, count=1)) else text
+    its, own = set(content(about.text)), set(content(alone))
+    if not its or its <= own:
+        return _begun(alone) if alone != text else text
+    goes_on = alone != text and len(own) < _OWN and not (_NAMES.match(alone) and leaning.subject(alone).is_noun)
+    if _OTHERS.search(alone) or (goes_on and not leaning.leans(alone)):
+        return _begun(_bracketed(alone, old, about))
+    if not leaning.leans(alone):
+        return _begun(alone) if alone != text else text
+    if not (own or asks(alone)):
+        return text
+    has_place = about.is_noun and leaning.put_in(alone, about) != f"{alone} ({about.text})"
+    return _begun(leaning.put_in(alone, about) if has_place else _bracketed(alone, old, about))
+
+
+def _bracketed(text: str, old: str, about: About) -> str:
+    return f"{text} ({about.text if about.is_noun else old[:1].casefold() + old[1:]})"
+
+
+def _is_question(text: str) -> bool:
+    return bool(re.match(rf"\W*(?:{WHO}|{IS}|was)\b", text, re.IGNORECASE))
+
+
+def _mark(old: str) -> str:
+    return "" if not _is_question(old) else " ?" if re.match(r"(?:comment|combien|qui|quand|où|pourquoi|quel)", old, re.IGNORECASE) else "?"
+
+
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
