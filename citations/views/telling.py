@@ -17,7 +17,7 @@ STAGES: Final = {
     "retrieve": "Looking for passages",
     "rerank": "Reading the best passages again",
     "write": "Writing",
-    "ground": "Checking every quote",
+    "ground": "Writing, and checking every quote",
 }
 UNEXPECTED: Final = KnowledgeBaseError("Something unexpected went wrong.", hint="Ask again; the server's log says what it was.")
 

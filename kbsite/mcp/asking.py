@@ -14,10 +14,12 @@ from kbsite.mcp.arguments import Arguments, Collection, Text
 from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
 from kbsite.mcp.rendering import NAME, TITLE, answer, joined
 from transcripts.errors import KnowledgeBaseError
+from transcripts.timecodes import clock
 
 NOTE = 300  # characters of a note
 LEAST = 32  # tokens of a text, however small the budget
 
+_ENDS = (".", "!", "?", "…", "”", ")")
 _CITE = "Cite as [1](link). get_citation gives what stands around a quote; conversationId asks what follows on this."
 _FEWER = "The budget left something out: ask for more maxTokens, or more narrowly."
 
@@ -189,5 +191,11 @@ def _line(_: int, row: BaseModel) -> str:
         case CitationAnswer():
             return f"[{row.number}] “{row.quote}” – “{row.title}”, {row.place} ({row.link}) citationId={row.citation_id} sourceId={row.source_id}"
         case NearAnswer():
-            return f"Nearest: “{row.title}” ({row.link}) {row.text}"
+            return f"Nearest: “{row.title}”{_at(row)} ({row.link}) {row.text}{'' if row.text.endswith(_ENDS) else ' …'}"
     return ""
+
+
+def _at(row: NearAnswer) -> str:
+    if row.start is not None:
+        return f" at {clock(round(row.start * 1000))}"
+    return f", page {row.page}" if row.page else ""

@@ -7,7 +7,7 @@ STAGES: Final = {
     "retrieve": "Looking for passages",
     "rerank": "Ordering them",
     "write": "Writing",
-    "ground": "Checking every quote",
+    "ground": "Writing, and checking every quote",
 }
 
 

@@ -1,6 +1,9 @@
 """Asking the library over MCP, its citations, and outlines."""
 
 import json
+import re
+from dataclasses import replace
+from uuid import UUID
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -8,6 +11,10 @@ from mcp_types import TextContent, TextResourceContents
 
 from citations import adoption, ingestion, outlines
 from citations.models import Conversation, Source
+from citations.passages import Locator, Origin
+from citations.replies import Evidence, Outcome, Part, Reply, Route, Trace
+from kbsite.mcp.arguments import Arguments
+from kbsite.mcp.asking import reply_answer
 from kbsite.mcp.budget import tokens
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, text
@@ -74,6 +81,27 @@ def test_what_the_sources_of_the_caller_do_not_say_is_refused(endpoint: Endpoint
     assert found["outcome"] == "refused"
     assert found["note"] in text(result)
     assert "citations" not in found or not found["citations"]
+
+
+def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> None:
+    talk, book = (Origin(id=UUID(int=n), kind=kind, title=title) for n, kind, title in ((1, "video", "Steam"), (2, "pdf", "Boilers")))
+    passage = Evidence(
+        number=1,
+        source=1,
+        origin=talk,
+        locator=Locator(span=(0, 9), start=83_000),
+        text="It hums. It",
+        spans=((0, 9),),
+        digest="d",
+        level=0,
+        score=0.2,
+        link="/videos/1/?t=83s",
+    )
+    page = replace(passage, origin=book, locator=Locator(span=(0, 9), page=4), text="It boils.")
+    refusal = Reply(question="Rain?", asked_as="Rain?", outcome=Outcome.REFUSED, trace=Trace(route=Route(parts=(Part(text="Rain?"),))), nearest=(passage, page))
+    told, _ = reply_answer(refusal, Arguments(), conversation=UUID(int=3))
+    assert re.search(r"Nearest: “Steam” at 1:23 \(http.*/videos/1/\?t=83s\) It hums. It …\n", told)
+    assert re.search(r"Nearest: “Boilers”, page 4 \(http.*\) It boils.(\n|$)", told)
 
 
 def test_answers_keep_to_their_budget(endpoint: Endpoint, shelf: Shelf, fake_models: None) -> None:
