@@ -39,6 +39,7 @@ _ALSO: Final = re.compile(r",\s+(?:and|und|et|y)\s+[\w\s]{1,20}$", re.IGNORECASE
 _MORE: Final = re.compile(
     r"""\W*(?:(?:please|ok(?:ay)?|and|can\ you|could\ you)\W+)*(?:
       (?:tell|show|give)\ me\ (?:some\ )?more(?:\ details?)?|more(?:\ details?|\ please)?|in\ more\ detail|what\ else
+    | are\ you\ sure|really
     | go\ on|continue|carry\ on|keep\ going|elaborate
     | (?:simpler|shorter|in\ short|in\ other\ words)|what\ do\ you\ mean(?:\ by\ (?:that|it))?|(?:explain|say|try)\ again|again
     | (?:erzähl(?:e|\ mir)?\ )?mehr(?:\ dazu)?|weiter|dis-m['’]en\ plus|plus(?:\ de\ détails)?|continuez?|más(?:\ detalles)?|cuéntame\ más|sigue
@@ -69,8 +70,12 @@ def _example(text: str, old: str, about: About) -> str:
 
 # A bare “why?”
 
+_PLACE: Final = (
+    r"(?:in|on|at|for|with|without|during|under|after|before|from|to|by|of|about|bei|mit|ohne|für|auf|im|über|en|au|aux|pour|avec|sans|sur|para|con|sin|sobre)"
+)
 _BARE: Final = re.compile(
-    rf"\W*(?P<and>(?:and|but|so|und|aber|et|mais|y|pero)\s+)?(?P<asked>(?:{WHO})(?:\s+(?:not|so|exactly|then|exactement|genau))?)\s*\?*", re.IGNORECASE
+    rf"\W*(?P<and>(?:and|but|so|und|aber|et|mais|y|pero)\s+)?(?P<asked>(?:{_PLACE}\s+|since\s+|seit\s+|depuis\s+)?(?:{WHO})(?:\s+(?:so\s+\w+|not|so|exactly|then|exactement|genau|many|much|long|often|far))?)\s*\?*",
+    re.IGNORECASE,
 )
 _DIRECT: Final = re.compile(rf"(?:(?:how|when|where|why)\s+)?(?P<rest>{IS}\s+\w.*)", re.IGNORECASE)
 _AND: Final = (
@@ -88,7 +93,7 @@ def _bare(text: str, old: str, about: About) -> str:
     direct = _DIRECT.fullmatch(old)
     if direct and asked in ("how", "when", "where", "why"):
         return f"{asked} {direct['rest'][:1].casefold()}{direct['rest'][1:]}?"
-    joined = next((word for words, word in _AND if re.fullmatch(words, asked)), "and")
+    joined = next((word for words, word in _AND if re.match(rf"(?:{words})\b", asked)), "and")
     return f"{old}, {joined} {asked}{' ' if joined == 'et' else ''}?"
 
 
@@ -99,7 +104,7 @@ _OTHER: Final = re.compile(
     rf"\W*(?:(?:{_JOINED}\s+)?(?:what|how)\s+about|{_JOINED}|was\s+ist\s+mit|wie\s+ist\s+es\s+mit|qu['’]en\s+est-il\s+de|qué\s+tal)\s+(?P<that>\S.*?)\s*[?.!]*",
     re.IGNORECASE,
 )
-_PLACE: Final = r"(?:in|on|at|for|with|without|during|under|after|before|from|to|by|of|bei|mit|ohne|für|auf|im|en|au|aux|pour|avec|sans|para|con|sin)"
+_JUST: Final = re.compile(r"(?P<that>[^\s?][^?]*?)\s*\?+")
 _PLACED: Final = re.compile(rf"(?P<how>{_PLACE})\s+\S.*", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(r"(?:the|its|their)\s+(?P<what>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
 _THE: Final = re.compile(r"(?:the|an?|der|die|das|den|eine?|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)
@@ -107,9 +112,9 @@ _HEIGHT: Final = re.compile(r"(?P<asked>wie\s+\w+\s+(?:ist|sind|war)|how\s+\w+\s
 
 
 def _other(text: str, old: str, about: About) -> str:
-    found = _OTHER.fullmatch(text)
+    found = _OTHER.fullmatch(text) or _JUST.fullmatch(text)
     that = found["that"] if found else ""
-    if not that or len(that.split()) > MAX_SHORT or asks(that) or leaning.leans(that):
+    if not that or len(that.split()) > MAX_SHORT or asks(that) or leaning.leans(that) or _DIFFERENCE.match(that):
         return ""
     placed = _PLACED.fullmatch(that)
     return _elsewhere(that, placed["how"], old) if placed else _attribute(that, old, about) or _instead(that, old, about)
@@ -124,7 +129,8 @@ def _elsewhere(that: str, how: str, old: str) -> str:
 def _attribute(that: str, old: str, about: About) -> str:
     """Ask for another side of the same: “and the cost?” of what was asked about."""
     what = _ATTRIBUTE.fullmatch(that)
-    if not what or not about.is_noun or not re.match(r"(?:what|who)\b", old, re.IGNORECASE):
+    is_owner = about.is_noun and (" of " in about.text or not about.text.casefold().startswith("the "))
+    if not what or not is_owner or not re.match(r"what\b", old, re.IGNORECASE):
         return ""
     owner = about.text.rpartition(" of ")[2]
     return f"what {'are' if what['what'].endswith('s') and not what['what'].endswith('ss') else 'is'} the {what['what']} of {owner}?"
@@ -133,7 +139,7 @@ def _attribute(that: str, old: str, about: About) -> str:
 def _instead(that: str, old: str, about: About) -> str:
     """Put another thing in the place of the one that was asked about; in front of the question where that is not known."""
     height = _HEIGHT.fullmatch(old)
-    thing = height["that"] if height else about.text.rpartition(" of ")[2] if about.is_noun else _last(old)
+    thing = height["that"] if height else about.text.rpartition(" of ")[2] if about.is_noun else _last(old, that)
     if thing and thing in old:
         head, _, tail = old.rpartition(thing)
         lone = _THE.sub("", that, count=1) if re.search(r"\bthe\s+$", head) else that
@@ -141,17 +147,22 @@ def _instead(that: str, old: str, about: About) -> str:
     return f"{that}: {old[:1].casefold()}{old[1:]}{_mark(old)}"
 
 
-def _last(old: str) -> str:
-    """Return what stands behind the last “about the”, which is what a longer question was about."""
+def _last(old: str, that: str) -> str:
+    """Return what another thing of its kind can stand for: what follows on “about”, the only one with an article, or with a capital."""
     found = re.search(r"\b(?:about|on)\s+(?:the\s+)?(?P<that>[\w'’-]+)$", old, re.IGNORECASE)
-    return found["that"] if found else ""
+    alike = _WITH_ARTICLE if _THE.match(that) else _WITH_CAPITAL if that[:1].isupper() else None
+    ones = [one[0] for one in alike.finditer(old, 1)] if alike else []
+    return found["that"] if found else ones[0] if len(ones) == 1 else ""
 
+
+_WITH_ARTICLE: Final = re.compile(r"\b(?:the|an?|der|die|das|den|le|la|les|el|los|las)\s+[\w'’-]+", re.IGNORECASE)
+_WITH_CAPITAL: Final = re.compile(r"(?<=\s)[A-ZÀ-Þ][\w'’-]*(?:\s+[A-ZÀ-Þ][\w'’-]*)*")
 
 # A correction
 
 _MEANT: Final = re.compile(
     r"\W*(?:(?:no|nein|non|sorry)\b\W*)?(?:(?:i|we)\s+(?:meant?|was\s+asking\s+about|am\s+asking\s+about)|ich\s+mein(?:t)?e|je\s+voulais\s+dire|quería\s+decir"
-    r"|not\s+that\W+)\s+(?P<that>\S.*)",
+    r"|not\s+that\W+)\s+(?P<that>\S.*)|(?:no|nein|non),\s+(?P<just>[^,]{1,60})",
     re.IGNORECASE,
 )
 
@@ -160,27 +171,65 @@ def _meant(text: str, old: str, about: About) -> str:
     found = _MEANT.fullmatch(text)
     if not found:
         return ""
-    that = found["that"].rstrip("?.! ")
+    that = (found["that"] or found["just"]).rstrip("?.! ")
+    if found["just"] and (asks(that) or len(that.split()) > MAX_SHORT):
+        return ""
     return f"{that}?" if asks(that) else _instead(that, old, about)
 
 
 # Pronouns
 
-_CONJUNCTION: Final = re.compile(rf"^\W*(?:{_JOINED}|so|also|then)\b,?\s+(?=\S)", re.IGNORECASE)
+_CONJUNCTION: Final = re.compile(rf"^\W*(?:(?:ok(?:ay)?|yes|right|great|thanks)\W+)?(?:{_JOINED}|so|also|then)\b,?\s+(?=\S)", re.IGNORECASE)
 _OWN: Final = 3  # words of its own, from which on a question that begins with “and” is understood by itself
-_NAMES: Final = re.compile(r"\W*(?:what|who|was|wer|qui|qu['’]est|qué|quién)\b", re.IGNORECASE)
+_NAMES: Final = re.compile(r"\W*(?:what|who|was|wer|qui|qu['’]est|qué|quién)\b(?!\s+(?:is|are|was|were)\s+the\b)", re.IGNORECASE)
+_DIFFERENCE: Final = re.compile(r"(?:any\s+)?differences?\s+(?:to|from|with)\b", re.IGNORECASE)
+_WHICH: Final = re.compile(r"which\s+(?:is|was|are|were)\b", re.IGNORECASE)
+_RELATIVE: Final = frozenset(
+    (
+        *(
+            "alternative",
+            "alternatives",
+            "difference",
+            "differences",
+            "advantage",
+            "advantages",
+            "disadvantage",
+            "disadvantages",
+            "drawback",
+            "drawbacks",
+            "cost",
+        ),
+        *("costs", "price", "reason", "reasons", "result", "results", "consequence", "consequences", "counterargument", "counterarguments", "limitation"),
+        *(
+            "limitations",
+            "benefit",
+            "benefits",
+            "number",
+            "numbers",
+            "detail",
+            "details",
+            "exception",
+            "exceptions",
+            "proof",
+            "evidence",
+            "weakness",
+            "weaknesses",
+        ),
+    )
+)
 _OTHERS: Final = re.compile(
-    r"\b(?:which\s+(?:one|of\s+(?:them|these|those|the\s+two))|the\s+(?:former|latter|first|second|other|last)(?:\s+one)?(?=\s*\?|\s+is\b))", re.IGNORECASE
+    r"\bthen\s*\?*$|\b(?:which\s+(?:one|of\s+(?:them|these|those|the\s+two))|the\s+(?:former|latter|first|second|other|last)(?:\s+one)?(?=\s*\?|\s+is\b))",
+    re.IGNORECASE,
 )
 
 
 def _leaning(text: str, old: str, about: About) -> str:
     alone = _CONJUNCTION.sub("", text, count=1) if _is_question(_CONJUNCTION.sub("", text, count=1)) else text
     its, own = set(content(about.text)), set(content(alone))
-    if not its or its <= own:
+    if not its or (its <= own and _numbers(about.text) <= _numbers(alone)):
         return _begun(alone) if alone != text else text
     goes_on = alone != text and len(own) < _OWN and not (_NAMES.match(alone) and leaning.subject(alone).is_noun)
-    if _OTHERS.search(alone) or (goes_on and not leaning.leans(alone)):
+    if _OTHERS.search(alone) or _is_of_it(alone, own) or (goes_on and not leaning.leans(alone)):
         return _begun(_bracketed(alone, old, about))
     if not leaning.leans(alone):
         return _begun(alone) if alone != text else text
@@ -190,12 +239,23 @@ def _leaning(text: str, old: str, about: About) -> str:
     return _begun(leaning.put_in(alone, about) if has_place else _bracketed(alone, old, about))
 
 
+def _is_of_it(text: str, own: set[str]) -> bool:
+    """Say whether all that is asked for is something that only another thing has: an alternative, a cost."""
+    if leaning.leans(text):
+        return False
+    return (bool(own) and own <= _RELATIVE and asks(text)) or bool(_DIFFERENCE.match(text)) or (len(own) < 2 and bool(_WHICH.match(text)))
+
+
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+", text))
+
+
 def _bracketed(text: str, old: str, about: About) -> str:
     return f"{text} ({about.text if about.is_noun else old[:1].casefold() + old[1:]})"
 
 
 def _is_question(text: str) -> bool:
-    return bool(re.match(rf"\W*(?:{WHO}|{IS}|was)\b", text, re.IGNORECASE))
+    return bool(re.match(rf"\W*(?:(?:at|in|on|by|for|with|from|to)\s+)?(?:{WHO}|{IS}|was)\b", text, re.IGNORECASE))
 
 
 def _mark(old: str) -> str:

@@ -1,6 +1,7 @@
 """What a question leans on: its pronouns, and what an earlier question was about that can stand in their place."""
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from citations.routing.wording import IS, WHO, content
@@ -28,7 +29,7 @@ def subject(question: str) -> About:
             )
         done = _DONE.fullmatch(sentence.strip())
         noun = (done["that"] or done["das"] or done["ce"]) if done else ""
-        if noun and not _NO_NOUN.search(noun) and not _pronoun(noun):
+        if noun and not _NO_NOUN.search(noun) and not any(_pronouns(noun)):
             return About(noun[:MAX_ABOUT], is_noun=True)
     said = frozenset(content(_ORDER.sub("", question)))
     words = [word.strip("?.,!;:¿¡()") for word in question.split() if said.intersection(tokenize(word))]
@@ -37,16 +38,15 @@ def subject(question: str) -> About:
 
 def leans(question: str) -> bool:
     """Say whether a question cannot be understood without another: it has a pronoun, or nothing that it is about."""
-    return bool(_pronoun(question) or _BARE.search(question)) or not content(question)
+    return any(_pronouns(question)) or bool(_BARE.search(question)) or not content(question)
 
 
 def put_in(question: str, about: About) -> str:
     """Return a question with what it is about in the place of its first pronoun, else in brackets behind it."""
-    back = _pronoun(question)
+    is_person = about.text[:1].isupper() and not about.done
+    back = next((one for one in _pronouns(question) if is_person or one[0].casefold() not in _PERSON), None)
     if back is None or not about.is_noun:
-        return f"{question} ({about.text})"
-    if about.done and back[0].casefold() in _PERSON:
-        return f"{question} ({about.done})"
+        return f"{question} ({about.done or about.text})"
     owning = back["own"] is not None
     text = about.text.rpartition(" of ")[2] if about.is_plural and back[0].casefold() in ("it", "its") else about.text
     return f"{question[: back.start()]}{text}{_owned(text) if owning else ''}{question[back.end() :]}"
@@ -56,19 +56,21 @@ def _owned(text: str) -> str:
     return "’" if text.endswith("s") else "’s"
 
 
-def _pronoun(question: str) -> re.Match[str] | None:
-    found = (one for one in _BACK.finditer(question) if one["shown"] is None or _BEFORE_SHOWN.search(question, max(0, one.start() - 12), one.start()))
-    return next(found, None)
+def _pronouns(question: str) -> Iterator[re.Match[str]]:
+    for one in _BACK.finditer(question):
+        if one["shown"] is None or _BEFORE_SHOWN.search(question, max(0, one.start() - 12), one.start()):
+            yield one
 
 
-_PERSON: Final = frozenset(("he", "she", "him", "his", "her", "er", "sie"))
+_PERSON: Final = frozenset(("he", "she", "him", "his", "her"))
 _ENDS: Final = re.compile(r"(?<=[.!?;])\s+")
 _ARTICLE: Final = r"(?:(?:the|an?|eine?|eine[nmr]|der|die|das|dem|den|le|la|les|une?|el|los|las|una)\s+|l['’])?"
 _NOUN: Final = rf"{_ARTICLE}[\w'’-]+(?:\s+[\w'’-]+){{0,3}}?"
 _SUBJECT: Final = re.compile(
     rf"""
     \W*(?:and\s+|so\s+|ok(?:ay)?,?\s+)?(?:
-      (?:what|who)(?:\s+(?:is|was|(?P<many>are|were))|['’]s) | (?:please\s+)?(?:define|explain|describe) | tell\s+me\s+about | (?:what|how)\s+about
+      (?:what|who)(?:\s+(?:is|was|(?P<many>are|were))|['’]s) | (?:please\s+)?(?:define|explain|describe|summari[sz]e|outline)
+    | tell\s+me\s+about | (?:what|how)\s+about
     | was\s+(?:ist|sind|war|waren) | wer\s+(?:ist|war) | erkläre? | qu['’]est-ce\s+qu(?:e|['’]) | qui\s+(?:est|était) | qué\s+(?:es|son) | quién\s+(?:es|fue)
     | who\s+(?P<did>invented|discovered|wrote|founded|proposed|introduced|developed|built|created|coined|proved)
     )\s* (?P<that>{_NOUN}(?:\s+(?:of|in|for|von|de|du|des)\s+{_NOUN})?) \s*[?.!,]?
@@ -95,7 +97,8 @@ _BACK: Final = re.compile(
       | they | them | he | she | him | her | (?-i: er | sie | ihn | (?<!gibt\ )es | das(?=\s*\?) ) | ça | cela
       # those that may stand beside a noun, or begin a clause, where they do neither
       | (?P<shown> this | that | these | those ) (?= \s*(?:$|[?.!,;:)])
-          | \s+(?:{IS}|in|on|at|for|with|by|than|and|or|work|mean|matter|help|happen|affect|compare|relate|differ|apply|change|look|lead|cause|come|\w+ly)\b )
+          | \s+(?:{IS}|in|on|at|for|with|by|than|and|or|work|mean|matter|help|happen|affect|compare|relate|differ|apply|change|look|lead|cause|come|\w+ly
+            |important|useful|necessary|true|possible|so|different|better|worse|slow|fast|used|done|called|right|wrong|safe|easy|hard|enough|relevant)\b )
     )(?![\w’'-])
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -105,5 +108,6 @@ _BEFORE_SHOWN: Final = re.compile(
     re.IGNORECASE,
 )
 _BARE: Final = re.compile(  # subjects that other languages leave out, or hang to the verb
-    r"-(?:t-)?(?:ils?|elles?)\b|^¿?(?:y\s+)?(?:cómo|cuándo|dónde|por\s+qué|para\s+qué)\s+(?:se\s+)?\w+\s*\?*$", re.IGNORECASE
+    r"-(?:t-)?(?:ils?|elles?)\b|^¿?(?:y\s+)?(?:cómo|cuándo|dónde|por\s+qué|para\s+qué)\s+(?:se\s+)?\w+\s*\?*$|^¿?(?:quién|cómo|cuándo|dónde|por\s+qué)\s+(?:lo|la|los|las)\s+\w+\s*\?*$",
+    re.IGNORECASE,
 )

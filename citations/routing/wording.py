@@ -34,7 +34,7 @@ def _words(*lines: str) -> frozenset[str]:
 
 
 _EMPTY: Final = _words(
-    "and or the of to in on at by for from with about as is are was were be been do does did done can could should would will has have had it its they them",
+    "an and or the of to in on at by for from with about as is are was were be been do does did done can could should would will has have had it its they them",
     "their this that these those he she him his her we our you your me my mine what which who whom whose how why when where there here then than so also",
     "too not no yes if but any some tell show give explain describe please say said says mean means used use work works happen happens",
     "und oder der die das den dem ein eine einen ist sind war wie was wer wo wann warum es sie er wird werden",
