@@ -16,6 +16,10 @@ def completed(question: str, before: str) -> str:
     In this order: more of the same, an example, a bare “why?”, another place or thing, a correction, pronouns. A question that leans on nothing is new.
     """
     text, old = " ".join(question.split()), " ".join(before.split()).rstrip("?.! ")
+    told = _TOLD.fullmatch(old)
+    if told and _BARE.fullmatch(text):
+        return f"{_bare(text, told['asked'], _about(told['asked']))} ({told['about']})"
+    old = told["about"] if told and not _MORE.fullmatch(text) else old
     about = _about(old)
     if not old:
         return text
@@ -32,6 +36,7 @@ def _about(old: str) -> About:
     return leaning.subject(old) if asks(old) or len(old.split()) > MAX_SHORT else About(old, is_noun=True)
 
 
+_TOLD: Final = re.compile(r"(?P<asked>[^()]{1,500}?)\?? \((?P<about>[^()]{1,500})\)")  # a question that was made whole by what it is about
 _ALSO: Final = re.compile(r",\s+(?:and|und|et|y)\s+[\w\s]{1,20}$", re.IGNORECASE)  # “…, and when” of an earlier question that was made whole
 
 # More of the same

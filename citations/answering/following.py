@@ -47,4 +47,4 @@ def _is_same(text: str, question: str, said: Sequence[tuple[str, str]]) -> bool:
 
 def _by_rules(question: str, said: Sequence[tuple[str, str]]) -> str:
     """Make each question whole by the one before it, from the first on: the last one may itself have left something out."""
-    return reduce(lambda before, asked: completed(asked, before), [*(asked for asked, _ in said), question])
+    return reduce(lambda before, asked: completed(asked, before)[:MAX_QUERY], [*(asked[:MAX_QUERY] for asked, _ in said), question])

@@ -1,5 +1,7 @@
 """Questions that follow on what was said before."""
 
+from time import process_time
+
 import pytest
 
 from citations.answering import rewritten
@@ -19,6 +21,20 @@ def test_without_a_language_model_a_question_is_made_whole_as_a_person_would(bef
 def test_what_an_earlier_question_left_out_is_known_to_later_ones() -> None:
     said = [("What is gradient descent?", ""), ("Who invented it?", ""), ("And when?", "")]
     assert rewritten("Is it slow?", said) == "Is gradient descent slow?"
+
+
+def test_what_a_question_was_told_is_not_told_within_what_it_was_told() -> None:
+    said = [("What did Anna propose?", ""), ("Who was against it?", "")]
+    assert rewritten("Why?", said) == "Who was against it, and why? (what did Anna propose)"
+    assert rewritten("When did they say that?", said) == "When did they say that? (what did Anna propose)"
+
+
+@pytest.mark.parametrize("piece", ["and ", "please ", "why ", "in ", "it ", "(", "? ", "no, ", "what is the a of ", "the ", "y ", ", and "])
+def test_questions_of_any_wording_take_little_time_and_stay_short(piece: str) -> None:
+    started = process_time()
+    whole = rewritten((piece * 1_000)[:1_000], [((piece * 1_000)[:1_000], "")] * 20)
+    assert process_time() - started < 1
+    assert 0 < len(whole) <= 1_000
 
 
 def test_the_first_question_stays_as_it_is() -> None:
