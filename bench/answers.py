@@ -68,7 +68,7 @@ def ways() -> dict[str, Way]:
     """Return the ways to look for evidence, by the names that they have in the results."""
 
     def way(strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: Part) -> leveled.Found:
-        return leveled.find(scope, part if breadth is None else Part(text=part.text, breadth=breadth), limit=LIMIT, strategy=strategy)
+        return leveled.find(scope, part if breadth is None else asked(part.text, breadth), limit=LIMIT, strategy=strategy)
 
     return {
         "flat": partial(way, Strategy.FLAT, None),
@@ -111,7 +111,7 @@ def measure(name: str, most: int) -> Measured:
     characters: dict[str, list[int]] = {way: [] for way in ways()}
     for number, (question, route) in enumerate(zip(judged, routes, strict=True)):
         quality.tell(name, number, len(judged))
-        part = Part(text=question.query, breadth=route.parts[0].breadth)
+        part = asked(question.query, route.parts[0].breadth)
         for way, find in ways().items():
             found = find(scope, part).evidence
             scores[way].append(score([library.is_answer(question, one) for one in found], library.count(question)))
@@ -129,6 +129,11 @@ def measure(name: str, most: int) -> Measured:
     quality.note("  " + ", ".join(f"{way} {cell(found)}" for way, found in scores.items()))
     collection.delete()
     return made
+
+
+def asked(question: str, breadth: Breadth) -> Part:
+    """Return a question in one part, as routing would."""
+    return Part(text=question, breadth=breadth, about=routing.about(question) if breadth == Breadth.BROAD else "")
 
 
 class Library:
