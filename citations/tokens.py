@@ -236,9 +236,15 @@ def _means(text: str, kinds: str, place: int) -> bool:
     return _is_math(kinds, before) and _is_math(kinds, after)
 
 
+_OPERATORS = frozenset("=≠≈≡<≤≥+×÷√^")
+
+
 def _is_negative(text: str, kinds: str, place: int) -> bool:
-    """Say whether a dash is the sign of the letter behind it, as in "is -x"; "-I think" is how captions mark a speaker."""
+    """Say whether a dash is the sign of the letter behind it, as in "is -x" and "= -sin x"; "-I think" is how captions mark a speaker."""
     behind = place + 1
+    before = _beside(kinds, place, -1)
+    if before >= 0 and text[before] in _OPERATORS and kinds[behind : behind + 1] == _LETTER:
+        return True
     is_sign = behind < len(kinds) and _is_single(kinds, behind) and text[behind] not in "aAiI"
     return is_sign and (not place or kinds[place - 1] in (_BLANK, _LINE, _BRACKET, _SYMBOL))
 

@@ -99,6 +99,7 @@ def test_what_changes_the_meaning_is_not_verbatim(quote: str) -> None:
         ("step ① comes before step ②", "step 1 comes before step 2"),
         ("a loss of -$5 was seen there", "a loss of $5 was seen there"),
         ("a loss of $5 was seen there", "a loss of – $5 was seen there"),
+        ("so d cos x = -sin x dx here", "so d cos x = sin x dx here"),
         ("the value log(a+b) is big", "the value log a+b is big"),
         ("he is 5'11\" tall or so", "he is 5 11 tall or so"),
         ("the level ↓ in the blood", "the level in the blood"),
