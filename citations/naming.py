@@ -47,8 +47,8 @@ def named(question: str, titles: Sequence[tuple[K, str]]) -> Named[K]:
     known = [(key, title[:MAX_TITLE].strip(), _tokens(title)) for key, title in titles] if cues else []
     for cue in cues:
         fits = [(fit, key, title.casefold()) for key, title, words in known if (fit := _fit(cue, words, title))]
-        best = max((fit.length for fit, _, _ in fits), default=0)
-        chosen = [(fit, key, title) for fit, key, title in fits if fit.length == best]
+        best = max(((fit.length, fit.is_whole) for fit, _, _ in fits), default=None)
+        chosen = [(fit, key, title) for fit, key, title in fits if (fit.length, fit.is_whole) == best]
         if chosen and len({title for _, _, title in chosen}) <= (MAX_NAMED if cue.is_plain else 1):
             return Named(keys=frozenset(key for _, key, _ in chosen), question=_without(question, cue, chosen[0][0]))
     return Named(keys=frozenset(), question=question)
@@ -171,6 +171,7 @@ class _Fit(NamedTuple):
     length: int
     start: int
     end: int
+    is_whole: bool = False  # it is all of the title
 
 
 _ENDS: Final = re.compile(  # what may follow on the name of a source, or on a part of its title
@@ -192,10 +193,10 @@ def _fit(cue: _Cue, title: Sequence[str], written: str) -> _Fit | None:
         return _Fit(len(cue.words), cue.words[0].start, cue.words[-1].end) if is_one else None
     asked = [word.text for word in cue.words]
     length = _run(asked[::-1], list(title)[::-1]) if cue.backwards else _run(asked, title)
-    fit = _placed(cue, length)
+    fit = _placed(cue, length)._replace(is_whole=length == len(title))
     if not length or (cue.quoted and length < len(asked)):
         return None
-    return fit if _is_sure(cue, fit, asked[-length:] if cue.backwards else asked[:length], whole=length == len(title), written=written) else None
+    return fit if _is_sure(cue, fit, asked[-length:] if cue.backwards else asked[:length], whole=fit.is_whole, written=written) else None
 
 
 def _is_sure(cue: _Cue, fit: _Fit, words: Sequence[str], *, whole: bool, written: str) -> bool:

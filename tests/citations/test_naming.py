@@ -97,6 +97,11 @@ def test_a_subject_with_the_words_of_a_title_names_no_source(question: str) -> N
     assert (set(found.keys), found.question) == (set(), question)
 
 
+def test_a_title_goes_before_one_that_only_begins_with_it() -> None:
+    titles = [(1, "Sorting large files"), (2, "Sorting large files, continued")]
+    assert named("What does the video titled Sorting large files say about disks?", titles).keys == {1}
+
+
 def test_a_part_that_many_titles_have_is_in_doubt() -> None:
     series = [(number, f"Linear Algebra {number}: spaces") for number in range(9)]
     assert not named("What does the lecture on linear algebra say about rank?", series).keys
