@@ -1,4 +1,4 @@
-"""Train how likely an answer's first citation is right, and from where on there is no answer; measure both.
+"""Train how likely an answer is there at all, and how likely its first citation is right; measure both.
 
 Run ``python bench/train_confidence.py`` from the repository; with ``--save`` what was trained is written to ``citations/confidence.json``. It learns from
 every second of the gold questions (and from questions about other things than the library is about, which have no answer) and measures with the others.
@@ -10,12 +10,13 @@ import argparse
 import atexit
 import json
 import os
+import shlex
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,7 +67,7 @@ def main() -> None:
     if options.dump:
         options.dump.write_text(json.dumps([row(one) for one in asked]), encoding="utf-8")
     known, new = asked[::2], asked[1::2]
-    trained = {name: train(known, names) for name, names in KINDS.items()}
+    trained = train(known)
     if options.save:
         confidence.TRAINED.write_text(shipped(trained), encoding="utf-8")
     report = "\n".join(reported(trained, known, new))
@@ -94,17 +95,43 @@ def nothing_refused() -> Iterator[None]:
 # Training
 
 
-def train(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """Whether an answer is there, and whether its first citation is right, by the names of the signs that are known."""
+
+    present: dict[str, Calibration]
+    right: dict[str, Calibration]
+
+
+def train(asked: Sequence[Asked]) -> Trained:
+    """Train both on all kinds of signs."""
+    return Trained(
+        present={name: presence(asked, names) for name, names in KINDS.items()},
+        right={name: rightness(asked, names) for name, names in KINDS.items()},
+    )
+
+
+def presence(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
+    """Train on whether a question is one of the library's own, with the talk that answers it; few of the right answers may be refused."""
+    rows = usable(asked)
+    own = np.array([one.kind == GOLD for one in rows])
+    made = fitted(LogisticRegression(C=STRENGTH, max_iter=3_000).fit(table(rows, names), own), names)
+    sure = [made.estimate(one.signs) for one in rows if one.first_right]
+    return replace(made, border=round(float(np.quantile(sure, LOST)), 4))
+
+
+def rightness(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
     """Train on whether the first citation is right; foreign questions, which have none, count as a fifth of all."""
     rows = [one for one in usable(asked) if one.kind in (GOLD, FOREIGN)]
-    features = table(rows, names)
     right = np.array([one.first_right for one in rows])
     gold = np.array([one.kind == GOLD for one in rows])
     weighed = np.where(gold, 1.0, SHARE / (1 - SHARE) * gold.sum() / max(1, (~gold).sum()))
-    model = LogisticRegression(C=STRENGTH, max_iter=3_000).fit(features, right, sample_weight=weighed)
-    made = Calibration(tuple(names), tuple(round(float(one), 4) for one in model.coef_[0]), round(float(model.intercept_[0]), 4), 0.0)
-    sure = np.array([made.estimate(one.signs) for one in rows])
-    return replace(made, border=round(float(np.quantile(sure[right], LOST)), 4))
+    return fitted(LogisticRegression(C=STRENGTH, max_iter=3_000).fit(table(rows, names), right, sample_weight=weighed), names)
+
+
+def fitted(model: Any, names: Sequence[str]) -> Calibration:
+    """Return what a model has learnt."""
+    return Calibration(tuple(names), tuple(round(float(one), 4) for one in model.coef_[0]), round(float(model.intercept_[0]), 4))
 
 
 def usable(asked: Sequence[Asked]) -> list[Asked]:
@@ -117,42 +144,48 @@ def table(rows: Sequence[Asked], names: Sequence[str]) -> Numbers:
     return np.array([[one.signs[name] for name in names] for one in rows], dtype=np.float64)
 
 
-def shipped(trained: dict[str, Calibration]) -> str:
+def shipped(trained: Trained) -> str:
     """Write what is shipped."""
-    kept = {name: {"signs": one.signs, "weights": one.weights, "bias": one.bias, "border": one.border} for name, one in trained.items()}
-    return json.dumps({"model": weights.MINILM, "calibrations": kept}, indent=1) + "\n"
+    kept = {
+        what: {name: asdict(one) for name, one in made.items()} for what, made in ((confidence.PRESENT, trained.present), (confidence.RIGHT, trained.right))
+    }
+    return json.dumps({"model": weights.MINILM, **kept}, indent=1) + "\n"
 
 
 # Measuring
 
 
-def reported(trained: dict[str, Calibration], known: Sequence[Asked], new: Sequence[Asked]) -> Iterator[str]:
+def reported(trained: Trained, known: Sequence[Asked], new: Sequence[Asked]) -> Iterator[str]:
     """Say how well it does on the questions that it was not trained on."""
-    yield f"{TITLE}\n\n`python bench/train_confidence.py`: trained on {len(known):,} questions, measured with {len(new):,} others; LLM_PROVIDER=none.\n"
-    yield "| signs | AUC, first citation right | calibration error | refused: gold, first citation right | gold, wrong | foreign | left out |"
+    yield f"{TITLE}\n\n`python {shlex.join(['bench/train_confidence.py', *sys.argv[1:]])}`:"
+    yield f"trained on {len(known):,} questions, measured with {len(new):,} others."
+    yield "*Refused* is what is taken to have no answer; *foreign* questions are about something else, *left out* ones lack the talk that answers them.\n"
+    yield "| signs | refused: gold, first citation right | gold, wrong | foreign | left out | AUC, first citation right | calibration error |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
     rows = usable(new)
-    for name, one in trained.items():
-        yield f"| {name} | {' | '.join(measured(one, rows))} |"
-    best = trained["always+fused+near"]
-    pairs = [(best.estimate(row.signs), row.first_right) for row in rows if row.kind == GOLD and best.estimate(row.signs) >= best.border]
+    for name in KINDS:
+        yield f"| {name} | {' | '.join(measured(trained.present[name], trained.right[name], rows))} |"
+    present, right = (one["always+fused+near"] for one in (trained.present, trained.right))
+    pairs = [(right.estimate(row.signs), row.first_right) for row in rows if row.kind == GOLD and present.estimate(row.signs) >= present.border]
     yield "\nReliability with all signs, on gold questions that are answered:\n\n| confidence | answers | estimated | right |\n|---|---:|---:|---:|"
     for part in confidence.reliability(pairs):
         yield f"| {part.low:.1f}–{part.high:.1f} | {part.answers} | {part.estimated:.2f} | {part.right:.2f} |"
-    yield f"\nWeights: {', '.join(f'{name} {weight:+.2f}' for name, weight in zip(best.signs, best.weights, strict=True))}; border {best.border:.3f}.\n"
+    for name, one in (("an answer is there", present), ("its first citation is right", right)):
+        yield f"\nWeights, {name}: {', '.join(f'{sign} {weight:+.2f}' for sign, weight in zip(one.signs, one.weights, strict=True))}"
+    yield ""
 
 
-def measured(one: Calibration, rows: Sequence[Asked]) -> Iterator[str]:
-    """Write the figures of one calibration."""
+def measured(present: Calibration, right: Calibration, rows: Sequence[Asked]) -> Iterator[str]:
+    """Write the figures of one kind of signs."""
     gold = [row for row in rows if row.kind == GOLD]
-    pairs = [(one.estimate(row.signs), row.first_right) for row in gold]
-    yield f"{roc_auc_score([right for _, right in pairs], [sure for sure, _ in pairs]):.3f}"
-    yield f"{confidence.error(confidence.reliability(pairs)):.3f}"
     groups = [[row for row in gold if row.first_right], [row for row in gold if not row.first_right]]
     groups += [[row for row in rows if row.kind == kind] for kind in (FOREIGN, LEFT_OUT)]
     for group in groups:
-        refused = sum(one.estimate(row.signs) < one.border for row in group)
+        refused = sum(present.estimate(row.signs) < present.border for row in group)
         yield f"{refused / len(group):.0%} of {len(group)}" if group else "–"
+    pairs = [(right.estimate(row.signs), row.first_right) for row in gold]
+    yield f"{roc_auc_score([found for _, found in pairs], [sure for sure, _ in pairs]):.3f}"
+    yield f"{confidence.error(confidence.reliability(pairs)):.3f}"
 
 
 def note(text: str) -> None:

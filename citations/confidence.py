@@ -1,4 +1,7 @@
-"""How likely an answer's first citation is right, as calibrated. Pure."""
+"""How likely an answer is there at all, and how likely its first citation is right, as calibrated. Pure.
+
+These are two questions: a passage that speaks of the subject, and not of what was asked, is a poor citation of an answer that may well be there.
+"""
 
 import json
 import math
@@ -13,19 +16,20 @@ ALWAYS: Final = ("words", "spoken", "agreement")  # signs that every answer has
 FUSED: Final = ("score", "margin")  # those of a search by words and meaning that no cross-encoder ordered
 NEAR: Final = ("meaning",)  # those of the model that it was trained with
 BINS: Final = 5  # of a reliability table
+RIGHT, PRESENT = "right", "present"  # what was trained
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A logistic regression over some signs; ``border`` is the confidence below which no answer is there."""
+    """A logistic regression over some signs; ``border`` is the estimate below which it is taken not to be so."""
 
     signs: tuple[str, ...]
     weights: tuple[float, ...]
     bias: float
-    border: float
+    border: float = 0.0
 
     def estimate(self, signs: Mapping[str, float]) -> float:
-        """Return the confidence, 0 to 1."""
+        """Return how likely it is, 0 to 1."""
         total = self.bias + sum(weight * signs[name] for name, weight in zip(self.signs, self.weights, strict=True))
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
 
@@ -41,25 +45,19 @@ class Bin:
     right: float
 
 
-def calibration(signs: Mapping[str, float]) -> Calibration:
-    """Return what was trained on the signs that are known."""
-    known = [names for names in (FUSED, NEAR) if all(name in signs for name in names)]
-    return _trained()["+".join(["always", *(_NAMES[names] for names in known)])]
-
-
 def estimate(signs: Mapping[str, float], *, proven: float = 1.0) -> float:
     """Return how likely the first citation is right, 0 to 1.
 
     ``proven`` is the share of the quotes that a language model gave which stood in the sources: of one that makes up half of its quotes, the others are
     taken to be half as likely the right ones.
     """
-    return calibration(signs).estimate(signs) * max(0.0, min(1.0, proven))
+    return _trained(RIGHT)[_known(signs)].estimate(signs) * max(0.0, min(1.0, proven))
 
 
 def is_answered(signs: Mapping[str, float]) -> bool:
     """Say whether an answer is likely to be there at all."""
-    known = calibration(signs)
-    return known.estimate(signs) >= known.border
+    presence = _trained(PRESENT)[_known(signs)]
+    return presence.estimate(signs) >= presence.border
 
 
 def reliability(pairs: Sequence[tuple[float, bool]], *, bins: int = BINS) -> list[Bin]:
@@ -89,10 +87,16 @@ def _bin(place: int, inside: Sequence[tuple[float, bool]], bins: int) -> Bin:
 _NAMES: Final = {FUSED: "fused", NEAR: "near"}
 
 
-@lru_cache(maxsize=1)
-def _trained() -> dict[str, Calibration]:
+def _known(signs: Mapping[str, float]) -> str:
+    """Return what was trained on the signs that are known."""
+    known = [names for names in (FUSED, NEAR) if all(name in signs for name in names)]
+    return "+".join(["always", *(_NAMES[names] for names in known)])
+
+
+@lru_cache(maxsize=2)
+def _trained(what: str) -> dict[str, Calibration]:
     stored: dict[str, dict[str, Any]] = json.loads(TRAINED.read_text(encoding="utf-8"))
-    return {name: Calibration(tuple(one["signs"]), tuple(one["weights"]), one["bias"], one["border"]) for name, one in stored["calibrations"].items()}
+    return {name: Calibration(tuple(one["signs"]), tuple(one["weights"]), one["bias"], one["border"]) for name, one in stored[what].items()}
 
 
 def model() -> str:
