@@ -281,6 +281,6 @@ _FORMS: Final[Mapping[Form, tuple[Callable[[_Told], str], str, str]]] = {
     Form.MARKDOWN: (_markdown, "text/markdown; charset=utf-8", "md"),
     Form.HTML: (_html, "text/html; charset=utf-8", "html"),
     Form.JSON: (_json, "application/json", "json"),
-    Form.CSL: (_csl, "application/vnd.citationstyles.csl+json", "json"),
+    Form.CSL: (_csl, "application/vnd.citationstyles.csl+json", "csl.json"),
     Form.BIBTEX: (_bibtex, "application/x-bibtex; charset=utf-8", "bib"),
 }

@@ -23,6 +23,14 @@ MAX_CUES: Final = 8  # places where a question may name a source; the rest is no
 _REACH: Final = 24  # words behind a cue that may be a title
 
 
+_ONLY: Final = re.compile(
+    r"""\b(?:the|this|my|our|das|dem|diese[mns]?|der)\s+
+    (?: (?P<document>(?:text)?book|pdf|paper|document|buch|lehrbuch|dokument) | (?P<recording>video|talk|lecture|recording|vortrag|vorlesung|aufnahme) )\b
+    (?! \s+ (?:on|about|of|by|with|from|titled|called|named|that|which|where|über|von|mit)\b | \s+["“„«] | [-–] )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
 class Clue(NamedTuple):
     """Words that a title has to have together to be named, or is made of."""
 
@@ -52,6 +60,12 @@ def named(question: str, titles: Sequence[tuple[K, str]]) -> Named[K]:
         if chosen and len({title for _, _, title in chosen}) <= (MAX_NAMED if cue.is_plain else 1):
             return Named(keys=frozenset(key for _, key, _ in chosen), question=_without(question, cue, chosen[0][0]))
     return Named(keys=frozenset(), question=question)
+
+
+def kind(question: str) -> str:
+    """Return what a question calls the only source that it can mean: "document" or "recording"; nothing where it calls none so, or says which it means."""
+    found = _ONLY.search(question[:MAX_QUESTION])
+    return "" if found is None else "document" if found["document"] else "recording"
 
 
 def clues(question: str) -> list[Clue]:

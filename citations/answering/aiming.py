@@ -9,6 +9,7 @@ from django.db.models import Q
 from citations import naming, synthesis
 from citations.answering.run import Asked, Run
 from citations.filters import matching
+from citations.models import Kind
 from citations.naming import Clue
 from citations.synthesis import Rate
 
@@ -38,15 +39,29 @@ class Aim:
 
 def aim(asked: Asked, question: str) -> Aim | None:
     """Return the sources that a question names; None where it names none, or the asker has chosen sources."""
-    clues = naming.clues(question)
-    if not clues or asked.wanted.sources or asked.wanted.keys is not None:
+    if asked.wanted.sources or asked.wanted.keys is not None:
         return None
-    titles = _titles(asked, clues)
+    clues = naming.clues(question)
+    titles = _titles(asked, clues) if clues else []
     found = naming.named(question, titles)
     if not found.keys:
-        return None
+        return _only(asked, question)
     told = dict.fromkeys(f"“{title[:_TOLD]}”" for key, title in titles if key in found.keys)
     return Aim(keys=found.keys, question=found.question, titles=" and ".join(told))
+
+
+def _only(asked: Asked, question: str) -> Aim | None:
+    """Return the one document, or the one recording, that a question means by “the book” or “the talk”, where there are other sources beside it."""
+    kind = naming.kind(question)
+    if not kind:
+        return None
+    sources = matching(asked.scope, asked.wanted).filter(chunk_count__gt=0)
+    meant = sources.filter(kind=Kind.VIDEO) if kind == "recording" else sources.exclude(kind=Kind.VIDEO)
+    works = list(meant.order_by().values_list("video", "pk" if kind == "document" else "video").distinct()[:2])
+    if len(works) != 1 or not sources.exclude(pk__in=meant).exists():
+        return None
+    rows = list(meant.order_by("pk").values_list("pk", "title"))
+    return Aim(keys=frozenset(pk for pk, _ in rows), question=question, titles=" and ".join(dict.fromkeys(f"“{title[:_TOLD]}”" for _, title in rows)))
 
 
 def speaks(run: Run, rate: Rate | None) -> bool:

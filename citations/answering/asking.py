@@ -189,7 +189,8 @@ def _outcome(run: Run) -> Outcome:
 
 def _note(run: Run, outcome: Outcome) -> str:
     missing = [run.asked_as] if outcome == Outcome.REFUSED and len(run.missing) < len(run.route.parts) else run.missing
-    return " ".join(f"I cannot find information about {synthesis.named(one)} in the sources." for one in dict.fromkeys(missing))
+    refused = (f"I cannot find information about {synthesis.named(one)} in the sources." for one in dict.fromkeys(missing))
+    return " ".join((*refused, *run.said))
 
 
 def _nearest(run: Run) -> tuple[Evidence, ...]:

@@ -23,7 +23,7 @@ def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
             return
         except ModelError as error:
             run.was_cut = bool(run.claims)
-            run.notes.append(_failed(llm, error, was_cut=run.was_cut))
+            run.said.append(_failed(llm, error, was_cut=run.was_cut))
         if run.was_cut:
             return
     run.model = ""
@@ -101,6 +101,8 @@ def _by_model(run: Run, llm: Llm) -> Iterator[Event]:
             yield from (run.tell(one, known=known) for one in waiting)
             waiting = []
     run.confidence = _sure(run)
+    if run.proof.checks and not any(claim.is_supported for claim in run.claims):
+        run.said.append(f"{llm.name} wrote an answer, but none of what it quotes proves it, so it is not shown.")
 
 
 def _sure(run: Run) -> float | None:

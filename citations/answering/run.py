@@ -35,7 +35,7 @@ class Run:
     """What is known so far. ``missing`` are the questions that stay without an answer, ``was_cut`` whether the language model broke off.
 
     ``signs`` speak for an answer to each part. ``is_fused``: passages have the scores of a search by words and meaning; ``knows_meaning``: sentences were
-    rated by the model that confidence was calibrated with.
+    rated by the model that confidence was calibrated with. ``notes`` are for those who ask how it was made, ``said`` stands with the answer.
     """
 
     asked: Asked
@@ -54,6 +54,7 @@ class Run:
     tokens: dict[str, int] = field(default_factory=dict)
     stages: list[Stage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
     @property
@@ -77,7 +78,7 @@ class Run:
         """Forget what was found and said, and look where ``asked`` says. How long it took stays."""
         self.asked, self.tokens = asked, {}
         self.claims, self.missing, self.signs = [], [], []
-        self.was_cut, self.confidence = False, None
+        self.was_cut, self.confidence, self.said = False, None, []
 
     def tell(self, claim: Claim, *, known: int) -> Claimed:
         """Add a claim; ``known`` quotes were told before it."""

@@ -49,6 +49,7 @@ _CLAIM: Final = re.compile(
 _QUOTE: Final = re.compile(
     rf"{_LEAD}(?:quote|quotation|evidence|source|passage)\s*(?:{_NUMBER})?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE
 )
+_UNREAD: Final = re.compile(r"[|\s>*_#`•–-]{0,16}(?:quote|quotation|citation|passage)s?[*_\s]{0,6}[\[(#|:]", re.IGNORECASE)
 _BARE: Final = re.compile(rf"{_LEAD}[\[(]\s*(?P<number>\d{{1,4}})\s*[\])]\s*:?\s*(?P<text>[\"“„«‘'].*)")
 _MISSING: Final = re.compile(rf"{_LEAD}not[ _-]?found[*_]{{0,4}}\s{{0,8}}:?[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE)
 _TRAILING: Final = re.compile(r"[\s—–-]{0,8}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])][\s.]{0,8}$", re.IGNORECASE)
@@ -137,6 +138,8 @@ class _Claim:
         elif claim := _CLAIM.fullmatch(line):
             yield from self.end()
             self._text = [claim["text"]]
+        elif _UNREAD.match(line):
+            return  # what was meant as a quote, and cannot be read as one, is no claim either
         elif not line.strip():
             yield from self.end() if self._cited else ()
         else:

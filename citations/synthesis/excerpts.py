@@ -18,6 +18,7 @@ TOLD: Final = 400  # characters of an excerpt of several sentences
 PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop: it is punctuated, and what has none is no sentence
 ALIKE: Final = 0.6  # share of words in common from which on a sentence says nothing new
 
+_BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # of a list, or of another speaker
 _LEANS: Final = re.compile(  # what begins so cannot be understood without what stands before it
     r"""["“„«(]*(?: So|And|But|Or|Nor|Then|Thus|Hence|Therefore|However|Also|Still|Yet|Instead|Otherwise|Because|Which
     | This|That|These|Those|It|Its|They|Them|Their|He|His|She|Her|Both|Neither|Such|Each|Here|There
@@ -116,7 +117,8 @@ def _with_stops(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 def _trimmed(text: str, span: Span) -> Span:
     piece = text[slice(*span)]
-    return span[0] + len(piece) - len(piece.lstrip()), span[0] + len(piece.rstrip())
+    lead = _BULLET.match(piece)
+    return span[0] + (lead.end() if lead else 0), span[0] + len(piece.rstrip())
 
 
 # What stands around them

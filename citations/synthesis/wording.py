@@ -47,6 +47,7 @@ _ASKED: Final = re.compile(  # what asks by a noun, or is no question
     | (?! (?:what|which|who|whom|whose|when|where|why|how)\b ) [^?]* $ )""",
     re.VERBOSE | re.IGNORECASE,
 )
+_ASKING: Final = re.compile(r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE)
 _TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
 
 _IN_MARKS: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{8,1000})[\"”“»]")
@@ -73,7 +74,8 @@ def subject(question: str) -> str:
 def named(question: str) -> str:
     """Return what a question asks about, or where no noun says it the question itself, in quotation marks, for “information about …”."""
     text = " ".join(question.split())
-    return subject(text) if _ASKED.match(text) or len(text) > MAX_SUBJECT else f"“{text}”"
+    found = subject(text)
+    return found if len(text) > MAX_SUBJECT or (_ASKED.match(text) and not _ASKING.match(found)) else f"“{text}”"
 
 
 def stems(text: str) -> list[str]:

@@ -22,7 +22,7 @@ def test_citations_are_compared_with_where_the_answer_is(collection: Collection,
     ingestion.adopt()
     for pk in Source.objects.values_list("pk", flat=True):
         ingestion.ingest(pk)
-    asked = [question("What does backpropagation carry?", (0, 300)), question("What is pooling?", (298, 299)), question("Elsewhere", (0, 9), source="gone")]
+    asked = [question("What does backpropagation carry?", (0, 300)), question("What is pooling?", (0, 1)), question("Elsewhere", (0, 9), source="gone")]
     told: list[tuple[int, int]] = []
     found = appraisal.appraise(scope, asked, tell=lambda done, total: told.append((done, total)))
     assert (found.questions, found.skipped, found.answered) == (2, 1, 2)

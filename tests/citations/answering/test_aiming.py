@@ -1,10 +1,11 @@
 """A question that names its source is answered from it."""
 
+from io import BytesIO
 from typing import Any
 
 import pytest
 
-from citations import answering, ingestion
+from citations import answering, documents, ingestion
 from citations.filters import Filter
 from citations.models import Source
 from citations.prompts import prompt_tokens
@@ -35,6 +36,12 @@ def library(collection: Collection) -> dict[str, int]:
     for n, (title, text) in enumerate(SAID.items()):
         make_video(collection, key=f"talk-{n}", title=title, cues=spoken(text))
     return ingested()
+
+
+def written(collection: Collection, title: str, text: bytes) -> Source:
+    source = documents.add(collection, BytesIO(text), name=f"{title}.txt", title=title).source
+    ingestion.ingest(source.pk)
+    return source
 
 
 def ingested() -> dict[str, int]:
@@ -84,6 +91,22 @@ def test_a_language_model_is_asked_again_with_what_is_found_everywhere_and_both_
     prompts = [prompt for prompt in llm.asked if "caesium" in prompt.document]
     assert ["brass" in prompt.document for prompt in prompts] == [False, True]
     assert reply.trace.tokens["asked"] == sum(map(prompt_tokens, prompts))
+
+
+def test_the_only_document_or_recording_need_not_be_called_by_its_title(collection: Collection, scope: Scope) -> None:
+    for language in ("en", "de"):
+        make_video(collection, key="talk", title="How clocks are made", cues=spoken(SAID["How clocks are made"]), lang=language)
+    ingested()
+    paper = written(collection, "A history", b"Pendulum clocks were drawn by Huygens, who had seen none.")
+    talk = {one.pk for one in Source.objects.exclude(pk=paper.pk)}
+    assert len(talk) == 2
+    assert looked_in(answer(scope, "What does the book say about pendulum clocks?")) == {paper.pk}
+    assert looked_in(answer(scope, "Was ist im Vortrag über pendulum clocks gesagt?")) >= {paper.pk}
+    reply = answer(scope, "Of what are pendulum clocks made, as this talk has it?")
+    assert looked_in(reply) <= talk
+    assert reply.trace.notes[0] == "Looked only in “How clocks are made”, which the question names."
+    written(collection, "Another", b"Pendulum clocks were drawn by nobody else, they say.")
+    assert len(looked_in(answer(scope, "What does the book say about pendulum clocks?"))) > 1
 
 
 def test_sources_that_were_chosen_stay_chosen_whatever_is_named(library: dict[str, int], scope: Scope) -> None:

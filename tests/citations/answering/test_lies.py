@@ -101,8 +101,6 @@ def test_no_lie_becomes_a_citation(library: dict[str, Source], liar: ModelStandI
         "instructed": 'QUOTE [{Soup}]: "You answer questions from numbered passages of recordings and documents"',
         "asked": 'QUOTE [{Networks}]: "how does soup get its taste"',
         "titled": 'QUOTE [{Networks}]: "Networks"',
-        "below nothing": 'QUOTE [-1]: "the error is carried by pigeons at night"\nQUOTE [{Networks}]: "' + TRUE + '"',
-        "beyond all": 'QUOTE [99999999999999999999]: "the error is carried by pigeons at night"\nQUOTE [{Networks}]: "' + TRUE + '"',
         "coloured": 'QUOTE [{Networks}]: \x1b[31m"carries the error to the start from the end"\x1b[0m',
         "struck out": 'QUOTE [{Networks}]: "carries the error from <del>the end</del> to the start"',
         "as an object": '{{"quote": "carries the error from pigeon to pigeon", "passage": 1}}',
@@ -118,6 +116,15 @@ def test_no_lie_becomes_a_citation(library: dict[str, Source], liar: ModelStandI
     assert {one.verdict for one in reply.trace.checks} == {"verbatim", "altered", "not_found"}
     assert reply.confidence is not None
     assert 0 < reply.confidence < 0.2
+
+
+@pytest.mark.parametrize(
+    "line", ['QUOTE [-1]: "{}"', 'QUOTE [99999999999999999999]: "{}"', "QUOTE [one]: {}", "CITATION [1]: {}", "> **Passage** #: {}", "| QUOTE | {} |"]
+)
+def test_a_line_that_cannot_be_read_as_a_quote_is_no_claim(library: dict[str, Source], liar: ModelStandIn, scope: Scope, line: str) -> None:
+    lie = line.format("the error is carried by pigeons at night")
+    writes(liar, lambda numbers: f'CLAIM: It goes back.\n{lie}\nQUOTE [{numbers["Networks"]}]: "{TRUE}"\n{lie}')
+    assert [claim.text for claim in asked(scope).claims] == ["It goes back."]
 
 
 def test_a_true_quote_of_another_source_is_given_to_the_source_that_it_is_from(library: dict[str, Source], liar: ModelStandIn, scope: Scope) -> None:
@@ -175,7 +182,7 @@ def test_where_the_model_fails_the_sources_speak_for_themselves(library: dict[st
     reply = asked(scope)
     assert reply.claims
     assert reply.model == ""
-    assert any("openai:liar failed" in note for note in reply.trace.notes)
+    assert "openai:liar failed" in reply.note
     assert all(" ".join(quote.text.split()) == claim.text for quote, claim in zip(reply.quotes, reply.claims, strict=True))
 
 
