@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib import admin
@@ -23,6 +24,9 @@ from tests.makers import make_user
 from tests.model_standin import ModelStandIn
 from transcripts.models import Collection, Role
 from transcripts.scope import Scope
+
+hypothesis.settings.register_profile("noisy machines", deadline=None)
+hypothesis.settings.load_profile("noisy machines")
 
 LONGEST = ("tests/journeys/", "tests/kbsite/cli/test_serve", "tests/kbsite/cli/test_database", "tests/kbsite/test_schema", "tests/citations/test_live")
 

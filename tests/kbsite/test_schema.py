@@ -141,7 +141,7 @@ def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 
 def _try(strategy: Any, *, headers: dict[str, str], statuses: "Counter[int]") -> None:
-    @settings(max_examples=6, derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @settings(max_examples=4, derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(case=strategy)
     def once(case: Any) -> None:
         response = case.call(headers=headers)

@@ -187,10 +187,10 @@ async def enter(pilot: Pilot[None], line: str, text: str) -> None:
     await pilot.press("enter")
 
 
-async def ask(pilot: Pilot[None], question: str = "How long?", *, shown: str = "citations ·") -> None:
-    """Ask, and wait for the answer."""
+async def ask(pilot: Pilot[None], question: str = "How long?", *, shown: str = "") -> None:
+    """Ask, and wait for the answer; on a small screen the question is moved out of sight by it, and ``shown`` is what is seen."""
     await enter(pilot, "#question", question)
-    await shows(pilot, f"❯ {question}", shown)
+    await shows(pilot, *((shown,) if shown else (f"❯ {question}", "citations ·")))
 
 
 async def leave(pilot: Pilot[None]) -> None:
