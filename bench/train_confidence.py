@@ -1,7 +1,8 @@
 """Train how likely an answer is there at all, and how likely its first citation is right; measure both.
 
-Run ``python bench/train_confidence.py`` from the repository; with ``--save`` what was trained is written to ``citations/confidence.json``. It learns from
-every second of the gold questions (and from questions about other things than the library is about, which have no answer) and measures with the others.
+Run ``python bench/train_confidence.py`` from the repository; with ``--save`` what was trained is written to ``citations/confidence.json``. It learns from gold
+questions, from questions about other things than the library is about, and from gold questions without the talk that answers them; it is measured with each
+half of them after it was trained on the other one.
 Answers are the sources' own sentences. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); vectors are kept in
 ``build/vectors``.
 """
@@ -46,7 +47,6 @@ from citations.providers import weights  # noqa: E402
 TITLE: Final = "## Confidence"
 KINDS: Final = {"always": ALWAYS, "always+fused": ALWAYS + FUSED, "always+near": ALWAYS + NEAR, "always+fused+near": ALWAYS + FUSED + NEAR}
 LOST: Final = 0.02  # of the answers that are right that may be refused
-SHARE: Final = 0.2  # of the weight of all questions, that foreign ones have
 STRENGTH: Final = 1.0  # inverse of the regularisation
 
 Numbers = NDArray[np.float64]
@@ -66,11 +66,11 @@ def main() -> None:
         asked = list(library.ask_all(most=options.questions, kinds=(GOLD, FOREIGN, LEFT_OUT), tell=note))
     if options.dump:
         options.dump.write_text(json.dumps([row(one) for one in asked]), encoding="utf-8")
-    known, new = asked[::2], asked[1::2]
-    trained = train(known)
+    halves = asked[::2], asked[1::2]
+    folds = [Fold(trained=train(known), new=usable(new)) for known, new in (halves, halves[::-1])]
     if options.save:
-        confidence.TRAINED.write_text(shipped(trained), encoding="utf-8")
-    report = "\n".join(reported(trained, known, new))
+        confidence.TRAINED.write_text(shipped(train(asked)), encoding="utf-8")
+    report = "\n".join(reported(folds))
     print(report)
     write(report)
 
@@ -105,9 +105,10 @@ class Trained:
 
 def train(asked: Sequence[Asked]) -> Trained:
     """Train both on all kinds of signs."""
+    present = {name: presence(asked, names) for name, names in KINDS.items()}
     return Trained(
-        present={name: presence(asked, names) for name, names in KINDS.items()},
-        right={name: rightness(asked, names) for name, names in KINDS.items()},
+        present=present,
+        right={name: rightness([one for one in usable(asked) if seems(present[name], one)], names) for name, names in KINDS.items()},
     )
 
 
@@ -120,13 +121,16 @@ def presence(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
     return replace(made, border=round(float(np.quantile(sure, LOST)), 4))
 
 
-def rightness(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
-    """Train on whether the first citation is right; foreign questions, which have none, count as a fifth of all."""
-    rows = [one for one in usable(asked) if one.kind in (GOLD, FOREIGN)]
+def rightness(answered: Sequence[Asked], names: Sequence[str]) -> Calibration:
+    """Train on whether the first citation is right, of gold and foreign questions that are answered: of the latter none is."""
+    rows = [one for one in answered if one.kind in (GOLD, FOREIGN)]
     right = np.array([one.first_right for one in rows])
-    gold = np.array([one.kind == GOLD for one in rows])
-    weighed = np.where(gold, 1.0, SHARE / (1 - SHARE) * gold.sum() / max(1, (~gold).sum()))
-    return fitted(LogisticRegression(C=STRENGTH, max_iter=3_000).fit(table(rows, names), right, sample_weight=weighed), names)
+    return fitted(LogisticRegression(C=STRENGTH, max_iter=3_000).fit(table(rows, names), right), names)
+
+
+def seems(present: Calibration, one: Asked) -> bool:
+    """Say whether an answer to a question is taken to be there."""
+    return present.estimate(one.signs) >= present.border
 
 
 def fitted(model: Any, names: Sequence[str]) -> Calibration:
@@ -155,36 +159,46 @@ def shipped(trained: Trained) -> str:
 # Measuring
 
 
-def reported(trained: Trained, known: Sequence[Asked], new: Sequence[Asked]) -> Iterator[str]:
-    """Say how well it does on the questions that it was not trained on."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """What was trained on one half of the questions, and the other half."""
+
+    trained: Trained
+    new: Sequence[Asked]
+
+    def seem(self, name: str, *kinds: str) -> list[tuple[Asked, bool]]:
+        """Return the questions of these kinds, and whether an answer to each is taken to be there."""
+        return [(row, seems(self.trained.present[name], row)) for row in self.new if row.kind in kinds]
+
+    def pairs(self, name: str) -> list[tuple[float, bool]]:
+        """Return the confidence in each gold question that is answered, and whether its first citation is right."""
+        return [(self.trained.right[name].estimate(row.signs), row.first_right) for row, is_there in self.seem(name, GOLD) if is_there]
+
+
+def reported(folds: Sequence[Fold]) -> Iterator[str]:
+    """Say how well each half does on the questions of the other one."""
     yield f"{TITLE}\n\n`python {shlex.join(['bench/train_confidence.py', *sys.argv[1:]])}`:"
-    yield f"trained on {len(known):,} questions, measured with {len(new):,} others."
-    yield "*Refused* is what is taken to have no answer; *foreign* questions are about something else, *left out* ones lack the talk that answers them.\n"
-    yield "| signs | refused: gold, first citation right | gold, wrong | foreign | left out | AUC, first citation right | calibration error |"
+    yield f"{sum(len(fold.new) for fold in folds):,} questions, each half measured with what was trained on the other; all of them train what is shipped."
+    yield "*Refused* is what is taken to have no answer; *foreign* questions are about something else, *left out* ones lack the talk that answers them."
+    yield "The AUC and the calibration error are those of the confidence in first citations, over gold questions that are answered.\n"
+    yield "| signs | refused: gold, first citation right | gold, wrong | foreign | left out | AUC | calibration error |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
-    rows = usable(new)
     for name in KINDS:
-        yield f"| {name} | {' | '.join(measured(trained.present[name], trained.right[name], rows))} |"
-    present, right = (one["always+fused+near"] for one in (trained.present, trained.right))
-    pairs = [(right.estimate(row.signs), row.first_right) for row in rows if row.kind == GOLD and present.estimate(row.signs) >= present.border]
-    yield "\nReliability with all signs, on gold questions that are answered:\n\n| confidence | answers | estimated | right |\n|---|---:|---:|---:|"
-    for part in confidence.reliability(pairs):
+        yield f"| {name} | {' | '.join(measured(folds, name))} |"
+    yield "\nReliability with all signs:\n\n| confidence | answers | estimated | right |\n|---|---:|---:|---:|"
+    for part in confidence.reliability([pair for fold in folds for pair in fold.pairs("always+fused+near")]):
         yield f"| {part.low:.1f}–{part.high:.1f} | {part.answers} | {part.estimated:.2f} | {part.right:.2f} |"
-    for name, one in (("an answer is there", present), ("its first citation is right", right)):
-        yield f"\nWeights, {name}: {', '.join(f'{sign} {weight:+.2f}' for sign, weight in zip(one.signs, one.weights, strict=True))}"
     yield ""
 
 
-def measured(present: Calibration, right: Calibration, rows: Sequence[Asked]) -> Iterator[str]:
+def measured(folds: Sequence[Fold], name: str) -> Iterator[str]:
     """Write the figures of one kind of signs."""
-    gold = [row for row in rows if row.kind == GOLD]
-    groups = [[row for row in gold if row.first_right], [row for row in gold if not row.first_right]]
-    groups += [[row for row in rows if row.kind == kind] for kind in (FOREIGN, LEFT_OUT)]
-    for group in groups:
-        refused = sum(present.estimate(row.signs) < present.border for row in group)
-        yield f"{refused / len(group):.0%} of {len(group)}" if group else "–"
-    pairs = [(right.estimate(row.signs), row.first_right) for row in gold]
-    yield f"{roc_auc_score([found for _, found in pairs], [sure for sure, _ in pairs]):.3f}"
+    gold = [pair for fold in folds for pair in fold.seem(name, GOLD)]
+    groups = [[there for row, there in gold if row.first_right], [there for row, there in gold if not row.first_right]]
+    groups += [[there for fold in folds for _, there in fold.seem(name, kind)] for kind in (FOREIGN, LEFT_OUT)]
+    yield from (f"{group.count(False) / len(group):.0%} of {len(group)}" if group else "–" for group in groups)
+    pairs = [pair for fold in folds for pair in fold.pairs(name)]
+    yield f"{roc_auc_score([right for _, right in pairs], [sure for sure, _ in pairs]):.3f}"
     yield f"{confidence.error(confidence.reliability(pairs)):.3f}"
 
 

@@ -15,6 +15,7 @@ Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
 LONGEST: Final = 600  # characters of one
 TOLD: Final = 400  # characters of an excerpt of several sentences
+LEANT_ON: Final = 2  # sentences before one, at most, that are told with it
 PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop: it is punctuated, and what has none is no sentence
 ALIKE: Final = 0.6  # share of words in common from which on a sentence says nothing new
 
@@ -134,10 +135,10 @@ def _grown(one: Pick, known: Sequence[Pick], read: Read | None) -> Pick:
         return not any(overlap(replace(one, span=(offset + span[0], offset + span[1])), other) for other in known)
 
     around = list(_whole(text))
-    if leans(one.text):
-        front = next((span for span in reversed(around) if span[1] <= first), None)
-        if front and _is_beside(text, front[1], first) and last - front[0] <= TOLD and is_new(front):
-            first = front[0]
+    for front in [span for span in reversed(around) if span[1] <= first][:LEANT_ON]:
+        if not leans(text[first:last]) or not _is_beside(text, front[1], first) or last - front[0] > TOLD or not is_new(front):
+            break
+        first = front[0]
     told = last
     for span in (span for span in around if span[0] >= last):
         if span[1] - first > TOLD or not _is_beside(text, told, span[0]) or not is_new(span):

@@ -8,13 +8,16 @@ from typing import Final, TypeAlias
 
 from citations.sentences import asks
 from citations.synthesis.excerpts import Pick
+from citations.synthesis.expecting import expected
 from citations.synthesis.wording import covered, stems
 
 Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 """How near each sentence is to a question, -1 to 1; None where that cannot be told."""
 
 PASSAGE, WORDS, MEANING = 0.5, 0.25, 0.25  # what the three add to a sentence's score
+HEADED: Final = 0.8  # of what the heading says of it with the sentence
 NEIGHBOUR: Final = 0.5  # of what the sentence before says of the question: an answer follows it, and need not repeat its words
+FITTING: Final = 0.3  # for having in it what an answer to such a question has
 ASKING: Final = 0.5  # what is left of a sentence that asks
 
 
@@ -43,14 +46,15 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
     wanted = set(stems(question))
     said = [set(stems(one.text)) for one in sentences]
     weights = _rarity(said, wanted)
-    own = [covered(wanted, words, weights) for words in said]
+    own = [_covered(wanted, words, stems(one.evidence.heading), weights) for one, words in zip(sentences, said, strict=True)]
     near = rate(question, [one.text for one in sentences]) if rate and sentences else None
+    fits = expected(question) or (lambda _: False)
     made: list[Pick] = []
     for place, one in enumerate(sentences):
         follows = place > 0 and sentences[place - 1].evidence is one.evidence
         words = max(own[place], NEIGHBOUR * own[place - 1]) if follows else own[place]
         meaning = float(near[place]) if near is not None else None
-        made.append(replace(one, score=_score(one, words, meaning), words=own[place], meaning=meaning))
+        made.append(replace(one, score=_score(one, words, meaning) + FITTING * fits(one.text), words=own[place], meaning=meaning))
     return made
 
 
@@ -59,7 +63,7 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
     if not rated:
         return Signs()
     scores = sorted({one.evidence.number: one.evidence.score for one in rated}.values(), reverse=True)
-    wanted, said = set(stems(question)), {word for one in rated for word in stems(one.text)}
+    wanted, said = set(stems(question)), {word for one in rated for word in stems(f"{one.text} {one.evidence.heading}")}
     wordy = max(rated, key=lambda one: one.words)
     near = max(rated, key=lambda one: one.meaning or 0.0) if rated[0].meaning is not None else None
     return Signs(
@@ -70,6 +74,11 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
         meaning=near.meaning if near else None,
         agreement=float(wordy.evidence.number == (near or rated[0]).evidence.number),
     )
+
+
+def _covered(wanted: set[str], words: set[str], heading: Sequence[str], weights: dict[str, float]) -> float:
+    """Return which share of the question a sentence says, or says under its heading: what that names need not be named again."""
+    return max(covered(wanted, words, weights), HEADED * covered(wanted, words.union(heading), weights) if words else 0.0)
 
 
 def _rarity(said: Sequence[set[str]], wanted: set[str]) -> dict[str, float]:

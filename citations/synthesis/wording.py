@@ -28,6 +28,7 @@ _EMPTY: Final = frozenset(
     ).split()
 )
 _ENDINGS: Final = ("ications", "ication", "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "edly", "ies", "ers", "ed", "er", "ly", "es", "s")
+_BEING: Final = re.compile(r"(?<=\w{3})([ae]n)ces?$")
 _SHORTEST: Final = 3  # letters that an ending leaves
 _LEADS: Final = re.compile(
     r"""^\s* (?:(?:please|so|and|then|also|but|now|ok(?:ay)?)\b[\s,]*)*
@@ -148,6 +149,7 @@ def _stem(word: str) -> str:
     """Cut an English ending off. A light stemmer will do: both sides are cut alike, and what it misses costs a little order."""
     if not word.isascii() or not word.isalpha():
         return word
+    word = _BEING.sub(r"\1t", word)  # what is idempotent has idempotence
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             word = word.removesuffix(ending)

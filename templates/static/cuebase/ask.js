@@ -1,5 +1,6 @@
 // Ask: an answer arrives claim by claim; a citation is looked at beside it, in a card or in the panel; a clip plays from its start to its end.
 (() => {
+  const UNDER_THE_HEAD = 80; // pixels, as scroll-margin-top of an answer
   const find = (selector, from = document) => from.querySelector(selector);
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -99,7 +100,8 @@
       list.append(...quotes);
       list.hidden = !list.children.length;
       tell(claim.textContent.replaceAll(/\[\d+\]/g, ""));
-      if (follows) scrollTo({ top: document.documentElement.scrollHeight, behavior: how() });
+      // What arrives is followed as long as its question stays in sight: a long answer is read from its beginning.
+      if (follows) scrollTo({ top: Math.min(document.documentElement.scrollHeight, scrollY + article.getBoundingClientRect().top - UNDER_THE_HEAD), behavior: how() });
     },
     answer(html, article) {
       const whole = parsed(html);
