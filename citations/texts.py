@@ -1,5 +1,6 @@
 """Sources' texts in memory: what stands in them, and the second or page of every character. A bounded number of bytes, those used last."""
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
@@ -19,6 +20,8 @@ MAX_BYTES: Final = 128 << 20
 Span = tuple[int, int]
 
 _CACHE = Cache(MAX_BYTES)
+_BLANK = re.compile(r"\s")
+MAX_WORD: Final = 400  # characters in which a blank is looked for
 _NONE = -1  # of a block without times, or without a page
 
 
@@ -95,6 +98,14 @@ def prepared(source: Source) -> Prepared:
         found = prepare(of(source).text)
         _CACHE.keep(key, found, found.nbytes)
     return found  # type: ignore[no-any-return]
+
+
+def border(text: str, place: int) -> int:
+    """Return the next place, not far away, at which no word, number or formula is cut in two."""
+    if place <= 0 or place >= len(text):
+        return min(max(0, place), len(text))
+    blank = _BLANK.search(text, place - 1, place + MAX_WORD)
+    return blank.end() if blank else place
 
 
 def _version(source: Source) -> tuple[Hashable, ...]:

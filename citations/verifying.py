@@ -27,7 +27,6 @@ MOST_PLACES: Final = 12  # passages elsewhere that are compared with a quote
 
 _SEARCHED = 64  # words of a quote that are searched for
 _SLACK = 400  # characters beside a passage that are compared, too
-_BLANK = re.compile(r"\s")
 _BREAK = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")  # what a page ends with where it is copied, too
 
 Span = tuple[int, int]
@@ -199,21 +198,13 @@ def _compared(quote: str, source: Source, passage: Span) -> _Found:
     if reading.digest != source.digest:
         return _Found(grounding.check(quote, texts.prepared(source)), source)
     reach = 2 * len(quote) + _SLACK
-    first = _border(reading.text, passage[0] - reach)
-    check = grounding.check(quote, _piece(reading.text, first, _border(reading.text, passage[1] + reach)))
+    first = texts.border(reading.text, passage[0] - reach)
+    check = grounding.check(quote, _piece(reading.text, first, texts.border(reading.text, passage[1] + reach)))
     return _Found(_shifted(check, first), source)
 
 
 def _piece(text: str, first: int, last: int) -> Prepared:
     return prepare(text[first:last])
-
-
-def _border(text: str, place: int) -> int:
-    """Return the next place, not far away, at which no word, number or formula is cut in two."""
-    if place <= 0 or place >= len(text):
-        return min(max(0, place), len(text))
-    blank = _BLANK.search(text, place - 1, place + _SLACK)
-    return blank.end() if blank else place
 
 
 def _shifted(check: Check, by: int) -> Check:

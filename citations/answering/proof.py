@@ -77,7 +77,7 @@ class Proof:
         if not grounding.is_enough(cited.quote):
             return Verdict.NOT_FOUND, None
         named = self._evidence.get(cited.passage)
-        if named and (place := self._in_passage(cited.quote, named)):
+        if named and (place := self._in_passage(cited.quote, named) or self._in_passage(cited.quote, named, around=AROUND)):
             return Verdict.VERBATIM, place
         verdict, place = self._in_source(cited.quote, named) if named else (Verdict.NOT_FOUND, None)
         if place:
@@ -87,13 +87,16 @@ class Proof:
             return Verdict.VERBATIM if named is None or place[0].pk == named.source else Verdict.MISATTRIBUTED, place
         return verdict, None
 
-    def _in_passage(self, quote: str, one: Evidence) -> tuple[Source, Span, str] | None:
-        """Look into the passage alone, which takes a fraction of the time that its whole source takes."""
+    def _in_passage(self, quote: str, one: Evidence, *, around: int = 0) -> tuple[Source, Span, str] | None:
+        """Look into the passage alone, or so many characters around it, which takes a fraction of the time that its whole source takes."""
         known = self._known(one.source)
         if known is None or known.reading.digest != one.digest:
             return None
-        first, last = one.spans[0][0], one.spans[-1][1]
-        span = grounding.find(quote, grounding.prepare(known.reading.text[first:last]))
+        text, first, last = known.reading.text, one.spans[0][0], one.spans[-1][1]
+        if around:
+            first, last = texts.border(text, first - around), texts.border(text, last + around)
+        near = (one.spans[0][0] - first, one.spans[-1][1] - first)
+        span = grounding.find(quote, grounding.prepare(text[first:last]), near=near)
         return (known.source, (span[0] + first, span[1] + first), _around(one)) if span else None
 
     def _in_source(self, quote: str, one: Evidence) -> tuple[Verdict, tuple[Source, Span, str] | None]:
