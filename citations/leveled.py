@@ -68,7 +68,7 @@ def find(
     """
     strategy = strategy or (Strategy.COLLAPSED if part.breadth == Breadth.BROAD else Strategy.FLAT)
     asked = _Asked(scope, part, wanted, limit, user)
-    if asked.is_of_the_whole and strategy == Strategy.COLLAPSED and (whole := _whole(asked)).evidence:
+    if asked.part.is_of_the_whole and strategy == Strategy.COLLAPSED and (whole := _whole(asked)).evidence:
         return whole
     results, notes = _passages(asked, limit if strategy == Strategy.FLAT else max(limit, min(retrieval.MAX_LIMIT, max(2 * limit, _SUPPORTED_BY))))
     chunks = _chunks(results.passages)
@@ -99,10 +99,6 @@ class _Asked(NamedTuple):
     @property
     def is_broad(self) -> bool:
         return self.part.breadth == Breadth.BROAD
-
-    @property
-    def is_of_the_whole(self) -> bool:
-        return self.is_broad and not self.part.about
 
 
 # Chunks

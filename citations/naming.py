@@ -26,7 +26,7 @@ _REACH: Final = 24  # words behind a cue that may be a title
 _ONLY: Final = re.compile(
     r"""\b(?:the|this|my|our|das|dem|diese[mns]?|der)\s+
     (?: (?P<document>(?:text)?book|pdf|paper|document|buch|lehrbuch|dokument) | (?P<recording>video|talk|lecture|recording|vortrag|vorlesung|aufnahme) )\b
-    (?! \s+ (?:on|about|of|by|with|from|titled|called|named|that|which|where|über|von|mit)\b | \s+["“„«] | [-–] )""",
+    (?! \s+ (?:on|about|of|by|with|from|titled|called|named|that|which|where|über|von|mit)\b (?! \W* $ ) | \s+["“„«] | [-–] )""",
     re.VERBOSE | re.IGNORECASE,
 )
 

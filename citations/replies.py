@@ -32,6 +32,11 @@ class Part:
     breadth: Breadth = Breadth.SPECIFIC
     about: str = ""
 
+    @property
+    def is_of_the_whole(self) -> bool:
+        """Whether an overview of the sources as a whole is wanted."""
+        return self.breadth == Breadth.BROAD and not self.about
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:

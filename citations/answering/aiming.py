@@ -67,11 +67,11 @@ def _only(asked: Asked, question: str) -> Aim | None:
 def speaks(run: Run, rate: Rate | None) -> bool:
     """Say whether what was found tells of a question: by half of the words of a part, or by what is near to it.
 
-    A search of one source always finds something, and finds it first: how high its scores are says nothing.
+    A search of one source always finds something, and finds it first: how high its scores are says nothing. Of what it is as a whole every source tells.
     """
     texts = [one.text for one in run.evidence]
     said = {word for text in texts for word in synthesis.stems(text)}
-    return any(_tells_of(part.text, texts, said, rate) for part in run.route.parts)
+    return any(part.is_of_the_whole or _tells_of(part.text, texts, said, rate) for part in run.route.parts)
 
 
 def _tells_of(question: str, texts: Sequence[str], said: set[str], rate: Rate | None) -> bool:

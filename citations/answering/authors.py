@@ -7,7 +7,7 @@ from citations.answering.run import GROUND, Run
 from citations.errors import ModelError
 from citations.prompts import Prompt, prompt_tokens
 from citations.providers.llm import Llm, Usage
-from citations.replies import Breadth, Claim, Event, Part, Progress
+from citations.replies import Breadth, Claim, Event, Progress
 from citations.synthesis import Cited, Drafted, Extract, Rate, Unanswered
 
 ECHOED = 0.5  # share of its words that a remark on what is missing has to have from the question
@@ -29,7 +29,7 @@ def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
     run.model = ""
     yield Progress(stage=GROUND)
     for place, extract in enumerate(extracts):
-        if _is_of_the_whole(extract.part):  # what the sources are about stands in them, whichever words the question has
+        if extract.part.is_of_the_whole:  # what the sources are about stands in them, whichever words the question has
             yield from _extracted(run, extract, sure=None)
         elif confidence.is_answered(run.signs[place]):
             yield from _extracted(run, extract, sure=confidence.estimate(run.signs[place]))
@@ -49,10 +49,6 @@ def _failed(llm: Llm, error: ModelError, *, was_cut: bool) -> str:
 
 
 # The sources themselves
-
-
-def _is_of_the_whole(part: Part) -> bool:
-    return part.breadth == Breadth.BROAD and not part.about
 
 
 def _extracted(run: Run, extract: Extract, *, sure: float | None) -> Iterator[Event]:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.naming import clues, named
+from citations.naming import kind as kind_of
 
 TITLES = [
     (1, "How BM25 ranks"),
@@ -135,3 +136,20 @@ def test_hostile_questions_and_titles_take_little_time(piece: str) -> None:
     named(piece * 10_000, titles)
     clues(piece * 10_000)
     assert process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("What is the book about?", "document"),
+        ("Summarise this paper.", "document"),
+        ("What does the lecture say of entropy?", "recording"),
+        ("Worum geht es in dem Vortrag?", "recording"),
+        ("What does the book on entropy say?", ""),
+        ("What does the talk “Entropy” say?", ""),
+        ("Which book is it from?", ""),
+        ("What is a lecture?", ""),
+    ],
+)
+def test_the_only_source_of_a_kind_is_meant_by_its_kind_alone(question: str, kind: str) -> None:
+    assert kind_of(question) == kind

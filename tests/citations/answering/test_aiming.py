@@ -101,6 +101,7 @@ def test_the_only_document_or_recording_need_not_be_called_by_its_title(collecti
     talk = {one.pk for one in Source.objects.exclude(pk=paper.pk)}
     assert len(talk) == 2
     assert looked_in(answer(scope, "What does the book say about pendulum clocks?")) == {paper.pk}
+    assert looked_in(answer(scope, "What is the book about?")) == {paper.pk}
     assert looked_in(answer(scope, "Was ist im Vortrag über pendulum clocks gesagt?")) >= {paper.pk}
     reply = answer(scope, "Of what are pendulum clocks made, as this talk has it?")
     assert looked_in(reply) <= talk
