@@ -1,10 +1,11 @@
 """Passages become an answer: the best sentences as they stand, or what a language model wrote, taken apart. Pure."""
 
+from citations.synthesis.backing import is_backed
 from citations.synthesis.claims import Cited, Draft, Drafted, Unanswered, drafts
 from citations.synthesis.excerpts import Pick, Read
 from citations.synthesis.extracts import Extract, extract
 from citations.synthesis.rating import Rate, Signs
-from citations.synthesis.wording import covered, is_backed, named, stems, subject
+from citations.synthesis.wording import covered, named, stems, subject
 from citations.synthesis.writing import prompt, rewriting
 
 __all__ = [

@@ -1,18 +1,15 @@
 """Words of questions: what they ask about, and whether a sentence speaks of it in another form of the word."""
 
 import re
-import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Final
 
-from citations.grounding import find, prepare
-from citations.likeness import common, window
 from transcripts.words import tokenize
 
 MAX_SUBJECT: Final = 120  # characters
 
-_EMPTY: Final = frozenset(
+EMPTY: Final = frozenset(
     " ".join(
         (
             "a about after all also am an and any are as at be because been before being but by can could did do does doing during each for from get gets",
@@ -39,7 +36,6 @@ _LEADS: Final = re.compile(
     (?: (?:there|it\s+said|said)\s+about\s+ | about\s+ )?""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"\d(?:[\d.,]*\d)?")
 _DOING: Final = re.compile(
     r"^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+ (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )", re.VERBOSE | re.IGNORECASE
 )
@@ -50,18 +46,6 @@ _ASKED: Final = re.compile(  # what asks by a noun, or is no question
 )
 _ASKING: Final = re.compile(r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE)
 _TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
-
-_IN_MARKS: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{8,1000})[\"”“»]")
-_QUOTED_WORDS: Final = 4  # from which on words in quote marks are said to be somebody's
-_SENTENCES: Final = re.compile(r"[^.!?…。！？]+(?:[.!?…。！？]+(?=\S)[^.!?…。！？]+)*[.!?…。！？]*")
-_CONTRACTED: Final = re.compile(r"(?:n't|(?<=can)not)\b", re.IGNORECASE)
-_NEGATIONS: Final = frozenset(
-    " ".join(("not no never neither nor none nothing nobody without hardly", "nicht kein keine keinen keiner nie niemals pas jamais não nunca")).split()
-)
-_NOT: Final = "¬"
-_FEWEST: Final = 3  # words of a claim that are compared
-_SAME: Final = 0.8  # share of a claim's words that a sentence has in their order
-_DENSE: Final = 0.6  # share of the sentence's words, from the first to the last of these, that they are
 
 
 def subject(question: str) -> str:
@@ -81,7 +65,7 @@ def named(question: str) -> str:
 
 def stems(text: str) -> list[str]:
     """Return the words of a text that say something, in order, without their endings."""
-    return [_stem(word) for word in tokenize(text) if word not in _EMPTY]
+    return [stem(word) for word in tokenize(text) if word not in EMPTY]
 
 
 def covered(wanted: Collection[str], said: Collection[str], weights: Mapping[str, float]) -> float:
@@ -90,62 +74,8 @@ def covered(wanted: Collection[str], said: Collection[str], weights: Mapping[str
     return sum(weights.get(word, 1.0) for word in wanted if word in said) / total if total else 0.0
 
 
-def is_backed(claim: str, said: Iterable[str]) -> bool:
-    """Say whether a claim may be taken from one of the texts: digit by digit its numbers, word for word what it quotes, and without a "not" too many or few.
-
-    The last is seen only where a claim has nearly the words of a sentence; what a claim makes of other words is not looked into.
-    """
-    texts = list(said)
-    known = {number for text in texts for number in _numbers(text)}
-    return all(number in known for number in _numbers(claim)) and _is_quoted_truly(claim, texts) and not _is_denied(claim, texts)
-
-
-def _is_quoted_truly(claim: str, texts: Sequence[str]) -> bool:
-    """Say whether what a claim has in quote marks stands in one of the texts; a few words in them are names, and not quotes."""
-    quoted = [found["text"] for found in _IN_MARKS.finditer(claim) if len(found["text"].split()) >= _QUOTED_WORDS]
-    prepared = [prepare(text) for text in texts] if quoted else []
-    return all(any(find(one, text) for text in prepared) for one in quoted)
-
-
-def _is_denied(claim: str, texts: Iterable[str]) -> bool:
-    """Say whether the sentences that have nearly the words of a claim all say the opposite: one of the two is negated. Questions say nothing."""
-    wanted = _with_negations(claim)
-    pieces = (piece for text in texts for piece in _SENTENCES.findall(text) if not piece.rstrip().endswith(("?", "？")))
-    agreeing = {agrees for piece in pieces if (agrees := _agrees(wanted, _with_negations(piece))) is not None}
-    return agreeing == {False}
-
-
-def _agrees(wanted: Sequence[str], said: Sequence[str]) -> bool | None:
-    """Say whether words that are nearly the same are negated alike; None of words that are not nearly the same."""
-    mine, places = [word for word in wanted if word != _NOT], [place for place, word in enumerate(said) if word != _NOT]
-    if len(mine) < _FEWEST or len(set(mine) & set(said)) < _SAME * len(set(mine)):
-        return None
-    its = [said[place] for place in places]
-    first, last = window(mine, its)
-    pairs = common(mine, its[first:last])
-    if len(pairs) < _SAME * len(mine):
-        return None
-    begin, end = first + pairs[0][1], first + pairs[-1][1]
-    if len(pairs) < _DENSE * (end - begin + 1):
-        return None
-    reach = said[places[begin - 1] + 1 if begin else 0 : places[end] + 1 if end + 1 < len(places) else len(said)]  # a "not" behind them is of what follows
-    if _NOT in wanted and _NOT not in reach:
-        return None if _NOT in said else False  # one that is farther away may be meant for these words, too
-    return (_NOT in wanted) == (_NOT in reach)
-
-
-def _with_negations(text: str) -> list[str]:
-    """Return the words that say something, without their endings, and a sign for each negation among them."""
-    words = tokenize(_CONTRACTED.sub(" not", text.replace("’", "'")), shortest=1)
-    return [_NOT if word in _NEGATIONS else _stem(word) for word in words if word in _NEGATIONS or (word not in _EMPTY and len(word) > 1)]
-
-
-def _numbers(text: str) -> list[str]:
-    return [found.replace(",", "").rstrip(".") for found in _NUMBER.findall(unicodedata.normalize("NFKC", text))]
-
-
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """Cut an English ending off. A light stemmer will do: both sides are cut alike, and what it misses costs a little order."""
     if not word.isascii() or not word.isalpha():
         return word
