@@ -1,8 +1,9 @@
 """Measure answers made of the sources' own sentences: whether what they cite is right, what is refused, how long checking takes.
 
 Run ``python bench/answering.py`` from the repository; names of sets measure only these. Gold questions are asked of their own library, of one about something
-else (which has no answer), and of their own without the talk that answers them (which may have another one). Half of the gold questions trained the
-border below which an answer is refused: ``bench/train_confidence.py``. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+else (which has no answer), and of their own without the talk that answers them (which may have another one). What is refused was trained on such questions,
+these among them: how it does on others says ``bench/train_confidence.py``. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the
+repository).
 """
 
 import argparse

@@ -15,17 +15,6 @@ from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
 
-@pytest.fixture
-def talk(collection: Collection, fake_models: None) -> Source:
-    """A talk that is found by its words."""
-    return talk_in(collection)
-
-
-@pytest.fixture
-def conversation(scope: Scope, owner: User, talk: Source) -> Conversation:
-    return conversations.begin(scope, owner)
-
-
 def test_only_the_sources_that_were_chosen_are_asked(scope: Scope, owner: User, talk: Source, collection: Collection) -> None:
     other = talk_in(collection, key="other", said=("Backpropagation carries nothing at all to the start of a network, said the other.",))
     chosen = conversations.begin(scope, owner, collection=collection.slug, sources=[str(other.uuid)])

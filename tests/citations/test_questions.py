@@ -10,21 +10,10 @@ from citations import answering, conversations, questions, records
 from citations.errors import AlreadyAnswering, AnswerNotFound, ModelServerError
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.replies import Claimed, Event, Finished, Progress
-from tests.citations.asking import QUESTION, again, age, ask, asked, talk_in
+from tests.citations.asking import QUESTION, again, age, ask, asked
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.models import Collection
 from transcripts.scope import Scope
-
-
-@pytest.fixture
-def talk(collection: Collection, fake_models: None) -> Source:
-    """A talk that is found by its words."""
-    return talk_in(collection)
-
-
-@pytest.fixture
-def conversation(scope: Scope, owner: User, talk: Source) -> Conversation:
-    return conversations.begin(scope, owner)
 
 
 def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:

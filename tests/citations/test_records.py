@@ -11,17 +11,6 @@ from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
 
-@pytest.fixture
-def talk(collection: Collection, fake_models: None) -> Source:
-    """A talk that is found by its words."""
-    return talk_in(collection)
-
-
-@pytest.fixture
-def conversation(scope: Scope, owner: User, talk: Source) -> Conversation:
-    return conversations.begin(scope, owner)
-
-
 def test_whoever_may_no_longer_read_a_source_sees_nothing_that_came_from_it(scope: Scope, owner: User, conversation: Conversation) -> None:
     asked(scope, owner, conversation)
     asked(scope, owner, conversation, "Who won the football match in Lisbon yesterday?")

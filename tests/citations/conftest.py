@@ -1,0 +1,22 @@
+"""What tests of conversations share."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from citations import conversations
+from citations.models import Conversation, Source
+from tests.citations.asking import talk_in
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+
+@pytest.fixture
+def talk(collection: Collection, fake_models: None) -> Source:
+    """A talk that is found by its words."""
+    return talk_in(collection)
+
+
+@pytest.fixture
+def conversation(scope: Scope, owner: User, talk: Source) -> Conversation:
+    """A conversation of Ada's, about all there is."""
+    return conversations.begin(scope, owner)
