@@ -200,6 +200,23 @@ async def leave(pilot: Pilot[None]) -> None:
     await until(pilot, lambda: pilot.app.screen.query_one("#conversation").has_focus)
 
 
+async def drawn(pilot: Pilot[None], keys: str) -> str:
+    """Return a picture of the screen, once its last line tells these keys and nothing moves any more.
+
+    Where the focus goes to another panel, the line of the keys is empty for a moment, and colours follow a little later than words.
+    """
+    await shows(pilot, keys)
+    await until(pilot, lambda: not len(pilot.app.workers))
+    picture, same = "", 0
+    for _ in range(500):
+        await pilot.pause()
+        picture, before = pilot.app.export_screenshot(), picture
+        same = same + 1 if picture == before else 0
+        if same == 10 and keys in seen(pilot.app):
+            return picture
+    pytest.fail(f"It is never still:\n{seen(pilot.app)}")
+
+
 def seen(shown: App[None]) -> str:
     """Return what is on the screen as text."""
     width = shown.size.width

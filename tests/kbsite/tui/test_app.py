@@ -11,8 +11,11 @@ from textual.widgets import Input
 from citations.replies import Finished, Progress
 from kbsite.tui.notebook import Listed
 from kbsite.tui.panels import Conversation, Sources
-from tests.kbsite.tui.conftest import ANSWER, REFUSAL, WAIT, PaperNotebook, ask, drive, enter, leave, seen, shows, until
+from tests.kbsite.tui.conftest import ANSWER, REFUSAL, WAIT, PaperNotebook, ask, drawn, drive, enter, leave, seen, shows, until
 from transcripts.errors import Unavailable
+
+ASKING = "^q Quit esc Ask/read ^n New f1 Keys"
+READING = "^q Quit a Add n Next p Back o Open y Copy t How esc Ask/read ^n New f1 Keys"
 
 
 class SvgExtension(SingleFileSnapshotExtension):
@@ -40,7 +43,7 @@ def test_an_answer_comes_with_its_citations_and_the_first_is_shown(notebook: Pap
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)
         await shows(pilot, "Wait longer each time. [1]", "2 citations · the sources’ own words", "[1] When a service says no  0:12–0:17")
-        assert pilot.app.export_screenshot() == picture
+        assert await drawn(pilot, ASKING) == picture
 
     drive(notebook, script)
     assert notebook.asked == [("How long?", ())]
@@ -93,7 +96,7 @@ def test_a_refusal_says_so_and_shows_what_comes_nearest(notebook: PaperNotebook,
             "nothing was made up",
             "Rain is not told of here.",
         )
-        assert pilot.app.export_screenshot() == picture
+        assert await drawn(pilot, ASKING) == picture
 
     drive(notebook, script)
 
@@ -172,7 +175,7 @@ def test_a_source_is_added_and_how_far_each_is_is_shown(notebook: PaperNotebook,
         assert notes(pilot) == ["Added: talk.vtt"]
         await pilot.press("shift+tab", "end")
         await shows(pilot, "No page has text. Recognise its words")
-        assert pilot.app.export_screenshot() == picture
+        assert await drawn(pilot, READING) == picture
         notebook.failure = Unavailable("YouTube refuses.", hint="Try later.")
         await pilot.press("a")
         await enter(pilot, "#line", "x")
@@ -204,7 +207,7 @@ def test_how_an_answer_was_made_is_told(notebook: PaperNotebook, picture: Snapsh
         await leave(pilot)
         await pilot.press("t")
         await shows(pilot, "How long? (specific)", "retrieve", "12.3 ms", "verbatim", "not_found", "level 0")
-        assert pilot.app.export_screenshot() == picture
+        assert await drawn(pilot, READING) == picture
         await pilot.press("escape")
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
 
