@@ -14,7 +14,7 @@ from django.utils import timezone
 from citations import answering, conversations, records
 from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFound, SourceNotFound
 from citations.filters import Filter
-from citations.models import Answer, AnswerState, Conversation, Source
+from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.records import ASK_AGAIN, SILENCE, find_answer
 from citations.replies import Event
 from citations.runs import Run
@@ -27,6 +27,7 @@ MAX_ANSWERS: Final = 1_000  # of a conversation
 TURNS: Final = 10  # before a question, that it may refer to
 TITLE: Final = 80  # characters of the first question, where a conversation was given no other title
 MOST_AT_ONCE: Final = 8  # questions of one person that are being answered
+MOST_TOLD: Final = 200  # quotes of earlier answers that are not told again
 ANSWERED: Final = (AnswerState.ANSWERED, AnswerState.PARTIAL, AnswerState.REFUSED)
 
 
@@ -118,7 +119,7 @@ def _held(scope: Scope, user: User | None, conversation: Conversation) -> Conver
 
 def _events(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
     wanted = _wanted(scope, answer.conversation)
-    return answering.ask(scope, answer.question, history=_history(scope, answer), wanted=wanted, user=user)
+    return answering.ask(scope, answer.question, history=_history(scope, answer), wanted=wanted, user=user, told=_told(scope, answer))
 
 
 def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
@@ -126,6 +127,13 @@ def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
     before = Answer.objects.filter(conversation=answer.conversation_id, ordinal__lt=answer.ordinal, state__in=ANSWERED)
     turns = records.read(scope, before.select_related("conversation").order_by("-ordinal")[:TURNS])
     return [(one.asked_as or one.question, one.text) for one in reversed(turns)]
+
+
+def _told(scope: Scope, answer: Answer) -> list[str]:
+    """Return the quotes of the answers before this one, oldest first."""
+    before = Quotation.objects.visible(scope).filter(answer__conversation=answer.conversation_id, answer__ordinal__lt=answer.ordinal)
+    newest = before.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)[:MOST_TOLD]
+    return list(reversed(newest))
 
 
 def _wanted(scope: Scope, conversation: Conversation) -> Filter:

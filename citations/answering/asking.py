@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from citations import conf, confidence, leveled, lock, retrieval, routing, synthesis
 from citations.answering import authors
 from citations.answering.aiming import Aim, aim, speaks
-from citations.answering.following import rewritten
+from citations.answering.following import asks_for_more, rewritten
 from citations.answering.run import GROUND, RETRIEVE, ROUTE, WRITE, Asked, Run
 from citations.errors import InvalidProvider, ModelError
 from citations.filters import Filter, resolve
@@ -36,16 +36,19 @@ def ask(
     wanted: Filter = Filter(),  # noqa: B008  frozen
     user: User | None = None,
     asked_as: str = "",
+    told: Sequence[str] = (),
 ) -> Iterator[Event]:
     """Answer a question out of what the scope may read, telling how far it is; the last event is ``Finished``.
 
-    ``history`` has (question, answer) of what was said before, oldest first; ``asked_as`` is the question by itself where that is known already.
+    ``history`` has (question, answer) of what was said before, oldest first; ``asked_as`` is the question by itself where that is known already. ``told`` are
+    the quotes of earlier answers, which one that asks for more does not hear again.
     Raises at once ``EmptyQuery``; ``InvalidInput`` for more than 1,000 characters; what ``filters.resolve`` raises. What fails on the way and can be done
     without is noted in the answer; else the iterator raises what ``leveled.find`` raises.
     """
     text = _checked(question)
     resolve(scope, wanted)
-    return _events(Asked(scope=scope, question=text, history=tuple(history), wanted=wanted, user=user, asked_as=clean(asked_as, MAX_QUERY)))
+    heard = tuple(told) if asks_for_more(text) else ()
+    return _events(Asked(scope=scope, question=text, history=tuple(history), wanted=wanted, user=user, asked_as=clean(asked_as, MAX_QUERY), told=heard))
 
 
 def _checked(question: str) -> str:
@@ -189,7 +192,8 @@ def _outcome(run: Run) -> Outcome:
 
 def _note(run: Run, outcome: Outcome) -> str:
     missing = [run.asked_as] if outcome == Outcome.REFUSED and len(run.missing) < len(run.route.parts) else run.missing
-    refused = (f"I cannot find information about {synthesis.named(one)} in the sources." for one in dict.fromkeys(missing))
+    what = "more information" if run.asked.told else "information"
+    refused = (f"I cannot find {what} about {synthesis.named(one)} in the sources." for one in dict.fromkeys(missing))
     return " ".join((*refused, *run.said))
 
 

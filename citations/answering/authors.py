@@ -15,7 +15,7 @@ ECHOED = 0.5  # share of its words that a remark on what is missing has to have 
 
 def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
     """Write the answer, telling each claim when it is checked. Where a language model fails before it has said anything, the sources speak."""
-    extracts = synthesis.extract(run.route.parts, run.evidence, rate=rate, read=run.proof.around)
+    extracts = synthesis.extract(run.route.parts, run.evidence, rate=rate, read=run.proof.around, told=run.asked.told)
     run.signs = [_known(run, extract) for extract in extracts]
     if llm is not None and run.evidence:
         try:
@@ -81,7 +81,7 @@ def _place(run: Run, number: int) -> str:
 
 def _by_model(run: Run, llm: Llm) -> Iterator[Event]:
     run.model = llm.name
-    prompt = synthesis.prompt(run.asked_as, run.route.parts, run.evidence, budget=llm.budget)
+    prompt = synthesis.prompt(run.asked_as, run.route.parts, run.evidence, budget=llm.budget, told=run.asked.told)
     pieces = llm.stream(
         prompt.text, system=prompt.system, document=prompt.document, max_tokens=prompt.max_tokens, told=lambda usage: _count(run, usage, prompt)
     )

@@ -30,6 +30,11 @@ def completed(question: str, before: str) -> str:
     return _leaning(text, old, about)
 
 
+def asks_for_more(question: str) -> bool:
+    """Say whether a question asks for more than it was told: what it was told before is no answer."""
+    return _FURTHER.fullmatch(question) is not None
+
+
 def _about(old: str) -> About:
     """Return what a question is about; a few words that ask nothing are about themselves."""
     old = _ALSO.sub("", old)
@@ -41,14 +46,18 @@ _ALSO: Final = re.compile(r",\s+(?:and|und|et|y)\s+[\w\s]{1,20}$", re.IGNORECASE
 
 # More of the same
 
-_MORE: Final = re.compile(
-    r"""\W*(?:(?:please|ok(?:ay)?|and|can\ you|could\ you)\W+)*(?:
-      (?:tell|show|give)\ me\ (?:some\ )?more(?:\ details?)?|more(?:\ details?|\ please)?|in\ more\ detail|what\ else
-    | are\ you\ sure|really
+_ASKED: Final = r"\W*(?:(?:please|ok(?:ay)?|and|can\ you|could\ you)\W+)*(?:%s)(?:\W+please)?\W*"
+_ON: Final = r"""
+      (?:tell|show|give)\ me\ (?:some\ )?more(?:\ details?)?|more(?:\ details?|\ please)?|in\ more\ detail|(?:what|anything|something)\ else
     | go\ on|continue|carry\ on|keep\ going|elaborate
-    | (?:simpler|shorter|in\ short|in\ other\ words)|what\ do\ you\ mean(?:\ by\ (?:that|it))?|(?:explain|say|try)\ again|again
-    | (?:erzähl(?:e|\ mir)?\ )?mehr(?:\ dazu)?|weiter|dis-m['’]en\ plus|plus(?:\ de\ détails)?|continuez?|más(?:\ detalles)?|cuéntame\ más|sigue
-    )(?:\W+please)?\W*""",
+    | (?:erzähl(?:e|\ mir)?\ )?mehr(?:\ dazu)?|weiter|was\ noch|dis-m['’]en\ plus|plus(?:\ de\ détails)?|continuez?|quoi\ d['’]autre
+    | más(?:\ detalles)?|cuéntame\ más|sigue|qué\ más"""
+_ANEW: Final = r"""
+      are\ you\ sure|really
+    | (?:simpler|shorter|in\ short|in\ other\ words)|what\ do\ you\ mean(?:\ by\ (?:that|it))?|(?:explain|say|try)\ again|again"""
+_MORE: Final = re.compile(_ASKED % f"{_ON}|{_ANEW}", re.VERBOSE | re.IGNORECASE)
+_FURTHER: Final = re.compile(
+    rf"{_ASKED % _ON}|.*\b(?:(?:what|who|where|when|how|anything|something|anyone|someone)\ else|another\ example|more\ (?:about|examples?|details?))\b.*",
     re.VERBOSE | re.IGNORECASE,
 )
 _TELLS: Final = re.compile(r"\W*(?:please\ )?(?:tell\ me\ (?:some\ )?more|go\ on|continue|carry\ on|keep\ going|elaborate)\W*", re.VERBOSE | re.IGNORECASE)

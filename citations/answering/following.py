@@ -5,11 +5,13 @@ from functools import reduce
 from typing import Final
 
 from citations import synthesis
-from citations.answering.ellipsis import completed
+from citations.answering.ellipsis import asks_for_more, completed
 from citations.errors import ModelError
 from citations.providers.llm import Llm
 from transcripts.library import MAX_QUERY
 from transcripts.plaintext import clean
+
+__all__ = ["asks_for_more", "rewritten"]
 
 MAX_TURNS: Final = 20  # that are looked at
 KEPT: Final = 0.5  # share of the question's words that a rewritten one has to keep, and of its own that have to come from what was said

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is asked, by whom, and where to look."""
+    """What is asked, by whom, and where to look. Where it asks for more, ``told`` are the quotes of earlier answers."""
 
     scope: Scope
     question: str
@@ -28,6 +28,7 @@ class Asked:
     wanted: Filter
     user: User | None
     asked_as: str
+    told: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)

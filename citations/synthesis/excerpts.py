@@ -1,7 +1,7 @@
 """Excerpts of passages: their sentences, and as many around one as make it understood. Pure."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -56,16 +56,21 @@ def leans(text: str) -> bool:
     return _LEANS.match(text) is not None
 
 
-def grown(picks: Sequence[Pick], *, before: Sequence[Pick] = (), read: Read | None = None) -> list[Pick]:
+def grown(picks: Sequence[Pick], *, before: Sequence[Pick] = (), told: Sequence[str] = (), read: Read | None = None) -> list[Pick]:
     """Tell with each pick the sentence that it leans on, and what follows on it: an answer stands behind the question's words as often as among them.
 
-    Nothing that ``before`` has is told again.
+    Nothing that ``before`` has, and no sentence that was ``told``, is told again.
     """
-    told: list[Pick] = []
+    made: list[Pick] = []
     for one in picks:
-        if not any(overlap(one, other) for other in told):
-            told.append(_grown(one, [*before, *told], read))
-    return told
+        if not any(overlap(one, other) for other in made):
+            made.append(_grown(one, [*before, *made], told, read))
+    return made
+
+
+def is_told(sentence: str, told: Iterable[str]) -> bool:
+    """Say whether a sentence stands in what was told, wherever that was from."""
+    return any(sentence in one for one in told)
 
 
 def overlap(one: Pick, other: Pick) -> bool:
@@ -125,26 +130,27 @@ def _trimmed(text: str, span: Span) -> Span:
 # What stands around them
 
 
-def _grown(one: Pick, known: Sequence[Pick], read: Read | None) -> Pick:
+def _grown(one: Pick, known: Sequence[Pick], told: Sequence[str], read: Read | None) -> Pick:
     offset, text = read(one.evidence) if read else _own(one)
     first, last = one.span[0] - offset, one.span[1] - offset
     if text[first:last] != one.text:
         return one  # the source was changed a moment ago
 
     def is_new(span: Span) -> bool:
-        return not any(overlap(replace(one, span=(offset + span[0], offset + span[1])), other) for other in known)
+        is_known = any(overlap(replace(one, span=(offset + span[0], offset + span[1])), other) for other in known)
+        return not is_known and not is_told(text[slice(*span)], told)
 
     around = list(_whole(text))
     for front in [span for span in reversed(around) if span[1] <= first][:LEANT_ON]:
         if not leans(text[first:last]) or not _is_beside(text, front[1], first) or last - front[0] > TOLD or not is_new(front):
             break
         first = front[0]
-    told = last
+    end = last
     for span in (span for span in around if span[0] >= last):
-        if span[1] - first > TOLD or not _is_beside(text, told, span[0]) or not is_new(span):
+        if span[1] - first > TOLD or not _is_beside(text, end, span[0]) or not is_new(span):
             break
-        told = span[1]
-        last = last if asks(text[slice(*span)]) else told  # a question is told with its answer
+        end = span[1]
+        last = last if asks(text[slice(*span)]) else end  # a question is told with its answer
     return replace(one, span=(offset + first, offset + last), text=text[first:last])
 
 

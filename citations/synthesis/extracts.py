@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from citations.replies import Breadth, Evidence, Part
-from citations.synthesis.excerpts import FEWEST_WORDS, Pick, Read, grown, repeats, sentences
+from citations.synthesis.excerpts import FEWEST_WORDS, Pick, Read, grown, is_told, repeats, sentences
 from citations.synthesis.overviews import overview
 from citations.synthesis.rating import Rate, Signs, rated, signs
 
@@ -23,8 +23,10 @@ class Extract:
     signs: Signs
 
 
-def extract(parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate | None = None, read: Read | None = None) -> list[Extract]:
-    """Pick the excerpts that answer each part; none is picked twice.
+def extract(
+    parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate | None = None, read: Read | None = None, told: Sequence[str] = ()
+) -> list[Extract]:
+    """Pick the excerpts that answer each part; none is picked twice, and none that was ``told`` before. That speaks for an answer being there all the same.
 
     ``rate`` is asked once for each part. ``read`` is asked for each pick, so that an excerpt may go on where its passage ends.
     """
@@ -34,7 +36,8 @@ def extract(parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate |
         known = rated(part.about or part.text, sentences(number, passages), rate)
         before = [pick for one in made for pick in one.picks]
         choose = overview if part.breadth == Breadth.BROAD else _chosen
-        picks = grown(choose(part, known, before), before=before, read=read)
+        unheard = [one for one in known if not is_told(one.text, told)]
+        picks = grown(choose(part, unheard, before), before=before, told=told, read=read)
         made.append(Extract(part=part, picks=tuple(picks), signs=signs(part.about or part.text, known)))
     return made
 

@@ -30,7 +30,8 @@ _SHORTEST: Final = 3  # letters that an ending leaves
 _LEADS: Final = re.compile(
     r"""^\s* (?:(?:please|so|and|then|also|but|now|ok(?:ay)?)\b[\s,]*)*
     (?: (?:can|could|would|will)\s+you\s+ (?:please\s+)? )?
-    (?: (?:tell|show|give|remind)\s+(?:me|us)\s+(?:about\s+|of\s+)? | (?:explain|describe|define|list|name|find|summari[sz]e|compare)\s+ )?
+    (?: (?:tell|show|give|remind)\s+(?:me|us)\s+(?:(?:some\s+)?more\s+)?(?:about\s+|of\s+)?
+      | (?:explain|describe|define|list|name|find|summari[sz]e|compare)\s+ )?
     (?: (?:what|which|who|whom|whose|when|where|why|how)\b (?:\s+(?:much|many|long|far|often))? (?:'s|’s)? \s* )?
     (?: (?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|had)\b \s* )?
     (?: (?:there|it\s+said|said)\s+about\s+ | about\s+ )?""",

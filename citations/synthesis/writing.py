@@ -10,6 +10,7 @@ ANSWER_TOKENS: Final = {Breadth.SPECIFIC: 700, Breadth.BROAD: 1_200}
 REWRITE_TOKENS: Final = 120
 HISTORY_TOKENS: Final = 1_500  # of what was said before
 MOST_CHARACTERS: Final = 4_000  # of one passage
+TOLD_TOKENS: Final = 800  # of quotes that were given before
 SPARE: Final = 100  # tokens for marks around passages and question
 
 _SYSTEM: Final = (
@@ -31,12 +32,17 @@ _REWRITE: Final = (
 )
 
 
-def prompt(question: str, parts: Sequence[Part], evidence: Sequence[Evidence], *, budget: int) -> Prompt:
-    """Ask for an answer: the best passages of each part first, as many as fit into ``budget`` tokens together with the answer."""
+def prompt(question: str, parts: Sequence[Part], evidence: Sequence[Evidence], *, budget: int, told: Sequence[str] = ()) -> Prompt:
+    """Ask for an answer: the best passages of each part first, as many as fit into ``budget`` tokens together with the answer. Of what was ``told`` before,
+    and is not to be told again, the last.
+    """
     most = max(ANSWER_TOKENS[part.breadth] for part in parts)
     asked = [marked("question", question)]
     if len(parts) > 1:
         asked.append("It asks:\n" + "\n".join(f"- {marked('question', part.text)}" for part in parts))
+    if told:
+        heard = _fitting([marked("told", text) for text in reversed(told)], min(TOLD_TOKENS, budget // 4))
+        asked.append("These quotes were given before. Say what goes beyond them, and do not repeat them:\n" + "\n".join(reversed(heard)))
     bare = Prompt(system=_SYSTEM, text="\n\n".join((*asked, "The claims with their quotes:")), max_tokens=most)
     room = budget - prompt_tokens(bare) - most - SPARE
     fitting = _fitting([_passage(one) for one in _in_turn(evidence)], room)

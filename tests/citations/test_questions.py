@@ -10,10 +10,22 @@ from citations import answering, conversations, questions, records
 from citations.errors import AlreadyAnswering, AnswerNotFound, ModelServerError
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.replies import Claimed, Event, Finished, Progress
-from tests.citations.asking import QUESTION, again, age, ask, asked
+from tests.citations.asking import QUESTION, again, age, ask, asked, talk_in
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.models import Collection
 from transcripts.scope import Scope
+
+LONG = tuple(
+    f"{text} {'So it went on for a while in the hall that day, and nobody asked. ' * 6}"
+    for text in (
+        "Backpropagation carries the error of a network from its end back to its start.",
+        "For backpropagation every layer keeps what it was given on the way forward.",
+        "Without the chain rule there would be no backpropagation at all.",
+        "Memory is what backpropagation costs when layers are many.",
+        "Seppo Linnainmaa described backpropagation for computers in nineteen seventy.",
+        "Biologists doubt that brains do backpropagation as machines do.",
+    )
+)
 
 
 def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
@@ -34,6 +46,20 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: Us
     assert [quote.text for quote in record.quotes] == [row.quote for row in rows]
     assert all(quote.link == f"/citations/{quote.id}/" for quote in record.quotes)
     assert Conversation.objects.get().title == QUESTION
+
+
+def test_more_is_not_what_was_told_before(scope: Scope, owner: User, collection: Collection, conversation: Conversation) -> None:
+    talk_in(collection, key="long", said=LONG)
+    answer = asked(scope, owner, conversation, "What is backpropagation?")
+    told: list[str] = []
+    while answer.state == AnswerState.ANSWERED:
+        quotes = [one.quote for one in answer.quotations.all()]
+        assert quotes
+        assert not any(quote in one or one in quote for quote in quotes for one in told)
+        told += quotes
+        answer = asked(scope, owner, conversation, "Tell me more")
+    assert sum(text[: text.index(".")] in " ".join(told) for text in LONG) == len(LONG)
+    assert (answer.state, answer.note) == (AnswerState.REFUSED, "I cannot find more information about backpropagation in the sources.")
 
 
 def test_a_question_is_there_before_it_is_answered(scope: Scope, owner: User, conversation: Conversation) -> None:

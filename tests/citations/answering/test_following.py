@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from citations.answering import rewritten
+from citations.answering.following import asks_for_more, rewritten
 from citations.errors import ModelRefused
 from citations.prompts import Prompt, prompt_tokens
 from citations.providers.llm import FakeLlm
@@ -16,6 +16,19 @@ SAID = [("What is gradient descent?", "It moves weights against the gradient."),
 @pytest.mark.parametrize(("before", "question", "alone"), TURNS)
 def test_without_a_language_model_a_question_is_made_whole_as_a_person_would(before: str, question: str, alone: str) -> None:
     assert rewritten(question, [(before, "It is so.")]) == alone
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Tell me more", "go on, please", "More details", "What else?", "Who else was there?", "Tell me more about entropy", "Another example?", "Mehr dazu"],
+)
+def test_more_is_asked_for(question: str) -> None:
+    assert asks_for_more(question)
+
+
+@pytest.mark.parametrize("question", ["Are you sure?", "Explain again", "In short", "Is it more than ten?", "What matters more?", "Does anything more follow?"])
+def test_to_say_it_again_is_not_to_ask_for_more(question: str) -> None:
+    assert not asks_for_more(question)
 
 
 def test_what_an_earlier_question_left_out_is_known_to_later_ones() -> None:

@@ -31,6 +31,17 @@ def test_what_was_said_is_not_said_again() -> None:
     assert told(*twice) == ["Entropy measures the disorder of systems."]
 
 
+def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> None:
+    aside = "There was coffee in the hall that day, and nobody asked. " * 8
+    evidence = [passage(f"Entropy measures the disorder of systems. {aside}Scales measure no entropy. {aside}")]
+    question = [Part(text="What does entropy measure?")]
+    (first,) = extract(question, evidence)
+    (second,) = extract(question, evidence, told=[one.text for one in first.picks])
+    assert second.picks
+    assert {one.text for one in second.picks}.isdisjoint({one.text for one in first.picks})
+    assert second.signs == first.signs
+
+
 def test_each_part_is_answered_from_what_was_found_for_it() -> None:
     evidence = [passage("Entropy measures disorder in systems."), passage("Enthalpy measures the heat of a system.", number=2, source=2, part=1)]
     first, second = extract([Part(text="What is entropy?"), Part(text="What is enthalpy?")], evidence)

@@ -12,6 +12,7 @@ from citations.synthesis import covered, named, stems, subject
     [
         ("What is the capital of France?", "the capital of France"),
         ("Tell me about backpropagation.", "backpropagation"),
+        ("Tell me some more about backpropagation", "backpropagation"),
         ("Can you please explain gradient descent?", "gradient descent"),
         ("How many layers are there?", "layers are there"),
         ("Who?", "Who"),
