@@ -17,7 +17,7 @@ from tests.youtube_standin import YouTubeStandIn
 # The shell is the same engine without windows and menus, and takes half the time.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), "")
-expect.set_options(timeout=15_000)  # machines are noisy
+expect.set_options(timeout=30_000)  # machines are noisy
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -75,7 +75,7 @@ class Visit:
         self.foreign: list[str] = []
         # Nothing may leave this machine, whatever the page does.
         context.route(lambda url: not url.startswith((site.url, "data:", "blob:")), self._refuse)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         self.page: Page = context.new_page()
         self.page.on("console", lambda message: self.console.append(message.text) if message.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
@@ -84,6 +84,14 @@ class Visit:
         """Open a path of the site."""
         self.page.goto(f"{self.site.url}{path}")
         return self.page
+
+    def until(self, condition: Callable[[], object]) -> None:
+        """Wait until something holds that the page's events have told."""
+        for _ in range(300):
+            if condition():
+                return
+            self.page.wait_for_timeout(50)
+        pytest.fail("waited 15 s for what a page should have told")
 
     def _refuse(self, route: Any) -> None:
         self.foreign.append(route.request.url)

@@ -170,8 +170,8 @@ async def shows(pilot: Pilot[None], *texts: str) -> None:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool], *, told: Callable[[], str] = str) -> None:
-    """Wait until something holds, at most five seconds."""
-    for _ in range(500):
+    """Wait until something holds, at most fifteen seconds."""
+    for _ in range(1_500):
         await pilot.pause()
         if condition():
             return
