@@ -46,8 +46,9 @@ from citations.providers import weights  # noqa: E402
 
 TITLE: Final = "## Confidence"
 KINDS: Final = {"always": ALWAYS, "always+fused": ALWAYS + FUSED, "always+near": ALWAYS + NEAR, "always+fused+near": ALWAYS + FUSED + NEAR}
-LOST: Final = 0.02  # of the answers that are right that may be refused
-STRENGTH: Final = 1.0  # inverse of the regularisation
+LOST: Final = 0.04  # of the answers that are right that may be refused
+STRENGTH: Final = 1.0  # inverse of the regularisation, of signs that all spread alike
+WHERE: Final = ("lead", "share")  # signs that tell which place is the right one, not whether there is one
 
 Numbers = NDArray[np.float64]
 
@@ -115,8 +116,7 @@ def train(asked: Sequence[Asked]) -> Trained:
 def presence(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
     """Train on whether a question is one of the library's own, with the talk that answers it; few of the right answers may be refused."""
     rows = usable(asked)
-    own = np.array([one.kind == GOLD for one in rows])
-    made = fitted(LogisticRegression(C=STRENGTH, max_iter=3_000).fit(table(rows, names), own), names)
+    made = fitted(rows, [one.kind == GOLD for one in rows], [name for name in names if name not in WHERE])
     sure = [made.estimate(one.signs) for one in rows if one.first_right]
     return replace(made, border=round(float(np.quantile(sure, LOST)), 4))
 
@@ -124,8 +124,7 @@ def presence(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
 def rightness(answered: Sequence[Asked], names: Sequence[str]) -> Calibration:
     """Train on whether the first citation is right, of gold and foreign questions that are answered: of the latter none is."""
     rows = [one for one in answered if one.kind in (GOLD, FOREIGN)]
-    right = np.array([one.first_right for one in rows])
-    return fitted(LogisticRegression(C=STRENGTH, max_iter=3_000).fit(table(rows, names), right), names)
+    return fitted(rows, [one.first_right for one in rows], names)
 
 
 def seems(present: Calibration, one: Asked) -> bool:
@@ -133,9 +132,12 @@ def seems(present: Calibration, one: Asked) -> bool:
     return present.estimate(one.signs) >= present.border
 
 
-def fitted(model: Any, names: Sequence[str]) -> Calibration:
-    """Return what a model has learnt."""
-    return Calibration(tuple(names), tuple(round(float(one), 4) for one in model.coef_[0]), round(float(model.intercept_[0]), 4))
+def fitted(rows: Sequence[Asked], so: Sequence[bool], names: Sequence[str]) -> Calibration:
+    """Learn from some signs of questions whether it is so."""
+    numbers = table(rows, names)
+    spread = numbers.std(axis=0) + 1e-9
+    model = LogisticRegression(C=STRENGTH, max_iter=3_000).fit(numbers / spread, so)
+    return Calibration(tuple(names), tuple(round(float(one), 4) for one in model.coef_[0] / spread), round(float(model.intercept_[0]), 4))
 
 
 def usable(asked: Sequence[Asked]) -> list[Asked]:

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 TRAINED: Final = Path(__file__).with_name("confidence.json")
 ALWAYS: Final = ("words", "spoken", "agreement")  # signs that every answer has
-FUSED: Final = ("score", "margin")  # those of a search by words and meaning that no cross-encoder ordered
-NEAR: Final = ("meaning",)  # those of the model that it was trained with
+FUSED: Final = ("score", "margin", "share")  # those of a search by words and meaning that no cross-encoder ordered
+NEAR: Final = ("meaning", "lead")  # those of the model that it was trained with
 BINS: Final = 5  # of a reliability table
 RIGHT, PRESENT = "right", "present"  # what was trained
 

@@ -10,7 +10,7 @@ from citations.synthesis.overviews import overview
 from citations.synthesis.rating import Rate, Signs, rated, signs
 
 MOST: Final = 3  # excerpts that answer a question
-WORTH: Final = 0.75  # of the best sentence's score, from which on another one is told, too
+WORTH: Final = 0.7  # of the best sentence's score, from which on another one is told, too
 LOOKED_AT: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
 
 

@@ -14,11 +14,13 @@ from citations.synthesis.wording import covered, stems
 Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 """How near each sentence is to a question, -1 to 1; None where that cannot be told."""
 
-PASSAGE, WORDS, MEANING = 0.5, 0.25, 0.25  # what the three add to a sentence's score
+PASSAGE, WORDS, MEANING = 0.2, 0.4, 0.4  # what the three add to a sentence's score; its passage has made it one of these sentences already
 HEADED: Final = 0.8  # of what the heading says of it with the sentence
 NEIGHBOUR: Final = 0.5  # of what the sentence before says of the question: an answer follows it, and need not repeat its words
 FITTING: Final = 0.3  # for having in it what an answer to such a question has
+ASKED: Final = 0.3  # of what the sentence before says of the question, where that asks, too: what follows is the speaker's own answer
 ASKING: Final = 0.5  # what is left of a sentence that asks
+ELSEWHERE: Final = 1_500  # characters from the best sentence: somebody speaks of something for about that long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,7 @@ class Signs:
 
     ``score`` is the best passage's, ``margin`` how far the next one is behind it; ``words`` the share of the question's words in its best sentence,
     ``spoken`` in all passages together; ``meaning`` how near the nearest sentence is; ``agreement`` whether words and meaning like the same passage best.
+    ``lead`` is how far the best sentence is ahead of the best one elsewhere, ``share`` which share of the passages' scores its source has.
     """
 
     score: float = 0.0
@@ -35,6 +38,8 @@ class Signs:
     spoken: float = 0.0
     meaning: float | None = None
     agreement: float = 0.0
+    lead: float = 0.0
+    share: float = 0.0
 
     def as_numbers(self) -> dict[str, float]:
         """Return those that are known, by their names."""
@@ -54,7 +59,8 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         follows = place > 0 and sentences[place - 1].evidence is one.evidence
         words = max(own[place], NEIGHBOUR * own[place - 1]) if follows else own[place]
         meaning = float(near[place]) if near is not None else None
-        made.append(replace(one, score=_score(one, words, meaning) + FITTING * fits(one.text), words=own[place], meaning=meaning))
+        bonus = FITTING * fits(one.text) + (ASKED * own[place - 1] if follows and asks(sentences[place - 1].text) else 0.0)
+        made.append(replace(one, score=_score(one, words, meaning) + bonus, words=own[place], meaning=meaning))
     return made
 
 
@@ -62,7 +68,9 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
     """Say what speaks for an answer to a question being among rated sentences."""
     if not rated:
         return Signs()
-    scores = sorted({one.evidence.number: one.evidence.score for one in rated}.values(), reverse=True)
+    passages = list({one.evidence.number: one.evidence for one in rated}.values())
+    scores = sorted((one.score for one in passages), reverse=True)
+    best = max(rated, key=lambda one: one.score)
     wanted, said = set(stems(question)), {word for one in rated for word in stems(f"{one.text} {one.evidence.heading}")}
     wordy = max(rated, key=lambda one: one.words)
     near = max(rated, key=lambda one: one.meaning or 0.0) if rated[0].meaning is not None else None
@@ -73,7 +81,13 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
         spoken=covered(wanted, said, {}),
         meaning=near.meaning if near else None,
         agreement=float(wordy.evidence.number == (near or rated[0]).evidence.number),
+        lead=best.score - max((one.score for one in rated if _is_elsewhere(one, best)), default=0.0),
+        share=sum(one.score for one in passages if one.source == best.evidence.source) / (sum(scores) or 1.0),
     )
+
+
+def _is_elsewhere(one: Pick, best: Pick) -> bool:
+    return one.evidence.source != best.evidence.source or abs(one.span[0] - best.span[0]) > ELSEWHERE
 
 
 def _covered(wanted: set[str], words: set[str], heading: Sequence[str], weights: dict[str, float]) -> float:

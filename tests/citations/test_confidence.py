@@ -6,8 +6,8 @@ from citations import confidence
 from citations.confidence import ALWAYS, FUSED, NEAR
 from citations.providers import weights
 
-GOOD = {"score": 0.9, "margin": 0.2, "words": 1.0, "spoken": 1.0, "meaning": 0.7, "agreement": 1.0}
-BAD = {"score": 0.5, "margin": 0.0, "words": 0.0, "spoken": 0.0, "meaning": 0.05, "agreement": 0.0}
+GOOD = {"score": 0.9, "margin": 0.2, "words": 1.0, "spoken": 1.0, "meaning": 0.7, "agreement": 1.0, "lead": 0.3, "share": 0.9}
+BAD = {"score": 0.5, "margin": 0.0, "words": 0.0, "spoken": 0.0, "meaning": 0.05, "agreement": 0.0, "lead": 0.0, "share": 0.2}
 KNOWN = [ALWAYS, ALWAYS + FUSED, ALWAYS + NEAR, ALWAYS + FUSED + NEAR]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,11 @@ def test_headings_and_contents_are_no_answers() -> None:
     assert not any("2 What" in one for one in told(passage(text)))
     contents = passage("Entropy, page 3 2.1 What does entropy measure, page 4 2.2 Gases, page 5", number=1)
     assert told(replace(contents, locator=replace(contents.locator, page=1))) == []
+
+
+def test_what_follows_a_question_that_is_asked_likewise_is_taken_for_its_answer() -> None:
+    said = passage("What does entropy measure in gases? Disorder, and no less. Later somebody tried to measure the gases of the hall.")
+    assert told(said, question="What does entropy measure in gases?")[0].startswith("Disorder")
 
 
 def test_an_answer_follows_the_question_that_the_speaker_asks() -> None:
@@ -55,10 +61,27 @@ def test_meaning_decides_where_words_do_not() -> None:
     assert found.signs.meaning == 0.9
 
 
+def test_an_answer_that_stands_in_one_place_alone_is_ahead_of_one_that_stands_in_many() -> None:
+    best = passage("Entropy measures the disorder of systems.", score=0.9)
+    others = [passage("Coffee was made for everybody in the hall.", number=2, source=2, score=0.1)]
+    rivals = [passage("Scales measure the weight, and no entropy.", number=2, source=2, score=0.8)]
+    alone, among = (extract([Part(text="What does entropy measure?")], [best, *more])[0].signs for more in (others, rivals))
+    assert alone.lead > among.lead > 0
+    assert (alone.share, among.share) == (0.9, pytest.approx(0.9 / 1.7))
+
+
+def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source() -> None:
+    near, far = (passage("Scales measure the weight, and no entropy.", number=2, start=start, score=0.8) for start in (200, 2_000))
+    best = passage("Entropy measures the disorder of systems.", score=0.9)
+    beside, ahead = (extract([Part(text="What does entropy measure?")], [best, other])[0].signs for other in (near, far))
+    assert beside.lead > ahead.lead > 0
+    assert beside.share == ahead.share == 1
+
+
 def test_nothing_found_is_nothing_told() -> None:
     (found,) = extract([Part(text="What is entropy?")], [])
     assert found.picks == ()
-    assert found.signs.as_numbers() == {"score": 0, "margin": 0, "words": 0, "spoken": 0, "agreement": 0}
+    assert found.signs.as_numbers() == {"score": 0, "margin": 0, "words": 0, "spoken": 0, "agreement": 0, "lead": 0, "share": 0}
 
 
 @given(st.text(max_size=800), st.integers(0, 50))
