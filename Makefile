@@ -69,6 +69,7 @@ bench: dev
 	$(BIN)/python bench/levels.py
 	$(BIN)/python bench/answers.py
 	$(BIN)/python bench/overviews.py
+	$(BIN)/python bench/relating.py
 	$(BIN)/python bench/answering.py
 
 # A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from citations import conf, confidence, synthesis
+from citations.answering.relating import relates
 from citations.answering.run import GROUND, Run
 from citations.errors import ModelError
 from citations.prompts import Prompt, prompt_tokens
@@ -19,7 +20,7 @@ def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
     run.signs = [_known(run, extract) for extract in extracts]
     if llm is not None and run.evidence:
         try:
-            yield from _by_model(run, llm)
+            yield from _by_model(run, llm, rate if run.knows_meaning else None)
             return
         except ModelError as error:
             run.was_cut = bool(run.claims)
@@ -79,7 +80,7 @@ def _place(run: Run, number: int) -> str:
 # A language model
 
 
-def _by_model(run: Run, llm: Llm) -> Iterator[Event]:
+def _by_model(run: Run, llm: Llm, rate: Rate | None) -> Iterator[Event]:
     run.model = llm.name
     prompt = synthesis.prompt(run.asked_as, run.route.parts, run.evidence, budget=llm.budget, told=run.asked.told)
     pieces = llm.stream(
@@ -91,7 +92,7 @@ def _by_model(run: Run, llm: Llm) -> Iterator[Event]:
         known = len(run.proof.quotes)
         if isinstance(draft, Unanswered):
             run.missing.append(_missing(run, draft))
-        elif (claim := _checked(run, draft)).is_supported or conf.marks_unsupported():
+        elif (claim := _checked(run, draft, rate)).is_supported or conf.marks_unsupported():
             waiting.append(claim)
         if any(one.is_supported for one in (*run.claims, *waiting)):
             yield from (run.tell(one, known=known) for one in waiting)
@@ -114,9 +115,14 @@ def _count(run: Run, usage: Usage, prompt: Prompt) -> None:
     run.tokens = {"asked": asked, "cached": usage.cached, "stored": usage.stored, "answered": usage.answered}
 
 
-def _checked(run: Run, draft: Drafted) -> Claim:
-    """Keep of a claim's quotes those that stand in the sources; without one, or with a number that none of their passages has, it has no support."""
-    places = [place for one in draft.cited if (place := run.proof.look_up(one))]
+def _checked(run: Run, draft: Drafted, rate: Rate | None) -> Claim:
+    """Keep of a claim's quotes those that stand in the sources, and speak of what it says; without one, or with a number that none of their passages has, it
+    has no support.
+    """
+    found = [place for one in draft.cited if (place := run.proof.look_up(one))]
+    places = [place for place in found if relates(draft.text, place, rate)]
+    if len(places) < len(found):
+        run.notes.append("Left out true quotes that have nothing to do with what the language model wrote above them.")
     is_backed = synthesis.is_backed(draft.text, [run.asked_as, *(place.around for place in places)])
     numbers = tuple(dict.fromkeys(number for place in places if (number := run.proof.number(place)))) if is_backed else ()
     return Claim(text=draft.text, citations=numbers, is_supported=bool(numbers))

@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from transcripts.words import tokenize
+
 _NAMES: Final = {
     "da": "danish",
     "de": "german",
@@ -32,6 +34,13 @@ def stop_words(language: str) -> frozenset[str]:
     if code == "en":
         return _english()
     return _printed(_NAMES[code]) if code in _NAMES else frozenset()
+
+
+def seems(text: str, language: str) -> bool:
+    """Say whether a text seems to be in a language: it has small words of it, and of no other language more. Without a language, English."""
+    words = tokenize(text)
+    own = sum(word in stop_words(language) for word in words)
+    return own > 0 and all(sum(word in stop_words(other) for word in words) <= own for other in ("en", *_NAMES))
 
 
 def _english() -> frozenset[str]:

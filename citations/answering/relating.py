@@ -1,0 +1,34 @@
+"""Whether a claim speaks of what it cites: a true quote proves nothing about something else."""
+
+from typing import Final
+
+from citations import texts
+from citations.answering.proof import Found
+from citations.providers.stopwords import seems
+from citations.sentences import split
+from citations.synthesis import Rate, stems
+
+UNRELATED: Final = 0.2  # cosine below which two texts speak of different things, by the model that comes along (bench/relating.py)
+FEWEST: Final = 3  # words of a claim that say something; one of fewer may be about anything
+AROUND: Final = 200  # characters on either side of a quote that are read with it
+SENTENCE: Final = 600  # characters on either side in which the sentences that it stands in begin and end
+
+
+def relates(claim: str, found: Found, rate: Rate | None) -> bool:
+    """Say whether a claim is near to the sentences that a quote stands in, or to what stands around it.
+
+    It is held to be where that cannot be told: without ``rate``, of a very short claim, and of one that does not seem to be in the language of the source.
+    """
+    if rate is None or len(stems(claim)) < FEWEST or not seems(claim, found.source.language):
+        return True
+    near = rate(claim, read_with(texts.of(found.source).text, found.span))
+    return near is None or max(near) >= UNRELATED
+
+
+def read_with(text: str, span: tuple[int, int]) -> list[str]:
+    """Return the whole sentences that characters of a text stand in, and the characters around them."""
+    offset = texts.border(text, span[0] - SENTENCE)
+    piece = text[offset : texts.border(text, span[1] + SENTENCE)]
+    inside = [(first, last) for first, last in split(piece) if first + offset < span[1] and span[0] < last + offset]
+    around = text[texts.border(text, span[0] - AROUND) : texts.border(text, span[1] + AROUND)]
+    return [piece[inside[0][0] : inside[-1][1]], around] if inside else [around]
