@@ -58,5 +58,6 @@ def _defines(term: str) -> Expected:
     words = r"\W+".join(re.escape(word) for word in term.split())
     verbs = r"(?:is|are|means?|refers?\s+to|stands?\s+for|denotes?|describes?|measures?|consists?\s+of|ist|sind|heißt|bedeutet|est|sont|es|son)"
     named = rf"\b(?:called|known\s+as|genannt|appelée?|llamad[oa])\s+(?:an?\s+|the\s+)?{words}\b"
-    said = re.compile(rf"\b{words}(?:s|es)?\b[^.!?]{{0,30}}?\b{verbs}\b|{named}", re.IGNORECASE)
+    aside = r"(?:\s*\([^()]{1,60}\)|\s*[,–—][^,–—.!?]{1,60}[,–—]|\s+(?:\w+ly|then|also|just|now|here)){0,2}"
+    said = re.compile(rf"\b{words}(?:s|es)?\b{aside}\s+{verbs}\b|{named}", re.IGNORECASE)
     return lambda sentence: said.search(sentence) is not None

@@ -19,6 +19,8 @@ from tests.citations.synthesis.conftest import passage, told
         ("What is exponential backoff?", "This doubling is called exponential backoff.", "Exponential backoff needs no guess."),
         ("What are stop words?", "Stop words are left out.", "Lists of stop words became superfluous."),
         ("What does tf stand for?", "In short, tf stands for term frequency.", "The tf grows."),
+        ("What is a cue?", "A cue, by the way, is a line with two times.", "Ask of every cue which of its words are new."),
+        ("What is BM25?", "BM25 (best match) really is a formula.", "With BM25 a word is weighed."),
         ("Was ist Entropie?", "Entropie ist ein Maß der Unordnung.", "Die Entropie wächst."),
         ("Wie viele waren es?", "Es waren sieben.", "Es waren alle."),
         ("Quand est-il né ?", "Il est né en 1912.", "Il est né à Paris."),
