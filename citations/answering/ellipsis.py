@@ -57,7 +57,10 @@ _ANEW: Final = r"""
     | (?:simpler|shorter|in\ short|in\ other\ words)|what\ do\ you\ mean(?:\ by\ (?:that|it))?|(?:explain|say|try)\ again|again"""
 _MORE: Final = re.compile(_ASKED % f"{_ON}|{_ANEW}", re.VERBOSE | re.IGNORECASE)
 _FURTHER: Final = re.compile(
-    rf"{_ASKED % _ON}|.*\b(?:(?:what|who|where|when|how|anything|something|anyone|someone)\ else|another\ example|more\ (?:about|examples?|details?))\b.*",
+    rf"""{_ASKED % _ON} | .*\b(?:
+      (?:what|who|where|when|how|anything|something|anyone|someone)\ else | (?:another|more)\ (?:examples?|details?)
+    | (?:tell|say|show|give|know|hear|learn|read)\b.{{0,20}}?\bmore\ (?:about|on)
+    )\b.*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _TELLS: Final = re.compile(r"\W*(?:please\ )?(?:tell\ me\ (?:some\ )?more|go\ on|continue|carry\ on|keep\ going|elaborate)\W*", re.VERBOSE | re.IGNORECASE)

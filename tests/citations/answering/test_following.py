@@ -20,13 +20,26 @@ def test_without_a_language_model_a_question_is_made_whole_as_a_person_would(bef
 
 @pytest.mark.parametrize(
     "question",
-    ["Tell me more", "go on, please", "More details", "What else?", "Who else was there?", "Tell me more about entropy", "Another example?", "Mehr dazu"],
+    [
+        "Tell me more",
+        "go on, please",
+        "More details",
+        "What else?",
+        "Who else was there?",
+        "Tell me more about entropy",
+        "I want to know more about it",
+        "Another example?",
+        "Mehr dazu",
+    ],
 )
 def test_more_is_asked_for(question: str) -> None:
     assert asks_for_more(question)
 
 
-@pytest.mark.parametrize("question", ["Are you sure?", "Explain again", "In short", "Is it more than ten?", "What matters more?", "Does anything more follow?"])
+@pytest.mark.parametrize(
+    "question",
+    ["Are you sure?", "Explain again", "In short", "Is it more than ten?", "Is it more about speed?", "What matters more?", "Does anything more follow?"],
+)
 def test_to_say_it_again_is_not_to_ask_for_more(question: str) -> None:
     assert not asks_for_more(question)
 
