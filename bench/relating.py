@@ -1,7 +1,7 @@
 """Measure whether a claim is told from what it has nothing to do with: answers that were written to gold questions, and quotes of the talks.
 
 Run ``python bench/relating.py`` from the repository. A claim is a sentence of a written answer. *Its own* quote is some words of the sentence of its gold range
-that is nearest to it, as a language model would choose it; the others are words of any sentence of the gold range of another question, of the same talk or of
+that has most words in common with it; the others are words of any sentence of the gold range of another question, of the same talk or of
 another one: true quotes under claims that they do not prove. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
@@ -77,7 +77,7 @@ def read(name: str, most: int) -> Iterator[Answered]:
     """Read the questions of a set that were answered in writing, evenly drawn."""
     rows = [json.loads(line) for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     rows = [row for row in rows if row.get("answer")]
-    for row in rows[:: -(-len(rows) // most)]:
+    for row in rows[:: max(1, -(-len(rows) // most))]:
         text = said(FOLDERS[name], row["video"], row["gold"])
         sentences = [span for span in split(text) if len(text[slice(*span)].split()) >= FEWEST]
         answer = row["answer"]
@@ -100,15 +100,15 @@ def measured(asked: Sequence[Answered]) -> list[float]:
     found: dict[str, list[bool]] = {OWN: [], SAME: [], OTHER: []}
     for one in asked:
         for claim in one.claims:
-            near = rate(claim, [one.text[slice(*span)] for span in one.sentences])
-            found[OWN].append(is_apart(claim, one.text, one.sentences[near.index(max(near))], chance))
+            common = [len(set(stems(claim)) & set(stems(one.text[slice(*span)]))) for span in one.sentences]
+            found[OWN].append(is_apart(claim, one.text, one.sentences[common.index(max(common))], chance))
             beside = [other for other in asked if other.talk == one.talk and other.query != one.query]
             away = [other for other in asked if other.talk != one.talk]
             for kind, others in ((SAME, beside), (OTHER, away)):
                 if others:
                     other = chance.choice(others)
                     found[kind].append(is_apart(claim, other.text, chance.choice(other.sentences), chance))
-    return [sum(kind) / len(kind) for kind in found.values()]
+    return [sum(kind) / max(1, len(kind)) for kind in found.values()]
 
 
 def is_apart(claim: str, text: str, sentence: tuple[int, int], chance: random.Random) -> bool:

@@ -24,6 +24,7 @@ from transcripts.plaintext import clean
 from transcripts.scope import Scope
 
 LIMIT = 10  # passages for each part of a question
+MOST = 30  # of one that asks for more
 NEAREST = 3  # passages that a refusal shows
 QUICK = (*LOCAL, registry.FAKE)  # embedders that nobody waits for
 
@@ -155,8 +156,9 @@ def _rate(run: Run) -> synthesis.Rate | None:
 
 
 def _retrieved(run: Run) -> Iterator[Evidence]:
+    limit = min(MOST, LIMIT + len(run.asked.told))  # what was told is found again
     for number, part in enumerate(run.route.parts):
-        found = leveled.find(run.asked.scope, part, wanted=run.asked.wanted, limit=LIMIT, user=run.asked.user)
+        found = leveled.find(run.asked.scope, part, wanted=run.asked.wanted, limit=limit, user=run.asked.user)
         run.stages += found.stages
         run.is_fused = lock.active() is not None and not any(one.name == retrieval.RERANK for one in found.stages)
         run.notes += found.notes
@@ -192,7 +194,7 @@ def _outcome(run: Run) -> Outcome:
 
 def _note(run: Run, outcome: Outcome) -> str:
     missing = [run.asked_as] if outcome == Outcome.REFUSED and len(run.missing) < len(run.route.parts) else run.missing
-    what = "more information" if run.asked.told else "information"
+    what = "more information" if run.goes_on else "information"
     refused = (f"I cannot find {what} about {synthesis.named(one)} in the sources." for one in dict.fromkeys(missing))
     return " ".join((*refused, *run.said))
 

@@ -18,6 +18,7 @@ def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
     """Write the answer, telling each claim when it is checked. Where a language model fails before it has said anything, the sources speak."""
     extracts = synthesis.extract(run.route.parts, run.evidence, rate=rate, read=run.proof.around, told=run.asked.told)
     run.signs = [_known(run, extract) for extract in extracts]
+    run.goes_on = any(extract.goes_on for extract in extracts)
     if llm is not None and run.evidence:
         try:
             yield from _by_model(run, llm, rate if run.knows_meaning else None)
@@ -33,7 +34,8 @@ def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
         if extract.part.is_of_the_whole:  # what the sources are about stands in them, whichever words the question has
             yield from _extracted(run, extract, sure=None)
         elif confidence.is_answered(run.signs[place]):
-            yield from _extracted(run, extract, sure=confidence.estimate(run.signs[place]))
+            sure = None if extract.goes_on else confidence.estimate(run.signs[place])  # the signs are those of what was told
+            yield from _extracted(run, extract, sure=sure)
         else:
             run.missing.append(extract.part.text)
 
@@ -97,7 +99,7 @@ def _by_model(run: Run, llm: Llm, rate: Rate | None) -> Iterator[Event]:
         if any(one.is_supported for one in (*run.claims, *waiting)):
             yield from (run.tell(one, known=known) for one in waiting)
             waiting = []
-    run.confidence = _sure(run)
+    run.confidence = None if run.goes_on else _sure(run)
     if run.proof.checks and not any(claim.is_supported for claim in run.claims):
         run.said.append(f"{llm.name} wrote an answer, but none of what it quotes proves it, so it is not shown.")
 
@@ -119,7 +121,7 @@ def _checked(run: Run, draft: Drafted, rate: Rate | None) -> Claim:
     """Keep of a claim's quotes those that stand in the sources, and speak of what it says; without one, or with a number that none of their passages has, it
     has no support.
     """
-    found = [place for one in draft.cited if (place := run.proof.look_up(one))]
+    found = [place for one in draft.cited if (place := run.proof.look_up(one)) and not synthesis.is_told(one.quote, run.asked.told)]
     places = [place for place in found if relates(draft.text, place, rate)]
     if len(places) < len(found):
         run.notes.append("Left out true quotes that have nothing to do with what the language model wrote above them.")

@@ -32,7 +32,7 @@ def completed(question: str, before: str) -> str:
 
 def asks_for_more(question: str) -> bool:
     """Say whether a question asks for more than it was told: what it was told before is no answer."""
-    return _FURTHER.fullmatch(question) is not None
+    return _FURTHER.fullmatch(" ".join(question.split())) is not None
 
 
 def _about(old: str) -> About:
@@ -57,10 +57,11 @@ _ANEW: Final = r"""
     | (?:simpler|shorter|in\ short|in\ other\ words)|what\ do\ you\ mean(?:\ by\ (?:that|it))?|(?:explain|say|try)\ again|again"""
 _MORE: Final = re.compile(_ASKED % f"{_ON}|{_ANEW}", re.VERBOSE | re.IGNORECASE)
 _FURTHER: Final = re.compile(
-    rf"""{_ASKED % _ON} | .*\b(?:
-      (?:what|who|where|when|how|anything|something|anyone|someone)\ else | (?:another|more)\ (?:examples?|details?)
-    | (?:tell|say|show|give|know|hear|learn|read)\b.{{0,20}}?\bmore\ (?:about|on)
-    )\b.*""",
+    rf"""{_ASKED % _ON}
+    | \W*(?:(?:and|but|so)\W+)?(?:(?:is\ there\W+)?(?:anything|anyone|something|someone)|what|who|where|when|how|everything)\ else\b(?!.*\bthan\b).*
+    | .*\b(?:another|more)\ (?:examples?|details?|info(?:rmation)?)\b.*
+    | .*\b(?:(?:tell|show|give)\ (?:me|us)|(?:want|like)\ to\ (?:know|hear|learn|read))\ (?:(?:some|even|a\ bit)\ )?(?:more|everything\ else)\b.*
+    | (?:what\ more\ is\ there|was\ gibt\ es\ noch|(?:erzähl|sag)e?\ (?:mir|uns)\ (?:noch\ )?mehr|dis-m['’]en\ plus\ sur|cuéntame\ más\ sobre)\b.*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _TELLS: Final = re.compile(r"\W*(?:please\ )?(?:tell\ me\ (?:some\ )?more|go\ on|continue|carry\ on|keep\ going|elaborate)\W*", re.VERBOSE | re.IGNORECASE)

@@ -9,6 +9,7 @@ from citations.sentences import split
 from citations.synthesis import Rate, stems
 
 UNRELATED: Final = 0.2  # cosine below which two texts speak of different things, by the model that comes along (bench/relating.py)
+LANGUAGE: Final = "en"  # that the model knows; in others what is unrelated may be near to each other, and what is not may be far
 FEWEST: Final = 3  # words of a claim that say something; one of fewer may be about anything
 AROUND: Final = 200  # characters on either side of a quote that are read with it
 SENTENCE: Final = 600  # characters on either side in which the sentences that it stands in begin and end
@@ -17,11 +18,14 @@ SENTENCE: Final = 600  # characters on either side in which the sentences that i
 def relates(claim: str, found: Found, rate: Rate | None) -> bool:
     """Say whether a claim is near to the sentences that a quote stands in, or to what stands around it.
 
-    It is held to be where that cannot be told: without ``rate``, of a very short claim, and of one that does not seem to be in the language of the source.
+    It is held to be where that cannot be told: without ``rate``, of a very short claim, and where the claim or the source is not in the model's language.
     """
-    if rate is None or len(stems(claim)) < FEWEST or not seems(claim, found.source.language):
+    if rate is None or len(stems(claim)) < FEWEST:
         return True
-    near = rate(claim, read_with(texts.of(found.source).text, found.span))
+    cited = read_with(texts.of(found.source).text, found.span)
+    if not (seems(claim, LANGUAGE) and seems(cited[-1], LANGUAGE)):
+        return True
+    near = rate(claim, cited)
     return near is None or max(near) >= UNRELATED
 
 

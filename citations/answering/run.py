@@ -33,7 +33,8 @@ class Asked:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """What is known so far. ``missing`` are the questions that stay without an answer, ``was_cut`` whether the language model broke off.
+    """What is known so far. ``missing`` are the questions that stay without an answer, ``was_cut`` whether the language model broke off,
+    ``goes_on`` whether something of an answer was told before.
 
     ``signs`` speak for an answer to each part. ``is_fused``: passages have the scores of a search by words and meaning; ``knows_meaning``: sentences were
     rated by the model that confidence was calibrated with. ``notes`` are for those who ask how it was made, ``said`` stands with the answer.
@@ -47,6 +48,7 @@ class Run:
     claims: list[Claim] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     was_cut: bool = False
+    goes_on: bool = False
     confidence: float | None = None
     signs: list[dict[str, float]] = field(default_factory=list)
     knows_meaning: bool = False

@@ -2,7 +2,7 @@
 
 from citations.synthesis.backing import is_backed
 from citations.synthesis.claims import Cited, Draft, Drafted, Unanswered, drafts
-from citations.synthesis.excerpts import Pick, Read
+from citations.synthesis.excerpts import Pick, Read, is_told
 from citations.synthesis.extracts import Extract, extract
 from citations.synthesis.rating import Rate, Signs
 from citations.synthesis.wording import covered, named, stems, subject
@@ -22,6 +22,7 @@ __all__ = [
     "drafts",
     "extract",
     "is_backed",
+    "is_told",
     "named",
     "prompt",
     "rewriting",

@@ -69,8 +69,9 @@ def grown(picks: Sequence[Pick], *, before: Sequence[Pick] = (), told: Sequence[
 
 
 def is_told(sentence: str, told: Iterable[str]) -> bool:
-    """Say whether a sentence stands in what was told, wherever that was from."""
-    return any(sentence in one for one in told)
+    """Say whether a sentence stands in what was told, or has it in it, wherever that was from. A few words are nobody's."""
+    mine = " ".join(sentence.split())
+    return any(shorter in longer and len(shorter.split()) >= FEWEST_WORDS for one in told for shorter, longer in [sorted((mine, one), key=len)])
 
 
 def overlap(one: Pick, other: Pick) -> bool:

@@ -44,6 +44,7 @@ _NAME: Final = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w’'-]+|\bI\b")
 
 def expected(question: str) -> Expected | None:
     """Return what tells whether a sentence has what an answer to a question would have; None where the question does not say what that is."""
+    question = " ".join(question.split())
     if _NUMBER_ASKED.search(question):
         return lambda sentence: _NUMBER.search(sentence) is not None
     if _TIME_ASKED.match(question):
@@ -58,6 +59,6 @@ def _defines(term: str) -> Expected:
     words = r"\W+".join(re.escape(word) for word in term.split())
     verbs = r"(?:is|are|means?|refers?\s+to|stands?\s+for|denotes?|describes?|measures?|consists?\s+of|ist|sind|heißt|bedeutet|est|sont|es|son)"
     named = rf"\b(?:called|known\s+as|genannt|appelée?|llamad[oa])\s+(?:an?\s+|the\s+)?{words}\b"
-    aside = r"(?:\s*\([^()]{1,60}\)|\s*[,–—][^,–—.!?]{1,60}[,–—]|\s+(?:\w+ly|then|also|just|now|here)){0,2}"
+    aside = r"(?:\s*\([^()]{1,60}\)|\s*[,–—][^,–—.!?]{1,60}[,–—]|\s+(?:\w+ly|then|also|just|now|here|itself|(?:in|of|for)\s+\w+(?:\s+\w+)?)){0,2}"
     said = re.compile(rf"\b{words}(?:s|es)?\b{aside}\s+{verbs}\b|{named}", re.IGNORECASE)
     return lambda sentence: said.search(sentence) is not None

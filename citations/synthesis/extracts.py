@@ -11,35 +11,49 @@ from citations.synthesis.rating import Rate, Signs, rated, signs
 
 MOST: Final = 3  # excerpts that answer a question
 WORTH: Final = 0.7  # of the best sentence's score, from which on another one is told, too
+FURTHER: Final = 0.5  # of the best sentence's score, from which on one says more about what was told
 LOOKED_AT: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """The excerpts that answer a part of a question, best first or, of an overview, in their order; and what speaks for them."""
+    """The excerpts that answer a part of a question, best first or, of an overview, in their order; and what speaks for an answer being there.
+
+    ``goes_on``: some of what speaks for it was told before, and is not among the excerpts.
+    """
 
     part: Part
     picks: tuple[Pick, ...]
     signs: Signs
+    goes_on: bool = False
 
 
 def extract(
     parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate | None = None, read: Read | None = None, told: Sequence[str] = ()
 ) -> list[Extract]:
-    """Pick the excerpts that answer each part; none is picked twice, and none that was ``told`` before. That speaks for an answer being there all the same.
+    """Pick the excerpts that answer each part; none is picked twice, and none that was ``told`` before, nor what says little beside that. It speaks for an
+    answer being there all the same.
 
     ``rate`` is asked once for each part. ``read`` is asked for each pick, so that an excerpt may go on where its passage ends.
     """
     made: list[Extract] = []
+    heard = [" ".join(one.split()) for one in told]
     for number, part in enumerate(parts):
-        passages = sorted((one for one in evidence if one.part == number), key=lambda one: -one.score)[: LOOKED_AT[part.breadth]]
+        passages = sorted((one for one in evidence if one.part == number), key=lambda one: -one.score)[: LOOKED_AT[part.breadth] + len(heard)]
         known = rated(part.about or part.text, sentences(number, passages), rate)
         before = [pick for one in made for pick in one.picks]
         choose = overview if part.breadth == Breadth.BROAD else _chosen
-        unheard = [one for one in known if not is_told(one.text, told)]
-        picks = grown(choose(part, unheard, before), before=before, told=told, read=read)
-        made.append(Extract(part=part, picks=tuple(picks), signs=signs(part.about or part.text, known)))
+        unheard = _unheard(known, heard)
+        picks = grown(choose(part, unheard, before), before=before, told=heard, read=read)
+        made.append(Extract(part=part, picks=tuple(picks), signs=signs(part.about or part.text, known), goes_on=len(unheard) < len(known)))
     return made
+
+
+def _unheard(known: Sequence[Pick], heard: Sequence[str]) -> list[Pick]:
+    """Leave out what was told; and, where that was the best there is, what is far behind it: it is about something else."""
+    told = [is_told(one.text, heard) for one in known]
+    least = FURTHER * max((one.score for one in known), default=0.0) if any(told) else 0.0
+    return [one for one, is_old in zip(known, told, strict=True) if not is_old and one.score >= least]
 
 
 def _chosen(_: Part, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:

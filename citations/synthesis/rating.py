@@ -59,7 +59,7 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         follows = place > 0 and sentences[place - 1].evidence is one.evidence
         words = max(own[place], NEIGHBOUR * own[place - 1]) if follows else own[place]
         meaning = float(near[place]) if near is not None else None
-        bonus = FITTING * fits(one.text) + (ASKED * own[place - 1] if follows and asks(sentences[place - 1].text) else 0.0)
+        bonus = FITTING * fits(one.text) + (ASKED * own[place - 1] if follows and asks(sentences[place - 1].text) and not asks(one.text) else 0.0)
         made.append(replace(one, score=_score(one, words, meaning) + bonus, words=own[place], meaning=meaning))
     return made
 

@@ -34,7 +34,7 @@ print(json.dumps(str(session.uuid)))
 
 TIP_WAITED = """() => {
   const tip = document.querySelector("[data-tip-box]")
-  let moved = 0
+  let moved = NaN
   addEventListener("pointermove", () => { moved ||= performance.now() })
   new MutationObserver(() => { if (!tip.hidden) window.tipWaited ??= performance.now() - moved }).observe(tip, { attributes: true })
 }"""  # how many milliseconds after the pointer came the tooltip came; measured by the page, since machines are noisy

@@ -28,6 +28,11 @@ def test_without_a_language_model_a_question_is_made_whole_as_a_person_would(bef
         "Who else was there?",
         "Tell me more about entropy",
         "I want to know more about it",
+        "Tell me\nmore",
+        "Tell me everything else",
+        "Erzähl mir mehr über Entropie",
+        "What more is there?",
+        "More info",
         "Another example?",
         "Mehr dazu",
     ],
@@ -38,7 +43,18 @@ def test_more_is_asked_for(question: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Are you sure?", "Explain again", "In short", "Is it more than ten?", "Is it more about speed?", "What matters more?", "Does anything more follow?"],
+    [
+        "Are you sure?",
+        "Explain again",
+        "In short",
+        "Is it more than ten?",
+        "Is it more about speed?",
+        "What does something else mean?",
+        "I know more about it than you",
+        "Is A anything else than B?",
+        "What matters more?",
+        "Does anything more follow?",
+    ],
 )
 def test_to_say_it_again_is_not_to_ask_for_more(question: str) -> None:
     assert not asks_for_more(question)

@@ -159,6 +159,15 @@ def test_unsupported_claims_can_be_shown_as_such_beside_others_that_have_a_quote
     assert asked(scope).claims == ()
 
 
+def test_what_was_told_is_not_told_again_where_more_is_asked_for(library: dict[str, Source], liar: ModelStandIn, scope: Scope) -> None:
+    further = "moves a little against its gradient"
+    writes(liar, lambda numbers: "\n\n".join(f'CLAIM: It {words}.\nQUOTE [{numbers["Networks"]}]: "{words}"' for words in (TRUE, further)))
+    for question, quotes in (("Tell me more about backpropagation", [further]), ("What is backpropagation?", [TRUE, further])):
+        *_, last = answering.ask(scope, question, told=[f"Backpropagation {TRUE}."])
+        assert isinstance(last, Finished)
+        assert [quote.text for quote in last.reply.quotes] == quotes
+
+
 def test_orders_in_a_passage_are_sent_as_material_between_marks_that_it_cannot_close(library: dict[str, Source], liar: ModelStandIn, scope: Scope) -> None:
     writes(liar, lambda numbers: "NOT FOUND: all of it")
     asked(scope)

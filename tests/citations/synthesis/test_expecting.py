@@ -17,6 +17,7 @@ from tests.citations.synthesis.conftest import passage, told
         ("Who proved the theorem?", "It was Emmy Noether who did.", "It was proved in a night."),
         ("What is jitter?", "Jitter is a random share of a pause.", "Add jitter to the pause."),
         ("What is exponential backoff?", "This doubling is called exponential backoff.", "Exponential backoff needs no guess."),
+        ("What is entropy?", "Entropy in modern physics is a measure of disorder.", "Entropy grows, which is sad."),
         ("What are stop words?", "Stop words are left out.", "Lists of stop words became superfluous."),
         ("What does tf stand for?", "In short, tf stands for term frequency.", "The tf grows."),
         ("What is a cue?", "A cue, by the way, is a line with two times.", "Ask of every cue which of its words are new."),

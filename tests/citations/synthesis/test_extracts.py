@@ -45,7 +45,21 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
     (second,) = extract(question, evidence, told=[one.text for one in first.picks])
     assert second.picks
     assert {one.text for one in second.picks}.isdisjoint({one.text for one in first.picks})
-    assert second.signs == first.signs
+    assert not any("coffee" in one.text for one in second.picks)
+    assert (second.signs, first.goes_on, second.goes_on) == (first.signs, False, True)
+
+
+@pytest.mark.parametrize(
+    "heard", ["measures the disorder of systems", "Entropy  measures\nthe disorder of systems.", "So entropy … Entropy measures the disorder of systems."]
+)
+def test_what_was_told_is_known_by_its_words(heard: str) -> None:
+    (found,) = extract([Part(text="What does entropy measure?")], [passage("Entropy measures the disorder of systems.")], told=[heard])
+    assert (found.picks, found.goes_on) == ((), True)
+
+
+def test_a_few_words_are_nobodys() -> None:
+    (found,) = extract([Part(text="What does entropy measure?")], [passage("Entropy measures the disorder of systems.")], told=["Entropy measures the"])
+    assert found.picks
 
 
 def test_each_part_is_answered_from_what_was_found_for_it() -> None:
