@@ -10,6 +10,7 @@ import atexit
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import sys
@@ -31,6 +32,7 @@ if __name__ == "__main__":
     boot()
 
 from bm25 import DATA, write  # noqa: E402
+from questions import SETS as FOLDERS  # noqa: E402
 
 from citations.answering import relating  # noqa: E402
 from citations.providers import registry  # noqa: E402
@@ -38,8 +40,7 @@ from citations.sentences import split  # noqa: E402
 from citations.synthesis import stems  # noqa: E402
 
 TITLE: Final = "## Claims and what they cite"
-SETS: Final = {"qmsum": "written by people", "ergo_qa": "written by a language model"}
-FOLDERS: Final = {"qmsum": "qmsum", "ergo_qa": "ergo"}
+WRITTEN: Final = {"qmsum": "written by people", "ergo_qa": "written by a language model"}
 FEWEST: Final = 4  # words of a sentence that is quoted
 QUOTED: Final = (4, 12)  # words of a quote
 OWN, SAME, OTHER = "its own", "another of the same talk", "of another talk"
@@ -64,7 +65,7 @@ def main() -> None:
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     lines = [f"{TITLE}\n\n`python {shlex.join(['bench/relating.py', *sys.argv[1:]])}`: claims that are taken to have nothing to do with a true quote.\n"]
     lines += [f"| set | answers | claims | {OWN} | {SAME} | {OTHER} |", "|---|---|---:|---:|---:|---:|"]
-    for name, by in SETS.items():
+    for name, by in WRITTEN.items():
         asked = list(read(name, options.questions))
         claims = sum(len(one.claims) for one in asked)
         lines.append(f"| {name} | {by} | {claims} | {' | '.join(f'{share:.1%}' for share in measured(asked))} |")
@@ -89,8 +90,7 @@ def read(name: str, most: int) -> Iterator[Answered]:
 
 def said(folder: str, talk: str, gold: Sequence[Sequence[float]]) -> str:
     """Return what is said in ranges of a talk."""
-    found = json.loads((DATA / "dev" / "transcripts" / folder / f"{talk}.json").read_text(encoding="utf-8"))
-    cues = found["cues"] if isinstance(found, dict) else found
+    cues = json.loads((DATA / "dev" / "transcripts" / folder / f"{talk}.json").read_text(encoding="utf-8"))["cues"]
     return " ".join(cue["text"] for cue in cues if any(cue["start"] < last and cue["start"] + cue["duration"] > first for first, last in gold))
 
 
@@ -113,20 +113,11 @@ def measured(asked: Sequence[Answered]) -> list[float]:
 
 def is_apart(claim: str, text: str, sentence: tuple[int, int], chance: random.Random) -> bool:
     """Say whether a claim has nothing to do with a few words of a sentence."""
-    words = [(found, found + len(word)) for found, word in positions(text[slice(*sentence)])]
+    words = [found.span() for found in re.finditer(r"\S+", text[slice(*sentence)])]
     count = min(len(words), chance.randint(*QUOTED))
     begin = chance.randrange(len(words) - count + 1)
     span = sentence[0] + words[begin][0], sentence[0] + words[begin + count - 1][1]
-    return max(rate(claim, relating.read_with(text, span))) < relating.UNRELATED
-
-
-def positions(text: str) -> Iterator[tuple[int, str]]:
-    """Return the words of a text with their places."""
-    place = 0
-    for word in text.split():
-        place = text.index(word, place)
-        yield place, word
-        place += len(word)
+    return not relating.relates(claim, text, span, rate)
 
 
 def rate(claim: str, texts: Sequence[str]) -> list[float]:

@@ -129,11 +129,11 @@ def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
     return [(one.asked_as or one.question, one.text) for one in reversed(turns)]
 
 
-def _told(scope: Scope, answer: Answer) -> list[str]:
-    """Return the quotes of the answers before this one, oldest first."""
+def _told(scope: Scope, answer: Answer) -> Iterator[str]:
+    """Yield the quotes of the answers before this one, oldest first; the database is asked by who wants them."""
     before = Quotation.objects.visible(scope).filter(answer__conversation=answer.conversation_id, answer__ordinal__lt=answer.ordinal)
     newest = before.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)[:MOST_TOLD]
-    return list(reversed(newest))
+    yield from reversed(newest)
 
 
 def _wanted(scope: Scope, conversation: Conversation) -> Filter:

@@ -1,6 +1,6 @@
 """The stages of an answer, one after the other, and what is told meanwhile."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -37,12 +37,12 @@ def ask(
     wanted: Filter = Filter(),  # noqa: B008  frozen
     user: User | None = None,
     asked_as: str = "",
-    told: Sequence[str] = (),
+    told: Iterable[str] = (),
 ) -> Iterator[Event]:
     """Answer a question out of what the scope may read, telling how far it is; the last event is ``Finished``.
 
     ``history`` has (question, answer) of what was said before, oldest first; ``asked_as`` is the question by itself where that is known already. ``told`` are
-    the quotes of earlier answers, which one that asks for more does not hear again.
+    the quotes of earlier answers, which one that asks for more does not hear again; no other looks at them.
     Raises at once ``EmptyQuery``; ``InvalidInput`` for more than 1,000 characters; what ``filters.resolve`` raises. What fails on the way and can be done
     without is noted in the answer; else the iterator raises what ``leveled.find`` raises.
     """

@@ -101,7 +101,8 @@ def _by_model(run: Run, llm: Llm, rate: Rate | None) -> Iterator[Event]:
             waiting = []
     run.confidence = None if run.goes_on else _sure(run)
     if run.proof.checks and not any(claim.is_supported for claim in run.claims):
-        run.said.append(f"{llm.name} wrote an answer, but none of what it quotes proves it, so it is not shown.")
+        proves = "is new and proves it" if run.goes_on else "proves it"
+        run.said.append(f"{llm.name} wrote an answer, but none of what it quotes {proves}, so it is not shown.")
 
 
 def _sure(run: Run) -> float | None:
@@ -122,7 +123,7 @@ def _checked(run: Run, draft: Drafted, rate: Rate | None) -> Claim:
     has no support.
     """
     found = [place for one in draft.cited if (place := run.proof.look_up(one)) and not synthesis.is_told(one.quote, run.asked.told)]
-    places = [place for place in found if relates(draft.text, place, rate)]
+    places = [place for place in found if relates(draft.text, run.proof.text(place), place.span, rate)]
     if len(places) < len(found):
         run.notes.append("Left out true quotes that have nothing to do with what the language model wrote above them.")
     is_backed = synthesis.is_backed(draft.text, [run.asked_as, *(place.around for place in places)])

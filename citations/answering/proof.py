@@ -63,6 +63,11 @@ class Proof:
         self.milliseconds += (perf_counter() - started) * 1000
         return number
 
+    def text(self, found: Found) -> str:
+        """Return the text of the source that a quote was found in; nothing where the source is gone."""
+        known = self._known(found.source.pk)
+        return known.reading.text if known else ""
+
     def around(self, one: Evidence) -> tuple[int, str]:
         """Return the text around a passage: at which character of its source it begins, and it; the passage's own where that was changed since."""
         known = self._known(one.source)

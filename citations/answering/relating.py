@@ -3,7 +3,6 @@
 from typing import Final
 
 from citations import texts
-from citations.answering.proof import Found
 from citations.providers.stopwords import seems
 from citations.sentences import split
 from citations.synthesis import Rate, stems
@@ -15,21 +14,21 @@ AROUND: Final = 200  # characters on either side of a quote that are read with i
 SENTENCE: Final = 600  # characters on either side in which the sentences that it stands in begin and end
 
 
-def relates(claim: str, found: Found, rate: Rate | None) -> bool:
-    """Say whether a claim is near to the sentences that a quote stands in, or to what stands around it.
+def relates(claim: str, text: str, span: texts.Span, rate: Rate | None) -> bool:
+    """Say whether a claim is near to the sentences that a quote, characters ``span`` of a source's text, stands in, or to what stands around it.
 
     It is held to be where that cannot be told: without ``rate``, of a very short claim, and where the claim or the source is not in the model's language.
     """
     if rate is None or len(stems(claim)) < FEWEST:
         return True
-    cited = read_with(texts.of(found.source).text, found.span)
+    cited = read_with(text, span)
     if not (seems(claim, LANGUAGE) and seems(cited[-1], LANGUAGE)):
         return True
     near = rate(claim, cited)
     return near is None or max(near) >= UNRELATED
 
 
-def read_with(text: str, span: tuple[int, int]) -> list[str]:
+def read_with(text: str, span: texts.Span) -> list[str]:
     """Return the whole sentences that characters of a text stand in, and the characters around them."""
     offset = texts.border(text, span[0] - SENTENCE)
     piece = text[offset : texts.border(text, span[1] + SENTENCE)]

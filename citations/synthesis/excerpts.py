@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from citations.replies import Evidence
@@ -69,9 +70,8 @@ def grown(picks: Sequence[Pick], *, before: Sequence[Pick] = (), told: Sequence[
 
 
 def is_told(sentence: str, told: Iterable[str]) -> bool:
-    """Say whether a sentence stands in what was told, or has it in it, wherever that was from. A few words are nobody's."""
-    mine = " ".join(sentence.split())
-    return any(shorter in longer and len(shorter.split()) >= FEWEST_WORDS for one in told for shorter, longer in [sorted((mine, one), key=len)])
+    """Say whether a sentence stands in what was told, or has it in it, wherever that was from; white space does not matter. A few words are nobody's."""
+    return any(_is_within(*sorted((_flat(sentence), _flat(one)), key=len)) for one in told)
 
 
 def overlap(one: Pick, other: Pick) -> bool:
@@ -85,6 +85,15 @@ def repeats(one: Pick, other: Pick) -> bool:
         return True
     mine, theirs = set(stems(one.text)), set(stems(other.text))
     return bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
+
+
+def _is_within(shorter: str, longer: str) -> bool:
+    return shorter in longer and len(shorter.split()) >= FEWEST_WORDS
+
+
+@lru_cache(maxsize=1_000)
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 # Sentences

@@ -37,23 +37,22 @@ def extract(
     ``rate`` is asked once for each part. ``read`` is asked for each pick, so that an excerpt may go on where its passage ends.
     """
     made: list[Extract] = []
-    heard = [" ".join(one.split()) for one in told]
     for number, part in enumerate(parts):
-        passages = sorted((one for one in evidence if one.part == number), key=lambda one: -one.score)[: LOOKED_AT[part.breadth] + len(heard)]
+        passages = sorted((one for one in evidence if one.part == number), key=lambda one: -one.score)[: LOOKED_AT[part.breadth] + len(told)]
         known = rated(part.about or part.text, sentences(number, passages), rate)
         before = [pick for one in made for pick in one.picks]
         choose = overview if part.breadth == Breadth.BROAD else _chosen
-        unheard = _unheard(known, heard)
-        picks = grown(choose(part, unheard, before), before=before, told=heard, read=read)
+        unheard = _unheard(known, told)
+        picks = grown(choose(part, unheard, before), before=before, told=told, read=read)
         made.append(Extract(part=part, picks=tuple(picks), signs=signs(part.about or part.text, known), goes_on=len(unheard) < len(known)))
     return made
 
 
-def _unheard(known: Sequence[Pick], heard: Sequence[str]) -> list[Pick]:
+def _unheard(known: Sequence[Pick], told: Sequence[str]) -> list[Pick]:
     """Leave out what was told; and, where that was the best there is, what is far behind it: it is about something else."""
-    told = [is_told(one.text, heard) for one in known]
-    least = FURTHER * max((one.score for one in known), default=0.0) if any(told) else 0.0
-    return [one for one, is_old in zip(known, told, strict=True) if not is_old and one.score >= least]
+    new = [one for one in known if not is_told(one.text, told)]
+    least = FURTHER * max(one.score for one in known) if len(new) < len(known) else 0.0
+    return [one for one in new if one.score >= least]
 
 
 def _chosen(_: Part, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:

@@ -1,6 +1,7 @@
 """What a language model is asked: numbered passages, the question, and lines that small models manage, too."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from citations.prompts import Prompt, marked, prompt_tokens, tokens
@@ -41,14 +42,11 @@ def prompt(question: str, parts: Sequence[Part], evidence: Sequence[Evidence], *
     asked = [marked("question", question)]
     if len(parts) > 1:
         asked.append("It asks:\n" + "\n".join(f"- {marked('question', part.text)}" for part in parts))
-    bare = Prompt(system=_SYSTEM, text="\n\n".join((*asked, "The claims with their quotes:")), max_tokens=most)
-    room = budget - prompt_tokens(bare) - most - SPARE
-    heard = _fitting([marked("told", text) for text in reversed(told)], min(TOLD_TOKENS, room // 4))
+    heard = _fitting([marked("told", text) for text in reversed(told)], min(TOLD_TOKENS, _room(_bare(asked, most), budget) // 4))
     if heard:
         asked.append("\n".join((_HEARD, *reversed(heard))))
-    text = "\n\n".join((*asked, "The claims with their quotes:"))
-    fitting = _fitting([_passage(one) for one in _in_turn(evidence)], room - tokens("\n".join((_HEARD, *heard))) if heard else room)
-    return Prompt(system=_SYSTEM, document="\n\n".join(fitting), text=text, max_tokens=most)
+    bare = _bare(asked, most)
+    return replace(bare, document="\n\n".join(_fitting([_passage(one) for one in _in_turn(evidence)], _room(bare, budget))))
 
 
 def rewriting(question: str, history: Sequence[tuple[str, str]], *, budget: int) -> Prompt:
@@ -57,6 +55,16 @@ def rewriting(question: str, history: Sequence[tuple[str, str]], *, budget: int)
     room = min(HISTORY_TOKENS, budget - tokens(_REWRITE) - tokens(text) - REWRITE_TOKENS - SPARE)
     said = _fitting([f"Question: {asked}\nAnswer: {answer[:MOST_CHARACTERS]}" for asked, answer in reversed(history)], room)
     return Prompt(system=_REWRITE, document=marked("text", "\n\n".join(reversed(said))), text=text, max_tokens=REWRITE_TOKENS)
+
+
+def _bare(asked: Sequence[str], most: int) -> Prompt:
+    """Return the prompt without passages."""
+    return Prompt(system=_SYSTEM, text="\n\n".join((*asked, "The claims with their quotes:")), max_tokens=most)
+
+
+def _room(bare: Prompt, budget: int) -> int:
+    """Return how many tokens there are for passages."""
+    return budget - prompt_tokens(bare) - bare.max_tokens - SPARE
 
 
 def _in_turn(evidence: Sequence[Evidence]) -> list[Evidence]:

@@ -166,6 +166,10 @@ def test_what_was_told_is_not_told_again_where_more_is_asked_for(library: dict[s
         *_, last = answering.ask(scope, question, told=[f"Backpropagation {TRUE}."])
         assert isinstance(last, Finished)
         assert [quote.text for quote in last.reply.quotes] == quotes
+    writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Networks"]}]: "carries  the error from the end"')
+    *_, last = answering.ask(scope, "Tell me more about backpropagation", told=[f"Backpropagation\n{TRUE}."])
+    assert isinstance(last, Finished)
+    assert (last.reply.quotes, "is new and proves it" in last.reply.note) == ((), True)
 
 
 def test_orders_in_a_passage_are_sent_as_material_between_marks_that_it_cannot_close(library: dict[str, Source], liar: ModelStandIn, scope: Scope) -> None:

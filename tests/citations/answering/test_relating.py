@@ -5,25 +5,20 @@ from typing import Any
 
 import pytest
 
-from citations import answering, readers
-from citations.answering.proof import Found
+from citations import answering
 from citations.answering.relating import AROUND, read_with, relates
 from citations.providers import registry
 from citations.replies import Finished
-from tests.citations.asking import talk_in
+from tests.citations.asking import SAID, talk_in
 from tests.model_standin import ModelStandIn
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
 QUOTE = "carries the error of a network from its end back to its start"
-pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def found(collection: Collection, fake_models: None) -> Found:
-    source = talk_in(collection)
-    text = readers.text_of(readers.read(source))
-    return Found(source=source, span=(text.index(QUOTE), text.index(QUOTE) + len(QUOTE)), around=text, check=0)
+TEXT = " ".join(SAID)
+SPAN = (TEXT.index(QUOTE), TEXT.index(QUOTE) + len(QUOTE))
 
 
 def real(claim: str, sentences: Sequence[str]) -> list[float]:
@@ -35,8 +30,8 @@ def real(claim: str, sentences: Sequence[str]) -> list[float]:
 @pytest.mark.parametrize(
     "claim", ["The moon is made of green cheese.", "You should put your money into gold mines.", "Ada Lovelace was born in London in winter."]
 )
-def test_a_true_quote_proves_nothing_about_something_else(found: Found, claim: str) -> None:
-    assert not relates(claim, found, real)
+def test_a_true_quote_proves_nothing_about_something_else(claim: str) -> None:
+    assert not relates(claim, TEXT, SPAN, real)
 
 
 @pytest.mark.parametrize(
@@ -48,13 +43,13 @@ def test_a_true_quote_proves_nothing_about_something_else(found: Found, claim: s
         "Der Mond besteht aus grünem Käse, wie man sagt.",  # a model that knows English alone cannot tell
     ],
 )
-def test_a_claim_in_other_words_keeps_its_quote(found: Found, claim: str) -> None:
-    assert relates(claim, found, real)
+def test_a_claim_in_other_words_keeps_its_quote(claim: str) -> None:
+    assert relates(claim, TEXT, SPAN, real)
 
 
-def test_without_a_model_nothing_is_left_out(found: Found) -> None:
-    assert relates("The moon is made of green cheese.", found, None)
-    assert relates("The moon is made of green cheese.", found, lambda _, sentences: None)
+def test_without_a_model_nothing_is_left_out() -> None:
+    assert relates("The moon is made of green cheese.", TEXT, SPAN, None)
+    assert relates("The moon is made of green cheese.", TEXT, SPAN, lambda _, sentences: None)
 
 
 def test_a_few_words_are_read_with_their_sentence_and_what_stands_around_them() -> None:
@@ -66,6 +61,7 @@ def test_a_few_words_are_read_with_their_sentence_and_what_stands_around_them() 
     assert 2 * AROUND <= len(around) <= 2 * AROUND + 30
 
 
+@pytest.mark.django_db
 def test_what_a_model_puts_above_a_true_quote_is_left_out_where_it_is_about_something_else(
     collection: Collection, scope: Scope, model_server: ModelStandIn, fake_models: None, settings: Any
 ) -> None:
