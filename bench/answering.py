@@ -24,14 +24,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-from bm25 import write  # noqa: E402
-from kept import kept_vectors  # noqa: E402
-from questions import FOREIGN, GOLD, LEFT_OUT, SETS, Asked, Library  # noqa: E402
+from bm25 import write
+from kept import kept_vectors
+from questions import FOREIGN, GOLD, LEFT_OUT, SETS, Asked, Library
 
 TITLE: Final = "## Answers"
 

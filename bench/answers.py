@@ -24,28 +24,31 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 boot()
 
-import quality  # noqa: E402
-from bm25 import write  # noqa: E402
-from kept import kept_vectors  # noqa: E402
+import quality
+from bm25 import write
+from kept import kept_vectors
 
-from citations import evaluation, leveled, lexical, routing  # noqa: E402
-from citations.evaluation import Question  # noqa: E402
-from citations.filters import Filter  # noqa: E402
-from citations.gold import Scores, compare, mean, score  # noqa: E402
-from citations.leveled import Strategy  # noqa: E402
-from citations.models import Chunk, Node, Source  # noqa: E402
-from citations.providers import registry  # noqa: E402
-from citations.replies import Breadth, Evidence, Part  # noqa: E402
-from transcripts.models import Collection  # noqa: E402
-from transcripts.scope import Scope  # noqa: E402
+from citations.answers import evidence as answer_evidence
+from citations.answers.answer import Breadth, Evidence, Part
+from citations.answers.evidence import Strategy
+from citations.answers.question import router, subject
+from citations.evaluation import search_quality
+from citations.evaluation.metrics import Scores, compare, mean, score
+from citations.evaluation.search_quality import Question
+from citations.lexical import index as lexical_index
+from citations.library.filters import Filter
+from citations.models import Chunk, Node, Source
+from citations.providers import registry
+from transcripts.models import Collection
+from transcripts.scope import Scope
 
 LIMIT = 10
 ALL = "all sets"
-Way = Callable[[Scope, Part], leveled.Found]
+Way = Callable[[Scope, Part], answer_evidence.Found]
 
 
 def main() -> None:
@@ -67,8 +70,8 @@ def main() -> None:
 def ways() -> dict[str, Way]:
     """Return the ways to look for evidence, by the names that they have in the results."""
 
-    def way(strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: Part) -> leveled.Found:
-        return leveled.find(scope, part if breadth is None else asked(part.text, breadth), limit=LIMIT, strategy=strategy)
+    def way(strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: Part) -> answer_evidence.Found:
+        return answer_evidence.find(scope, part if breadth is None else asked(part.text, breadth), limit=LIMIT, strategy=strategy)
 
     return {
         "flat": partial(way, Strategy.FLAT, None),
@@ -100,13 +103,13 @@ def measure(name: str, most: int) -> Measured:
     """Fill a library with a set's transcripts, and look for evidence in every way."""
     collection = Collection.objects.create(name=name, slug=name)
     questions = quality.transcripts(collection, name)
-    lexical.merge()
+    lexical_index.merge()
     scope = Scope(readable=frozenset({collection.pk}))
     library = Library(scope)
     judged = [question for question in questions[:: -(-len(questions) // most)] if library.count(question)]
     quality.note(f"{name}: {Chunk.objects.count():,} chunks, {Node.objects.count():,} nodes, {len(judged):,} questions")
     embed = registry.embedder("local").embed_queries
-    routes = [routing.route(question.query, embed=embed) for question in judged]
+    routes = [router.route(question.query, embed=embed) for question in judged]
     scores: dict[str, list[Scores]] = {way: [] for way in ways()}
     characters: dict[str, list[int]] = {way: [] for way in ways()}
     for number, (question, route) in enumerate(zip(judged, routes, strict=True)):
@@ -133,14 +136,14 @@ def measure(name: str, most: int) -> Measured:
 
 def asked(question: str, breadth: Breadth) -> Part:
     """Return a question in one part, as routing would."""
-    return Part(text=question, breadth=breadth, about=routing.about(question) if breadth == Breadth.BROAD else "")
+    return Part(text=question, breadth=breadth, about=subject.about(question) if breadth == Breadth.BROAD else "")
 
 
 class Library:
     """What answers, by the rule of ``kb eval``; of a summary at least half of what it tells of has to lie in the answer."""
 
     def __init__(self, scope: Scope) -> None:
-        self._library = evaluation._Library(scope, Filter())
+        self._library = search_quality._Library(scope, Filter())
         self._called = {str(uuid): {str(uuid), key or ""} for uuid, key in Source.objects.visible(scope).values_list("uuid", "video__key")}
 
     def count(self, question: Question) -> int:

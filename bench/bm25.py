@@ -30,8 +30,8 @@ from rank_bm25 import BM25Okapi
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from transcripts.bm25 import Index, tokenize  # noqa: E402
-from transcripts.cues import Cue, group_by_time  # noqa: E402
+from transcripts.bm25 import Index, tokenize
+from transcripts.cues import Cue, group_by_time
 
 DATA = Path(os.environ.get("CUEBASE_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "bench" / "RESULTS.md"

@@ -28,21 +28,21 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, MODELS_DIR=str(Path(HOME) / "models"), SECRET_KEY="only-for-benchmarks-" * 3, HF_HUB_OFFLINE="1")
 os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from bm25 import DATA, installed, percentile, timed, write  # noqa: E402
-from django.conf import settings  # noqa: E402
-from sentence_transformers import SentenceTransformer  # noqa: E402
+import numpy as np
+import torch
+from bm25 import DATA, installed, percentile, timed, write
+from django.conf import settings
+from sentence_transformers import SentenceTransformer
 
-from citations.chunking import chunk  # noqa: E402
-from citations.providers import registry, weights  # noqa: E402
-from citations.providers.inference import openvino  # noqa: E402
-from citations.readers.transcript import blocks  # noqa: E402
-from transcripts import captions  # noqa: E402
+from citations.providers import registry, weights
+from citations.providers.runtime import openvino
+from citations.readers.transcript import blocks
+from citations.text.chunking import chunk
+from transcripts import captions
 
 TITLE = "## Local embeddings"
 OURS, PLAIN = "cuebase", "sentence-transformers"

@@ -28,15 +28,16 @@ TITLE = "## Ingest against the bare model"
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
 
-from kbsite import boot  # noqa: E402
+from kbsite import boot
 
 boot.boot()
 
-from citations import ingestion, lexical  # noqa: E402
-from citations.models import Chunk, Source, State  # noqa: E402
-from citations.providers import registry  # noqa: E402
-from transcripts import storing  # noqa: E402
-from transcripts.models import Collection  # noqa: E402
+from citations.ingest import pipeline as ingest_pipeline
+from citations.lexical import index as lexical_index
+from citations.models import Chunk, Source, State
+from citations.providers import registry
+from transcripts import storage
+from transcripts.models import Collection
 
 
 @dataclass
@@ -80,11 +81,11 @@ def measure(files: Sequence[Path]) -> list[Measured]:
     shelf = Collection.objects.default()
     found = []
     for path in files:
-        storing.add_captions(shelf, path.read_bytes(), name=path.name, key=f"{path.parent.name}-{path.stem}")
+        storage.add_captions(shelf, path.read_bytes(), name=path.name, key=f"{path.parent.name}-{path.stem}")
         with recorded() as calls:
-            words = timed(ingestion.index_words)
+            words = timed(ingest_pipeline.index_words)
             source = Source.objects.exclude(state=State.READY).get()
-            whole = words + timed(partial(ingestion.ingest, source.pk))
+            whole = words + timed(partial(ingest_pipeline.ingest, source.pk))
         source.refresh_from_db()
         assert source.state == State.READY, source.error
         model = registry.wanted_embedder()
@@ -93,7 +94,7 @@ def measure(files: Sequence[Path]) -> list[Measured]:
         texts = sum(len(one) for one in calls)
         found.append(Measured(words=words, ingest=whole, alone=alone, windows=texts - chunks, chunks=chunks, calls=calls))
         print(f"{source.title[:50]:<50} {chunks:>4} chunks: {alone / whole:.1%}", file=sys.stderr)
-    lexical.merge()
+    lexical_index.merge()
     return found
 
 

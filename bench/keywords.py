@@ -17,7 +17,7 @@ from speech import lecture_windows
 
 from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, Vector
-from citations.providers.keybert_keywords import Lent
+from citations.providers.keybert_reference import Lent
 from citations.providers.keywords import Extractor
 
 TITLE = "## Keywords"

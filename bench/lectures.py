@@ -28,19 +28,22 @@ os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 
 os.environ.update(LIVE_DISTANCE_THRESHOLD="4", LIVE_OFF_TOPIC_CONFIDENCE="1")  # nothing is left out: what would be is counted afterwards
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-from bm25 import DATA, write  # noqa: E402
-from kept import kept_vectors  # noqa: E402
+from bm25 import DATA, write
+from kept import kept_vectors
 
-from citations import calibration, documents, ingestion, lectures, live  # noqa: E402
-from citations.citing import Form  # noqa: E402
-from citations.models import Chunk, Citation, LectureSession, Source, State, Window  # noqa: E402
-from transcripts.models import Collection  # noqa: E402
-from transcripts.scope import Scope  # noqa: E402
+from citations.documents import storage as document_storage
+from citations.ingest import pipeline as ingest_pipeline
+from citations.lectures import calibration, sessions
+from citations.lectures import worker as lecture_worker
+from citations.lectures.pipeline import Form
+from citations.models import Chunk, Citation, LectureSession, Source, State, Window
+from transcripts.models import Collection
+from transcripts.scope import Scope
 
 BOOKS: Final = ("openstax-calculus-1", "openstax-calculus-2")
 WINDOWS: Final = {
@@ -79,7 +82,7 @@ def fill(collection: Collection) -> None:
     """Add the documents, and index them."""
     for book in BOOKS:
         with (DATA / "shared" / "documents" / f"{book}.pdf").open("rb") as file:
-            documents.add(collection, file, name="book.pdf", title=book)
+            document_storage.add(collection, file, name="book.pdf", title=book)
     for section in rows("dev/pairs/nyudl/sections.jsonl"):
         added(collection, section["id"], f"# {section['heading']}\n\n{section['text']}")
     pages: dict[str, list[str]] = {}
@@ -87,8 +90,8 @@ def fill(collection: Collection) -> None:
         pages.setdefault(section["page"], []).append(f"## {section['heading']}\n\n{section['text']}")
     for page, parts in pages.items():
         added(collection, page, "\n\n".join(parts))
-    while waiting := ingestion.waiting().first():
-        ingestion.ingest(waiting.pk)
+    while waiting := ingest_pipeline.waiting().first():
+        ingest_pipeline.ingest(waiting.pk)
     failed = Source.objects.exclude(state=State.READY)
     assert not failed, [(one.title, one.error) for one in failed]
     note(f"{Source.objects.count()} documents, {Chunk.objects.count():,} chunks")
@@ -96,7 +99,7 @@ def fill(collection: Collection) -> None:
 
 def added(collection: Collection, title: str, text: str) -> None:
     """Add a Markdown file."""
-    documents.add(collection, BytesIO(text.encode()), name="section.md", title=title)
+    document_storage.add(collection, BytesIO(text.encode()), name="section.md", title=title)
 
 
 def calibrated() -> float:
@@ -154,7 +157,7 @@ def measure(collection: Collection, form: Form, asked: Mapping[str, Sequence[Ask
     found = {}
     for name, windows in sets.items():
         note(f"{form}: {name}, {len(windows)} windows")
-        session = lectures.start(scope, None, title=name, collection=collection)
+        session = sessions.start(scope, None, title=name, collection=collection)
         found[name] = [one for first in range(0, len(windows), AT_ONCE) for one in cite(session, form, first, windows[first : first + AT_ONCE])]
     return found
 
@@ -162,7 +165,7 @@ def measure(collection: Collection, form: Form, asked: Mapping[str, Sequence[Ask
 def cite(session: LectureSession, form: Form, first: int, windows: Sequence[Asked]) -> Iterator[Result]:
     """Cite some windows together."""
     made = [Window.objects.create(session=session, index=first + place, text=one.text) for place, one in enumerate(windows)]
-    for one, done in zip(windows, live.cite(made, form=form), strict=True):
+    for one, done in zip(windows, lecture_worker.cite(made, form=form), strict=True):
         cited = tuple((2 - 2 * citation.relevance_score, bool(one.right and one.right(citation))) for citation in done.citations)
         yield Result(cited, done.window.off_topic or 0.0)
 

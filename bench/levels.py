@@ -28,19 +28,21 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
 
-from kbsite import boot  # noqa: E402
+from kbsite import boot
 
 boot.boot()
 
-import numpy as np  # noqa: E402
-from bm25 import DATA, write  # noqa: E402
+import numpy as np
+from bm25 import DATA, write
 
-from citations import ingestion, levels, outlines  # noqa: E402
-from citations.models import Chunk, Node, Source  # noqa: E402
-from citations.providers import clustering, registry  # noqa: E402
-from citations.providers.stopwords import stop_words  # noqa: E402
-from transcripts import storing  # noqa: E402
-from transcripts.models import Collection  # noqa: E402
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Chunk, Node, Source
+from citations.outline import storage as outline_storage
+from citations.outline import tree as outline_tree
+from citations.providers import clustering, registry
+from citations.providers.stopwords import stop_words
+from transcripts import storage
+from transcripts.models import Collection
 
 TITLE = "## Levels of detail"
 DIMENSIONS = 384
@@ -97,9 +99,9 @@ def grow(size: int) -> Grown:
     vectors = wander(dice, size)
     pieces = [piece(n, text, vectors[n]) for n, text in enumerate(islice(speech(), size))]
     stops = stop_words("en")
-    levels.build(pieces[:500], stops=stops)
+    outline_tree.build(pieces[:500], stops=stops)
     before, started = memory("VmRSS"), time.process_time()
-    levels.build(pieces, stops=stops)
+    outline_tree.build(pieces, stops=stops)
     return Grown(chunks=size, seconds=time.process_time() - started, memory=memory("VmHWM") - before)
 
 
@@ -123,10 +125,10 @@ def wander(dice: np.random.Generator, size: int) -> Any:
     return rows
 
 
-def piece(number: int, text: str, vector: Any) -> levels.Piece:
+def piece(number: int, text: str, vector: Any) -> outline_tree.Piece:
     """Make a chunk without overlap."""
     place = number * (CHARACTERS + 1)
-    return levels.Piece(
+    return outline_tree.Piece(
         ordinal=number, text=text, span_start=place, span_end=place + len(text), start=number * 30_000, end=number * 30_000 + 30_000, vector=vector
     )
 
@@ -164,20 +166,20 @@ def transcripts(count: int) -> list[Path]:
 def one(path: Path) -> Measured:
     """Measure one transcript."""
     shelf, data, key = Collection.objects.default(), json.loads(path.read_bytes()), f"{path.parent.name}-{path.stem}"
-    storing.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
-    ingestion.adopt()
+    storage.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
+    ingest_pipeline.adopt()
     source = Source.objects.get(video__key=key)
-    ingestion.ingest(source.pk)
+    ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
     texts = list(Chunk.objects.filter(source=source).values_list("text", flat=True))
     embedding = timed(partial(registry.wanted_embedder().embed_documents, texts))
     Node.objects.filter(source=source).delete()
-    tree = timed(partial(outlines.refresh, source))
+    tree = timed(partial(outline_storage.refresh, source))
     before = set(Node.objects.filter(source=source).values_list("pk", flat=True))
     data["cues"][len(data["cues"]) // 2]["text"] = "Giraffes have rather long necks."
-    storing.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
-    ingestion.adopt()
-    ingestion.ingest(source.pk)
+    storage.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
+    ingest_pipeline.adopt()
+    ingest_pipeline.ingest(source.pk)
     after = set(Node.objects.filter(source=source).values_list("pk", flat=True))
     print(f"{source.title[:50]:<50} {len(texts):>4} chunks: {tree / embedding:.1%}", file=sys.stderr)
     return Measured(chunks=len(texts), nodes=len(before), embedding=embedding, tree=tree, touched=len(after - before))

@@ -29,24 +29,24 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3)
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-import bm25s  # noqa: E402
-import tantivy  # noqa: E402
-from bm25 import DATA, generated, installed, make_queries, percentile, timed, write  # noqa: E402
-from django.db import connection, transaction  # noqa: E402
-from growth import Line, draw  # noqa: E402
+import bm25s
+import tantivy
+from bm25 import DATA, generated, installed, make_queries, percentile, timed, write
+from django.db import connection, transaction
+from growth import Line, draw
 
-from citations import lexical  # noqa: E402
-from citations.filters import Reach  # noqa: E402
-from citations.lexical.cache import CACHE  # noqa: E402
-from citations.models import Kind, Source  # noqa: E402
-from citations.queries import Query  # noqa: E402
-from transcripts.models import Collection  # noqa: E402
-from transcripts.words import tokenize  # noqa: E402
+from citations.caches import CACHE
+from citations.lexical import index as lexical_index
+from citations.lexical.query import Query
+from citations.library.filters import Reach
+from citations.models import Kind, Source
+from transcripts.models import Collection
+from transcripts.tokenizer import tokenize
 
 LIMIT = 10
 OF_A_SOURCE = 100  # segments
@@ -147,10 +147,10 @@ class Library:
         for first in range(start, len(self.texts), OF_A_SOURCE):
             with transaction.atomic():
                 source = Source.objects.create(collection=self.collection, kind=Kind.TEXT, title=f"From {first}")
-                lexical.index(source.pk, self.texts[first : first + OF_A_SOURCE])
+                lexical_index.index(source.pk, self.texts[first : first + OF_A_SOURCE])
             if first % 65_536 < OF_A_SOURCE:
-                lexical.merge(spare=2 * lexical.SPARE)
-        lexical.merge(spare=0)
+                lexical_index.merge(spare=2 * lexical_index.SPARE)
+        lexical_index.merge(spare=0)
         vacuum("citations_lexblock", "citations_lexpack", "citations_lexentry")
 
     def _fts(self, start: int) -> None:
@@ -181,7 +181,7 @@ class Library:
 
 def ask_lexicon(query: str) -> object:
     """Search as the project does."""
-    return lexical.search(Query(text=query, words=query), limit=LIMIT, reach=EVERYWHERE)
+    return lexical_index.search(Query(text=query, words=query), limit=LIMIT, reach=EVERYWHERE)
 
 
 def ask_fts(query: str, *, operator: str) -> object:

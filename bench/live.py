@@ -31,27 +31,29 @@ os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 
 os.environ.setdefault("EMBEDDING_PROVIDER", "local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-import numpy as np  # noqa: E402
-import search  # noqa: E402
-import shaped  # noqa: E402
-import torch  # noqa: E402
-from bm25 import DATA, percentile, timed, write  # noqa: E402
-from django.conf import settings  # noqa: E402
-from django.test.utils import override_settings  # noqa: E402
-from keybert import KeyBERT  # noqa: E402
-from sentence_transformers import CrossEncoder, SentenceTransformer  # noqa: E402
+import numpy as np
+import search
+import shaped
+import torch
+from bm25 import DATA, percentile, timed, write
+from django.conf import settings
+from django.test.utils import override_settings
+from keybert import KeyBERT
+from sentence_transformers import CrossEncoder, SentenceTransformer
 
-from citations import lectures, live, vectors  # noqa: E402
-from citations.citing import FORM, Form  # noqa: E402
-from citations.filters import Filter, resolve  # noqa: E402
-from citations.models import Chunk, LectureSession, Outcome, Window  # noqa: E402
-from citations.providers import weights  # noqa: E402
-from transcripts.scope import Scope  # noqa: E402
+from citations.lectures import sessions
+from citations.lectures import worker as lecture_worker
+from citations.lectures.pipeline import FORM, Form
+from citations.library.filters import Filter, resolve
+from citations.models import Chunk, LectureSession, Outcome, Window
+from citations.providers import weights
+from citations.vectors import search as vector_search
+from transcripts.scope import Scope
 
 LOCAL, BGE = "local", "bge-base"
 LIBRARIES = "the libraries"
@@ -103,7 +105,7 @@ def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]
     named = {} if space == LOCAL else {"EMBEDDING_PROVIDER": BGE, "EMBEDDING_MODEL": str(bge)}
     with override_settings(LIVE_DISTANCE_THRESHOLD=4.0, LIVE_RELEVANCE_THRESHOLD=0.0, LIVE_RERANKER=str(tiny), MODELS_DIR=shapes / "ready", **named):
         library = filled(space, chunks)
-        live.warm()
+        lecture_worker.warm()
         libraries = Libraries(library, bge, tiny)
         rivals: dict[str, Rival] = {LIBRARIES: libraries.cite, **{str(form): Ours(library, form).cite for form in Form}}
         return {"times": in_turn(space, rivals, texts(count + WARM)), "threads": {"cuebase": settings.MODEL_THREADS, "torch": torch.get_num_threads()}}
@@ -151,13 +153,13 @@ class Ours:
     def __init__(self, library: search.Library, form: Form) -> None:
         scope = Scope(readable=library.scope.readable, writable=library.scope.readable)
         self._form = form
-        self._session: LectureSession = lectures.start(scope, None, title=form, collection=library.collection)
-        live._learn(self._session.pk)
+        self._session: LectureSession = sessions.start(scope, None, title=form, collection=library.collection)
+        lecture_worker._learn(self._session.pk)
 
     def cite(self, text: str) -> dict[str, float]:
         """Return the milliseconds of each stage; ``skipped`` says that the gate left the window out."""
         window = Window.objects.create(session=self._session, index=self._session.windows.count(), text=text)
-        done = live.cite([window], form=self._form)[0].window
+        done = lecture_worker.cite([window], form=self._form)[0].window
         assert done.outcome in (Outcome.CITED, Outcome.OFF_TOPIC), done.note
         skipped = {} if done.outcome == Outcome.CITED else {"skipped": 1.0}
         return {**done.stages, "total": float(done.milliseconds or 0), **skipped}
@@ -194,7 +196,7 @@ class Libraries:
         """Find five passages through pgvector, as this project does, in whichever space there is."""
         space = self._library.space
         part = vector[: space.dimensions]
-        near = vectors.search(part / (part**2).sum() ** 0.5, space=space, limit=5, reach=resolve(self._library.scope, Filter()))
+        near = vector_search.search(part / (part**2).sum() ** 0.5, space=space, limit=5, reach=resolve(self._library.scope, Filter()))
         return list(Chunk.objects.filter(pk__in=[one.chunk for one in near]).values_list("text", flat=True))
 
 

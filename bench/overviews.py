@@ -27,18 +27,18 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-from bm25 import write  # noqa: E402
-from kept import kept_vectors  # noqa: E402
-from questions import Library  # noqa: E402
+from bm25 import write
+from kept import kept_vectors
+from questions import Library
 
-from citations import leveled  # noqa: E402
-from citations.leveled import Strategy  # noqa: E402
-from citations.replies import Reply  # noqa: E402
+from citations.answers import evidence
+from citations.answers.answer import Reply
+from citations.answers.evidence import Strategy
 
 TITLE: Final = "## Overviews"
 SETS: Final = ("ocw6012_titles", "nyudl_headings", "bitcoin_headings", "tinyrec_topics")
@@ -91,12 +91,12 @@ def overviews(library: Library, name: str) -> Iterator[Overview]:
 def overview(library: Library, name: str, talk: str, sections: Ranges) -> Overview:
     """Ask for an overview of a talk in both ways."""
     whole = library.ask_about(name, talk, ASKED)
-    real = leveled.find
-    leveled.find = partial(real, strategy=Strategy.FLAT)
+    real = evidence.find
+    evidence.find = partial(real, strategy=Strategy.FLAT)
     try:
         flat = library.ask_about(name, talk, ASKED)
     finally:
-        leveled.find = real
+        evidence.find = real
     places = middles(whole)
     return Overview(
         set=name,

@@ -28,27 +28,32 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-import bm25s  # noqa: E402
-from bm25 import DATA, installed, write  # noqa: E402
-from django.db import transaction  # noqa: E402
-from kept import kept_vectors  # noqa: E402
+import bm25s
+from bm25 import DATA, installed, write
+from django.db import transaction
+from kept import kept_vectors
 
-from citations import embeddings, evaluation, ingestion, lexical, lock, weighing  # noqa: E402
-from citations.cutting import digest_of  # noqa: E402
-from citations.evaluation import Approach, Question  # noqa: E402
-from citations.filters import Filter  # noqa: E402
-from citations.gold import Gold, Scores, mean, score  # noqa: E402
-from citations.models import Chunk, Kind, Source, State  # noqa: E402
-from citations.passages import Locator  # noqa: E402
-from transcripts import storing  # noqa: E402
-from transcripts.models import Collection  # noqa: E402
-from transcripts.scope import Scope  # noqa: E402
-from transcripts.words import tokenize  # noqa: E402
+from citations.evaluation import search_quality
+from citations.evaluation.metrics import Gold, Scores, mean, score
+from citations.evaluation.search_quality import Approach, Question
+from citations.ingest import pipeline as ingest_pipeline
+from citations.ingest.chunk_storage import digest_of
+from citations.lexical import index as lexical_index
+from citations.library.filters import Filter
+from citations.models import Chunk, Kind, Source, State
+from citations.passages import Locator
+from citations.search import rescoring
+from citations.vectors import space as vector_space
+from citations.vectors import store as vector_store
+from transcripts import storage
+from transcripts.models import Collection
+from transcripts.scope import Scope
+from transcripts.tokenizer import tokenize
 
 TRANSCRIPTS = {
     "ocw6012_titles": "ocw6012",
@@ -104,12 +109,12 @@ def measure(name: str, most: int) -> Measured:
     with kept_vectors():
         questions = transcripts(collection, name) if name in TRANSCRIPTS else documents(collection, name)
         questions = questions[:: -(-len(questions) // most)]
-        lexical.merge()
+        lexical_index.merge()
         scope = Scope(readable=frozenset({collection.pk}))
         note(f"{name}: {Chunk.objects.count():,} chunks, {len(questions):,} questions")
-        report = evaluation.evaluate(scope, questions, limit=LIMIT, tell=partial(tell, name))
+        report = search_quality.evaluate(scope, questions, limit=LIMIT, tell=partial(tell, name))
         with plain_fusion():
-            plain = evaluation.evaluate(scope, questions, modes=[Approach.HYBRID], limit=LIMIT, tell=partial(tell, f"{name}, {PLAIN}"))
+            plain = search_quality.evaluate(scope, questions, modes=[Approach.HYBRID], limit=LIMIT, tell=partial(tell, f"{name}, {PLAIN}"))
     rows = {row.approach: row.scores for row in report.rows} | {PLAIN: plain.rows[0].scores, "bm25s": with_bm25s(scope, questions)}
     made = Measured(
         name=name,
@@ -126,28 +131,28 @@ def measure(name: str, most: int) -> Measured:
 @contextmanager
 def plain_fusion() -> Iterator[None]:
     """Leave fused ranks as they are, unweighed."""
-    steps = weighing.by_closeness, weighing.by_neighbours
-    weighing.by_closeness = lambda fused, scores: weighing.evenly(fused)
-    weighing.by_neighbours = lambda weighed, neighbours: list(weighed)
+    steps = rescoring.by_closeness, rescoring.by_neighbours
+    rescoring.by_closeness = lambda fused, scores: rescoring.evenly(fused)
+    rescoring.by_neighbours = lambda weighed, neighbours: list(weighed)
     try:
         yield
     finally:
-        weighing.by_closeness, weighing.by_neighbours = steps
+        rescoring.by_closeness, rescoring.by_neighbours = steps
 
 
 def transcripts(collection: Collection, name: str) -> list[Question]:
     """Ingest a set's transcripts as an upload would; titles that make sense only inside one video are no questions."""
     for path in sorted((DATA / "dev" / "transcripts" / TRANSCRIPTS[name]).glob("*.json")):
-        storing.add_captions(collection, path.read_bytes(), name=path.name)
-    ingestion.adopt()
+        storage.add_captions(collection, path.read_bytes(), name=path.name)
+    ingest_pipeline.adopt()
     for number, pk in enumerate(pks := list(Source.objects.order_by("pk").values_list("pk", flat=True))):
         tell(f"{name}, ingest", number, len(pks))
-        ingestion.ingest(pk)
+        ingest_pipeline.ingest(pk)
     unfinished = Source.objects.exclude(state=State.READY)
     if unfinished:
         raise SystemExit(f"{name}: {[(source.title, source.error) for source in unfinished[:3]]}")
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
-    return evaluation.from_file("\n".join(line for line in lines if not json.loads(line).get("generic")))
+    return search_quality.from_file("\n".join(line for line in lines if not json.loads(line).get("generic")))
 
 
 def plain(document: str) -> str:
@@ -162,9 +167,9 @@ def documents(collection: Collection, name: str) -> list[Question]:
     for row in jsonl(DATA / corpus):
         text = f"{row.get('title', '')} {row['text']}".strip()
         found[plain(row["_id"])] = str(store(collection, text, title=row["_id"]).uuid), len(text)
-    space = lock.claim()
+    space = vector_space.claim()
     done = 0
-    for count in embeddings.make(space, lock.embedder_of(space), embeddings.in_batches(embeddings.wanted(space))):
+    for count in vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space))):
         tell(f"{name}, ingest", done := done + count, len(found))
     relevant: dict[str, list[str]] = {}
     for line in (DATA / folder / "qrels.tsv").read_text().splitlines()[1:]:
@@ -182,7 +187,7 @@ def documents(collection: Collection, name: str) -> list[Question]:
 def store(collection: Collection, text: str, *, title: str) -> Source:
     """Store a document that is one chunk."""
     source = Source.objects.create(collection=collection, kind=Kind.TEXT, title=title[:300], state=State.READY, chunk_count=1)
-    place = lexical.index(source.pk, [text])
+    place = lexical_index.index(source.pk, [text])
     Chunk.objects.create(source=source, ordinal=0, place=place, text=text, span_start=0, span_end=len(text), digest=digest_of("", text))
     return source
 
@@ -199,7 +204,7 @@ def jsonl(path: Path) -> Iterator[dict[str, str]]:
 
 def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
     """Rank the same chunks with bm25s and the same tokens, and score by the same rule."""
-    library = evaluation._Library(scope, Filter())
+    library = search_quality._Library(scope, Filter())
     chunks = list(Chunk.objects.select_related("source").order_by("place"))
     index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
     index.index([tokenize(chunk.text) for chunk in chunks], show_progress=False)
@@ -216,7 +221,7 @@ def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
     return mean(scores)
 
 
-def answers(library: evaluation._Library, question: Question, chunk: Chunk) -> bool:
+def answers(library: search_quality._Library, question: Question, chunk: Chunk) -> bool:
     """Say whether a chunk answers."""
     where = Locator(span=(chunk.span_start, chunk.span_end), start=chunk.start, end=chunk.end)
     return library._is_answer(question, chunk.source.uuid, where)

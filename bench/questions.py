@@ -8,12 +8,15 @@ from typing import Final
 
 from bm25 import DATA
 
-from citations import answering, evaluation, ingestion, lexical
-from citations.evaluation import Question
-from citations.filters import Filter
+from citations.answers import pipeline as answer_pipeline
+from citations.answers.answer import Finished, Outcome, Reply
+from citations.evaluation import search_quality
+from citations.evaluation.search_quality import Question
+from citations.ingest import pipeline as ingest_pipeline
+from citations.lexical import index as lexical_index
+from citations.library.filters import Filter
 from citations.models import Source, State
-from citations.replies import Finished, Outcome, Reply
-from transcripts import storing
+from transcripts import storage
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -68,15 +71,15 @@ class Library:
             self._scopes[name] = self._fill(name)
             self.questions[name] = _gold(name)
             tell(f"{name}: {len(self.questions[name]):,} questions")
-        lexical.merge()
+        lexical_index.merge()
 
     def _fill(self, name: str) -> Scope:
         collection = Collection.objects.create(name=name, slug=name)
         for path in sorted((DATA / "dev" / "transcripts" / SETS[name]).glob("*.json")):
-            storing.add_captions(collection, path.read_bytes(), name=path.name)
-        ingestion.adopt()
+            storage.add_captions(collection, path.read_bytes(), name=path.name)
+        ingest_pipeline.adopt()
         for pk in Source.objects.filter(collection=collection).values_list("pk", flat=True):
-            ingestion.ingest(pk)
+            ingest_pipeline.ingest(pk)
         unfinished = Source.objects.exclude(state=State.READY)
         if unfinished:
             raise SystemExit(f"{name}: {[(source.title, source.error) for source in unfinished[:3]]}")
@@ -86,8 +89,8 @@ class Library:
         """Ask a question of a set, in the library of another one where ``of`` names it."""
         scope = self._scopes[of or name]
         wanted = self._others(name, question) if kind == LEFT_OUT else Filter()
-        reply = next(event.reply for event in answering.ask(scope, question.query, wanted=wanted) if isinstance(event, Finished))
-        places = evaluation._Library(scope, Filter())
+        reply = next(event.reply for event in answer_pipeline.ask(scope, question.query, wanted=wanted) if isinstance(event, Finished))
+        places = search_quality._Library(scope, Filter())
         right = [kind == GOLD and places._is_answer(question, quote.origin.id, quote.locator) for quote in reply.quotes]
         return Asked(set=name, kind=kind, question=question, reply=reply, first_right=right[:1] == [True], any_right=any(right))
 
@@ -95,7 +98,7 @@ class Library:
         """Ask a question of one talk of a set, which is called by its video's key."""
         scope = self._scopes[name]
         (source,) = Source.objects.visible(scope).filter(video__key=talk).values_list("uuid", flat=True)[:1]
-        return next(one.reply for one in answering.ask(scope, question, wanted=Filter(sources=(str(source),))) if isinstance(one, Finished))
+        return next(one.reply for one in answer_pipeline.ask(scope, question, wanted=Filter(sources=(str(source),))) if isinstance(one, Finished))
 
     def _others(self, name: str, question: Question) -> Filter:
         own = {answer.source for answer in question.answers}
@@ -117,4 +120,4 @@ class Library:
 def _gold(name: str) -> list[Question]:
     """Read a set's questions; titles that make sense only inside one video are none."""
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return evaluation.from_file("\n".join(line for line in lines if not json.loads(line).get("generic")))
+    return search_quality.from_file("\n".join(line for line in lines if not json.loads(line).get("generic")))

@@ -26,18 +26,18 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-from bm25 import DATA, write  # noqa: E402
-from questions import SETS as FOLDERS  # noqa: E402
+from bm25 import DATA, write
+from questions import SETS as FOLDERS
 
-from citations.answering import relating  # noqa: E402
-from citations.providers import registry  # noqa: E402
-from citations.sentences import split  # noqa: E402
-from citations.synthesis import stems  # noqa: E402
+from citations.answers import relevance_check
+from citations.answers.writing.term_matching import stems
+from citations.providers import registry
+from citations.text.sentences import split
 
 TITLE: Final = "## Claims and what they cite"
 WRITTEN: Final = {"qmsum": "written by people", "ergo_qa": "written by a language model"}
@@ -83,7 +83,7 @@ def read(name: str, most: int) -> Iterator[Answered]:
         sentences = [span for span in split(text) if len(text[slice(*span)].split()) >= FEWEST]
         answer = row["answer"]
         claims = [answer[slice(*span)].strip() for span in split(answer)]
-        claims = [one for one in claims if len(stems(one)) >= relating.FEWEST]
+        claims = [one for one in claims if len(stems(one)) >= relevance_check.FEWEST]
         if sentences and claims:
             yield Answered(talk=row["video"], query=row["query"], claims=claims, text=text, sentences=sentences)
 
@@ -117,7 +117,7 @@ def is_apart(claim: str, text: str, sentence: tuple[int, int], chance: random.Ra
     count = min(len(words), chance.randint(*QUOTED))
     begin = chance.randrange(len(words) - count + 1)
     span = sentence[0] + words[begin][0], sentence[0] + words[begin + count - 1][1]
-    return not relating.relates(claim, text, span, rate)
+    return not relevance_check.relates(claim, text, span, rate)
 
 
 def rate(claim: str, texts: Sequence[str]) -> list[float]:

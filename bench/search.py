@@ -27,27 +27,31 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", RERANKER="none", EMBEDDING_PROVIDER="local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-import numpy as np  # noqa: E402
-from bm25 import DATA, percentile, timed, write  # noqa: E402
-from django.db import connection, transaction  # noqa: E402
-from kept import KeptEmbedder, Vectors  # noqa: E402
-from pgvector import HalfVector  # noqa: E402
+import numpy as np
+from bm25 import DATA, percentile, timed, write
+from django.db import connection, transaction
+from kept import KeptEmbedder, Vectors
+from pgvector import HalfVector
 
-from citations import indexing, lexical, lock, retrieval, vectors  # noqa: E402
-from citations.chunking import chunk  # noqa: E402
-from citations.filters import Filter, Reach, resolve  # noqa: E402
-from citations.models import Chunk, EmbeddingSpace, Kind, Source, State  # noqa: E402
-from citations.providers import registry  # noqa: E402
-from citations.queries import parse  # noqa: E402
-from citations.readers.transcript import blocks  # noqa: E402
-from transcripts import captions  # noqa: E402
-from transcripts.models import Collection  # noqa: E402
-from transcripts.scope import Scope  # noqa: E402
+from citations.lexical import index as lexical_index
+from citations.lexical.query import parse
+from citations.library.filters import Filter, Reach, resolve
+from citations.models import Chunk, EmbeddingSpace, Kind, Source, State
+from citations.providers import registry
+from citations.readers.transcript import blocks
+from citations.search import pipeline as search_pipeline
+from citations.text.chunking import chunk
+from citations.vectors import hnsw
+from citations.vectors import search as vector_search
+from citations.vectors import space as vector_space
+from transcripts import captions
+from transcripts.models import Collection
+from transcripts.scope import Scope
 
 FOLDERS = ("tinyrec", "ergo", "tutorialvqa", "ocw6012")
 GOLD = ("ocw6012_titles", "nyudl_headings", "ergo_qa", "tutorialvqa", "tinyrec_topics")
@@ -88,7 +92,7 @@ class Library:
         self.size = 0
         self.built = 0.0
         self.collection = Collection.objects.create(name="Bench", slug="bench")
-        self.space: EmbeddingSpace = lock.claim()
+        self.space: EmbeddingSpace = vector_space.claim()
 
     @property
     def scope(self) -> Scope:
@@ -101,10 +105,10 @@ class Library:
         for first in range(self.size, size, OF_A_SOURCE):
             self._add(first, min(size, first + OF_A_SOURCE))
             if first % 10_000 < OF_A_SOURCE:
-                lexical.merge()
-        lexical.merge(spare=0)
+                lexical_index.merge()
+        lexical_index.merge(spare=0)
         self.size = size
-        self.built = timed(partial(indexing.ensure, self.space, rows=0)) / 1000
+        self.built = timed(partial(hnsw.ensure, self.space, rows=0)) / 1000
         with connection.cursor() as cursor:
             cursor.execute("VACUUM (ANALYZE)")
 
@@ -114,7 +118,7 @@ class Library:
         source = Source.objects.create(
             collection=self.collection, kind=Kind.TEXT, title=f"From {first}", state=State.READY, chunk_count=len(made), tags=["bench"]
         )
-        place = lexical.index(source.pk, [text for text, _ in made])
+        place = lexical_index.index(source.pk, [text for text, _ in made])
         rows = Chunk.objects.bulk_create(
             Chunk(source=source, ordinal=n, place=place + n, text=text, span_start=n * 1000, span_end=n * 1000 + len(text), digest=b"")
             for n, (text, _) in enumerate(made)
@@ -185,7 +189,7 @@ def measure(library: Library, asked: Sequence[str]) -> Results:
     """Ask everything in turn, question by question."""
     note(f"asking at {library.size:,}")
     results = Results(library.size, library.built)
-    model = lock.embedder_of(library.space)
+    model = vector_space.embedder_of(library.space)
     reach = resolve(library.scope, Filter())
     for number, query in enumerate(asked):
         if number == WARM:
@@ -200,12 +204,12 @@ def measure(library: Library, asked: Sequence[str]) -> Results:
 
 def alone(results: Results, library: Library, query: str, reach: Reach) -> None:
     """Time embedding the question and the two look-ups, each by itself."""
-    parsed, model = parse(query), lock.embedder_of(library.space)
+    parsed, model = parse(query), vector_space.embedder_of(library.space)
     made: list[Vectors] = []
     parts = {
         "embed": lambda: made.append(model.embed_query(f"{query} ")),  # the blank keeps it apart from what the search embeds, which would be remembered
-        "lexical": lambda: lexical.search(parsed, limit=BREADTH, reach=reach),
-        "vector": lambda: vectors.search(made[0], space=library.space, limit=BREADTH, reach=reach),
+        "lexical": lambda: lexical_index.search(parsed, limit=BREADTH, reach=reach),
+        "vector": lambda: vector_search.search(made[0], space=library.space, limit=BREADTH, reach=reach),
     }
     times = {name: timed(part) for name, part in parts.items()}
     for name, milliseconds in times.items():
@@ -215,7 +219,7 @@ def alone(results: Results, library: Library, query: str, reach: Reach) -> None:
 
 def whole(results: Results, library: Library, query: str) -> None:
     """Time a hybrid search and its stages."""
-    found = retrieval.search(library.scope, query, limit=LIMIT)
+    found = search_pipeline.search(library.scope, query, limit=LIMIT)
     for stage in found.stages:
         results.add(stage.name, stage.milliseconds)
     results.add("hybrid", found.milliseconds)
@@ -223,7 +227,7 @@ def whole(results: Results, library: Library, query: str) -> None:
 
 def neighbours(results: Results, library: Library, vector: Vectors, reach: Reach) -> None:
     """Time the ten nearest by the index and by looking at all, and compare them."""
-    ways = {"index": vectors._by_index, "exact": vectors._exact, "search": vectors.search}
+    ways = {"index": vector_search._by_index, "exact": vector_search._exact, "search": vector_search.search}
     found: dict[str, set[int]] = {}
     for name, way in ways.items():
         ask = partial(way, vector, space=library.space, limit=LIMIT, reach=reach)
@@ -261,7 +265,7 @@ def section(library: Library, results: Sequence[Results], count: int) -> str:
 
 def hybrid(results: Sequence[Results]) -> Iterator[str]:
     """Write the table of hybrid searches."""
-    names = ["alone: embed", "alone: lexical", "alone: vector", "alone: sum", "hybrid", *(name for name in retrieval.STAGES if name in results[0].times)]
+    names = ["alone: embed", "alone: lexical", "alone: vector", "alone: sum", "hybrid", *(name for name in search_pipeline.STAGES if name in results[0].times)]
     yield f"*Alone*: embedding the question and the two look-ups ({BREADTH} each), one after the other. *hybrid*: a whole search; its stages follow, of which"
     yield "embed and lexical run at the same time. The overhead is what the median search takes beyond the median sum."
     yield ""
@@ -275,7 +279,7 @@ def hybrid(results: Sequence[Results]) -> Iterator[str]:
 
 def nearest(results: Sequence[Results]) -> Iterator[str]:
     """Write the table of nearest neighbours."""
-    yield f"The {LIMIT} nearest: *search* is what a search does (it looks at all of up to {vectors.INDEXED_FROM:,} chunks)."
+    yield f"The {LIMIT} nearest: *search* is what a search does (it looks at all of up to {vector_search.INDEXED_FROM:,} chunks)."
     yield ""
     yield f"| chunks | by the index | looking at all | search | recall@{LIMIT} of the index | index built in s |"
     yield "|---|---:|---:|---:|---:|---:|"

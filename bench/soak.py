@@ -31,23 +31,23 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", RERANKER="none", EMBEDDING_PROVIDER="local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-import httpx  # noqa: E402
-import search  # noqa: E402
-import shaped  # noqa: E402
-from asgiref.sync import sync_to_async  # noqa: E402
-from bm25 import DATA, percentile, write  # noqa: E402
-from django.contrib.auth.models import User  # noqa: E402
+import httpx
+import search
+import shaped
+from asgiref.sync import sync_to_async
+from bm25 import DATA, percentile, write
+from django.contrib.auth.models import User
 
-from citations import live  # noqa: E402
-from citations.models import Citation, LectureSession, Outcome, Window  # noqa: E402
-from kbsite.models import ApiToken  # noqa: E402
-from transcripts import library, storing  # noqa: E402
-from transcripts.models import Transcript  # noqa: E402
+from citations.lectures import worker as lecture_worker
+from citations.models import Citation, LectureSession, Outcome, Window
+from kbsite.models import ApiToken
+from transcripts import library, storage
+from transcripts.models import Transcript
 
 FOLDERS: Final = ("ocw6012", "nyudl")
 TICK: Final = 1.0  # s
@@ -70,7 +70,7 @@ def main() -> None:
     kept.grow(options.chunks)
     recordings = stored(kept)
     soak = Soak(kept, recordings, options.sessions, options.speed, options.minutes * 60)
-    live.warm()  # makes the models ready for this machine, once
+    lecture_worker.warm()  # makes the models ready for this machine, once
     with served() as (address, pid):
         asyncio.run(soak.run(address, pid, token(kept)))
     report = "\n".join(section(soak, options.chunks))
@@ -84,7 +84,7 @@ def main() -> None:
 def stored(kept: search.Library) -> list[Transcript]:
     """Store the recordings."""
     paths = [path for folder in FOLDERS for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))]
-    made = [storing.add_captions(kept.collection, path.read_bytes(), name=path.name).transcript for path in paths]
+    made = [storage.add_captions(kept.collection, path.read_bytes(), name=path.name).transcript for path in paths]
     return list(Transcript.objects.filter(pk__in=[one.pk for one in made], language__startswith="en").select_related("video"))
 
 

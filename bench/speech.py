@@ -13,14 +13,14 @@ HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 os.environ.setdefault("MODELS_DIR", str(ROOT / "build" / "models"))
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, HF_HUB_OFFLINE="1", DJANGO_SETTINGS_MODULE="kbsite.settings")
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-from bm25 import DATA  # noqa: E402
-from kept import KeptEmbedder  # noqa: E402
+from bm25 import DATA
+from kept import KeptEmbedder
 
-from citations.providers import registry  # noqa: E402
+from citations.providers import registry
 
 WINDOWS = ("nyudl/windows.jsonl", "hfcourse/windows.jsonl", "calculus/windows_labelled.jsonl")
 

@@ -27,22 +27,22 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
 os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot  # noqa: E402
+from kbsite.boot import boot
 
 if __name__ == "__main__":
     boot()
 
-import numpy as np  # noqa: E402
-from bm25 import write  # noqa: E402
-from kept import kept_vectors  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
-from questions import FOREIGN, GOLD, LEFT_OUT, SETS, Asked, Library  # noqa: E402
-from sklearn.linear_model import LogisticRegression  # noqa: E402
-from sklearn.metrics import roc_auc_score  # noqa: E402
+import numpy as np
+from bm25 import write
+from kept import kept_vectors
+from numpy.typing import NDArray
+from questions import FOREIGN, GOLD, LEFT_OUT, SETS, Asked, Library
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
-from citations import confidence  # noqa: E402
-from citations.confidence import ALWAYS, FUSED, NEAR, Calibration  # noqa: E402
-from citations.providers import weights  # noqa: E402
+from citations.answers import confidence
+from citations.answers.confidence import ALWAYS, FUSED, NEAR, Calibration
+from citations.providers import weights
 
 TITLE: Final = "## Confidence"
 KINDS: Final = {"always": ALWAYS, "always+fused": ALWAYS + FUSED, "always+near": ALWAYS + NEAR, "always+fused+near": ALWAYS + FUSED + NEAR}

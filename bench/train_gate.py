@@ -22,8 +22,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 from speech import encoder
 
-from citations import sentences, windows
-from citations.providers.relevance import SURE, TRAINED
+from citations.lectures import windows
+from citations.providers.topic_gate import SURE, TRAINED
+from citations.text import sentences
 
 ROOT = Path(__file__).resolve().parent.parent
 TITLE = "## The relevance gate"

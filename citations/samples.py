@@ -7,12 +7,13 @@ from typing import Final
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from citations import documents, lectures
+from citations.documents import storage as document_storage
+from citations.lectures import sessions
 from citations.models import LectureSession, Source
 from transcripts import samples as talks
 from transcripts.models import Collection, Transcript
 from transcripts.scope import Scope
-from transcripts.storing import Stored
+from transcripts.storage import Stored
 
 TEXTBOOK: Final = Path(__file__).resolve().parent / "sample" / "counting-waiting-keeping-time.pdf"
 TITLE: Final = "Counting, Waiting, Keeping Time"
@@ -41,14 +42,14 @@ def load(collection: Collection | None = None, *, owner: User | None = None) -> 
 
 def _textbook(shelf: Collection) -> Source:
     with TEXTBOOK.open("rb") as file:
-        return documents.add(shelf, file, name=TEXTBOOK.name, title=TITLE, tags=talks.TAGS, language=LANGUAGE).source
+        return document_storage.add(shelf, file, name=TEXTBOOK.name, title=TITLE, tags=talks.TAGS, language=LANGUAGE).source
 
 
 def _lecture(shelf: Collection, textbook: Source, spoken: Transcript, owner: User | None) -> LectureSession:
     """Return the lecture, made if there is none. It names the textbook: else the talk would cite itself."""
     known = LectureSession.objects.filter(collection=shelf, transcript=spoken, title=LECTURE).first()
     everything = frozenset({shelf.pk})
-    return known or lectures.start(
+    return known or sessions.start(
         Scope(readable=everything, writable=everything),
         owner,
         title=LECTURE,

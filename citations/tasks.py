@@ -17,8 +17,17 @@ from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import ChannelError, OperationalError
 
-from citations import documents, indexing, ingestion, lexical, live, lock, migration, outlines, pictures, topics
+from citations.documents import page_images
+from citations.documents import storage as document_storage
+from citations.ingest import pipeline as ingest_pipeline
+from citations.lectures import worker as lecture_worker
+from citations.lexical import index as lexical_index
+from citations.maintenance import migration
 from citations.models import EmbeddingSpace, Source
+from citations.outline import storage as outline_storage
+from citations.outline import topics
+from citations.vectors import hnsw
+from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError
 
 logger = logging.getLogger(__name__)
@@ -41,7 +50,7 @@ def ingest_source(pk: int) -> None:
         if not mine:
             Source.objects.filter(pk=pk).update(sent_at=None)  # whoever has the turn sends it
             return
-        ingestion.ingest(pk, meanwhile=_index_words)
+        ingest_pipeline.ingest(pk, meanwhile=_index_words)
     dispatch()
 
 
@@ -51,7 +60,7 @@ def write_abstracts(pk: int) -> None:
     source = Source.objects.filter(pk=pk).first()
     if source is not None:
         try:
-            outlines.ensure_abstracts(source)
+            outline_storage.ensure_abstracts(source)
         except KnowledgeBaseError as error:
             logger.warning("source %s is told in its own sentences: %s", pk, error)
 
@@ -75,28 +84,28 @@ def advance_migration(pk: int) -> None:
 @shared_task
 def sweep() -> None:
     """Take up new transcripts, let their words be found, and send what waits and was not sent or got lost; cite what a dead process left of lectures."""
-    live.sweep()
-    ingestion.index_words(most=100)
+    lecture_worker.sweep()
+    ingest_pipeline.index_words(most=100)
     dispatch()
-    lexical.merge()
+    lexical_index.merge()
 
 
 @shared_task
 def tend() -> None:
     """Build the index that a space has grown into, look after levels and topics, and delete what is left of replaced spaces."""
-    if space := lock.locked():
-        indexing.ensure(space)
-    if not outlines.catch_up():
+    if space := vector_space.locked():
+        hnsw.ensure(space)
+    if not outline_storage.catch_up():
         topics.tend()
     migration.sweep_away()
-    documents.prune()
-    pictures.prune()
+    document_storage.prune()
+    page_images.prune()
 
 
 @shared_task
 def wake() -> None:
     """Begin as a worker whose settings may be others than before: what waited for that is tried at once."""
-    ingestion.try_again()
+    ingest_pipeline.try_again()
     sweep()
 
 
@@ -108,7 +117,7 @@ def send(source: Source) -> None:
 
 def send_for_abstracts(source: Source) -> None:
     """Tell the workers, the first time in a while, that somebody reads a source's outline, where a language model could tell of it in its own words."""
-    if outlines.lacks_abstracts(source) and cache.add(f"abstracts:{source.pk}", True, ABSTRACTS_PAUSE):
+    if outline_storage.lacks_abstracts(source) and cache.add(f"abstracts:{source.pk}", True, ABSTRACTS_PAUSE):
         transaction.on_commit(partial(_delayed, write_abstracts, source.pk))
 
 
@@ -117,7 +126,7 @@ def dispatch() -> None:
     if space := migration.under_way():
         _send_migration(space)
     lost = Q(sent_at=None) | Q(sent_at__lt=timezone.now() - LOST_AFTER)
-    for source in ingestion.waiting().filter(lost)[: settings.WORKER_CONCURRENCY]:
+    for source in ingest_pipeline.waiting().filter(lost)[: settings.WORKER_CONCURRENCY]:
         send(source)
 
 
@@ -142,7 +151,7 @@ def _index_words() -> None:
     global _looked_at
     if time.monotonic() - _looked_at > WORDS_EVERY:
         _looked_at = time.monotonic()
-        ingestion.index_words(most=20)
+        ingest_pipeline.index_words(most=20)
 
 
 def _publish(pk: int) -> None:

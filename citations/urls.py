@@ -2,33 +2,36 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from citations.views import adding, asking, cited, conversing, lectures, noting, pages, quoted, search, sources
+from citations.views import add as view_add
+from citations.views import ask as view_ask
+from citations.views import conversations, lectures, pages, permalink, quotation, search, sources
+from citations.views import notes as view_notes
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("search/", search.show_search, name="search"),
     path("search/mark/", search.mark, name="search-mark"),
-    path("ask/", asking.ask, name="ask"),
-    path("ask/sources/", asking.show_sources, name="ask-sources"),
-    path("ask/conversations/", conversing.show_conversations, name="conversations"),
-    path("ask/<uuid:conversation_id>/", asking.show_conversation, name="conversation"),
-    path("ask/<uuid:conversation_id>/rename/", conversing.rename, name="conversation-rename"),
-    path("ask/<uuid:conversation_id>/delete/", conversing.delete, name="conversation-delete"),
-    path("ask/<uuid:conversation_id>/export/<slug:form>/", conversing.export, name="conversation-export"),
-    path("ask/answers/<uuid:answer_id>/", asking.show_answer, name="answer"),
-    path("ask/answers/<uuid:answer_id>/again/", asking.again, name="answer-again"),
-    path("ask/answers/<uuid:answer_id>/rate/", conversing.rate, name="answer-rate"),
-    path("ask/answers/<uuid:answer_id>/note/", conversing.keep, name="answer-note"),
-    path("ask/citations/<uuid:quotation_id>/", quoted.show_quotation, name="quotation"),
-    path("citations/<uuid:citation_id>/", cited.go, name="citation"),
-    path("notes/", noting.show_notes, name="notes"),
-    path("notes/add/", noting.add, name="note-add"),
-    path("notes/<uuid:note_id>/", noting.change, name="note"),
-    path("notes/<uuid:note_id>/delete/", noting.delete, name="note-delete"),
+    path("ask/", view_ask.ask, name="ask"),
+    path("ask/sources/", view_ask.show_sources, name="ask-sources"),
+    path("ask/conversations/", conversations.show_conversations, name="conversations"),
+    path("ask/<uuid:conversation_id>/", view_ask.show_conversation, name="conversation"),
+    path("ask/<uuid:conversation_id>/rename/", conversations.rename, name="conversation-rename"),
+    path("ask/<uuid:conversation_id>/delete/", conversations.delete, name="conversation-delete"),
+    path("ask/<uuid:conversation_id>/export/<slug:form>/", conversations.export, name="conversation-export"),
+    path("ask/answers/<uuid:answer_id>/", view_ask.show_answer, name="answer"),
+    path("ask/answers/<uuid:answer_id>/again/", view_ask.again, name="answer-again"),
+    path("ask/answers/<uuid:answer_id>/rate/", conversations.rate, name="answer-rate"),
+    path("ask/answers/<uuid:answer_id>/note/", conversations.keep, name="answer-note"),
+    path("ask/citations/<uuid:quotation_id>/", quotation.show_quotation, name="quotation"),
+    path("citations/<uuid:citation_id>/", permalink.go, name="citation"),
+    path("notes/", view_notes.show_notes, name="notes"),
+    path("notes/add/", view_notes.add, name="note-add"),
+    path("notes/<uuid:note_id>/", view_notes.change, name="note"),
+    path("notes/<uuid:note_id>/delete/", view_notes.delete, name="note-delete"),
     path("sources/", sources.show_sources, name="sources"),
     path("sources/events/", sources.source_events, name="source-events"),
-    path("sources/add/", adding.add, name="source-add"),
+    path("sources/add/", view_add.add, name="source-add"),
     path("sources/<uuid:source_id>/", sources.show_source, name="source"),
-    path("sources/<uuid:source_id>/state/", adding.show_state, name="source-state"),
+    path("sources/<uuid:source_id>/state/", view_add.show_state, name="source-state"),
     path("sources/<uuid:source_id>/pages/<int:number>/", pages.show_page, name="source-page"),
     path("sources/<uuid:source_id>/pages/<int:number>/image/", pages.page_image, name="source-page-image"),
     path("sources/<uuid:source_id>/file/", pages.plain_file, name="source-file"),

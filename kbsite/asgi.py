@@ -13,7 +13,7 @@ from kbsite import boot
 
 boot.boot(migrate=False)
 
-from citations import watching  # noqa: E402  models can be imported only from here on
+from citations.lectures import event_stream  # noqa: E402  models can be imported only from here on
 from citations.providers import registry  # noqa: E402
 from kbsite.mcp.server import build_application  # noqa: E402
 from transcripts.views import events  # noqa: E402
@@ -35,7 +35,7 @@ def _end_streams_on_signals(loop: asyncio.AbstractEventLoop) -> None:
     # The web server has set its handlers by now, and the lifespan protocol speaks of the end only when all answers are given.
     def end_streams() -> None:
         events.end_all()
-        watching.end_all()
+        event_stream.end_all()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         handler = signal.getsignal(number)

@@ -13,7 +13,7 @@ from kbsite import boot
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
 
-TRANSPORT_ALIASES["filesystem"] = "kbsite.queue_files:Transport"
+TRANSPORT_ALIASES["filesystem"] = "kbsite.file_broker:Transport"
 
 app = Celery("cuebase")
 app.config_from_object("django.conf:settings", namespace="CELERY")

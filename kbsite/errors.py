@@ -11,18 +11,7 @@ from django.utils.deprecation import MiddlewareMixin
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
-from transcripts.errors import (
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    KnowledgeBaseError,
-    NotFound,
-    NotSignedIn,
-    Throttled,
-    TooLarge,
-    Unavailable,
-    YouTubeError,
-)
+from transcripts.errors import Conflict, Forbidden, InvalidInput, KnowledgeBaseError, NotFound, NotSignedIn, Throttled, TooLarge, Unavailable, YouTubeError
 
 logger = logging.getLogger(__name__)
 

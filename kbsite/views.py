@@ -21,7 +21,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 from limits import RateLimitItemPerMinute
 
-from kbsite import rates
+from kbsite import rate_limits
 from kbsite.models import ApiToken, SignInLink
 from transcripts.errors import InvalidInput, NotFound
 from transcripts.models import Collection
@@ -52,7 +52,7 @@ class SignIn(LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Try a password; ten tries in five minutes for one name from one address. Raises ``Throttled``."""
         who = f"{request.META.get('REMOTE_ADDR')} {request.POST.get('username', '')[:150].casefold()}"
-        rates.count("sign-in", who, allowed=RateLimitItemPerMinute(10, 5), message="These are too many tries to sign in.")
+        rate_limits.count("sign-in", who, allowed=RateLimitItemPerMinute(10, 5), message="These are too many tries to sign in.")
         return super().post(request, *args, **kwargs)
 
 

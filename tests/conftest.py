@@ -15,7 +15,8 @@ from django.test import Client
 from huggingface_hub import close_session
 from numpy.typing import NDArray
 
-from citations.providers import registry, remote
+from citations.providers import http as provider_http
+from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from kbsite import boot, postgres
 from tests import template
@@ -28,7 +29,7 @@ from transcripts.scope import Scope
 hypothesis.settings.register_profile("noisy machines", deadline=None)
 hypothesis.settings.load_profile("noisy machines")
 
-LONGEST = ("tests/journeys/", "tests/kbsite/cli/test_serve", "tests/kbsite/cli/test_database", "tests/kbsite/test_schema", "tests/citations/test_live")
+LONGEST = ("tests/journeys/", "tests/kbsite/cli/test_serve", "tests/kbsite/cli/test_db", "tests/kbsite/test_schema", "tests/citations/lectures/test_worker")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -76,7 +77,7 @@ def scope(collection: Collection) -> Scope:
 @pytest.fixture
 def model_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelStandIn]:
     """A stand-in for the servers of models, which the settings of all remote providers name; pauses between tries are tiny."""
-    monkeypatch.setattr(remote, "PATIENCE", remote.Patience(first=0.001, pause=0.005, total=5.0))
+    monkeypatch.setattr(provider_http, "PATIENCE", provider_http.Patience(first=0.001, pause=0.005, total=5.0))
     registry.reset()
     with ModelStandIn() as standin:
         for name, value in standin.settings().items():

@@ -10,11 +10,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from reportlab.pdfgen.canvas import Canvas
 
-from citations import documents, lexical
+from citations.documents import storage as document_storage
+from citations.lexical import index as lexical_index
 from citations.models import Chunk, Document, Kind, Page, Source, State
-from citations.readers import files
-from citations.readers.pages import ReadPage
-from transcripts import storing
+from citations.readers import dispatch as reader_dispatch
+from citations.readers.page import ReadPage
+from transcripts import storage
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership, Role, Video
 
@@ -45,7 +46,7 @@ def make_video(
 ) -> Video:
     """Store a video with one transcript, as an upload would."""
     data = caption_json(make_cues() if cues is None else cues, id=key, title=title, lang=lang, **about)
-    return storing.add_captions(collection, data, name=f"{key}.json").video
+    return storage.add_captions(collection, data, name=f"{key}.json").video
 
 
 def make_source(video: Video, *, language: str = "en", state: str = State.READY, author: str = "", texts: Sequence[str] = ()) -> Source:
@@ -55,7 +56,7 @@ def make_source(video: Video, *, language: str = "en", state: str = State.READY,
     source = Source.objects.create(collection=video.collection, kind=Kind.VIDEO, video=video, transcript=transcript, state=state, **about)
     spans = [*accumulate((len(text) + 1 for text in texts), initial=0)]
     with transaction.atomic():
-        first = lexical.index(source.pk, texts)
+        first = lexical_index.index(source.pk, texts)
         for n, text in enumerate(texts):
             where = {"span_start": spans[n], "span_end": spans[n] + len(text), "start": n * 10_000, "end": (n + 1) * 10_000}
             Chunk.objects.create(source=source, ordinal=n, place=first + n, text=text, digest=b"", **where)
@@ -71,7 +72,7 @@ def make_document(collection: Collection, texts: Sequence[str], *, title: str = 
 
 def make_paper(collection: Collection, pages: Sequence[Any], *, data: bytes = b"Notes on paper.", name: str = "paper.txt", title: str = "Paper") -> Source:
     """Make the source of a file with these pages: texts, or pages as a reader gives them. What is in the file is not looked at."""
-    source = documents.add(collection, BytesIO(data), name=name, title=title).source
+    source = document_storage.add(collection, BytesIO(data), name=name, title=title).source
     read = [ReadPage(number=number, text=page) if isinstance(page, str) else page for number, page in enumerate(pages, start=1)]
     starts = accumulate((len(page.text) + 2 for page in read), initial=0)
     rows = ((page, start) for page, start in zip(read, starts, strict=False))
@@ -79,7 +80,7 @@ def make_paper(collection: Collection, pages: Sequence[Any], *, data: bytes = b"
         Page(document_id=source.pk, number=page.number, label=page.label, start=start, text=page.text, blocks=[list(block) for block in page.blocks])
         for page, start in rows
     )
-    Document.objects.filter(pk=source.pk).update(page_count=len(read), read_by=files.version_of(source.document.media_type))
+    Document.objects.filter(pk=source.pk).update(page_count=len(read), read_by=reader_dispatch.version_of(source.document.media_type))
     Source.objects.filter(pk=source.pk).update(state=State.READY, digest="0" * 64)
     return Source.objects.get(pk=source.pk)
 
@@ -100,7 +101,7 @@ def replace_chunks(source: Source, texts: Sequence[str]) -> None:
     """Give a source these chunks and no other, and index their words, in one transaction."""
     with transaction.atomic():
         source.chunks.all().delete()
-        first = lexical.index(source.pk, texts)
+        first = lexical_index.index(source.pk, texts)
         spans = [*accumulate((len(text) + 2 for text in texts), initial=0)]
         Chunk.objects.bulk_create(
             Chunk(source=source, ordinal=n, place=first + n, text=text, span_start=spans[n], span_end=spans[n] + len(text) + 1, digest=b"")

@@ -10,30 +10,10 @@ from typing import Any
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
-from transcripts import conf, files, storing
-from transcripts.errors import (
-    CaptionError,
-    Conflict,
-    GateClosed,
-    InvalidInput,
-    KnowledgeBaseError,
-    NetworkProblem,
-    NoCaptions,
-    Premiere,
-    Retry,
-    YouTubeError,
-)
-from transcripts.models import (
-    Collection,
-    Feed,
-    Job,
-    JobFile,
-    Thumbnail,
-    Video,
-    YouTubeGate,
-    enqueue,
-)
-from transcripts.plaintext import clean
+from transcripts import conf, files, storage
+from transcripts.errors import CaptionError, Conflict, GateClosed, InvalidInput, KnowledgeBaseError, NetworkProblem, NoCaptions, Premiere, Retry, YouTubeError
+from transcripts.models import Collection, Feed, Job, JobFile, Thumbnail, Video, YouTubeGate, enqueue
+from transcripts.sanitize import clean
 from transcripts.timecodes import Target, parse_target
 from transcripts.youtube import YouTube
 
@@ -67,7 +47,7 @@ def request(
 
 def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job:
     """Queue a look at a playlist or channel; only what is new will be fetched."""
-    job = Job(collection=feed.collection, kind=Job.Kind.FEED, target=feed.youtube_id, feed=feed, priority=5, created_by=by, tags=storing.clean_tags(tags))
+    job = Job(collection=feed.collection, kind=Job.Kind.FEED, target=feed.youtube_id, feed=feed, priority=5, created_by=by, tags=storage.clean_tags(tags))
     return enqueue(job)[0]
 
 
@@ -78,11 +58,11 @@ def request_files(collection: Collection, uploads: Iterable[tuple[str, bytes]], 
         known = " ".join(files.FORMATS)
         raise InvalidInput("None of these files is a transcript, by its name.", hint=f"Known kinds: {known}")
     for name, data in kept:
-        storing.check_size(name, data)
+        storage.check_size(name, data)
     with transaction.atomic():
         target = kept[0][0] if len(kept) == 1 else f"{len(kept)} files"
         job = Job(collection=collection, kind=Job.Kind.FILES, target=target[:200], language=clean(language, 35), priority=10, created_by=by)
-        job.tags = storing.clean_tags(tags)
+        job.tags = storage.clean_tags(tags)
         enqueue(job)
         rows = [JobFile(job=job, name=name, data=data) for name, data in kept]
         JobFile.objects.bulk_create((row for row in rows if len(row.data) <= LARGE_FILE), batch_size=50)
@@ -183,7 +163,7 @@ def _run_video(job: Job) -> None:
     if not fetched.cues:
         raise NoCaptions("The captions of this video are empty.")
     job.report(step="storing", done=1, total=2)
-    stored = storing.store_fetched(job.collection, fetched, tags=job.tags)
+    stored = storage.store_fetched(job.collection, fetched, tags=job.tags)
     _keep_thumbnail(youtube, stored.video)
     with transaction.atomic():
         job.finish(video=stored.video)
@@ -242,7 +222,7 @@ def _import(job: Job, selected: files.Selected, written: set[int]) -> Video | No
     return stored.video if stored else None
 
 
-def _store_or_tell(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storing.Stored | None:
+def _store_or_tell(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storage.Stored | None:
     """Store a file; what keeps it out is noted with the job, so that it does not keep the others out. Only a database that is away is raised."""
     try:
         stored = _store_upload(job, upload, selected, written)
@@ -259,7 +239,7 @@ def _store_or_tell(job: Job, upload: JobFile, selected: files.Selected, written:
     return None
 
 
-def _store_upload(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storing.Stored:
+def _store_upload(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storage.Stored:
     """Store a file; where it cannot be read, the same recording in another format. Raises what kept the first one out."""
     info = job.files.filter(name=selected.info_name).first() if selected.info_name else None
     metadata = bytes(info.data) if info else None
@@ -272,9 +252,9 @@ def _store_upload(job: Job, upload: JobFile, selected: files.Selected, written: 
         raise
 
 
-def _store_file(job: Job, file: JobFile, info: bytes | None, written: set[int]) -> storing.Stored:
+def _store_file(job: Job, file: JobFile, info: bytes | None, written: set[int]) -> storage.Stored:
     data = bytes(file.data)
-    return storing.add_captions(job.collection, data, name=file.name, info=info, language=job.language, tags=job.tags, settled=written)
+    return storage.add_captions(job.collection, data, name=file.name, info=info, language=job.language, tags=job.tags, settled=written)
 
 
 def _only_problem(job: Job) -> KnowledgeBaseError:
@@ -325,7 +305,7 @@ def _moment(seconds: int) -> datetime:
 
 def _request_video(collection: Collection, video_id: str, *, language: str, tags: Sequence[str], by: Any) -> Job:
     language = clean(language, 35)
-    asked = Job(collection=collection, kind=Job.Kind.VIDEO, target=video_id, language=language, priority=10, created_by=by, tags=storing.clean_tags(tags))
+    asked = Job(collection=collection, kind=Job.Kind.VIDEO, target=video_id, language=language, priority=10, created_by=by, tags=storage.clean_tags(tags))
     job, is_new = enqueue(asked)
     if not is_new:  # it may wait behind the ten thousand videos of a channel
         job.hasten(priority=asked.priority, tags=asked.tags)

@@ -17,17 +17,7 @@ from heapq import nlargest
 from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple, Self
 
-from transcripts.words import (
-    MAX_QUERY_CHARACTERS,
-    MAX_QUERY_WORDS,
-    TOKENIZER_VERSION,
-    is_lone,
-    is_unspaced,
-    matched_spans,
-    query_counts,
-    tokenize,
-    units,
-)
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS, MAX_QUERY_WORDS, TOKENIZER_VERSION, is_lone, is_unspaced, matched_spans, query_counts, tokenize, units
 
 __all__ = [
     "B",

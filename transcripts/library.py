@@ -15,7 +15,7 @@ from transcripts import bm25, captions, conf, reading
 from transcripts.cues import Cue, Group, group_by_time
 from transcripts.errors import EmptyQuery, Forbidden, InvalidInput, InvalidUrl, TranscriptNotFound, VideoNotFound
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
-from transcripts.plaintext import clean
+from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.timecodes import clock, parse_target, watch_url
 

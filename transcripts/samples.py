@@ -4,9 +4,9 @@ from pathlib import Path
 
 from django.db import transaction
 
-from transcripts import files, storing
+from transcripts import files, storage
 from transcripts.models import Collection
-from transcripts.storing import Stored
+from transcripts.storage import Stored
 
 FOLDER = Path(__file__).resolve().parent / "sample"
 SHORT, LONG = "how-bm25-ranks", "when-a-service-says-no"
@@ -22,4 +22,4 @@ def load(collection: Collection | None = None) -> list[Stored]:
 
 def _store(shelf: Collection, selected: files.Selected) -> Stored:
     info = (FOLDER / selected.info_name).read_bytes() if selected.info_name else None
-    return storing.add_captions(shelf, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS)
+    return storage.add_captions(shelf, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS)

@@ -2,12 +2,13 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from transcripts.views import shelf, shelves, videos, work
+from transcripts.views import activity, collections, videos
+from transcripts.views import library as view_library
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("library/", shelf.show_library, name="library"),
-    path("library/add/", shelf.add, name="add"),
-    path("library/find/", shelf.find, name="find-video"),
+    path("library/", view_library.show_library, name="library"),
+    path("library/add/", view_library.add, name="add"),
+    path("library/find/", view_library.find, name="find-video"),
     path("videos/<int:pk>/", videos.show_video, name="video"),
     path("videos/<int:pk>/chunks/<int:index>/", videos.show_chunk, name="video-chunk"),
     path("videos/<int:pk>/search/", videos.search, name="video-search"),
@@ -15,20 +16,20 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("videos/<int:pk>/thumbnail", videos.thumbnail, name="video-thumbnail"),
     path("videos/<int:pk>/fetch/", videos.fetch, name="video-fetch"),
     path("videos/<int:pk>/delete/", videos.delete, name="video-delete"),
-    path("activity/", work.show_activity, name="activity"),
-    path("activity/events/", work.activity_events, name="activity-events"),
-    path("jobs/<int:pk>/", work.show_job, name="job"),
-    path("jobs/<int:pk>/events/", work.job_events, name="job-events"),
-    path("jobs/<int:pk>/retry/", work.retry, name="job-retry"),
-    path("gate/reopen/", work.reopen_gate, name="gate-reopen"),
-    path("feeds/<int:pk>/sync/", work.sync_feed, name="feed-sync"),
-    path("feeds/<int:pk>/schedule/", work.schedule_feed, name="feed-schedule"),
-    path("feeds/<int:pk>/remove/", work.remove_feed, name="feed-remove"),
-    path("collections/", shelves.list_collections, name="collections"),
-    path("collections/create/", shelves.create, name="collection-create"),
-    path("collections/<int:pk>/", shelves.show_collection, name="collection"),
-    path("collections/<int:pk>/rename/", shelves.rename, name="collection-rename"),
-    path("collections/<int:pk>/members/", shelves.set_member, name="collection-members"),
-    path("collections/<int:pk>/members/<int:user>/remove/", shelves.remove_member, name="collection-member-remove"),
-    path("collections/<int:pk>/delete/", shelves.delete, name="collection-delete"),
+    path("activity/", activity.show_activity, name="activity"),
+    path("activity/events/", activity.activity_events, name="activity-events"),
+    path("jobs/<int:pk>/", activity.show_job, name="job"),
+    path("jobs/<int:pk>/events/", activity.job_events, name="job-events"),
+    path("jobs/<int:pk>/retry/", activity.retry, name="job-retry"),
+    path("gate/reopen/", activity.reopen_gate, name="gate-reopen"),
+    path("feeds/<int:pk>/sync/", activity.sync_feed, name="feed-sync"),
+    path("feeds/<int:pk>/schedule/", activity.schedule_feed, name="feed-schedule"),
+    path("feeds/<int:pk>/remove/", activity.remove_feed, name="feed-remove"),
+    path("collections/", collections.list_collections, name="collections"),
+    path("collections/create/", collections.create, name="collection-create"),
+    path("collections/<int:pk>/", collections.show_collection, name="collection"),
+    path("collections/<int:pk>/rename/", collections.rename, name="collection-rename"),
+    path("collections/<int:pk>/members/", collections.set_member, name="collection-members"),
+    path("collections/<int:pk>/members/<int:user>/remove/", collections.remove_member, name="collection-member-remove"),
+    path("collections/<int:pk>/delete/", collections.delete, name="collection-delete"),
 ]

@@ -7,7 +7,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 
-from citations import lectures
+from citations.lectures import sessions
 from citations.models import Citation, LectureSession, Outcome, Segment, Window
 from transcripts.admin import Record
 from transcripts.timecodes import clock
@@ -35,7 +35,7 @@ class LectureSessionAdmin(Record):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Show the list, under the figures of all lectures."""
-        figures = lectures.statistics()
+        figures = sessions.statistics()
         stages = ", ".join(f"{one.name} {one.p50:.0f}/{one.p95:.0f}" for one in (*figures.stages, *([figures.total] if figures.total else [])))
         shares = f"cited {figures.cited:.0%}, gate {figures.off_topic:.0%}, distance {figures.too_far:.0%}, threshold {figures.too_weak:.0%}"
         told = f"All lectures: {figures.windows:,} windows, {figures.waiting:,} waiting; {shares}" + (f"; p50/p95 ms: {stages}" if stages else "")
@@ -84,13 +84,13 @@ class LectureSessionAdmin(Record):
     @admin.display(description="what became of its windows")
     def outcomes(self, session: Any) -> str:
         """Show counts."""
-        counts = lectures.statistics(session).outcomes
+        counts = sessions.statistics(session).outcomes
         return ", ".join(f"{label}: {counts[value]:,}" for value, label in Outcome.choices if value in counts) or "–"
 
     @admin.display(description="stages (ms)")
     def stage_times(self, session: Any) -> str:
         """Show how long each stage took."""
-        figures = lectures.statistics(session)
+        figures = sessions.statistics(session)
         rows = [(one.name, f"{one.p50:.1f}", f"{one.p95:.1f}", one.count) for one in (*figures.stages, *([figures.total] if figures.total else []))]
         body = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>", rows)
         return format_html("<table><tr><th>stage</th><th>p50</th><th>p95</th><th>windows</th></tr>{}</table>", body) if rows else "–"
@@ -98,7 +98,7 @@ class LectureSessionAdmin(Record):
     @admin.display(description="notes of its windows")
     def notes(self, session: Any) -> str:
         """Show what was noted most often."""
-        return format_html_join("", "{}× {}<br>", [(count, note) for note, count in lectures.statistics(session).notes.items()]) or "–"
+        return format_html_join("", "{}× {}<br>", [(count, note) for note, count in sessions.statistics(session).notes.items()]) or "–"
 
 
 @admin.register(Segment)

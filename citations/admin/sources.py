@@ -7,10 +7,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from citations import ingestion, lexical
-from citations.filters import Reach
+from citations.ingest import pipeline as ingest_pipeline
+from citations.lexical import index as lexical_index
+from citations.lexical.query import parse
+from citations.library.filters import Reach
 from citations.models import Chunk, Mark, Source
-from citations.queries import parse
 from citations.tasks import dispatch
 from transcripts.admin import Record
 from transcripts.admin.tables import QUEUED_AT_ONCE
@@ -48,7 +49,7 @@ class SourceAdmin(Record):
     @admin.action(description="Index again, from the text on", permissions=["work"])
     def index_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Let them be found as they are until they are replaced."""
-        self.work_on(request, queryset, ingestion.start_anew, done="will be indexed again", most=QUEUED_AT_ONCE)
+        self.work_on(request, queryset, ingest_pipeline.start_anew, done="will be indexed again", most=QUEUED_AT_ONCE)
         dispatch()
 
     @admin.action(description="Try again now", permissions=["work"])
@@ -80,7 +81,7 @@ class ChunkAdmin(Record):
         if not search_term.strip():
             return queryset, False
         everything = Reach(sources=None, chunks=1)
-        hits = lexical.search(parse(search_term[:1_000]), limit=FOUND_AT_MOST, reach=everything)
+        hits = lexical_index.search(parse(search_term[:1_000]), limit=FOUND_AT_MOST, reach=everything)
         return queryset.filter(place__in=[hit.place for hit in hits]), False
 
     @admin.display(ordering="start")

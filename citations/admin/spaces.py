@@ -11,8 +11,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from citations import migration
 from citations.conf import EmbeddingChoice
+from citations.maintenance import migration
 from citations.models import EmbeddingSpace
 from citations.tasks import dispatch
 from transcripts.admin import Record

@@ -10,25 +10,18 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from ninja import Query, Router, Status
 
-from citations import answering, conversations, exports, questions, records
-from citations.api.conversations_answered import (
-    ConversationOut,
-    ConversationsOut,
-    FeedbackOut,
-    QuotationOut,
-    RepliedOut,
-    WholeOut,
-    forgotten,
-    kept,
-    whole,
-)
-from citations.api.conversations_sent import AnswerId, AskIn, ConversationId, ConversationsIn, ExportIn, FeedbackIn, QuotationId, StreamIn, TitleIn
-from citations.exports import citation
-from citations.filters import Filter
+from citations.answers import pipeline as answer_pipeline
+from citations.answers.answer import Claimed, Event, Finished, Progress
+from citations.api.conversations_in import AnswerId, AskIn, ConversationId, ConversationsIn, ExportIn, FeedbackIn, QuotationId, StreamIn, TitleIn
+from citations.api.conversations_out import ConversationOut, ConversationsOut, FeedbackOut, QuotationOut, RepliedOut, WholeOut, forgotten, kept, whole
+from citations.library.filters import Filter
 from citations.models import Answer, Conversation
-from citations.replies import Claimed, Event, Finished, Progress
-from transcripts.api.answered import answers
-from transcripts.api.operations import Request
+from citations.notebook import answers as notebook_answers
+from citations.notebook import conversations, questions
+from citations.notebook import export as notebook_export
+from citations.notebook.export import citation
+from transcripts.api.endpoints import Request
+from transcripts.api.out import answers
 from transcripts.errors import KnowledgeBaseError
 from transcripts.views import events
 
@@ -54,7 +47,7 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
     Asking is reading: a token that may only read will do, also for what is kept, which is yours alone.
     """
     if not sent.keep:
-        told = answering.ask(request.reach, sent.question, wanted=_asked(sent), user=request.caller.user)
+        told = answer_pipeline.ask(request.reach, sent.question, wanted=_asked(sent), user=request.caller.user)
         return _told(request, told, None, streams=wanted.stream)
     return _respond(request, _put(request, sent), streams=wanted.stream)
 
@@ -62,7 +55,7 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
 @router.get("answers/{answer_id}", response=answers({200: RepliedOut}, 404), summary="See an answer, and how it was made")
 def get_answer(request: Request, answer_id: AnswerId) -> dict[str, Any]:
     """Give an answer of yours, with the questions, passages, verdicts, milliseconds and tokens that it took."""
-    return _kept(request, records.find_answer(request.reach, request.caller.user, answer_id))
+    return _kept(request, notebook_answers.find_answer(request.reach, request.caller.user, answer_id))
 
 
 @router.post(
@@ -84,7 +77,7 @@ def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> Fee
 @router.get("quotations/{quotation_id}", response=answers({200: QuotationOut}, 404), summary="See a citation of an answer")
 def get_quotation(request: Request, quotation_id: QuotationId) -> dict[str, Any]:
     """Give a quote of an answer, with what stands around it and the address that opens it, to whoever may read the source."""
-    return citation(records.find_quotation(request.reach, quotation_id))
+    return citation(notebook_answers.find_quotation(request.reach, quotation_id))
 
 
 # Conversations
@@ -101,7 +94,7 @@ def list_conversations(request: Request, wanted: Query[ConversationsIn]) -> conv
 def get_conversation(request: Request, conversation_id: ConversationId) -> dict[str, Any]:
     """Give what was asked and answered, in order."""
     conversation = _found(request, conversation_id)
-    return whole(conversation, records.of(request.reach, conversation))
+    return whole(conversation, notebook_answers.of(request.reach, conversation))
 
 
 @router.patch("conversations/{conversation_id}", response=answers({200: ConversationOut}, 404), summary="Rename a conversation")
@@ -131,7 +124,7 @@ _FILES[200]["content"]["application/json"] = _FILES[200]["content"]["application
 )
 def export_conversation(request: Request, conversation_id: ConversationId, wanted: Query[ExportIn]) -> HttpResponse:
     """Give a conversation with its citations as a file, or the sources that it cites as a bibliography."""
-    made = exports.export(request.reach, _found(request, conversation_id), wanted.format)
+    made = notebook_export.export(request.reach, _found(request, conversation_id), wanted.format)
     headers = {"Content-Disposition": content_disposition_header(True, made.name) or ""}
     return HttpResponse(made.text, content_type=made.media_type, headers=headers)
 
@@ -145,7 +138,7 @@ def _found(request: Request, conversation_id: Any) -> Conversation:
 
 def _changeable(request: Request, answer_id: Any) -> Answer:
     request.caller.require_write()
-    return records.find_answer(request.reach, request.caller.user, answer_id)
+    return notebook_answers.find_answer(request.reach, request.caller.user, answer_id)
 
 
 def _put(request: Request, sent: AskIn) -> Answer:
@@ -192,14 +185,14 @@ def _written(request: Request, told: Iterator[Event], answer: Answer | None) -> 
 
 def _whole(request: Request, last: Event, answer: Answer | None) -> dict[str, Any]:
     if answer is not None:
-        return _kept(request, records.find_answer(request.reach, request.caller.user, answer.uuid))
+        return _kept(request, notebook_answers.find_answer(request.reach, request.caller.user, answer.uuid))
     if not isinstance(last, Finished):
         raise TypeError("A question was answered without an end.")
     return forgotten(last.reply)
 
 
 def _kept(request: Request, answer: Answer) -> dict[str, Any]:
-    return kept(records.read(request.reach, [answer])[0])
+    return kept(notebook_answers.read(request.reach, [answer])[0])
 
 
 def _failed(error: KnowledgeBaseError) -> str:

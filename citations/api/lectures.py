@@ -10,13 +10,15 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Query, Router, Status
 
-from citations import lectures, live, watching
-from citations.api.lectures_answered import AnswerOut, CitationOut, CitationsOut, SessionOut, SessionsOut, StatisticsOut, WindowsOut
-from citations.api.lectures_sent import CitationId, CitationsIn, EventsIn, LastEventId, PositionIn, SegmentsIn, SessionId, SessionIn, SessionsIn, WindowIn
+from citations.api.lectures_in import CitationId, CitationsIn, EventsIn, LastEventId, PositionIn, SegmentsIn, SessionId, SessionIn, SessionsIn, WindowIn
+from citations.api.lectures_out import AnswerOut, CitationOut, CitationsOut, SessionOut, SessionsOut, StatisticsOut, WindowsOut
+from citations.lectures import event_stream
+from citations.lectures import sessions as lecture_sessions
+from citations.lectures import worker as lecture_worker
 from citations.models import Citation, Happening, LectureSession, Window
 from transcripts import library
-from transcripts.api.answered import answers
-from transcripts.api.operations import Request
+from transcripts.api.endpoints import Request
+from transcripts.api.out import answers
 from transcripts.models import Transcript
 from transcripts.views import events
 
@@ -34,7 +36,7 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
     """Begin a lecture that cites sources of a collection. What is said is sent to it, or it replays a video."""
     request.caller.require_write()
     replayed = library.find_transcript(library.find_video(request.reach, sent.video), language=sent.track) if sent.video else None
-    session = lectures.start(
+    session = lecture_sessions.start(
         request.reach,
         request.caller.user,
         title=sent.title,
@@ -43,15 +45,15 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
         language=sent.language,
         transcript=replayed,
     )
-    live.prepare(session)
+    lecture_worker.prepare(session)
     _show([session])
     return Status(201, session)
 
 
 @router.get("sessions", response=answers({200: SessionsOut}, 404), summary="List lectures")
-def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lectures.Page:
+def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lecture_sessions.Page:
     """List the lectures of your collections, newest first."""
-    page = lectures.list_sessions(request.reach, words=wanted.words, collection=wanted.collection, offset=wanted.offset, limit=wanted.limit)
+    page = lecture_sessions.list_sessions(request.reach, words=wanted.words, collection=wanted.collection, offset=wanted.offset, limit=wanted.limit)
     _show(page.sessions)
     return page
 
@@ -59,7 +61,7 @@ def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lectures.Page:
 @router.get("sessions/{session_id}", response=answers({200: SessionOut}, 404), summary="See how far a lecture is")
 def get_session(request: Request, session_id: SessionId) -> LectureSession:
     """Say what a lecture cites, how far it is, and whether it has ended."""
-    session = lectures.find_session(request.reach, session_id)
+    session = lecture_sessions.find_session(request.reach, session_id)
     _show([session])
     return session
 
@@ -67,7 +69,7 @@ def get_session(request: Request, session_id: SessionId) -> LectureSession:
 @router.delete("sessions/{session_id}", response=answers({204: None}, 404), summary="Delete a lecture")
 def delete_session(request: Request, session_id: SessionId) -> Status[Any]:
     """Delete a lecture with all that was said and cited in it. Its sources stay."""
-    lectures.delete(_changeable(request, session_id))
+    lecture_sessions.delete(_changeable(request, session_id))
     return Status(204, None)
 
 
@@ -78,33 +80,35 @@ def delete_session(request: Request, session_id: SessionId) -> Status[Any]:
 def add_segments(request: Request, session_id: SessionId, sent: SegmentsIn) -> Status[Any]:
     """Take pieces of speech, in whatever order and however often they come. The windows that are full now are looked up; citations come as events."""
     session = _changeable(request, session_id)
-    return _looked_up(lectures.say(session, sent.text) if sent.text else lectures.push(session, sent.utterances))
+    return _looked_up(lecture_sessions.say(session, sent.text) if sent.text else lecture_sessions.push(session, sent.utterances))
 
 
 @router.post("sessions/{session_id}/replay", response=answers({202: WindowsOut}, 404), summary="Replay a recording up to a time")
 def replay_session(request: Request, session_id: SessionId, sent: PositionIn) -> Status[Any]:
     """Take what the recording says until then as said; at its end the lecture ends. An earlier position changes nothing."""
-    return _looked_up(lectures.advance(_changeable(request, session_id), sent.position))
+    return _looked_up(lecture_sessions.advance(_changeable(request, session_id), sent.position))
 
 
 @router.post("sessions/{session_id}/end", response=answers({202: WindowsOut}, 404), summary="End a lecture")
 def end_session(request: Request, session_id: SessionId) -> Status[Any]:
     """Look up what is left, and let nothing more be said. A lecture that has ended stays as it is."""
-    return _looked_up(lectures.end(_changeable(request, session_id)))
+    return _looked_up(lecture_sessions.end(_changeable(request, session_id)))
 
 
 # What is cited
 
 
 @router.post("rag/query", response=answers({200: AnswerOut}, 404, 409, 413), summary="Cite for one window")
-def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> live.Answer:
+def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> lecture_worker.Answer:
     """Find what belongs beside one window of speech, and wait for it. The same text with the same index gets the same citations again.
 
     An index that belongs to another text, or to a window made of what was said in the lecture, is refused (409). What there is to say of an answer, that it
     was not re-ranked or why it is empty, is in the header Cuebase-Note.
     """
     request.caller.require_write()
-    answer = live.query(request.reach, lectures.find_session(request.reach, sent.session_id, write=True), sent.transcript_text, sent.window_index)
+    answer = lecture_worker.query(
+        request.reach, lecture_sessions.find_session(request.reach, sent.session_id, write=True), sent.transcript_text, sent.window_index
+    )
     if answer.note:
         response["Cuebase-Note"] = quote(answer.note, safe=_READABLE)
     return answer
@@ -113,20 +117,20 @@ def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> li
 @router.get("citations/{citation_id}", response=answers({200: CitationOut}, 404), summary="See a citation")
 def get_citation(request: Request, citation_id: CitationId) -> Citation:
     """Give a citation with the whole passage."""
-    return lectures.find_citation(request.reach, citation_id)
+    return lecture_sessions.find_citation(request.reach, citation_id)
 
 
 @router.get("sessions/{session_id}/citations", response=answers({200: CitationsOut}, 404), summary="List what a lecture cites")
 def list_citations(request: Request, session_id: SessionId, wanted: Query[CitationsIn]) -> dict[str, Any]:
     """List a lecture's citations, in the order of its windows and their ranks."""
-    found = lectures.citations_of(lectures.find_session(request.reach, session_id))
+    found = lecture_sessions.citations_of(lecture_sessions.find_session(request.reach, session_id))
     return {"citations": found.filter(window_index__gte=wanted.from_window)}
 
 
 @router.get("sessions/{session_id}/statistics", response=answers({200: StatisticsOut}, 404), summary="See how a lecture's windows fared")
-def get_statistics(request: Request, session_id: SessionId) -> lectures.Statistics:
+def get_statistics(request: Request, session_id: SessionId) -> lecture_sessions.Statistics:
     """Say how many windows cite something, how many were left out and at which stage, and how long each stage took."""
-    return lectures.statistics(lectures.find_session(request.reach, session_id))
+    return lecture_sessions.statistics(lecture_sessions.find_session(request.reach, session_id))
 
 
 _NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}}
@@ -135,9 +139,9 @@ _NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}}
 @router.get("sessions/{session_id}/export", response=answers({200: None}, 404), openapi_extra={"responses": _NOTES}, summary="Download a lecture's notes")
 def export_session(request: Request, session_id: SessionId) -> HttpResponse:
     """Give what was said, with what it cites as footnotes, as Markdown."""
-    session = lectures.find_session(request.reach, session_id)
+    session = lecture_sessions.find_session(request.reach, session_id)
     headers = {"Content-Disposition": f'attachment; filename="{slugify(session.title)[:80] or "lecture"}.md"'}
-    return HttpResponse(lectures.export(session), content_type="text/markdown; charset=utf-8", headers=headers)
+    return HttpResponse(lecture_sessions.export(session), content_type="text/markdown; charset=utf-8", headers=headers)
 
 
 # Watching
@@ -154,18 +158,18 @@ _EVENTS = {
 @router.get("sessions/{session_id}/events", response=answers({200: None, 204: None}, 404, 429), openapi_extra={"responses": _EVENTS}, summary="Watch a lecture")
 def watch_session(request: Request, session_id: SessionId, wanted: Query[EventsIn], last_event_id: LastEventId = None) -> HttpResponse | StreamingHttpResponse:
     """Stream what happened after a number, then what happens, as server-sent events. The stream ends now and then: go on with Last-Event-ID."""
-    session = lectures.find_session(request.reach, session_id)
+    session = lecture_sessions.find_session(request.reach, session_id)
     after = wanted.after if last_event_id is None else last_event_id
-    if watching.is_over(session, after):
+    if event_stream.is_over(session, after):
         return HttpResponse(status=204)
-    watching.require_room(request.caller.user.pk)
+    event_stream.require_room(request.caller.user.pk)
     return events.streamed(_written(request, session, after))
 
 
 async def _written(request: Request, session: LectureSession, after: int) -> AsyncIterator[str]:
     caller = request.caller
     yield f"retry: {RETRY_MS}\n\n"
-    async for happened in watching.watch(session, after, user=caller.user.pk, may_read=lambda: caller.still_reads(session.collection_id)):
+    async for happened in event_stream.watch(session, after, user=caller.user.pk, may_read=lambda: caller.still_reads(session.collection_id)):
         yield "".join(map(_event, happened)) or ": still here\n\n"
 
 
@@ -175,11 +179,11 @@ def _event(happening: Happening) -> str:
 
 def _changeable(request: Request, session_id: Any) -> LectureSession:
     request.caller.require_write()
-    return lectures.find_session(request.reach, session_id, write=True)
+    return lecture_sessions.find_session(request.reach, session_id, write=True)
 
 
 def _looked_up(made: Sequence[Window]) -> Status[Any]:
-    live.submit([window.pk for window in made])
+    lecture_worker.submit([window.pk for window in made])
     return Status(202, {"windows": made})
 
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from ninja import Query, Router, Status
 
-from citations import notes, records
-from citations.api.conversations_answered import NoteOut, NotesOut, noted
-from citations.api.conversations_sent import NoteId, NoteIn, NotesIn, NoteText
+from citations.api.conversations_in import NoteId, NoteIn, NotesIn, NoteText
+from citations.api.conversations_out import NoteOut, NotesOut, noted
 from citations.models import Note
-from transcripts.api.answered import answers
-from transcripts.api.operations import Request
+from citations.notebook import answers as notebook_answers
+from citations.notebook import notes
+from transcripts.api.endpoints import Request
+from transcripts.api.out import answers
 
 router = Router(tags=["conversations"])
 
@@ -33,7 +34,7 @@ def add_note(request: Request, sent: NoteIn) -> Status[Mapping[str, Any]]:
     if sent.answer is None:
         made = notes.pin(request.reach, user, collection=sent.collection, title=sent.title, text=sent.text)
         return Status(201, noted(made, user))
-    answer = records.find_answer(request.reach, user, sent.answer)
+    answer = notebook_answers.find_answer(request.reach, user, sent.answer)
     kept = notes.keep(request.reach, user, answer, collection=sent.collection, title=sent.title)
     return Status(201 if kept.is_new else 200, noted(kept.note, user))
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from transcripts.words import is_unspaced, tokenize, units
+from transcripts.tokenizer import is_unspaced, tokenize, units
 
 PACK = 1 << 16  # places of a pack
 MAX_TERM = 128  # characters; PostgreSQL indexes no longer values than about 2,700 bytes

@@ -12,9 +12,9 @@ import psycopg
 from django.db import connection
 from numpy.typing import NDArray
 
-from citations.filters import Reach
-from citations.lexical.cache import CACHE
+from citations.caches import CACHE
 from citations.lexical.postings import Postings, Words, from_block, from_lengths
+from citations.library.filters import Reach
 
 INLINE = 4096  # postings of a block that is fetched at once; larger ones are kept, being asked for again
 _ALL = (1 << 31) - 1

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from citations.models.library import Source
+from citations.models.sources import Source
 from transcripts.models import Collection
 from transcripts.scope import Scope
 

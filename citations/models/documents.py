@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from citations.models.library import Source
+from citations.models.sources import Source
 
 
 class Document(models.Model):

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 
-from citations.models.library import Source
+from citations.models.sources import Source
 from transcripts.models import Collection, Transcript
 from transcripts.scope import Scope
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 from pgvector.django import HalfVectorField
 
-from citations.models.library import Source
+from citations.models.sources import Source
 from citations.models.spaces import EmbeddingSpace
 from transcripts.models import Collection
 

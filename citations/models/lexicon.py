@@ -7,7 +7,7 @@ its chunks. A merge gathers entries into packs of 65,536 places: a pack has one 
 from django.db import models
 from django.db.models import Q
 
-from citations.models.library import Source
+from citations.models.sources import Source
 
 
 class LexEntry(models.Model):

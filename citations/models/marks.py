@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from citations.models.library import Source
+from citations.models.sources import Source
 
 
 class Mark(models.Model):

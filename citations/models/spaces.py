@@ -4,7 +4,7 @@ from django.db import connection, models
 from django.db.models import Q
 from pgvector.django import HalfVectorField
 
-from citations.models.library import Chunk, Source
+from citations.models.sources import Chunk, Source
 
 SWITCH_LOCK = 0x43555357  # "CUSW": an advisory lock that whoever writes chunks or vectors shares, and that the switch to another space takes alone
 

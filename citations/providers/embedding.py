@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.providers import weights
-from citations.providers.blueprint import Blueprint
-from citations.providers.conversion import Unconvertible
-from citations.providers.encoder import TextEncoder
-from citations.providers.plain import PlainEncoder
+from citations.providers.model_config import Blueprint
+from citations.providers.openvino_conversion import Unconvertible
+from citations.providers.openvino_encoder import TextEncoder
+from citations.providers.sentence_transformers_models import PlainEncoder
 
 Vector: TypeAlias = NDArray[np.float32]
 Vectors: TypeAlias = NDArray[np.float32]

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from citations import conf
 from citations.errors import ModelError, ModelMissing
-from citations.providers import hosted, registry, weights
+from citations.providers import embedding_services, registry, weights
 from citations.providers.embedding import LOCAL
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 
@@ -117,7 +117,7 @@ def _language(choice: conf.LlmChoice) -> Entry:
 def _pulled(model: str) -> dict[str, Any]:
     """Ask Ollama whether it has a model, and how large it is."""
     try:
-        there = hosted.pulled()
+        there = embedding_services.pulled()
     except ModelError as error:
         return {"note": _told(error)}
     name = model.removesuffix(":latest")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from citations.prompts import Prompt, prompt_tokens
+from citations.providers.prompts import Prompt, prompt_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelError, ModelMissing
-from citations.providers import chat_apis, conversion, embedding, hosted, weights
+from citations.providers import chat_services, embedding, embedding_services, openvino_conversion, weights
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
 from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
-from citations.providers.relevance import Gate, Head
 from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
+from citations.providers.topic_gate import Gate, Head
 
 KEYBERT, NO_KEYWORDS = "keybert", "none"  # what may find keywords, beside our own extractor
 FAKE: Final = "fake"  # the embedder of tests; the settings' documentation does not name it
@@ -30,8 +30,8 @@ def identity(choice: conf.EmbeddingChoice) -> tuple[str, str, int]:
     provider = _checked(choice.provider)
     if provider in LOCAL:
         return provider, *embedding.identity(provider, choice.model)
-    if provider in hosted.PROVIDERS:
-        return provider, *hosted.identity(provider, choice.model, choice.dimensions)
+    if provider in embedding_services.PROVIDERS:
+        return provider, *embedding_services.identity(provider, choice.model, choice.dimensions)
     made = embedder(provider, model=choice.model, dimensions=choice.dimensions)
     return made.provider, made.model, made.dimensions
 
@@ -102,7 +102,7 @@ def live_reranker() -> Reranker | None:
 def llm() -> Llm | None:
     """Return the language model that the settings name, or None where there is none. Raises ``InvalidProvider``."""
     choice = conf.llm()
-    made: Llm | None = _models.get(("llm", choice), lambda: chat_apis.make(choice))
+    made: Llm | None = _models.get(("llm", choice), lambda: chat_services.make(choice))
     return made
 
 
@@ -125,8 +125,8 @@ def reset() -> None:
 
 def _checked(provider: str) -> str:
     name = provider.strip().casefold()
-    if name not in (*LOCAL, *hosted.PROVIDERS, FAKE):
-        raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join([*LOCAL, *hosted.PROVIDERS])} is expected.")
+    if name not in (*LOCAL, *embedding_services.PROVIDERS, FAKE):
+        raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join([*LOCAL, *embedding_services.PROVIDERS])} is expected.")
     return name
 
 
@@ -158,7 +158,7 @@ def _warm_live_reranker() -> None:
 
 def _is_ready(name: str, head: str) -> bool:
     try:
-        return conversion.is_ready(weights.find(name), head=head)
+        return openvino_conversion.is_ready(weights.find(name), head=head)
     except ModelMissing:
         return False
 
@@ -173,8 +173,8 @@ def _spelled_out(provider: str, model: str, dimensions: int) -> tuple[str, int]:
 def _make(provider: str, model: str, dimensions: int) -> Embedder:
     if provider == FAKE:
         return HashEmbedder(model=model, dimensions=dimensions)
-    if provider in hosted.PROVIDERS:
-        return hosted.embedder(provider, model, dimensions)
+    if provider in embedding_services.PROVIDERS:
+        return embedding_services.embedder(provider, model, dimensions)
     return LocalEmbedder(provider=provider, model=model)
 
 
@@ -194,7 +194,7 @@ def _keywords(wanted: str, encoder: Embedder) -> Keywords:
     if wanted != KEYBERT:
         return Extractor(encoder)
     try:
-        from citations.providers.keybert_keywords import KeyBertKeywords
+        from citations.providers.keybert_reference import KeyBertKeywords
     except (ImportError, OSError) as error:
         raise ModelError(f"KeyBERT cannot be loaded: {error}", hint="Install Cuebase anew, or set LIVE_KEYWORDS=fast.") from error
     return KeyBertKeywords(encoder)

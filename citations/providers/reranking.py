@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.blueprint import Blueprint
-from citations.providers.conversion import Unconvertible
-from citations.providers.encoder import Engine, Tokens, legible, tokenizer
-from citations.providers.plain import PlainScorer
+from citations.providers.model_config import Blueprint
+from citations.providers.openvino_conversion import Unconvertible
+from citations.providers.openvino_encoder import Engine, Tokens, legible, tokenizer
+from citations.providers.sentence_transformers_models import PlainScorer
 
 QUERY_TOKENS = 64  # the cost of a pair grows faster than its length
 PAIR_TOKENS = 256

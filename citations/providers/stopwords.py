@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from transcripts.words import tokenize
+from transcripts.tokenizer import tokenize
 
 _NAMES: Final = {
     "da": "danish",

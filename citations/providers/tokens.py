@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.encoder import legible, tokenizer
+from citations.providers.openvino_encoder import legible, tokenizer
 
 SHORTEST: Final = 2  # characters of a token, where the tokenizer is not on this machine: nearly all are longer
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from citations.errors import ModelError, ModelMissing
-from citations.providers import inference  # noqa: F401  sets what the hub's library reads when it is imported
+from citations.providers import runtime  # noqa: F401  sets what the hub's library reads when it is imported
 
 
 class Known(NamedTuple):

@@ -2,7 +2,7 @@
 
 from django import template
 
-from citations.minutes import path_of
+from citations.lectures.report import path_of
 from citations.models import Citation
 
 register = template.Library()

@@ -4,8 +4,8 @@ from typing import Any
 
 from django import template
 
-from citations import outlines
 from citations.models import Source
+from citations.outline import storage as outline_storage
 from transcripts.models import Transcript
 
 register = template.Library()
@@ -14,11 +14,11 @@ register = template.Library()
 @register.inclusion_tag("citations/_outline.html")
 def outline_of(source: Source, *, is_open: bool = False) -> dict[str, Any]:
     """Show the outline of a source; nothing where it has none."""
-    return {"source": source, "outline": outlines.outline(source), "is_open": is_open}
+    return {"source": source, "outline": outline_storage.outline(source), "is_open": is_open}
 
 
 @register.inclusion_tag("citations/_outline.html")
 def outline_of_transcript(transcript: Transcript) -> dict[str, Any]:
     """Show the outline of the source that a transcript is; nothing where it is none yet."""
     source = Source.objects.filter(transcript=transcript).first()
-    return {"source": source, "outline": outlines.outline(source) if source else outlines.Outline(), "is_open": False}
+    return {"source": source, "outline": outline_storage.outline(source) if source else outline_storage.Outline(), "is_open": False}

@@ -12,10 +12,12 @@ from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from citations import lectures, live, sentences
 from citations.errors import KnowledgeBaseError, LectureNotFound
+from citations.lectures import sessions as lecture_sessions
+from citations.lectures import worker as lecture_worker
 from citations.models import Citation, LectureSession, Outcome, Segment, Source, SourceQuerySet, State, Window
-from citations.views.lecture_forms import MOST_SHOWN, TALKS_SHOWN, AdvanceForm, NewLectureForm, SayForm, number_of
+from citations.text import sentences
+from citations.views.lecture_form import MOST_SHOWN, TALKS_SHOWN, AdvanceForm, NewLectureForm, SayForm, number_of
 from transcripts.errors import Forbidden, TranscriptNotFound
 from transcripts.models import Collection, Transcript
 from transcripts.views.requests import PageRequest, done, fragment
@@ -38,7 +40,7 @@ class Line:
 def show_lectures(request: PageRequest) -> HttpResponse:
     """List lectures, newest first."""
     offset = number_of(request.GET.get("offset", "")) or 0
-    page = lectures.list_sessions(request.reach, offset=offset, limit=PAGE)
+    page = lecture_sessions.list_sessions(request.reach, offset=offset, limit=PAGE)
     context = {"lectures": page.sessions, "next": page.next, "offset": offset, "writable": request.reach.writable}
     return render(request, "citations/lectures.html", context)
 
@@ -56,19 +58,19 @@ def new(request: PageRequest) -> HttpResponse:
         raise
     except KnowledgeBaseError as error:
         return render(request, "citations/lecture_new.html", {**_offered(request, values), "error": error}, status=422)
-    live.prepare(session)
+    lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
 
 @require_safe
 def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show a lecture: what was said with the numbers of what it cites, and the newest cards beside it."""
-    lecture = lectures.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.reach, lecture_id)
     context = {
         "lecture": lecture,
         "may_write": lecture.collection_id in request.reach.writable,
         "talk": _talk(lecture),
-        "count": lectures.citations_of(lecture).count(),
+        "count": lecture_sessions.citations_of(lecture).count(),
         **_documents(lecture),
         **_figures(lecture),
         **_heard(lecture, everything="all" in request.GET),
@@ -80,7 +82,7 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 @require_safe
 def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpResponse:
     """Show what one window cites: its cards, and its numbers for the transcript."""
-    lecture = lectures.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.reach, lecture_id)
     window = _citing(lecture).filter(index=index).first()
     if window is None:
         raise LectureNotFound("Nothing is cited there.")
@@ -90,22 +92,22 @@ def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpRespo
 @require_safe
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show the cards of the windows before one: what the button below the newest asks for."""
-    lecture = lectures.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.reach, lecture_id)
     return fragment(request, "citations/_cited_more.html", {"lecture": lecture, **_cards(lecture, before=number_of(request.GET.get("before", "")))})
 
 
 @require_safe
 def show_figures(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show what became of a lecture's windows, and how long that took."""
-    lecture = lectures.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.reach, lecture_id)
     return fragment(request, "citations/_lecture_figures.html", _figures(lecture))
 
 
 @require_safe
 def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Give what was said, with its citations, as a Markdown file."""
-    lecture = lectures.find_session(request.reach, lecture_id)
-    response = HttpResponse(lectures.export(lecture), content_type="text/markdown; charset=utf-8")
+    lecture = lecture_sessions.find_session(request.reach, lecture_id)
+    response = HttpResponse(lecture_sessions.export(lecture), content_type="text/markdown; charset=utf-8")
     response["Content-Disposition"] = content_disposition_header(True, f"{slugify(lecture.title)[:80] or 'lecture'}.md")
     return response
 
@@ -114,29 +116,29 @@ def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def say(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Take what was said: pasted text, or what the browser has recognised."""
     lecture = _changeable(request, lecture_id)
-    return _went_on(request, lecture, lectures.say(lecture, _one_sentence_a_line(SayForm(request.POST).said())))
+    return _went_on(request, lecture, lecture_sessions.say(lecture, _one_sentence_a_line(SayForm(request.POST).said())))
 
 
 @require_POST
 def advance(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Take what a stored talk says up to a position."""
     lecture = _changeable(request, lecture_id)
-    return _went_on(request, lecture, lectures.advance(lecture, AdvanceForm(request.POST).reached()))
+    return _went_on(request, lecture, lecture_sessions.advance(lecture, AdvanceForm(request.POST).reached()))
 
 
 @require_POST
 def end(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """End a lecture."""
     lecture = _changeable(request, lecture_id)
-    return _went_on(request, lecture, lectures.end(lecture))
+    return _went_on(request, lecture, lecture_sessions.end(lecture))
 
 
 @require_POST
 def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Begin a lecture like this one, so that its talk is replayed from the start."""
     lecture = _changeable(request, lecture_id)
-    session = lectures.start_again(request.reach, request.user, lecture)
-    live.prepare(session)
+    session = lecture_sessions.start_again(request.reach, request.user, lecture)
+    lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
 
@@ -145,19 +147,19 @@ def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Ask, then delete a lecture with all that was said and cited in it."""
     lecture = _changeable(request, lecture_id)
     if request.method != "POST":
-        return render(request, "citations/delete_lecture.html", {"lecture": lecture, "count": lectures.citations_of(lecture).count()})
-    lectures.delete(lecture)
+        return render(request, "citations/delete_lecture.html", {"lecture": lecture, "count": lecture_sessions.citations_of(lecture).count()})
+    lecture_sessions.delete(lecture)
     return done(request, f"“{lecture}” was deleted.", "lectures")
 
 
 def _changeable(request: PageRequest, lecture_id: UUID) -> LectureSession:
     request.caller.require_write()
-    return lectures.find_session(request.reach, lecture_id, write=True)
+    return lecture_sessions.find_session(request.reach, lecture_id, write=True)
 
 
 def _went_on(request: PageRequest, lecture: LectureSession, windows: Sequence[Window]) -> HttpResponse:
     """Hand windows on to be cited; the page hears of what follows by itself."""
-    live.submit([window.pk for window in windows])
+    lecture_worker.submit([window.pk for window in windows])
     return HttpResponse(status=204) if request.htmx else redirect("lecture", lecture_id=lecture.uuid)
 
 
@@ -176,7 +178,7 @@ def _begun(request: PageRequest, values: dict[str, Any]) -> LectureSession:
         if talk is None:
             raise TranscriptNotFound("That talk is not there any more.", hint="Choose another one.")
     about = {name: values[name] for name in ("title", "collection", "language", "sources")}
-    return lectures.start(request.reach, request.user, transcript=talk, **about)
+    return lecture_sessions.start(request.reach, request.user, transcript=talk, **about)
 
 
 def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
@@ -220,7 +222,7 @@ def _documents(lecture: LectureSession) -> dict[str, Any]:
 
 
 def _figures(lecture: LectureSession) -> dict[str, Any]:
-    figures = lectures.statistics(lecture)
+    figures = lecture_sessions.statistics(lecture)
     return {"figures": figures, "outcomes": [(label, figures.outcomes[value]) for value, label in Outcome.choices if figures.outcomes.get(value)]}
 
 
@@ -247,6 +249,6 @@ def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:
 
 def _citing(lecture: LectureSession) -> Any:
     """Return the windows that cite something, each with its ``cited``."""
-    cited = Citation.objects.filter(pk__in=lectures.citations_of(lecture).values("pk")).select_related("source").order_by("rank")
-    found = Window.objects.filter(session=lecture, citations__in=lectures.citations_of(lecture)).distinct().order_by("index")
+    cited = Citation.objects.filter(pk__in=lecture_sessions.citations_of(lecture).values("pk")).select_related("source").order_by("rank")
+    found = Window.objects.filter(session=lecture, citations__in=lecture_sessions.citations_of(lecture)).distinct().order_by("index")
     return found.prefetch_related(Prefetch("citations", queryset=cited, to_attr="cited"))

@@ -12,11 +12,11 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from citations import pages, pictures
-from citations.filters import find_source
-from citations.forms import PageForm
+from citations.documents import page_images, pages
+from citations.library.filters import find_source
 from citations.models import Document
-from citations.readers import pdf
+from citations.readers.pdf import reader as pdf_reader
+from citations.views.search_form import PageForm
 from transcripts.views.requests import PageRequest, fragment
 
 # Whatever is in a file, a browser must not run it as part of this site: it is not shown but stored, its type is not guessed, and nothing in it may act.
@@ -48,11 +48,11 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
     """Give the picture of a page in the next width to the wanted one; a browser that has it already is told so, and nothing is drawn."""
     document = pages.picture_of(request.reach, source_id, number)
     width = _width(request.GET.get("width", ""))
-    etag = f'"{pictures.name(document, number, width=width)}"'
+    etag = f'"{page_images.name(document, number, width=width)}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
-        data = pictures.draw(document, number, width=width).read_bytes()
-        response = HttpResponse(data, content_type=pdf.PICTURE_TYPE)
+        data = page_images.draw(document, number, width=width).read_bytes()
+        response = HttpResponse(data, content_type=pdf_reader.PICTURE_TYPE)
     for name, value in {**HARMLESS, "ETag": etag}.items():
         response[name] = value
     return response
@@ -62,7 +62,7 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Give the file as it was added, to be stored."""
     document = pages.file_of(request.reach, source_id)
-    media_type = pictures.PDF if document.media_type == pictures.PDF else "application/octet-stream"
+    media_type = page_images.PDF if document.media_type == page_images.PDF else "application/octet-stream"
     is_read = request.method == "GET"
     response: HttpResponseBase = StreamingHttpResponse(_parts(document)) if is_read else HttpResponse()
     for name, value in {**HARMLESS, "Content-Type": media_type}.items():
@@ -74,7 +74,7 @@ def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
 
 def _width(wanted: str) -> int:
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 6 else 0
-    return min(pictures.WIDTHS, key=lambda width: abs(width - number))
+    return min(page_images.WIDTHS, key=lambda width: abs(width - number))
 
 
 async def _parts(document: Document) -> AsyncIterator[bytes]:

@@ -12,13 +12,15 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
-from citations import marking, retrieval, sources
 from citations.errors import EmbeddingMismatch, InvalidProvider, KnowledgeBaseError
-from citations.facets import facets
-from citations.forms import MOST, Asked, MarkForm, SearchForm
+from citations.library import sources
+from citations.library.facets import facets
 from citations.models import Source
 from citations.passages import Mode, Origin, Passage, Results
-from citations.views.chips import chips, choices
+from citations.search import judgments
+from citations.search import pipeline as search_pipeline
+from citations.views.filter_chips import chips, choices
+from citations.views.search_form import MOST, Asked, MarkForm, SearchForm
 from transcripts.errors import NotFound, Unavailable
 from transcripts.views.requests import PageRequest, fragment
 
@@ -62,7 +64,7 @@ def mark(request: PageRequest) -> HttpResponse:
     form = MarkForm(request.POST)
     verdict = form.verdict_of()
     values = form.cleaned_data
-    marking.mark(request.reach, request.user, values["query"], values["chunk"], right=verdict)
+    judgments.mark(request.reach, request.user, values["query"], values["chunk"], right=verdict)
     if request.htmx:
         return fragment(request, "citations/_marks.html", {"chunk": values["chunk"], "query": values["query"], "mark": verdict, "is_new": True})
     back = request.POST.get("next", "")
@@ -94,13 +96,13 @@ def _context(request: PageRequest, asked: Asked) -> dict[str, Any]:
 
 def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict[str, Any]:
     is_final = "full" in request.GET
-    is_first = not is_final and bool(retrieval.slow_stages(mode=asked.mode))
+    is_first = not is_final and bool(search_pipeline.slow_stages(mode=asked.mode))
     results, problem = _search(request, asked, is_first=is_first)
     return {
         "results": results,
         "groups": _grouped(results.passages, names),
         "problem": problem,
-        "is_partial": asked.mode != Mode.LEXICAL and all(stage.name != retrieval.VECTOR for stage in results.stages),
+        "is_partial": asked.mode != Mode.LEXICAL and all(stage.name != search_pipeline.VECTOR for stage in results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
         "others": [(asked.in_mode(mode), label) for mode, label, _ in MODES if mode != asked.mode],
@@ -110,7 +112,7 @@ def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict
 
 def _search(request: PageRequest, asked: Asked, *, is_first: bool) -> tuple[Results, KnowledgeBaseError | None]:
     """Search; what no model can be found for is looked for by its words, and the error is returned as well."""
-    look = partial(retrieval.search, request.reach, asked.query, limit=asked.limit, wanted=asked.wanted, explain=True, user=request.user)
+    look = partial(search_pipeline.search, request.reach, asked.query, limit=asked.limit, wanted=asked.wanted, explain=True, user=request.user)
     try:
         return look(mode=asked.mode, quick=is_first), None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:

@@ -11,12 +11,14 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
-from citations import contents, ingestion, sources
-from citations.facets import facets
-from citations.filters import Filter, find_source
-from citations.forms import SourcesForm
+from citations.ingest import pipeline as ingest_pipeline
+from citations.library import chunks as library_chunks
+from citations.library import sources
+from citations.library.facets import facets
+from citations.library.filters import Filter, find_source
 from citations.models import Source, State
 from citations.tasks import send, send_for_abstracts
+from citations.views.search_form import SourcesForm
 from transcripts import library
 from transcripts.views import events
 from transcripts.views.requests import PageRequest, done
@@ -43,9 +45,9 @@ def source_events(request: PageRequest) -> StreamingHttpResponse:
 def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Show one source: its facts, and its chunks from ``offset`` on, or from ``page`` of a document on."""
     source = find_source(request.reach, str(source_id))
-    spot = contents.find_page(source, _number(request.GET.get("page", "")))
+    spot = library_chunks.find_page(source, _number(request.GET.get("page", "")))
     offset = _number(request.GET["offset"]) if "offset" in request.GET else spot.offset
-    page = contents.list_chunks(source, offset=offset, limit=PAGE)
+    page = library_chunks.list_chunks(source, offset=offset, limit=PAGE)
     send_for_abstracts(source)
     rights = {"writable": request.reach.writable, "may_write": source.collection_id in request.reach.writable}
     return render(request, "citations/source.html", {"source": source, "page": page, "at": spot.chunks, **rights})
@@ -55,7 +57,7 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
 def index(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Index a source again, from its text on."""
     source = _changeable(request, source_id)
-    ingestion.start_anew(source)
+    ingest_pipeline.start_anew(source)
     send(source)
     return done(request, f"“{source}” is indexed again.", "source", source_id=source_id)
 
@@ -68,7 +70,7 @@ def delete(request: PageRequest, source_id: UUID) -> HttpResponse:
         return redirect("video-delete", pk=source.video_id)
     if request.method != "POST":
         return render(request, "citations/delete_source.html", {"source": source})
-    ingestion.remove(source)
+    ingest_pipeline.remove(source)
     return done(request, f"“{source}” was deleted.", "sources")
 
 

@@ -38,7 +38,7 @@ def users(incomplete: str) -> list[str]:
 
 def _open_quietly() -> bool:
     from kbsite import settings
-    from kbsite.postmaster import home_of, socket_path
+    from kbsite.postgres.process import home_of, socket_path
 
     running = bool(settings.DATABASE_URL) or socket_path(home_of(Path(settings.DATA_DIR)).sockets).exists()
     if running:

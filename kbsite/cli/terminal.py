@@ -33,9 +33,9 @@ def open_library() -> Scope:
 def open_database() -> None:
     """Start or join the database and set Django up. Raises ``Unavailable`` at once where an external one cannot be reached."""
     from kbsite import boot, settings
-    from kbsite.cli import running
+    from kbsite.cli import server_lock
 
-    settings.PUBLIC_URL = running.public_url()  # links lead to the server that runs, on whichever port that is
+    settings.PUBLIC_URL = server_lock.public_url()  # links lead to the server that runs, on whichever port that is
     if settings.DATABASE_URL:
         _try_connection(settings.DATABASES["default"])
     boot.boot()

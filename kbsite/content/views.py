@@ -14,9 +14,9 @@ from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
 from kbsite.content import filters, serializers
-from kbsite.content.incoming import BoundedJSONParser, Search
+from kbsite.content.parsers import BoundedJSONParser, Search
 from kbsite.content.permissions import EditorsWrite, OwnersWrite
-from transcripts import shelving
+from transcripts import collections
 from transcripts.errors import Conflict, Forbidden
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
@@ -78,7 +78,7 @@ class Collections(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.Destr
 
     def perform_destroy(self, instance: Collection) -> None:
         """Delete it with all that is on it, also while workers add to it."""
-        shelving.delete(instance)
+        collections.delete(instance)
 
 
 class Members(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
@@ -128,7 +128,7 @@ class Videos(mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModel
 
     def perform_destroy(self, instance: Video) -> None:
         """Delete it with its transcripts, also while a worker stores another one."""
-        shelving.delete_video(instance)
+        collections.delete_video(instance)
 
 
 class Transcripts(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):

@@ -5,10 +5,10 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CompleteRequestParams, CompleteResult, Completion
 
-from citations import sources
+from citations.library import sources
 from kbsite.auth import Caller
-from kbsite.mcp.bridge import in_thread
-from kbsite.mcp.identity import caller
+from kbsite.mcp.auth import caller
+from kbsite.mcp.threads import in_thread
 from transcripts import library
 from transcripts.errors import NotFound
 from transcripts.models import Transcript

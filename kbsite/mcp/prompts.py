@@ -9,9 +9,9 @@ from mcp_types import INVALID_PARAMS
 from pydantic import Field
 
 from kbsite.auth import Caller
-from kbsite.mcp.bridge import in_thread
-from kbsite.mcp.failures import explained
-from kbsite.mcp.identity import caller
+from kbsite.mcp.auth import caller
+from kbsite.mcp.errors import explained
+from kbsite.mcp.threads import in_thread
 from transcripts import library
 from transcripts.errors import KnowledgeBaseError
 

@@ -18,13 +18,15 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from kbsite.bodies import Bounded
-from kbsite.mcp import completions, outlines, prompts, resources, source_texts
-from kbsite.mcp.admission import host_is_ours, origin_may_call
-from kbsite.mcp.bridge import in_thread
-from kbsite.mcp.failures import explained, failed, rejected
-from kbsite.mcp.identity import Verifier, caller
-from kbsite.mcp.rates import count_call
+from kbsite.body_limits import Bounded
+from kbsite.mcp import completions, prompts
+from kbsite.mcp.auth import Verifier, caller
+from kbsite.mcp.errors import explained, failed, rejected
+from kbsite.mcp.origins import host_is_ours, origin_may_call
+from kbsite.mcp.rate_limit import count_call
+from kbsite.mcp.resources import outlines, sources
+from kbsite.mcp.resources import transcripts as resources_transcripts
+from kbsite.mcp.threads import in_thread
 from kbsite.mcp.tools import all_tools
 from transcripts.conf import public_url
 from transcripts.errors import KnowledgeBaseError
@@ -71,8 +73,8 @@ def build_server() -> MCPServer[Any]:
         subscriptions=False,
         middleware=[_limit_rate],
     )
-    resources.register(server)
-    source_texts.register(server)
+    resources_transcripts.register(server)
+    sources.register(server)
     outlines.register(server)
     prompts.register(server)
     completions.register(server)

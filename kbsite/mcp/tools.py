@@ -10,12 +10,19 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel
 
-from citations import retrieval, sources, verifying
+from citations.library import sources
 from citations.passages import Mode, Results
+from citations.quotes import verification as quote_verification
+from citations.search import pipeline as search_pipeline
 from kbsite.auth import Caller
-from kbsite.mcp import asking, fetching
-from kbsite.mcp.answers import FetchAnswer, JobAnswer, KnowledgeAnswer, ListAnswer, SearchAnswer, SourcesAnswer, TranscriptAnswer, VerifiedAnswer
-from kbsite.mcp.arguments import (
+from kbsite.mcp import render_answer, transcript_request
+from kbsite.mcp.auth import caller
+from kbsite.mcp.render_answer import AskKnowledgeBase, CitationAnswer, GetCitation, ReplyAnswer
+from kbsite.mcp.render_quote import verified_answer
+from kbsite.mcp.render_search import knowledge_answer, sources_answer
+from kbsite.mcp.render_transcript import answer, fetched_answer, job_answer, list_answer, search_answer, transcript_answer, waiting_answer
+from kbsite.mcp.threads import in_thread
+from kbsite.mcp.tool_inputs import (
     AddSource,
     Arguments,
     FetchTranscript,
@@ -27,12 +34,7 @@ from kbsite.mcp.arguments import (
     SearchTranscript,
     VerifyQuote,
 )
-from kbsite.mcp.asking import AskKnowledgeBase, CitationAnswer, GetCitation, ReplyAnswer
-from kbsite.mcp.bridge import in_thread
-from kbsite.mcp.findings import knowledge_answer, sources_answer
-from kbsite.mcp.identity import caller
-from kbsite.mcp.rendering import answer, fetched_answer, job_answer, list_answer, search_answer, transcript_answer, waiting_answer
-from kbsite.mcp.verification import verified_answer
+from kbsite.mcp.tool_outputs import FetchAnswer, JobAnswer, KnowledgeAnswer, ListAnswer, SearchAnswer, SourcesAnswer, TranscriptAnswer, VerifiedAnswer
 from transcripts import activity, library
 from transcripts.models import Job
 
@@ -66,9 +68,9 @@ async def fetch_transcript(asked: FetchTranscript, ctx: Context[Any, Any]) -> Ca
     by = caller()
     where = {"videoId": asked.video_id, "language": asked.language, "collection": asked.collection}
     wanted = GetTranscript.model_validate({**where, "maxTokens": asked.max_tokens})
-    found = await in_thread(fetching.find_or_request, by, asked.video_id, language=asked.language, collection=asked.collection)
+    found = await in_thread(transcript_request.find_or_request, by, asked.video_id, language=asked.language, collection=asked.collection)
     if isinstance(found, Job):
-        job = await fetching.wait_for(by, found, report=ctx.report_progress)
+        job = await transcript_request.wait_for(by, found, report=ctx.report_progress)
         if job.state != Job.State.DONE or job.video is None:
             return answer(*waiting_answer(job, asked))
     return answer(*await in_thread(lambda: fetched_answer(_read(by, wanted), wanted)))
@@ -104,13 +106,13 @@ async def ask_knowledge_base(asked: AskKnowledgeBase, ctx: Context[Any, Any]) ->
     What the sources do not say is not answered; the passages that come nearest are given instead. Ask what follows on with conversationId.
     """
     by = caller()
-    return await in_thread(asking.ask, by, asked)
+    return await in_thread(render_answer.ask, by, asked)
 
 
 async def get_citation(asked: GetCitation, ctx: Context[Any, Any]) -> CallToolResult:
     """Look a citation of an answer up: the quote, what stands before and behind it, and where."""
     by = caller()
-    return await in_thread(asking.citation, by, asked)
+    return await in_thread(render_answer.citation, by, asked)
 
 
 async def verify_quote(asked: VerifyQuote, ctx: Context[Any, Any]) -> CallToolResult:
@@ -162,11 +164,11 @@ def _search(by: Caller, asked: SearchTranscript) -> library.VideoSearch:
 
 def _find(by: Caller, asked: SearchKnowledgeBase) -> Results:
     # All pages are cut from one and the same list, whatever the length of a page.
-    return retrieval.search(by.scope, asked.query, mode=Mode(asked.mode), limit=retrieval.MAX_LIMIT, wanted=asked.wanted, explain=asked.explain)
+    return search_pipeline.search(by.scope, asked.query, mode=Mode(asked.mode), limit=search_pipeline.MAX_LIMIT, wanted=asked.wanted, explain=asked.explain)
 
 
-def _verify(by: Caller, asked: VerifyQuote) -> verifying.Verified:
-    return verifying.verify(by.scope, asked.quote, source=asked.source_id, wanted=asked.wanted)
+def _verify(by: Caller, asked: VerifyQuote) -> quote_verification.Verified:
+    return quote_verification.verify(by.scope, asked.quote, source=asked.source_id, wanted=asked.wanted)
 
 
 def _sources(by: Caller, asked: ListSources) -> sources.Page:
@@ -186,8 +188,8 @@ def _list(by: Caller, asked: ListTranscripts) -> library.Page:
 
 
 def _add(by: Caller, asked: AddSource) -> Job:
-    shelf = fetching.shelf(by, asked.collection)
-    return fetching.request(by, shelf, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest)
+    shelf = transcript_request.shelf(by, asked.collection)
+    return transcript_request.request(by, shelf, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest)
 
 
 def _tool(

@@ -2,7 +2,7 @@
 
 from textual.message import Message
 
-from citations.replies import Event
+from citations.answers.answer import Event
 from kbsite.tui.notebook import Shelf
 from kbsite.tui.panels import TurnView
 from transcripts.errors import KnowledgeBaseError

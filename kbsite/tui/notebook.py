@@ -4,7 +4,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
 
-from citations.replies import Event
+from citations.answers.answer import Event
 from kbsite.tui.places import Place
 from kbsite.tui.turns import Turn
 

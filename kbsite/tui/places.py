@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from string import ascii_lowercase
 
+from citations.answers.answer import Evidence, Quote
 from citations.passages import Locator, Origin
-from citations.replies import Evidence, Quote
 from transcripts.timecodes import clock
 
 

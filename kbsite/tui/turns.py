@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.content import Content
 
-from citations.replies import Claim, Claimed, Event, Finished, Outcome, Progress, Reply
+from citations.answers.answer import Claim, Claimed, Event, Finished, Outcome, Progress, Reply
 from kbsite.tui.places import Place, cited, near, where
 from kbsite.tui.stages import told
 

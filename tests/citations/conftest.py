@@ -3,9 +3,9 @@
 import pytest
 from django.contrib.auth.models import User
 
-from citations import conversations
 from citations.models import Conversation, Source
-from tests.citations.asking import talk_in
+from citations.notebook import conversations
+from tests.citations.talks import talk_in
 from transcripts.models import Collection
 from transcripts.scope import Scope
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from citations import documents, samples
+from citations import samples
+from citations.documents import storage as document_storage
 from citations.models import Kind, LectureSession, Source
-from tests.citations.test_pictures import textbook
+from tests.citations.documents.test_page_images import textbook
 from tests.makers import make_user
 from transcripts import samples as talks
 from transcripts.models import Collection
@@ -35,7 +36,7 @@ def test_the_lecture_is_a_talk_that_cites_the_textbook_and_nothing_else(collecti
 
 def test_the_textbook_is_read_with_its_outline_and_printed_numbers() -> None:
     source = samples.load().textbook
-    documents.extract(source)
+    document_storage.extract(source)
     source.document.refresh_from_db()
     assert source.document.page_count == 20
     assert source.document.note == ""

@@ -10,10 +10,13 @@ import pytest
 from django.conf import settings as site
 from django.utils import timezone
 
-from citations import ingestion, lock, migration, tasks
+from citations import tasks
 from citations.conf import EmbeddingChoice
+from citations.ingest import pipeline as ingest_pipeline
+from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.providers import registry
+from citations.vectors import space as vector_space
 from kbsite.celery import app, make_queue_folders
 from tests.makers import make_cues, make_video
 from transcripts.models import Collection
@@ -67,7 +70,7 @@ def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(collectio
 
 def test_doing_one_sends_the_next(collection: Collection) -> None:
     add(collection, *"abc")
-    ingestion.index_words()
+    ingest_pipeline.index_words()
     first = Source.objects.order_by("pk")[0]
     tasks.ingest_source(first.pk)
     first.refresh_from_db()
@@ -79,7 +82,7 @@ def test_doing_one_sends_the_next(collection: Collection) -> None:
 
 def test_one_thread_of_the_worker_is_left_for_other_work(collection: Collection, django_capture_on_commit_callbacks: Any) -> None:
     add(collection, "a")
-    ingestion.index_words()
+    ingest_pipeline.index_words()
     source = Source.objects.get()
     with tasks._turn() as mine:
         assert mine
@@ -95,13 +98,13 @@ def test_one_thread_of_the_worker_is_left_for_other_work(collection: Collection,
 def test_words_of_others_do_not_wait_for_a_long_ingest(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "WORDS_EVERY", 0.0)
     add(collection, "long")
-    ingestion.index_words()
+    ingest_pipeline.index_words()
     late: list[str] = []
 
     def look() -> None:
         if not late:
             add(collection, "late")
-        ingestion.index_words()
+        ingest_pipeline.index_words()
         late.append(Source.objects.get(video__key="late").state)
 
     monkeypatch.setattr(tasks, "_index_words", look)
@@ -111,22 +114,22 @@ def test_words_of_others_do_not_wait_for_a_long_ingest(collection: Collection, m
 
 def test_a_migration_goes_on_by_itself(collection: Collection) -> None:
     add(collection, "a", "b")
-    for source in ingestion.adopt():
-        ingestion.ingest(source.pk)
+    for source in ingest_pipeline.adopt():
+        ingest_pipeline.ingest(source.pk)
     space = migration.begin(EmbeddingChoice(provider="fake", model="others"))
     tasks.sweep()
     space.refresh_from_db()
     assert space.sent_at is not None
     tasks.advance_migration(space.pk)
-    assert lock.locked() == space
+    assert vector_space.locked() == space
     tasks.advance_migration(space.pk)
     tasks.advance_migration(0)
 
 
 def test_a_migration_that_fails_is_tried_again_after_a_pause(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     add(collection, "a")
-    for source in ingestion.adopt():
-        ingestion.ingest(source.pk)
+    for source in ingest_pipeline.adopt():
+        ingest_pipeline.ingest(source.pk)
     space = migration.begin(EmbeddingChoice(provider="fake", model="others"))
     EmbeddingSpace.objects.filter(pk=space.pk).update(provider="voyage", model="x")
     tasks.advance_migration(space.pk)
@@ -141,7 +144,7 @@ def test_a_migration_that_fails_is_tried_again_after_a_pause(collection: Collect
 
 def test_what_waited_for_other_settings_is_tried_when_a_worker_starts(collection: Collection) -> None:
     add(collection, "a")
-    ingestion.index_words()
+    ingest_pipeline.index_words()
     Source.objects.update(run_after=timezone.now() + timedelta(hours=1), error_code="model_missing")
     tasks.sweep()
     assert sent() == set()

@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from reportlab.pdfgen.canvas import Canvas
 
-from citations import happenings
+from citations.lectures import events
 from citations.models import Answer, Citation, Conversation, Document, DocumentPart, LectureSession, Note, Outcome, Page, Quotation, Source, Window
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken
@@ -328,7 +328,7 @@ def house(db: None) -> House:
     window = Window.objects.create(session=lecture, index=0, text=SECRET, outcome=Outcome.CITED)
     where = {"span_start": 0, "span_end": len(SECRET), "digest": "d", "page": 1, "relevance_score": 0.9, "quote": SECRET, "snippet": SECRET}
     citation = Citation.objects.create(session=lecture, window=window, window_index=0, rank=1, source=book, **where)
-    happenings.tell(lecture, [("segment", {"text": SECRET})])
+    events.tell(lecture, [("segment", {"text": SECRET})])
     conversation = Conversation.objects.create(collection=shelf, owner=owner, title=SECRET)
     about = {"claims": [{"text": SECRET, "citations": [1], "is_supported": True}], "state": "answered"}
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question=SECRET, **about)

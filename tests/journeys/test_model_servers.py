@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from citations import ingestion, retrieval
+from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Chunk, Embedding, Source, State
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
+from citations.search import pipeline as search_pipeline
 from tests.makers import make_video
 from tests.model_standin import Fault, ModelStandIn
 from transcripts.models import Collection
@@ -25,10 +26,10 @@ def test_a_video_is_indexed_and_found_with_models_of_servers(
     monkeypatch.setattr(registry, "embedder", lambda provider, **options: HashEmbedder() if provider == "local" else real(provider, **options))
     settings.EMBEDDING_PROVIDER, settings.LLM_PROVIDER, settings.LLM_BASE_URL, settings.RERANKER = "voyage", "anthropic", model_server.anthropic_url, "none"
     make_video(collection)
-    ingestion.adopt()
+    ingest_pipeline.adopt()
     source = Source.objects.get()
-    ingestion.ingest(source.pk)
-    ingestion.ingest(source.pk)
+    ingest_pipeline.ingest(source.pk)
+    ingest_pipeline.ingest(source.pk)
 
     source.refresh_from_db()
     chunks = Chunk.objects.filter(source=source)
@@ -37,14 +38,14 @@ def test_a_video_is_indexed_and_found_with_models_of_servers(
     assert all(chunk.context.startswith("It is about") for chunk in chunks)
     assert Embedding.objects.count() == len(chunks)
 
-    found = retrieval.search(scope, QUESTION)
+    found = search_pipeline.search(scope, QUESTION)
     assert found.hypothesis == f"It is about {QUESTION}."
     assert "Backpropagation carries the error" in found.passages[0].text
     assert not found.notes
 
     registry.reset()  # the server remembers no query
     model_server.fail(*[Fault.UNAUTHORIZED] * 2)
-    found = retrieval.search(scope, QUESTION)
+    found = search_pipeline.search(scope, QUESTION)
     assert "Backpropagation carries the error" in found.passages[0].text
     assert len(found.notes) == 2
     assert all("did not accept the key (401)" in note for note in found.notes)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from kbsite.models import ApiToken
 from tests.makers import caption_json, make_cues, make_user, make_video
-from transcripts import captions, storing
+from transcripts import captions, storage
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
 
@@ -133,7 +133,7 @@ def test_a_body_beyond_the_limit_is_too_large(asking: Client, settings: Any) -> 
 
 
 def test_another_recording_does_not_take_the_place_of_one(asking: Client, collection: Collection) -> None:
-    storing.add_captions(collection, b"All about whales and the wide sea they swim in.", name="whales.txt", key="Talk")
+    storage.add_captions(collection, b"All about whales and the wide sea they swim in.", name="whales.txt", key="Talk")
     problem(post(asking, "sources", {"text": "Entirely different words here.", "title": "Talk"}), 409, "conflict")
 
 

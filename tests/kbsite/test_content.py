@@ -13,7 +13,7 @@ from django.test import Client
 
 from kbsite.models import ApiToken
 from tests.makers import caption_json, make_cues, make_source, make_user, make_video
-from transcripts import storing
+from transcripts import storage
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
 PROBLEM = "application/problem+json"
@@ -452,7 +452,7 @@ def test_what_workers_add_to_can_be_deleted(owner: User, collection: Collection,
 
     def add() -> None:
         with suppress(IntegrityError):
-            storing.add_captions(Collection.objects.get(), caption_json(make_cues(5), id="lecture-1", lang="de"), name="lecture-1.json")
+            storage.add_captions(Collection.objects.get(), caption_json(make_cues(5), id="lecture-1", lang="de"), name="lecture-1.json")
         connection.close()
 
     def add_now(**_: Any) -> None:

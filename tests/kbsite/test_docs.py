@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from citations.api.sent import SearchIn
+from citations.api.search_in import SearchIn
 from kbsite.api import api
 from kbsite.cli.app import app
 

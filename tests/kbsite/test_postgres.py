@@ -15,8 +15,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from kbsite import postgres, postmaster
-from kbsite.server_account import account_for
+from kbsite import postgres
+from kbsite.postgres import process as postgres_process
+from kbsite.postgres.account import account_for
 
 ROOT = Path(__file__).parents[2]
 AS_ROOT = os.geteuid() == 0
@@ -426,17 +427,17 @@ def test_a_socket_directory_that_others_can_enter_is_refused(tmp_path: Path) -> 
 
 
 def test_a_server_whose_program_is_still_read_from_the_disk_is_not_dead(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = postmaster.home_of(data_dir)
+    home = postgres_process.home_of(data_dir)
     (tmp_path / "self").mkdir()
     (tmp_path / "self/cmdline").write_bytes(b"python\0")
     process = tmp_path / "4711"
     process.mkdir()
     (process / "stat").write_text("4711 (post) gres) D 1 4709 4709 0 -1 4194304 24")
     (process / "cmdline").write_bytes(b"")
-    monkeypatch.setattr(postmaster, "_PROC", tmp_path)
+    monkeypatch.setattr(postgres_process, "_PROC", tmp_path)
     read = threading.Timer(0.2, (process / "cmdline").write_bytes, [b"postgres\0-D\0%s\0" % os.fsencode(home.data)])
     read.start()
-    assert postmaster._is_postmaster(4711, home)
+    assert postgres_process._is_postmaster(4711, home)
     read.join()
 
 
@@ -445,9 +446,9 @@ def test_what_never_has_a_command_line_is_not_waited_for(state: str, data_dir: P
     for name, content in (("self/cmdline", "python"), ("4711/cmdline", ""), ("4711/stat", f"4711 (postgres) {state} 24")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
-    monkeypatch.setattr(postmaster, "_PROC", tmp_path)
+    monkeypatch.setattr(postgres_process, "_PROC", tmp_path)
     monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it is waited for"))
-    assert not postmaster._is_postmaster(4711, postmaster.home_of(data_dir))
+    assert not postgres_process._is_postmaster(4711, postgres_process.home_of(data_dir))
 
 
 def test_a_server_that_cannot_start_is_told_with_its_log(made_dir: Path) -> None:
@@ -484,7 +485,7 @@ def test_a_persons_postgres_variables_do_not_lead_astray(made_dir: Path, monkeyp
 
 
 def test_missing_programs_are_told(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postmaster, "MAJOR_VERSION", 99)
+    monkeypatch.setattr(postgres_process, "MAJOR_VERSION", 99)
 
     with pytest.raises(postgres.ProgramsMissing, match="PostgreSQL 99") as caught:
         postgres.start(data_dir)

@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from django.test import AsyncRequestFactory, Client, RequestFactory
 from django.utils import timezone
 
-from kbsite import auth, rates, views
+from kbsite import auth, rate_limits, views
 from kbsite.models import ApiToken, SignInLink
 from tests.makers import make_user
 from transcripts.models import Collection
@@ -223,7 +223,7 @@ def test_an_unreadable_request_is_told(rf: RequestFactory, db: None) -> None:
 
 
 def test_ten_wrong_passwords_in_five_minutes_are_enough(client: Client, db: None) -> None:
-    rates.forget()
+    rate_limits.forget()
     make_user("guessed")
     for _ in range(10):
         assert client.post("/sign-in/", {"username": "guessed", "password": "wrong"}).status_code == 200
@@ -231,4 +231,4 @@ def test_ten_wrong_passwords_in_five_minutes_are_enough(client: Client, db: None
     assert answer.status_code == 429
     assert "Come back in" in answer.content.decode()
     assert client.post("/sign-in/", {"username": "somebody-else", "password": "wrong"}).status_code == 200
-    rates.forget()
+    rate_limits.forget()

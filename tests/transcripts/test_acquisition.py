@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from tests.makers import caption_json, make_cues, make_video
 from tests.youtube_standin import YouTubeStandIn
-from transcripts import acquisition, library, storing
+from transcripts import acquisition, library, storage
 from transcripts.errors import Conflict, InvalidInput, InvalidUrl
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate
 from transcripts.scope import Scope
-from transcripts.storing import Change
+from transcripts.storage import Change
 
 pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
 VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there world\n"
@@ -149,15 +149,15 @@ def test_an_import_of_which_nothing_can_be_read_fails_with_the_reason(collection
 
 
 def test_adding_the_same_file_again_changes_nothing_and_an_edited_one_updates(collection: Collection) -> None:
-    changes = [storing.add_captions(collection, data, name="talk.en.vtt").change for data in (VTT, VTT, VTT.replace(b"world", b"world again"))]
+    changes = [storage.add_captions(collection, data, name="talk.en.vtt").change for data in (VTT, VTT, VTT.replace(b"world", b"world again"))]
     assert changes == [Change.ADDED, Change.UNCHANGED, Change.UPDATED]
     assert Transcript.objects.get().cue_count == 1
 
 
 def test_another_recording_of_the_same_name_is_refused_and_the_first_kept(collection: Collection) -> None:
-    first = storing.add_captions(collection, VTT, name="a/lecture.vtt")
+    first = storage.add_captions(collection, VTT, name="a/lecture.vtt")
     with pytest.raises(Conflict) as caught:
-        storing.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nquite different matters\n", name="b/lecture.vtt")
+        storage.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nquite different matters\n", name="b/lecture.vtt")
     assert "a/lecture.vtt" in caught.value.message
     first.transcript.refresh_from_db()
     assert first.transcript.cues[0][2] == "hello there world"
@@ -186,7 +186,7 @@ def test_a_kept_original_is_parsed_again_after_the_parser_changed(collection: Co
     video = make_video(collection)
     transcript = video.transcripts.get()
     Transcript.objects.filter(pk=transcript.pk).update(digest="of an older parser", cues=[[0, 1, "old"]])
-    assert storing.reparse(video.transcripts.get()) is Change.UPDATED
+    assert storage.reparse(video.transcripts.get()) is Change.UPDATED
     assert video.transcripts.get().cue_count == 60
 
 
@@ -203,19 +203,19 @@ def test_a_job_that_nobody_holds_is_taken_up_again_and_given_up_after_five_crash
 
 
 def test_a_caption_file_keeps_its_own_id_title_and_language(collection: Collection, scope: Scope) -> None:
-    stored = storing.add_captions(collection, caption_json(make_cues(3), id="own-id", title="Own title", lang="pt-BR"), name="elsewhere.json")
+    stored = storage.add_captions(collection, caption_json(make_cues(3), id="own-id", title="Own title", lang="pt-BR"), name="elsewhere.json")
     assert (stored.video.key, stored.video.title, stored.transcript.language) == ("own-id", "Own title", "pt-BR")
     assert library.find_video(scope, "own-id") == stored.video
 
 
 def test_titles_tags_and_languages_of_half_characters_are_cleaned(collection: Collection) -> None:
-    stored = storing.add_captions(collection, VTT, name="talk\ud800.vtt", title="A\x00 \ud800title", language="en\x00", tags=["a\ud800", "a", " "])
+    stored = storage.add_captions(collection, VTT, name="talk\ud800.vtt", title="A\x00 \ud800title", language="en\x00", tags=["a\ud800", "a", " "])
     assert (stored.video.title, stored.video.tags, stored.transcript.language) == ("A title", ["a"], "en")
 
 
 def test_an_id_of_another_site_is_not_taken_for_one_of_youtube(collection: Collection) -> None:
     info = {"id": "12345678901", "extractor_key": "Vimeo", "title": "Elsewhere"}
-    assert storing.add_captions(collection, VTT, name="talk.vtt", info=json.dumps(info).encode()).video.youtube_id == ""
+    assert storage.add_captions(collection, VTT, name="talk.vtt", info=json.dumps(info).encode()).video.youtube_id == ""
 
 
 def test_while_the_network_is_away_no_video_loses_its_tries(collection: Collection, youtube: YouTubeStandIn) -> None:
@@ -234,6 +234,6 @@ def test_while_the_network_is_away_no_video_loses_its_tries(collection: Collecti
 def test_a_version_that_times_its_words_is_an_update_though_the_text_is_the_same(collection: Collection) -> None:
     plain = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello world\n"
     timed = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello<00:01.500><c> world</c>\n"
-    changes = [storing.add_captions(collection, data, name="talk.vtt").change for data in (plain, timed, timed)]
+    changes = [storage.add_captions(collection, data, name="talk.vtt").change for data in (plain, timed, timed)]
     assert changes == [Change.ADDED, Change.UPDATED, Change.UNCHANGED]
     assert Transcript.objects.get().word_times

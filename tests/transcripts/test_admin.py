@@ -15,20 +15,7 @@ from django.utils import timezone
 from kbsite.models import ApiToken, SignInLink
 from tests.makers import make_cues, make_user, make_video
 from transcripts.errors import RateLimited
-from transcripts.models import (
-    Collection,
-    Feed,
-    Job,
-    JobFile,
-    Membership,
-    RawCaptions,
-    Thumbnail,
-    Transcript,
-    TranscriptIndex,
-    Video,
-    WorkerPulse,
-    YouTubeGate,
-)
+from transcripts.models import Collection, Feed, Job, JobFile, Membership, RawCaptions, Thumbnail, Transcript, TranscriptIndex, Video, WorkerPulse, YouTubeGate
 
 MANY = 10_000
 OURS = [model for label in ("transcripts", "kbsite") for model in apps.get_app_config(label).get_models()]

@@ -21,17 +21,7 @@ from transcripts.captions import (
     word_times_to_json,
 )
 from transcripts.cues import Cue, Word
-from transcripts.errors import (
-    BadEncoding,
-    BadJson,
-    BadXml,
-    CaptionError,
-    CaptionsTooLarge,
-    EmptyCaptions,
-    HtmlPage,
-    LiveChat,
-    UnknownFormat,
-)
+from transcripts.errors import BadEncoding, BadJson, BadXml, CaptionError, CaptionsTooLarge, EmptyCaptions, HtmlPage, LiveChat, UnknownFormat
 
 HOUR = 3_600_000
 

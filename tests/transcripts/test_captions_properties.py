@@ -10,19 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from transcripts.captions import (
-    Captions,
-    from_json,
-    parse,
-    parse_text,
-    split_name,
-    to_json,
-    to_srt,
-    to_txt,
-    to_vtt,
-    word_times_from_json,
-    word_times_to_json,
-)
+from transcripts.captions import Captions, from_json, parse, parse_text, split_name, to_json, to_srt, to_txt, to_vtt, word_times_from_json, word_times_to_json
 from transcripts.cues import Cue, Word
 from transcripts.errors import CaptionError
 

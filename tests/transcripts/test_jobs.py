@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from tests.makers import caption_json, make_cues, make_video
 from tests.youtube_standin import YouTubeStandIn
-from transcripts import acquisition, activity, library, shelving, storing
+from transcripts import acquisition, activity, collections, library, storage
 from transcripts.errors import JobNotFound, Premiere, TranscriptNotFound
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate, enqueue
 from transcripts.models.jobs import JobQuerySet
@@ -213,7 +213,7 @@ def test_what_others_change_of_a_video_while_it_is_stored_again_stays(collection
 
     other = meanwhile(change, wait=0)
     changed.wait(5)
-    storing.add_captions(collection, caption_json(make_cues(61), id="lecture-1", title="Lecture one", lang="en"), name="lecture-1.json")
+    storage.add_captions(collection, caption_json(make_cues(61), id="lecture-1", title="Lecture one", lang="en"), name="lecture-1.json")
     other.join()
     assert Video.objects.values_list("title", "channel").get() == ("Lecture one", "Changed")
 
@@ -229,14 +229,14 @@ def test_a_collection_can_be_deleted_while_things_are_added_to_it(collection: Co
         if added == "video":
             make_video(shelf, key="lecture-2")
         else:
-            storing.add_captions(shelf, caption_json(make_cues(5), id="lecture-1", title="x", lang="de"), name="lecture-1.json")
+            storage.add_captions(shelf, caption_json(make_cues(5), id="lecture-1", title="x", lang="de"), name="lecture-1.json")
 
     def add_now(**_: Any) -> None:
         threads.append(meanwhile(add))
 
     pre_delete.connect(add_now, sender=Collection)
     try:
-        shelving.delete(collection)
+        collections.delete(collection)
     finally:
         pre_delete.disconnect(add_now, sender=Collection)
         for thread in threads:
@@ -250,14 +250,14 @@ def test_a_video_can_be_deleted_while_a_transcript_is_added_to_it(collection: Co
     threads: list[threading.Thread] = []
 
     def add() -> None:
-        storing.add_captions(collection, caption_json(make_cues(5), id="lecture-1", title="x", lang="de"), name="lecture-1.json")
+        storage.add_captions(collection, caption_json(make_cues(5), id="lecture-1", title="x", lang="de"), name="lecture-1.json")
 
     def add_now(**_: Any) -> None:
         threads.append(meanwhile(add))
 
     pre_delete.connect(add_now, sender=Video)
     try:
-        shelving.delete_video(video)
+        collections.delete_video(video)
     finally:
         pre_delete.disconnect(add_now, sender=Video)
         for thread in threads:
@@ -310,14 +310,14 @@ def test_a_database_that_goes_away_in_an_import_loses_no_file(collection: Collec
 
 def store_all_but(patch: pytest.MonkeyPatch, name: str, error: BaseException) -> None:
     """Let storing one of the files fail in a way of its own."""
-    store = storing.add_captions
+    store = storage.add_captions
 
-    def unless_it_is_that(collection: Collection, data: bytes, **about: Any) -> storing.Stored:
+    def unless_it_is_that(collection: Collection, data: bytes, **about: Any) -> storage.Stored:
         if about["name"] == name:
             raise error
         return store(collection, data, **about)
 
-    patch.setattr(storing, "add_captions", unless_it_is_that)
+    patch.setattr(storage, "add_captions", unless_it_is_that)
 
 
 def test_large_files_are_queued_one_statement_each(collection: Collection) -> None:

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from tests.makers import caption_json, make_cues, make_video
-from transcripts import library, storing
+from transcripts import library, storage
 from transcripts.errors import CollectionNotFound, EmptyQuery, TranscriptNotFound, VideoNotFound
 from transcripts.library import Filter
 from transcripts.models import Collection, TranscriptIndex, Video
@@ -114,7 +114,7 @@ def test_the_transcript_of_a_preferred_language_and_of_a_person_comes_first(coll
     make_video(collection, lang="en-US")
     assert library.find_transcript(video).language == "en-US"
     assert library.find_transcript(video, language="de").language == "de"
-    storing.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there\n", name="lecture-1.en-US.auto.vtt")
+    storage.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there\n", name="lecture-1.en-US.auto.vtt")
     assert library.find_transcript(video, language="en").origin == "upload"
 
 
@@ -133,8 +133,8 @@ def test_no_text_from_outside_upsets_the_database(collection: Collection, scope:
 
 def test_of_several_transcripts_in_one_language_a_persons_comes_first_and_each_can_be_asked_for(collection: Collection) -> None:
     video = make_video(collection, key="talk")
-    auto = storing.add_captions(collection, caption_json(make_cues(3, seconds=7)), name="talk.en.auto.json").transcript
-    german = storing.add_captions(collection, caption_json(make_cues(3)), name="talk.de.auto.json").transcript
+    auto = storage.add_captions(collection, caption_json(make_cues(3, seconds=7)), name="talk.en.auto.json").transcript
+    german = storage.add_captions(collection, caption_json(make_cues(3)), name="talk.de.auto.json").transcript
     uploaded = video.transcripts.get(language="en", origin="upload")
     assert library.tracks(video) == ["de", "en", "en.auto"]
     for name, wanted in (("", uploaded), ("en", uploaded), ("en.auto", auto), ("EN.Auto", auto), ("de", german), ("de.auto", german)):

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from tests.makers import caption_json, make_cues, make_user, make_video
-from transcripts import acquisition, library, shelving, storing
+from transcripts import acquisition, collections, library, storage
 from transcripts.cues import Cue
 from transcripts.errors import Blocked, NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Thumbnail, Transcript, Video, WorkerPulse, YouTubeGate
@@ -246,7 +246,7 @@ def test_a_language_that_is_missing_names_those_there_are(page: Client, video: V
 
 def test_the_languages_of_a_video_can_be_switched(page: Client, video: Video, collection: Collection) -> None:
     cues = make_cues(3, sentences=("Das ist ein Satz.",))
-    storing.add_captions(collection, caption_json(cues, id="lecture-1"), name="lecture-1.de.json", language="de")
+    storage.add_captions(collection, caption_json(cues, id="lecture-1"), name="lecture-1.de.json", language="de")
     assert "?lang=de" in text_of(page.get(f"/videos/{video.pk}/"))
     assert "Das ist ein Satz" in text_of(page.get(f"/videos/{video.pk}/?lang=de"))
 
@@ -478,7 +478,7 @@ def test_a_new_collection_belongs_to_whoever_made_it(page: Client, owner: User) 
     page.post("/collections/create/", {"name": "Physics  II"})
     made = Collection.objects.get(name="Physics II")
     assert made.slug == "physics-ii"
-    assert shelving.role_in(made, owner) == Role.OWNER
+    assert collections.role_in(made, owner) == Role.OWNER
 
 
 def test_two_collections_of_alike_names_get_different_short_names(page: Client) -> None:
@@ -497,15 +497,15 @@ def test_members_are_added_promoted_and_taken_off(page: Client, collection: Coll
     bob = make_user("bob")
     page.post(f"/collections/{collection.pk}/members/", {"username": "bob", "role": "viewer"})
     page.post(f"/collections/{collection.pk}/members/", {"username": "bob", "role": "editor"})
-    assert shelving.role_in(collection, bob) == Role.EDITOR
+    assert collections.role_in(collection, bob) == Role.EDITOR
     page.post(f"/collections/{collection.pk}/members/{bob.pk}/remove/")
-    assert shelving.role_in(collection, bob) == ""
+    assert collections.role_in(collection, bob) == ""
 
 
 def test_the_last_owner_stays(page: Client, owner: User, collection: Collection) -> None:
     assert page.post(f"/collections/{collection.pk}/members/{owner.pk}/remove/").status_code == 409
     assert page.post(f"/collections/{collection.pk}/members/", {"username": "ada", "role": "viewer"}).status_code == 409
-    assert shelving.role_in(collection, owner) == Role.OWNER
+    assert collections.role_in(collection, owner) == Role.OWNER
 
 
 def test_an_unknown_user_is_told_with_the_command_that_makes_one(page: Client, collection: Collection) -> None:

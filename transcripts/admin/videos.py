@@ -8,7 +8,7 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from transcripts import acquisition, storing
+from transcripts import acquisition, storage
 from transcripts.admin.tables import PARSED_AT_ONCE, QUEUED_AT_ONCE, Bytes, Record, Table, words
 from transcripts.models import RawCaptions, Thumbnail, Transcript, TranscriptIndex, Video
 from transcripts.tasks import dispatch
@@ -107,7 +107,7 @@ class VideoAdmin(Table):
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Read their transcripts with today's parser."""
         rows = Transcript.objects.light().filter(video__in=queryset.order_by().values("pk")).select_related("video__collection")
-        self.work_on(request, rows, storing.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
+        self.work_on(request, rows, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
 
 
 @admin.register(Transcript)
@@ -133,7 +133,7 @@ class TranscriptAdmin(Record):
     @admin.action(description="Parse the kept originals again", permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Read them with today's parser."""
-        self.work_on(request, queryset, storing.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
+        self.work_on(request, queryset, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
 
 
 @admin.register(Thumbnail)

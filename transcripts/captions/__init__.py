@@ -7,16 +7,16 @@ text (no NUL, no lone surrogates, no bidi overrides) but not as HTML: templates 
 from collections.abc import Callable
 from typing import Final
 
-from transcripts.captions.decoding import decode, nearly_utf8, unmarked_utf16
-from transcripts.captions.drafts import Captions
+from transcripts.captions.builder import Captions
+from transcripts.captions.encoding import decode, nearly_utf8, unmarked_utf16
+from transcripts.captions.file_names import split_name
+from transcripts.captions.formats import Kind, are_times_dense, sniff
 from transcripts.captions.json_files import read_json
-from transcripts.captions.naming import split_name
-from transcripts.captions.panel import read_panel
-from transcripts.captions.plain import read_plain
-from transcripts.captions.sniffing import Kind, are_times_dense, sniff
+from transcripts.captions.plain_text import read_plain
 from transcripts.captions.storage import from_json, to_json, word_times_from_json, word_times_to_json
 from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
-from transcripts.captions.writing import to_srt, to_txt, to_vtt
+from transcripts.captions.transcript_panel import read_panel
+from transcripts.captions.writers import to_srt, to_txt, to_vtt
 from transcripts.captions.xml_files import read_xml
 from transcripts.errors import CaptionError, CaptionsTooLarge, EmptyCaptions
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transcripts.captions.drafts import Captions, Draft, settle, words_at
+from transcripts.captions.builder import Captions, Draft, settle, words_at
 from transcripts.captions.speech import clean, label, language_tag
 from transcripts.cues import Word
 from transcripts.errors import BadJson, LiveChat

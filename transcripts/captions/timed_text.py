@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from transcripts.captions.drafts import Captions, Draft, settle, words_at
-from transcripts.captions.rolling import Screen, carried_lines
+from transcripts.captions.builder import Captions, Draft, settle, words_at
+from transcripts.captions.rolling_captions import Screen, carried_lines
 from transcripts.captions.speech import language_tag, plain
 from transcripts.captions.speech import lines as split_lines
 from transcripts.cues import Word

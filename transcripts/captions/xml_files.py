@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from defusedxml.ElementTree import ParseError, fromstring
 
-from transcripts.captions.drafts import Captions, Draft, settle, words_at
+from transcripts.captions.builder import Captions, Draft, settle, words_at
 from transcripts.captions.speech import clean, language_tag, plain, without_unsafe
 from transcripts.cues import Word
 from transcripts.errors import BadXml

@@ -12,7 +12,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from transcripts.errors import JobNotFound, KnowledgeBaseError
-from transcripts.models.shelves import Collection
+from transcripts.models.collections import Collection
 from transcripts.models.videos import Feed, Video
 from transcripts.scope import Scope
 

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models.functions import Upper
 from django.utils import timezone
 
-from transcripts.models.shelves import Collection
+from transcripts.models.collections import Collection
 from transcripts.scope import Scope
 from transcripts.timecodes import Target, watch_url
 

@@ -9,7 +9,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from transcripts import acquisition, library, shelving
+from transcripts import acquisition, collections, library
 from transcripts.errors import InvalidInput, InvalidTime, NotFound, TranscriptNotFound
 from transcripts.forms import FetchForm, require_valid
 from transcripts.models import Thumbnail, Transcript, Video
@@ -24,7 +24,7 @@ ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
 @require_safe
 def show_video(request: PageRequest, pk: int) -> HttpResponse:
     """Show the chunk that the address names (``chunk``), or the one in which its moment (``t``) lies, and the hits for ``q``."""
-    video = shelving.find_video(request.reach, pk)
+    video = collections.find_video(request.reach, pk)
     language = request.GET.get("lang", "")[:35]
     context: dict[str, Any] = {"video": video, "language": language, "may_write": video.collection_id in request.reach.writable}
     context |= {"transcripts": video.transcripts.light(), "query": request.GET.get("q", "")[: library.MAX_QUERY], "formats": list(library.Format)}
@@ -40,7 +40,7 @@ def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
     """Show one time chunk: the fragment that infinite scroll asks for; a plain browser gets the page."""
     if not request.htmx:
         return redirect(f"{_address(pk)}?chunk={index}")
-    video = shelving.find_video(request.reach, pk)
+    video = collections.find_video(request.reach, pk)
     language = request.GET.get("lang", "")[:35]
     read = library.read(video, language=language, chunk_index=index)
     context = {"video": video, "chunk": read.reading.chunk, "language": language, "only": request.GET.get("only", "")}
@@ -52,7 +52,7 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
     """Show the hits for ``q``: the fragment of search-as-you-type; a plain browser gets the page with them."""
     if not request.htmx:
         return redirect(f"{_address(pk)}?{request.GET.urlencode()}")
-    video = shelving.find_video(request.reach, pk)
+    video = collections.find_video(request.reach, pk)
     context = {"video": video, "language": request.GET.get("lang", "")[:35], "query": request.GET.get("q", "")[: library.MAX_QUERY]}
     return fragment(request, "transcripts/_hits.html", {**context, **_found(context)})
 
@@ -62,7 +62,7 @@ def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
     """Give the transcript as a file."""
     if form not in list(library.Format):
         raise NotFound(f"There is no format “{form[:20]}”.", hint=f"Known: {', '.join(library.Format)}.")
-    video = shelving.find_video(request.reach, pk)
+    video = collections.find_video(request.reach, pk)
     export = library.export(video, form=library.Format(form), language=request.GET.get("lang", "")[:35])
     response = HttpResponse(export.text, content_type=export.media_type)
     response["Content-Disposition"] = content_disposition_header(True, export.name)
@@ -73,7 +73,7 @@ def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
 @cache_control(private=True, max_age=300)
 def thumbnail(request: PageRequest, pk: int) -> HttpResponse:
     """Give the video's picture; a drawing of ours where there is none."""
-    video = shelving.find_video(request.reach, pk)
+    video = collections.find_video(request.reach, pk)
     kept = Thumbnail.objects.filter(video=video).first()
     if kept is not None:
         return HttpResponse(bytes(kept.data), content_type="image/jpeg")
@@ -98,12 +98,12 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
     video = _changeable(request, pk)
     if request.method != "POST":
         return render(request, "transcripts/delete_video.html", {"video": video, "transcripts": video.transcripts.light()})
-    shelving.delete_video(video)
+    collections.delete_video(video)
     return done(request, f"“{video}” was deleted.", "library")
 
 
 def _changeable(request: PageRequest, pk: int) -> Video:
-    video = shelving.find_video(request.reach, pk)
+    video = collections.find_video(request.reach, pk)
     request.reach.require_write(video.collection_id)
     return video
 

@@ -11,9 +11,9 @@ from yt_dlp.networking._requests import RequestsRH
 from yt_dlp.utils import YoutubeDLError
 
 from transcripts.errors import InvalidUrl, MembersOnly, NoCaptions, Premiere, VideoRemoved, YouTubeError
-from transcripts.plaintext import clean
+from transcripts.sanitize import clean
 from transcripts.timecodes import Target, is_video_id, target_url, watch_url
-from transcripts.youtube.conditions import changed, explain
+from transcripts.youtube.failures import changed, explain
 from transcripts.youtube.guard import Guard
 from transcripts.youtube.metadata import info_from_json, moment, tracks_from_json
 from transcripts.youtube.trace import Trace

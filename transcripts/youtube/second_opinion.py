@@ -15,9 +15,9 @@ from youtube_transcript_api import (
 )
 
 from transcripts.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved, YouTubeError
-from transcripts.plaintext import clean
+from transcripts.sanitize import clean
 from transcripts.timecodes import watch_url
-from transcripts.youtube.conditions import changed, explain, withheld
+from transcripts.youtube.failures import changed, explain, withheld
 from transcripts.youtube.guard import session
 from transcripts.youtube.metadata import thumbnail_address
 from transcripts.youtube.trace import Trace

@@ -4,7 +4,7 @@ import requests
 from requests.adapters import BaseAdapter
 
 from transcripts.errors import VideoRemoved, YouTubeChanged
-from transcripts.youtube.conditions import explain
+from transcripts.youtube.failures import explain
 from transcripts.youtube.guard import session
 from transcripts.youtube.metadata import thumbnail_address
 from transcripts.youtube.trace import Trace

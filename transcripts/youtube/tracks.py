@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 from transcripts import captions
 from transcripts.cues import Cue
 from transcripts.errors import CaptionError, EmptyCaptions, HtmlPage, LanguageMissing, NoCaptions, YouTubeChanged
-from transcripts.youtube.conditions import withheld, wrong_video
+from transcripts.youtube.failures import withheld, wrong_video
 from transcripts.youtube.values import Options, Origin
 
 _CODE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")

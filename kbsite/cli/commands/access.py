@@ -53,9 +53,9 @@ def add_user(
     """Add a person, as a member of a collection (by default the one named library)."""
     password = sys.stdin.readline().rstrip("\r\n") if password_stdin else typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     scope = open_library()
-    from kbsite.cli import people
+    from kbsite.cli import users as cli_users
 
-    made = people.add(scope, name, password=password, admin=admin, role=role, collection=collection)
+    made = cli_users.add(scope, name, password=password, admin=admin, role=role, collection=collection)
     if as_json:
         print_json(made.as_json())
     else:
@@ -66,9 +66,9 @@ def add_user(
 def list_users(as_json: Json = False) -> None:
     """List the people, and what they may do where."""
     open_library()
-    from kbsite.cli import people
+    from kbsite.cli import users as cli_users
 
-    found = people.everyone()
+    found = cli_users.everyone()
     if as_json:
         print_json([person.as_json() for person in found])
     else:
@@ -82,10 +82,10 @@ def link(
 ) -> None:
     """Make a link that signs a user in, once, within a day."""
     open_library()
-    from kbsite.cli import running, welcome
+    from kbsite.cli import first_start, server_lock
 
-    user = welcome.find_user(name)
-    address = welcome.sign_in_link(user, base=running.public_url())
+    user = first_start.find_user(name)
+    address = first_start.sign_in_link(user, base=server_lock.public_url())
     if as_json:
         print_json({"user": user.get_username(), "link": address})
     else:
@@ -106,9 +106,9 @@ def create_token(
 ) -> None:
     """Make a token. It is shown here, once."""
     scope = open_library()
-    from kbsite.cli import people
+    from kbsite.cli import users as cli_users
 
-    made = people.create_token(scope, name, user=user, write=write, collections=collection or (), days=days)
+    made = cli_users.create_token(scope, name, user=user, write=write, collections=collection or (), days=days)
     if as_json:
         print_json(made.as_json())
     else:
@@ -120,9 +120,9 @@ def create_token(
 def list_tokens(as_json: Json = False) -> None:
     """List the tokens, without their secrets."""
     open_library()
-    from kbsite.cli import people
+    from kbsite.cli import users as cli_users
 
-    found = people.tokens()
+    found = cli_users.tokens()
     if as_json:
         print_json([token.as_json() for token in found])
         return
@@ -136,9 +136,9 @@ def list_tokens(as_json: Json = False) -> None:
 def revoke_token(which: Annotated[str, typer.Argument(metavar="NR|NAME", help="Its number, its name, or how it begins.")], as_json: Json = False) -> None:
     """Make a token useless."""
     open_library()
-    from kbsite.cli import people
+    from kbsite.cli import users as cli_users
 
-    revoked = people.revoke(which)
+    revoked = cli_users.revoke(which)
     if as_json:
         print_json(revoked.as_json())
     else:
@@ -154,14 +154,15 @@ def mcp_config(
     if token and not token.startswith("kb_"):
         raise InvalidInput("This is not a token: tokens begin with kb_.", hint="`kb token create NAME` makes one.")
     scope = open_library()
-    from kbsite.cli import clients, people
+    from kbsite.cli import mcp_config as cli_mcp_config
+    from kbsite.cli import users as cli_users
 
-    text = token or people.create_token(scope, f"MCP {client or 'clients'}", user="", write=False, collections=(), days=None).text
+    text = token or cli_users.create_token(scope, f"MCP {client or 'clients'}", user="", write=False, collections=(), days=None).text
     wanted = [client] if client else list(Client)
-    made = {str(one): clients.config(one, url=clients.mcp_url(), token=text) for one in wanted}
+    made = {str(one): cli_mcp_config.config(one, url=cli_mcp_config.mcp_url(), token=text) for one in wanted}
     if as_json:
         print_json(made[client] if client else made)
         return
     for name, config in made.items():
-        note(clients.PLACES[name], "bold")
+        note(cli_mcp_config.PLACES[name], "bold")
         print_json(config)

@@ -29,9 +29,9 @@ def add(
     What a file is, its content decides: words with times are a transcript, without them a document.
     """
     scope = open_library()
-    from kbsite.cli import addition
+    from kbsite.cli import add as cli_add
 
-    wishes = addition.Wishes(tags=tuple(tag or ()), language=lang, newest=newest, every_hours=every, title=title, wait=wait, quiet=as_json)
-    report = addition.add(addition.shelf(scope, collection), what, wishes=wishes)
+    wishes = cli_add.Wishes(tags=tuple(tag or ()), language=lang, newest=newest, every_hours=every, title=title, wait=wait, quiet=as_json)
+    report = cli_add.add(cli_add.shelf(scope, collection), what, wishes=wishes)
     report.print(as_json=as_json)
     raise typer.Exit(report.exit_code)

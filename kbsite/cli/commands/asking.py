@@ -28,10 +28,10 @@ def ask(
 ) -> None:
     """Answer a question out of the library. Every quote was found word for word in its source; what is not there is not answered."""
     scope = open_library()
-    from kbsite.cli import asking
+    from kbsite.cli import ask as cli_ask
 
-    wishes = asking.Wishes(sources=tuple(inside or ()), collection=collection, follow_up=follow_up, with_trace=trace, as_json=as_json)
-    asking.ask(scope, question, wishes)
+    wishes = cli_ask.Wishes(sources=tuple(inside or ()), collection=collection, follow_up=follow_up, with_trace=trace, as_json=as_json)
+    cli_ask.ask(scope, question, wishes)
 
 
 def tui(collection: InCollection = "") -> None:
@@ -41,7 +41,7 @@ def tui(collection: InCollection = "") -> None:
     import logging
 
     from kbsite.auth import everything
-    from kbsite.cli.desk import LibraryNotebook
+    from kbsite.cli.tui import LibraryNotebook
     from kbsite.tui.app import CuebaseApp
 
     notebook = LibraryNotebook(everything, collection=collection)

@@ -37,7 +37,7 @@ def verify(
     if bool(quote) == bool(file):
         raise InvalidInput("There is nothing to check." if not quote else "A quote and a file are one too many.", hint="Give a quote, or --file.")
     scope = open_library()
-    from kbsite.cli import checking
+    from kbsite.cli import verify as cli_verify
 
-    if not checking.verify(scope, checking.asked(quote, inside, file), collection=collection, as_json=as_json):
+    if not cli_verify.verify(scope, cli_verify.asked(quote, inside, file), collection=collection, as_json=as_json):
         raise typer.Exit(1)

@@ -21,9 +21,9 @@ def register(app: typer.Typer) -> None:
 def status(as_json: Json = False) -> None:
     """Show how much is stored and indexed, and which embedding model the library is locked to."""
     open_library()
-    from kbsite.cli import holdings
+    from kbsite.cli import db_status
 
-    found = holdings.look()
+    found = db_status.look()
     if as_json:
         print_json(found.as_json())
     else:
@@ -48,12 +48,12 @@ def migrate_embeddings(
         raise InvalidInput("Say where to with --to PROVIDER, or --cancel.")
     open_library()
     from citations.conf import EmbeddingChoice
-    from kbsite.cli import moving
+    from kbsite.cli import db_migrate
 
     if cancel:
-        moving.cancel()
+        db_migrate.cancel()
         return
-    moving.move(EmbeddingChoice(provider=to, model=model, dimensions=dimensions), guarded=guarded, yes=yes, as_json=as_json)
+    db_migrate.move(EmbeddingChoice(provider=to, model=model, dimensions=dimensions), guarded=guarded, yes=yes, as_json=as_json)
 
 
 @DATABASE.command("write-contexts")
@@ -64,9 +64,9 @@ def write_contexts(
 ) -> None:
     """Write the contexts that are missing, after saying how many tokens that takes. A worker writes them as well, when it has nothing else to do."""
     open_library()
-    from kbsite.cli import contextual
+    from kbsite.cli import db_contexts
 
-    contextual.write(yes=yes, only_estimate=estimate, as_json=as_json)
+    db_contexts.write(yes=yes, only_estimate=estimate, as_json=as_json)
 
 
 @DATABASE.command("backup")
@@ -79,9 +79,9 @@ def backup(
     if file.exists():
         confirm(f"{file} exists. Replace it?", yes=yes)
     open_library()
-    from kbsite.cli import backups
+    from kbsite.cli import db_backup
 
-    size = backups.back_up(file)
+    size = db_backup.back_up(file)
     if as_json:
         print_json({"file": str(file), "bytes": size})
     else:
@@ -95,10 +95,10 @@ def restore(
 ) -> None:
     """Put a backup in the place of the library, all of it or nothing. Asks before it replaces anything."""
     open_library()
-    from kbsite.cli import backups
+    from kbsite.cli import db_backup
 
-    backups.check(file)
-    if videos := backups.videos_here():
+    db_backup.check(file)
+    if videos := db_backup.videos_here():
         confirm(f"Replace this library of {videos:,} videos by {file}?", yes=yes)
-    backups.restore(file)
-    say(f"Restored: {backups.videos_here():,} videos.")
+    db_backup.restore(file)
+    say(f"Restored: {db_backup.videos_here():,} videos.")

@@ -64,9 +64,10 @@ def evaluate(
     if (gold is None) is not marked:
         raise InvalidInput("Say what to measure with: a file of questions, or --marked.", hint="kb eval GOLD.jsonl, or kb eval --marked")
     scope = open_library()
-    from kbsite.cli import appraising, measuring
+    from kbsite.cli import eval as cli_eval
+    from kbsite.cli import eval_answers
 
-    wishes = measuring.Wishes(
+    wishes = cli_eval.Wishes(
         modes=tuple(mode.value for mode in modes or ()),
         limit=limit,
         collection=collection,
@@ -75,11 +76,11 @@ def evaluate(
         changed=tuple(changed or ()),
         as_json=as_json,
     )
-    asked = measuring.questions(scope, gold=gold, user=user)
+    asked = cli_eval.questions(scope, gold=gold, user=user)
     if answers:
-        appraising.appraise(scope, asked, collection=collection, as_json=as_json)
+        eval_answers.appraise(scope, asked, collection=collection, as_json=as_json)
     else:
-        measuring.measure(scope, asked, wishes)
+        cli_eval.measure(scope, asked, wishes)
 
 
 def calibrate(
@@ -100,9 +101,9 @@ def calibrate(
     The distance belongs to the embedding model and the library: do it again after a migration, and when the library has grown a lot.
     """
     open_library()
-    from kbsite.cli import calibrating
+    from kbsite.cli import calibrate as cli_calibrate
 
     if forget:
-        calibrating.forget()
+        cli_calibrate.forget()
     else:
-        calibrating.calibrate(false_citations=false_citations, file=file, as_json=as_json)
+        cli_calibrate.calibrate(false_citations=false_citations, file=file, as_json=as_json)

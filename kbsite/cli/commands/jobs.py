@@ -24,11 +24,11 @@ def sync(
 ) -> None:
     """Fetch what is new in the playlists and channels that were added."""
     scope = open_library()
-    from kbsite.cli import queue
+    from kbsite.cli import jobs as cli_jobs
 
-    jobs = queue.sync(scope, feed, collection=collection, wait=wait, quiet=as_json)
-    queue.print_jobs(jobs, as_json=as_json)
-    raise typer.Exit(queue.exit_code(jobs) if wait else 0)
+    jobs = cli_jobs.sync(scope, feed, collection=collection, wait=wait, quiet=as_json)
+    cli_jobs.print_jobs(jobs, as_json=as_json)
+    raise typer.Exit(cli_jobs.exit_code(jobs) if wait else 0)
 
 
 @JOBS.callback(invoke_without_command=True)
@@ -42,16 +42,16 @@ def list_jobs(
     if context.invoked_subcommand:
         return
     scope = open_library()
-    from kbsite.cli import queue
+    from kbsite.cli import jobs as cli_jobs
 
-    found = queue.overview(scope, everything=everything, limit=limit)
+    found = cli_jobs.overview(scope, everything=everything, limit=limit)
     if as_json:
         print_json(found.as_json())
         return
     say(f"YouTube: {found.gate_text}", "green" if found.gate == "open" else "yellow")
     if not found.worker:
         note("No worker is running: `kb serve` starts one.", "yellow")
-    queue.print_jobs(found.jobs, as_json=False)
+    cli_jobs.print_jobs(found.jobs, as_json=False)
 
 
 @JOBS.command("retry")
@@ -62,20 +62,20 @@ def retry(
 ) -> None:
     """Do a finished or failed job again."""
     scope = open_library()
-    from kbsite.cli import queue
+    from kbsite.cli import jobs as cli_jobs
 
-    jobs = queue.retry(scope, number, wait=wait, quiet=as_json)
-    queue.print_jobs(jobs, as_json=as_json)
-    raise typer.Exit(queue.exit_code(jobs) if wait else 0)
+    jobs = cli_jobs.retry(scope, number, wait=wait, quiet=as_json)
+    cli_jobs.print_jobs(jobs, as_json=as_json)
+    raise typer.Exit(cli_jobs.exit_code(jobs) if wait else 0)
 
 
 @JOBS.command("reopen")
 def reopen(as_json: Json = False) -> None:
     """Ask YouTube again at once, after a proxy was set or a refusal is over."""
     open_library()
-    from kbsite.cli import queue
+    from kbsite.cli import jobs as cli_jobs
 
-    found = queue.reopen()
+    found = cli_jobs.reopen()
     if as_json:
         print_json({"youtube": found})
     else:

@@ -41,19 +41,19 @@ def live(
     Ctrl-C leaves the lecture where it is; `kb live --session ID` goes on with it.
     """
     scope = open_library()
-    from kbsite.cli import lecturing
+    from kbsite.cli import live as cli_live
 
-    wishes = lecturing.Wishes(reference=reference, session=session, speed=speed, sources=tuple(source or ()), language=lang, collection=collection)
-    lecture = lecturing.open_lecture(scope, wishes)
+    wishes = cli_live.Wishes(reference=reference, session=session, speed=speed, sources=tuple(source or ()), language=lang, collection=collection)
+    lecture = cli_live.open_lecture(scope, wishes)
     try:
-        lecturing.replay(lecture, speed=speed, quiet=as_json)
+        cli_live.replay(lecture, speed=speed, quiet=as_json)
     except KeyboardInterrupt:
         note(f"Stopped; `kb live --session {lecture.uuid}` goes on with it.")
         raise typer.Exit(130) from None
     if as_json:
-        print_json(lecturing.whole(lecture))
+        print_json(cli_live.whole(lecture))
     else:
-        lecturing.print_figures(lecture)
+        cli_live.print_figures(lecture)
 
 
 @LECTURES.callback(invoke_without_command=True)
@@ -62,48 +62,48 @@ def list_lectures(context: typer.Context, as_json: Json = False) -> None:
     if context.invoked_subcommand:
         return
     scope = open_library()
-    from kbsite.cli import lecturing
+    from kbsite.cli import live as cli_live
 
-    found = lecturing.listed(scope)
+    found = cli_live.listed(scope)
     if as_json:
-        print_json([lecturing.shape(one) for one in found])
+        print_json([cli_live.shape(one) for one in found])
     else:
-        lecturing.print_list(found)
+        cli_live.print_list(found)
 
 
 @LECTURES.command("figures")
 def figures(reference: LectureId, as_json: Json = False) -> None:
     """Show what became of a lecture's windows, and how long each stage took."""
     scope = open_library()
-    from kbsite.cli import lecturing
+    from kbsite.cli import live as cli_live
 
-    lecture = lecturing.find(scope, reference)
+    lecture = cli_live.find(scope, reference)
     if as_json:
-        print_json(lecturing.figures(lecture))
+        print_json(cli_live.figures(lecture))
     else:
-        lecturing.print_figures(lecture)
+        cli_live.print_figures(lecture)
 
 
 @LECTURES.command("notes")
 def notes(reference: LectureId) -> None:
     """Write a lecture's notes, with all that it cites, as Markdown to the standard output."""
     scope = open_library()
-    from citations import lectures
-    from kbsite.cli import lecturing
+    from citations.lectures import sessions
+    from kbsite.cli import live as cli_live
 
-    typer.echo(lectures.export(lecturing.find(scope, reference)), nl=False)
+    typer.echo(sessions.export(cli_live.find(scope, reference)), nl=False)
 
 
 @LECTURES.command("delete")
 def delete(reference: LectureId, yes: Yes = False, as_json: Json = False) -> None:
     """Delete a lecture with all that was said and cited in it; its sources stay."""
     scope = open_library()
-    from citations import lectures
-    from kbsite.cli import lecturing
+    from citations.lectures import sessions
+    from kbsite.cli import live as cli_live
 
-    lecture = lecturing.find(scope, reference)
-    confirm(f"The lecture “{lecture.title}” goes, with {lectures.citations_of(lecture).count():,} citations. Delete it?", yes=yes)
-    lectures.delete(lecture)
+    lecture = cli_live.find(scope, reference)
+    confirm(f"The lecture “{lecture.title}” goes, with {sessions.citations_of(lecture).count():,} citations. Delete it?", yes=yes)
+    sessions.delete(lecture)
     if as_json:
         print_json({"deleted": str(lecture.uuid)})
     else:

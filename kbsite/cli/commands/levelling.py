@@ -22,9 +22,9 @@ def levels(
 ) -> None:
     """Show the outline of a source in its own sentences; without an ID, the topics of the collections."""
     scope = open_library()
-    from kbsite.cli import outlining
+    from kbsite.cli import levels as cli_levels
 
     if reference:
-        outlining.source(scope, reference, rebuild=rebuild, abstracts=abstracts, as_json=as_json)
+        cli_levels.source(scope, reference, rebuild=rebuild, abstracts=abstracts, as_json=as_json)
     else:
-        outlining.library(scope, collection=collection, rebuild=rebuild, as_json=as_json)
+        cli_levels.library(scope, collection=collection, rebuild=rebuild, as_json=as_json)

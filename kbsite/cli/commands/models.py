@@ -19,9 +19,9 @@ def models(context: typer.Context, as_json: Json = False) -> None:
     """Show the models that the settings name: what for, whether they are here, their size and licence. `kb models fetch` gets what is missing."""
     if context.invoked_subcommand:
         return
-    from kbsite.cli import modelling
+    from kbsite.cli import models as cli_models
 
-    modelling.show(as_json=as_json)
+    cli_models.show(as_json=as_json)
 
 
 @MODELS.command("fetch")
@@ -37,6 +37,6 @@ def fetch(
     as_json: Json = False,
 ) -> None:
     """Fetch models from the Hugging Face hub. Nothing else ever downloads one; what broke off goes on where it was."""
-    from kbsite.cli import modelling
+    from kbsite.cli import models as cli_models
 
-    modelling.fetch(names or [], as_json=as_json)
+    cli_models.fetch(names or [], as_json=as_json)

@@ -40,8 +40,8 @@ def list_videos(
 ) -> None:
     """List the videos, newest first."""
     scope = open_library()
-    from citations import sources
-    from kbsite.cli import findings, shapes
+    from citations.library import sources
+    from kbsite.cli import output, shapes
     from transcripts import library
 
     wanted = library.Filter(words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang)
@@ -51,7 +51,7 @@ def list_videos(
         print_json({"videos": [_listed(video, indexed.get(video.pk, ())) for video in page.videos], "total": page.total, "next": page.next})
         return
     rows = (
-        (one.key, one.title, one.channel, clock(one.duration), " ".join(shapes.languages(one)), one.collection.slug, findings.indexed(indexed.get(one.pk, ())))
+        (one.key, one.title, one.channel, clock(one.duration), " ".join(shapes.languages(one)), one.collection.slug, output.indexed(indexed.get(one.pk, ())))
         for one in page.videos
     )
     table(("ID", "Title", "Channel", "Length", "Languages", "Collection", "Indexed"), rows, empty="No videos. Add one with `kb add`, or try `kb demo`.")
@@ -102,20 +102,21 @@ def export(
 def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False) -> None:
     """Delete a video or a document, by an id of `kb sources` or a video's, and everything that came from it."""
     scope = open_library()
-    from citations import ingestion, sources
-    from kbsite.cli import shelves
-    from transcripts import library, shelving
+    from citations.ingest import pipeline as ingest_pipeline
+    from citations.library import sources
+    from kbsite.cli import collections as cli_collections
+    from transcripts import collections, library
 
     if document := sources.find_document(scope, reference):
-        confirm(f"“{document.title}” goes, with its {shelves.counted(document.chunk_count, 'passage')}. Delete it?", yes=yes)
-        ingestion.remove(document)
+        confirm(f"“{document.title}” goes, with its {cli_collections.counted(document.chunk_count, 'passage')}. Delete it?", yes=yes)
+        ingest_pipeline.remove(document)
         print_json({"deleted": reference}) if as_json else say(f"Deleted “{document.title}”.")
         return
-    video = library.find_video(scope, shelves.video_key(scope, reference), collection=collection)
-    going = shelves.what_goes_with(video)
+    video = library.find_video(scope, cli_collections.video_key(scope, reference), collection=collection)
+    going = cli_collections.what_goes_with(video)
     confirm(f"“{video}” ({video.key}) goes, with {going}. Delete it?", yes=yes)
     key = video.key
-    shelving.delete_video(video)
+    collections.delete_video(video)
     if as_json:
         print_json({"deleted": key})
     else:
@@ -125,9 +126,9 @@ def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, 
 def demo(as_json: Json = False) -> None:
     """Show what this does, with a small library of its own and without a network: read, page, search."""
     open_library()
-    from kbsite.cli import demonstration
+    from kbsite.cli import demo as cli_demo
 
-    shown = demonstration.run()
+    shown = cli_demo.run()
     if as_json:
         print_json(shown.as_json())
     else:
@@ -140,9 +141,9 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
     if context.invoked_subcommand:
         return
     scope = open_library()
-    from kbsite.cli import shelves
+    from kbsite.cli import collections as cli_collections
 
-    found = shelves.overview(scope)
+    found = cli_collections.overview(scope)
     if as_json:
         print_json([row.as_json() for row in found])
     else:
@@ -153,9 +154,9 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
 def add_collection(name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = False) -> None:
     """Make a collection."""
     open_library()
-    from kbsite.cli import shelves
+    from kbsite.cli import collections as cli_collections
 
-    made = shelves.add(name)
+    made = cli_collections.add(name)
     if as_json:
         print_json({"id": made.slug, "name": made.name})
     else:
@@ -168,14 +169,14 @@ def delete_collection(
 ) -> None:
     """Delete a collection with all its videos."""
     scope = open_library()
-    from kbsite.cli import shelves
-    from transcripts import library, shelving
+    from kbsite.cli import collections as cli_collections
+    from transcripts import collections, library
 
     collection = library.find_collection(scope, name)
-    going = shelves.what_goes_with(collection)
+    going = cli_collections.what_goes_with(collection)
     confirm(f"The collection “{collection}” goes, with {going}. Delete it?", yes=yes)
     slug = collection.slug
-    shelving.delete(collection)
+    collections.delete(collection)
     if as_json:
         print_json({"deleted": slug})
     else:

@@ -53,8 +53,8 @@ def search(
     """
     span = [_milliseconds(text) for text in (start, end)]
     scope = open_library()
-    from citations.filters import Filter
-    from kbsite.cli import finding
+    from citations.library.filters import Filter
+    from kbsite.cli import search as cli_search
 
     wanted = Filter(
         collections=tuple(collection or ()),
@@ -68,7 +68,7 @@ def search(
         start=span[0],
         end=span[1],
     )
-    finding.find(scope, query, finding.Wishes(mode=mode, limit=limit, rerank=rerank, explain=explain, as_json=as_json), wanted)
+    cli_search.find(scope, query, cli_search.Wishes(mode=mode, limit=limit, rerank=rerank, explain=explain, as_json=as_json), wanted)
 
 
 def list_sources(
@@ -82,16 +82,16 @@ def list_sources(
 ) -> None:
     """List what can be found and cited, newest first, and how far each is indexed."""
     scope = open_library()
-    from citations import sources
-    from citations.filters import Filter
-    from kbsite.cli import findings
+    from citations.library import sources
+    from citations.library.filters import Filter
+    from kbsite.cli import output
 
     wanted = Filter(collections=tuple(collection or ()), kinds=tuple(kind or ()))
     page = sources.list_sources(scope, wanted, words=" ".join(words or ()), state=state, offset=offset, limit=limit)
     if as_json:
-        print_json(findings.page(page))
+        print_json(output.page(page))
     else:
-        findings.print_sources(page)
+        output.print_sources(page)
 
 
 def _milliseconds(text: str) -> int | None:

@@ -30,9 +30,9 @@ def serve(
         os.environ["HOST"] = host
     if port is not None:
         os.environ["PORT"] = str(port)
-    from kbsite.cli import server
+    from kbsite.cli import serve as cli_serve
 
-    server.run(sample=sample, with_worker=not no_worker, open_browser=open_browser)
+    cli_serve.run(sample=sample, with_worker=not no_worker, open_browser=open_browser)
 
 
 def worker(
@@ -42,6 +42,6 @@ def worker(
 ) -> None:
     """Start a worker alone, for a team's server; `kb serve` starts one by itself."""
     open_database()
-    from kbsite.cli import labour
+    from kbsite.cli import worker as cli_worker
 
-    raise typer.Exit(labour.run(concurrency=concurrency, beat=not no_beat, with_parent=with_parent))
+    raise typer.Exit(cli_worker.run(concurrency=concurrency, beat=not no_beat, with_parent=with_parent))

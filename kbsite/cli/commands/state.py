@@ -14,28 +14,28 @@ def register(app: typer.Typer) -> None:
 
 def config(as_json: Json = False) -> None:
     """Show every setting: its value, where that comes from, what it is for. Secrets are masked."""
-    from kbsite.cli import configuration
+    from kbsite.cli import config as cli_config
 
-    found = configuration.settings_in_use()
+    found = cli_config.settings_in_use()
     if as_json:
         print_json([one.as_json() for one in found])
     else:
         table(("Setting", "Value", "From", "Meaning"), ((one.name, one.shown, one.origin, one.meaning) for one in found))
-        for line in configuration.lock_lines():
+        for line in cli_config.lock_lines():
             note(line)
 
 
 def doctor(as_json: Json = False) -> None:
     """Check everything that has to work, and say what to do where it does not. The exit code is 1 if something fails."""
-    from kbsite.cli import checkup
+    from kbsite.cli import doctor as cli_doctor
 
-    checks = checkup.run()
+    checks = cli_doctor.run()
     failed = any(check.ok is False for check in checks)
     if as_json:
         print_json({"ok": not failed, "checks": [check.as_json() for check in checks]})
     else:
         for check in checks:
-            mark, style = checkup.MARKS[check.ok]
+            mark, style = cli_doctor.MARKS[check.ok]
             say(f"{mark} {check.name}: {check.detail}", style)
             if check.ok is not True and check.hint:
                 say(f"    {check.hint}")

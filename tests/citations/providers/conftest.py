@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.citations.providers import tiny
+from tests.citations.providers import tiny_models
 
 
 @pytest.fixture
@@ -18,4 +18,4 @@ def models_dir(settings: Any, tmp_path: Path) -> Path:
 @pytest.fixture
 def tiny_mean() -> Path:
     """The folder of a tiny model."""
-    return tiny.folder(tiny.MEAN)
+    return tiny_models.folder(tiny_models.MEAN)

@@ -7,7 +7,7 @@ import pytest
 
 from citations.providers import weights
 from citations.providers.inventory import Entry, to_fetch, wanted
-from tests.citations.providers import tiny
+from tests.citations.providers import tiny_models
 from tests.hub_standin import HubStandIn
 from tests.model_standin import ModelStandIn
 from transcripts.errors import InvalidInput
@@ -114,7 +114,7 @@ def test_settings_that_name_nothing_are_told_and_the_rest_is_listed(settings: An
 
 
 def test_listing_asks_no_hub(hub: HubStandIn, settings: Any) -> None:
-    hub.publish(CROSS, tiny.folder(tiny.CROSS))
+    hub.publish(CROSS, tiny_models.folder(tiny_models.CROSS))
     settings.EMBEDDING_PROVIDER = "bge"
     assert [entry.present for entry in wanted()] == [False, True, False]
     assert to_fetch([]) == ["BAAI/bge-m3", CROSS]

@@ -10,7 +10,7 @@ from keybert import KeyBERT
 
 from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, HashEmbedder, Vectors
-from citations.providers.keybert_keywords import KeyBertKeywords, Lent
+from citations.providers.keybert_reference import KeyBertKeywords, Lent
 from citations.providers.keywords import Extractor
 from citations.providers.stopwords import stop_words
 

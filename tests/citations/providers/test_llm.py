@@ -6,11 +6,11 @@ import pytest
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
-from citations.prompts import Prompt
-from citations.providers import chat_apis, registry
-from citations.providers.chat import KNOWN_CONTEXT, UNKNOWN_CONTEXT, RemoteLlm
+from citations.providers import chat_services, registry
+from citations.providers.chat_api import KNOWN_CONTEXT, UNKNOWN_CONTEXT, RemoteLlm
+from citations.providers.http import Server
 from citations.providers.llm import FakeLlm, Usage
-from citations.providers.remote import Server
+from citations.providers.prompts import Prompt
 from tests.model_standin import Fault, ModelStandIn
 
 PROVIDERS = ["openai", "anthropic", "ollama"]
@@ -20,14 +20,14 @@ DOCUMENT = "A talk about captions. " * 20
 def _llm(standin: ModelStandIn, provider: str = "openai", **choice: Any) -> RemoteLlm:
     if provider == "anthropic":
         choice.setdefault("base_url", standin.anthropic_url)
-    made = chat_apis.make(conf.LlmChoice(provider=provider, **choice))
+    made = chat_services.make(conf.LlmChoice(provider=provider, **choice))
     assert isinstance(made, RemoteLlm)
     return made
 
 
 def _official(standin: ModelStandIn, provider: str, monkeypatch: pytest.MonkeyPatch, model: str = "") -> RemoteLlm:
     """A language model that takes the stand-in for the service itself."""
-    monkeypatch.setattr({"openai": chat_apis.OpenAiLlm, "anthropic": chat_apis.AnthropicLlm}[provider], "home", "127.0.0.1")
+    monkeypatch.setattr({"openai": chat_services.OpenAiLlm, "anthropic": chat_services.AnthropicLlm}[provider], "home", "127.0.0.1")
     return _llm(standin, provider, model=model)
 
 
@@ -124,12 +124,12 @@ def test_a_question_beyond_the_budget_is_not_sent(model_server: ModelStandIn, pr
 
 
 def test_none_is_no_language_model() -> None:
-    assert chat_apis.make(conf.LlmChoice(provider="none")) is None
+    assert chat_services.make(conf.LlmChoice(provider="none")) is None
 
 
 def test_an_unknown_provider_is_told() -> None:
     with pytest.raises(InvalidProvider, match="There is no language model provider 'oracle'"):
-        chat_apis.make(conf.LlmChoice(provider="oracle"))
+        chat_services.make(conf.LlmChoice(provider="oracle"))
 
 
 @pytest.mark.parametrize(("provider", "key"), [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")])
@@ -137,7 +137,7 @@ def test_a_service_needs_a_key(settings, provider: str, key: str) -> None:
     setattr(settings, key, "")
     settings.OPENAI_BASE_URL = "https://api.openai.com/v1"
     with pytest.raises(InvalidProvider, match=f"{key} is empty"):
-        chat_apis.make(conf.LlmChoice(provider=provider))
+        chat_services.make(conf.LlmChoice(provider=provider))
 
 
 def test_the_address_may_be_another(model_server: ModelStandIn) -> None:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from citations import conf, ingestion, retrieval
+from citations import conf
 from citations.errors import InvalidProvider, ModelError, ModelMissing
+from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source, State
-from citations.providers import conversion, embedding, encoder, registry, weights
+from citations.providers import embedding, openvino_conversion, openvino_encoder, registry, weights
 from citations.providers.embedding import HashEmbedder
-from tests.citations.providers import tiny
+from citations.search import pipeline as search_pipeline
+from tests.citations.providers import tiny_models
 from tests.hub_standin import HubStandIn
 from tests.makers import make_video
 from transcripts.models import Collection
@@ -69,7 +71,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def calls(monkeypatch: pytest.MonkeyPatch, hub: HubStandIn) -> Iterator[list[Any]]:
     """What is asked of the network, which is all refused. The hub has every model that is usually wanted."""
     for name in weights.KNOWN:
-        hub.publish(name, tiny.folder(tiny.MEAN))
+        hub.publish(name, tiny_models.folder(tiny_models.MEAN))
     asked: list[Any] = []
 
     def refuse(*about: Any, **_: Any) -> None:
@@ -229,7 +231,7 @@ def test_a_cross_encoder_that_was_fetched_meanwhile_is_used(settings: Any, hub_c
     kept = hub_cache / "models--somebody--cross"
     (kept / "refs").mkdir(parents=True)
     (kept / "refs" / "main").write_text("c")
-    shutil.copytree(tiny.folder(tiny.CROSS), kept / "snapshots" / "c")
+    shutil.copytree(tiny_models.folder(tiny_models.CROSS), kept / "snapshots" / "c")
     clock.now += registry.LOOK_AGAIN_SECONDS
     found = registry.reranker()
     assert found is not None
@@ -243,35 +245,35 @@ def test_a_cross_encoder_that_was_fetched_meanwhile_is_used(settings: Any, hub_c
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which graphs are loaded."""
     names: list[str] = []
-    load = encoder._compiled
+    load = openvino_encoder._compiled
 
     def noted(folder: Path, head: str) -> Any:
         names.append(folder.name)
         return load(folder, head)
 
-    monkeypatch.setattr(encoder, "_compiled", noted)
+    monkeypatch.setattr(openvino_encoder, "_compiled", noted)
     return names
 
 
 @pytest.mark.usefixtures("no_lectures")
 def test_what_has_been_made_ready_is_loaded_before_it_is_asked_for(settings: Any, models_dir: Path, loads: list[str]) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny.folder(tiny.MEAN))
-    settings.RERANKER = str(tiny.folder(tiny.CROSS))
-    settings.MODELS_DIR = tiny.ROOT / "build" / "models"
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny_models.folder(tiny_models.MEAN))
+    settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
+    settings.MODELS_DIR = tiny_models.ROOT / "build" / "models"
     registry.wanted_embedder()
     assert registry.reranker()
     registry.reset()
     loads.clear()
     registry.warm()
-    assert loads == [tiny.MEAN, tiny.CROSS]
+    assert loads == [tiny_models.MEAN, tiny_models.CROSS]
     registry.wanted_embedder().embed_query("a")
     assert registry.reranker()
     assert len(loads) == 2
 
 
 def test_nothing_is_made_ready_in_passing(settings: Any, models_dir: Path, loads: list[str]) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny.folder(tiny.MEAN))
-    settings.RERANKER = str(tiny.folder(tiny.CROSS))
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny_models.folder(tiny_models.MEAN))
+    settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     registry.warm()
     assert not loads
     assert not models_dir.exists()
@@ -289,24 +291,24 @@ def test_what_is_elsewhere_or_missing_is_not_warmed(settings: Any, hub_cache: Pa
 def test_a_model_that_cannot_be_loaded_does_not_stop_the_server(
     settings: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = shutil.copytree(tiny.folder(tiny.MEAN), tmp_path / "broken")
+    broken = shutil.copytree(tiny_models.folder(tiny_models.MEAN), tmp_path / "broken")
     (broken / "config.json").write_bytes(b"\xff\xfe{")
     (broken / "1_Pooling" / "config.json").write_bytes(b"\xff")
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(broken)
-    settings.RERANKER = str(tiny.folder(tiny.TWO_LABELS))
-    monkeypatch.setattr(conversion, "_is_whole", lambda _: True)
+    settings.RERANKER = str(tiny_models.folder(tiny_models.TWO_LABELS))
+    monkeypatch.setattr(openvino_conversion, "_is_whole", lambda _: True)
     registry.warm()
     assert "A model cannot be used: broken is not the folder of a model" in caplog.text
 
 
 @pytest.mark.usefixtures("no_lectures")
 def test_a_broken_embedding_model_keeps_no_cross_encoder_cold(settings: Any, tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny.folder(tiny.MEAN))
-    settings.RERANKER = str(tiny.folder(tiny.CROSS))
-    monkeypatch.setattr(conversion, "_is_whole", lambda _: True)
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny_models.folder(tiny_models.MEAN))
+    settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
+    monkeypatch.setattr(openvino_conversion, "_is_whole", lambda _: True)
     made.error = ModelError("It is broken.")
     registry.warm()
-    assert made.names == [str(tiny.folder(tiny.MEAN)), str(tiny.folder(tiny.CROSS))]
+    assert made.names == [str(tiny_models.folder(tiny_models.MEAN)), str(tiny_models.folder(tiny_models.CROSS))]
 
 
 # Nothing is downloaded in passing
@@ -326,30 +328,30 @@ def test_a_missing_model_is_not_fetched(calls: list[Any], settings: Any, provide
 def test_local_models_ask_nobody(calls: list[Any], settings: Any) -> None:
     settings.EMBEDDING_PROVIDER = "local"
     assert np.linalg.norm(registry.wanted_embedder().embed_query("what is a gradient")) == pytest.approx(1, abs=1e-3)
-    assert registry.embedder("local", model=str(tiny.folder(tiny.DENSE))).embed_documents(["a"]).shape == (1, 16)
-    settings.RERANKER = str(tiny.folder(tiny.CROSS))
+    assert registry.embedder("local", model=str(tiny_models.folder(tiny_models.DENSE))).embed_documents(["a"]).shape == (1, 16)
+    settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     found = registry.reranker()
     assert found is not None
     assert len(found.score("a", ["b", "c"])) == 2
 
 
 def test_an_ingest_and_a_search_fetch_nothing(calls: list[Any], settings: Any, scope: Scope, collection: Collection) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER = "local", str(tiny.folder(tiny.MEAN)), CROSS
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER = "local", str(tiny_models.folder(tiny_models.MEAN)), CROSS
     make_video(collection)
-    (source,) = ingestion.adopt()
-    ingestion.ingest(source.pk)
+    (source,) = ingest_pipeline.adopt()
+    ingest_pipeline.ingest(source.pk)
     assert Source.objects.get().state == State.READY
-    assert retrieval.search(scope, "neural networks").passages
+    assert search_pipeline.search(scope, "neural networks").passages
 
 
 def test_where_the_model_is_missing_an_ingest_and_a_search_go_by_words(calls: list[Any], settings: Any, scope: Scope, collection: Collection) -> None:
     settings.EMBEDDING_PROVIDER, settings.RERANKER = "bge-base", CROSS
     make_video(collection)
-    ingestion.adopt()
-    ingestion.index_words()
+    ingest_pipeline.adopt()
+    ingest_pipeline.index_words()
     source = Source.objects.get()
-    ingestion.ingest(source.pk)
+    ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
     assert source.state != State.READY
     assert "not on this machine" in source.error
-    assert retrieval.search(scope, "neural networks").passages
+    assert search_pipeline.search(scope, "neural networks").passages

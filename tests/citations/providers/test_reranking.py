@@ -12,22 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.errors import ModelError, ModelMissing
-from citations.providers import conversion, reranking
-from citations.providers.encoder import Tokens
-from citations.providers.plain import PlainScorer
+from citations.providers import openvino_conversion, reranking
+from citations.providers.openvino_encoder import Tokens
 from citations.providers.reranking import CrossEncoderReranker
-from tests.citations.providers import tiny
+from citations.providers.sentence_transformers_models import PlainScorer
+from tests.citations.providers import tiny_models
 
 
 @cache
 def loaded() -> CrossEncoderReranker:
     """A tiny cross-encoder."""
-    return CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
+    return CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
 
 
 def copied(folder: Path, **changes: object) -> Path:
     """A copy of the tiny cross-encoder with another configuration."""
-    shutil.copytree(tiny.folder(tiny.CROSS), folder)
+    shutil.copytree(tiny_models.folder(tiny_models.CROSS), folder)
     config = folder / "config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), **changes}))
     return folder
@@ -39,28 +39,28 @@ def close(scores: list[float], expected: np.ndarray) -> bool:
 
 
 def test_scores_are_those_of_sentence_transformers() -> None:
-    scores = loaded().score(tiny.QUERY, tiny.TEXTS)
-    assert close(scores, tiny.expected(tiny.CROSS))
+    scores = loaded().score(tiny_models.QUERY, tiny_models.TEXTS)
+    assert close(scores, tiny_models.expected(tiny_models.CROSS))
     assert max(scores) - min(scores) > 0.02  # the texts do differ for this model
 
 
 def test_scores_keep_the_order_of_the_texts() -> None:
-    forwards, backwards = loaded().score(tiny.QUERY, tiny.TEXTS), loaded().score(tiny.QUERY, tiny.TEXTS[::-1])
+    forwards, backwards = loaded().score(tiny_models.QUERY, tiny_models.TEXTS), loaded().score(tiny_models.QUERY, tiny_models.TEXTS[::-1])
     assert np.allclose(forwards, backwards[::-1], atol=1e-5)
 
 
 def test_a_text_has_the_same_score_alone_and_among_others() -> None:
-    together = loaded().score(tiny.QUERY, tiny.TEXTS)
-    assert np.allclose([loaded().score(tiny.QUERY, [text])[0] for text in tiny.TEXTS], together, atol=1e-5)
+    together = loaded().score(tiny_models.QUERY, tiny_models.TEXTS)
+    assert np.allclose([loaded().score(tiny_models.QUERY, [text])[0] for text in tiny_models.TEXTS], together, atol=1e-5)
 
 
 def test_no_texts_have_no_scores() -> None:
-    assert loaded().score(tiny.QUERY, []) == []
+    assert loaded().score(tiny_models.QUERY, []) == []
 
 
 def test_what_is_too_long_is_cut() -> None:
     text = "gradients point uphill " * 4_000
-    assert loaded().score(tiny.QUERY, [text]) == pytest.approx(loaded().score(tiny.QUERY, [text[:500]]), abs=1e-5)
+    assert loaded().score(tiny_models.QUERY, [text]) == pytest.approx(loaded().score(tiny_models.QUERY, [text[:500]]), abs=1e-5)
     (long,) = loaded().score(text, ["uphill"])
     assert long == pytest.approx(loaded().score(text[:500], ["uphill"])[0], abs=1e-5)
 
@@ -82,7 +82,7 @@ def test_the_largest_logits_are_scores_too(monkeypatch: pytest.MonkeyPatch) -> N
         def logits(self, query: str, texts: list[str]) -> np.ndarray:
             return np.array([-1e30, -20, 0, 20, 1e30], np.float32)
 
-    made = CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
+    made = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
     monkeypatch.setattr(made, "_scorer", Extreme())
     scores = made.score("q", ["t"] * 5)
     assert scores == sorted(scores)
@@ -92,7 +92,7 @@ def test_the_largest_logits_are_scores_too(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_model_of_two_labels_is_no_reranker() -> None:
     with pytest.raises(ModelError, match="2 numbers") as raised:
-        CrossEncoderReranker(str(tiny.folder(tiny.TWO_LABELS)))
+        CrossEncoderReranker(str(tiny_models.folder(tiny_models.TWO_LABELS)))
     assert "RERANKER" in raised.value.hint
 
 
@@ -108,15 +108,15 @@ def test_a_model_that_is_not_here_is_missing(hub_cache: Path) -> None:
 
 def unconvertible(folder: Path, head: str, out: Path) -> None:
     """Say that a model cannot be converted."""
-    (out / conversion.REASON).write_text("ValueError: too odd")
+    (out / openvino_conversion.REASON).write_text("ValueError: too odd")
 
 
 def test_what_cannot_be_converted_runs_in_torch_and_scores_alike(monkeypatch: pytest.MonkeyPatch, models_dir: Path) -> None:
-    monkeypatch.setattr(conversion, "_export", unconvertible)
-    made = CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
+    monkeypatch.setattr(openvino_conversion, "_export", unconvertible)
+    made = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
     assert isinstance(made._scorer, PlainScorer)
-    assert close(made.score(tiny.QUERY, tiny.TEXTS), tiny.expected(tiny.CROSS))
-    assert made.score(tiny.QUERY, []) == []
+    assert close(made.score(tiny_models.QUERY, tiny_models.TEXTS), tiny_models.expected(tiny_models.CROSS))
+    assert made.score(tiny_models.QUERY, []) == []
 
 
 def test_without_a_fast_tokenizer_it_runs_in_torch(tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ def test_without_a_fast_tokenizer_it_runs_in_torch(tmp_path: Path) -> None:
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer", "do_lower_case": false}')
     made = CrossEncoderReranker(str(folder))
     assert isinstance(made._scorer, PlainScorer)
-    assert close(made.score(tiny.QUERY, ["Error 404: not found"]), tiny.expected(tiny.CROSS)[3:4])
+    assert close(made.score(tiny_models.QUERY, ["Error 404: not found"]), tiny_models.expected(tiny_models.CROSS)[3:4])
 
 
 def test_damaged_weights_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models_dir: Path) -> None:
-    monkeypatch.setattr(conversion, "_export", unconvertible)
+    monkeypatch.setattr(openvino_conversion, "_export", unconvertible)
     folder = copied(tmp_path / "cross")
     (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:5_000])
     with pytest.raises(ModelError, match="cross cannot be loaded"):
@@ -139,7 +139,7 @@ def test_damaged_weights_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_a_pair_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = CrossEncoderReranker(str(tiny.folder(tiny.CROSS)))
+    made = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
     lengths: list[int] = []
 
     def run(texts: list[Tokens]) -> np.ndarray:

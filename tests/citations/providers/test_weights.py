@@ -9,7 +9,7 @@ import pytest
 
 from citations.errors import ModelError, ModelMissing
 from citations.providers import weights
-from tests.citations.providers import tiny
+from tests.citations.providers import tiny_models
 
 SAFE, PICKLED = "model.safetensors", "pytorch_model.bin"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -165,4 +165,4 @@ def test_the_licence_is_read_from_the_model_card(tmp_path: Path, text: str, lice
 def test_the_licence_of_known_models_needs_no_files() -> None:
     assert weights.licence(weights.MINILM, None) == "apache-2.0"
     assert weights.licence("somebody/tiny", None) == ""
-    assert weights.licence("somebody/tiny", tiny.folder(tiny.CROSS)) == ""
+    assert weights.licence("somebody/tiny", tiny_models.folder(tiny_models.CROSS)) == ""

@@ -1,9 +1,10 @@
 import pytest
 
-from citations import readers
-from citations.chunking import chunk
 from citations.models import Kind, Source
+from citations.readers import source_blocks
 from citations.readers.transcript import blocks
+from citations.text import chunking as text_chunking
+from citations.text.chunking import chunk
 from tests.makers import make_cues, make_video
 from transcripts import captions
 from transcripts.cues import Cue, Word
@@ -14,7 +15,7 @@ CUES = [Cue(0, 1000, "first words"), Cue(1000, 3000, "second words"), Cue(3000, 
 def test_cues_become_blocks_joined_by_blanks():
     found = list(blocks(CUES))
 
-    assert readers.text_of(found) == "first words second words third"
+    assert text_chunking.text_of(found) == "first words second words third"
     assert [(block.offset, block.start, block.end) for block in found] == [(0, 0, 1000), (12, 1000, 3000), (25, 3000, 4000)]
     assert not any(block.boundary or block.heading for block in found)
 
@@ -54,7 +55,7 @@ def test_a_videos_source_is_read_with_its_chapters(collection):
     video.save()
     source = Source(collection=collection, kind=Kind.VIDEO, video=video, transcript=video.transcripts.get(), title=video.title)
 
-    found = readers.read(source)
+    found = source_blocks.read(source)
 
     assert [block.text for block in found] == [cue.text for cue in make_cues(6)]
     assert [block.heading for block in found] == ["Intro"] * 3 + ["Details"] * 3
@@ -62,14 +63,14 @@ def test_a_videos_source_is_read_with_its_chapters(collection):
 
 
 def test_a_source_without_text_has_no_blocks(collection):
-    assert readers.read(Source(collection=collection, kind=Kind.VIDEO, title="gone")) == []
-    assert readers.read(Source.objects.create(collection=collection, kind=Kind.TEXT, title="a document")) == []
+    assert source_blocks.read(Source(collection=collection, kind=Kind.VIDEO, title="gone")) == []
+    assert source_blocks.read(Source.objects.create(collection=collection, kind=Kind.TEXT, title="a document")) == []
 
 
 def test_the_digest_changes_with_all_that_chunks_are_made_from():
-    digest = readers.digest_of(list(blocks(CUES, [[0, "Intro"]])))
+    digest = text_chunking.digest_of(list(blocks(CUES, [[0, "Intro"]])))
 
-    assert digest == readers.digest_of(list(blocks(CUES, [[0, "Intro"]])))
+    assert digest == text_chunking.digest_of(list(blocks(CUES, [[0, "Intro"]])))
     others = [
         blocks(CUES),
         blocks(CUES, [[0, "Outro"]]),
@@ -78,7 +79,7 @@ def test_the_digest_changes_with_all_that_chunks_are_made_from():
         blocks([*CUES[:2], Cue(3000, 4001, "third")], [[0, "Intro"]]),
         blocks([*CUES[:2], Cue(3000, 4000, "third", (Word(3000, "third"),))], [[0, "Intro"]]),
     ]
-    assert len({digest, *(readers.digest_of(list(other)) for other in others)}) == 1 + len(others)
+    assert len({digest, *(text_chunking.digest_of(list(other)) for other in others)}) == 1 + len(others)
 
 
 def test_real_automatic_captions_are_cut_at_their_words_times(real_data):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from citations.providers import weights
-from tests.citations.providers import tiny
+from tests.citations.providers import tiny_models
 from tests.hub_standin import Fault, HubStandIn
 from tests.kbsite.cli.conftest import Kb
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("fresh_registry")
 def machine(settings: Any, hub: HubStandIn) -> HubStandIn:
     """A machine that has the embedding model; its cross-encoder is at the hub."""
     settings.EMBEDDING_PROVIDER, settings.RERANKER, settings.LIVE_RERANKER, settings.LLM_PROVIDER = "local", NAME, "none", "none"
-    hub.publish(NAME, tiny.folder(tiny.CROSS))
+    hub.publish(NAME, tiny_models.folder(tiny_models.CROSS))
     return hub
 
 
@@ -122,7 +122,7 @@ def test_a_fetch_that_broke_off_is_run_again(kb: Kb, hub: HubStandIn) -> None:
     assert "goes on where it was" in flat(kb("models", "fetch", code=8).err)
     half = hub.sent("/store/")
     assert "fetched" in kb("models", "fetch").out
-    assert hub.sent("/store/") < 1.5 * half + len((tiny.folder(tiny.CROSS) / "model.safetensors").read_bytes()) / 2
+    assert hub.sent("/store/") < 1.5 * half + len((tiny_models.folder(tiny_models.CROSS) / "model.safetensors").read_bytes()) / 2
 
 
 def test_a_folder_that_is_not_there_is_told(kb: Kb, settings: Any, tmp_path: Path) -> None:

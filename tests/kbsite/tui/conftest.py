@@ -10,8 +10,8 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from citations.answers.answer import Checked, Claim, Claimed, Event, Evidence, Finished, Outcome, Part, Progress, Quote, Reply, Route, Trace
 from citations.passages import Locator, Origin, Stage
-from citations.replies import Checked, Claim, Claimed, Event, Evidence, Finished, Outcome, Part, Progress, Quote, Reply, Route, Trace
 from kbsite.tui import app
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import Earlier, Link, Listed, Shelf

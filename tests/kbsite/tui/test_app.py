@@ -8,7 +8,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from citations.replies import Finished, Progress
+from citations.answers.answer import Finished, Progress
 from kbsite.tui.notebook import Listed
 from kbsite.tui.panels import Conversation, Sources
 from tests.kbsite.tui.conftest import ANSWER, REFUSAL, WAIT, PaperNotebook, ask, drawn, drive, enter, leave, seen, shows, until

@@ -1,0 +1,1 @@
+"""From a question to an answer whose every quote was checked against its source."""

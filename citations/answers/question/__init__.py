@@ -1,0 +1,1 @@
+"""What a question asks for. Pure: models are passed in as functions."""

@@ -1,0 +1,183 @@
+"""What a language model answers, taken apart as it comes: claims with the quotes they stand on. Every character of it may be hostile."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, TypeAlias
+
+from transcripts.sanitize import clean
+
+MAX_LINE: Final = 4_000  # characters
+MAX_CHARACTERS: Final = 60_000  # of an answer
+MAX_CLAIM: Final = 1_000  # characters
+MAX_QUOTE: Final = 1_000
+MAX_CLAIMS: Final = 40
+MAX_QUOTES: Final = 8  # of one claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cited:
+    """A quote as a language model gave it, and the number of the passage that it named; 0: none."""
+
+    quote: str
+    passage: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """A claim, and what it is said to stand on; nothing of it is checked."""
+
+    text: str
+    cited: tuple[Cited, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """What the passages do not answer, as the language model says."""
+
+    text: str
+
+
+Draft: TypeAlias = Drafted | Unanswered
+
+_NUMBER: Final = r"[\[(#]?\s*(?P<number>\d{1,4})\s*[\])]?"
+_LEAD: Final = r"[\s>*_#`•–-]{0,12}(?:\d{1,3}[.)]\s{1,4})?[\s>*_`]{0,8}"
+_CLAIM: Final = re.compile(
+    rf"{_LEAD}(?:claim|statement|answer)\s*(?:\d{{1,3}}|[\[(]\d{{1,3}}[\])])?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE
+)
+_QUOTE: Final = re.compile(
+    rf"{_LEAD}(?:quote|quotation|evidence|source|passage)\s*(?:{_NUMBER})?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE
+)
+_UNREAD: Final = re.compile(r"[|\s>*_#`•–-]{0,16}(?:quote|quotation|citation|passage)s?[*_\s]{0,6}[\[(#|:]", re.IGNORECASE)
+_BARE: Final = re.compile(rf"{_LEAD}[\[(]\s*(?P<number>\d{{1,4}})\s*[\])]\s*:?\s*(?P<text>[\"“„«‘'].*)")
+_MISSING: Final = re.compile(rf"{_LEAD}not[ _-]?found[*_]{{0,4}}\s{{0,8}}:?[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE)
+_TRAILING: Final = re.compile(r"[\s—–-]{0,8}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])][\s.]{0,8}$", re.IGNORECASE)
+_INLINE: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{12,1000})[\"”“»][\s,.]{0,3}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])]", re.IGNORECASE)
+_REFERENCE: Final = re.compile(r"\s{0,8}[\[【]\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】]")
+_THINKS: Final = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
+_MARK: Final = re.compile(r"</?(?:text|piece|question|passage|quote)(?:-[0-9a-f]{12})?>")
+_LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)")
+_ADDRESS: Final = re.compile(r"\b(?:https?|ftp|file|data|javascript):\S+|\bwww\.\S+", re.IGNORECASE)
+_MARKUP: Final = re.compile(r"(\*\*|__|`)(?=\S)([^\n]{1,400}?)(?<=\S)\1")
+_PAIRS: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’", "'": "'", "`": "`"}
+
+
+def drafts(pieces: Iterable[str]) -> Iterator[Draft]:
+    """Yield each claim of an answer as soon as it is complete. Pieces are read no further than ``MAX_CHARACTERS``, ``MAX_CLAIMS`` claims or their error."""
+    claim = _Claim()
+    told = 0
+    for line in _lines(pieces):
+        for draft in claim.read(line):
+            yield draft
+            told += 1
+        if told >= MAX_CLAIMS:
+            return
+    yield from claim.end()
+
+
+# Lines
+
+
+def _lines(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of an answer as they are complete, without what the model thought aloud."""
+    waiting: list[str] = []
+    hidden = ""
+    for piece in chain(_bounded(pieces), ("\n",)):
+        *ends, rest = piece.split("\n")
+        for end in ends:
+            line, hidden = _visible("".join((*waiting, end)), hidden)
+            waiting.clear()
+            yield clean(line, MAX_LINE)
+        waiting.append(rest)
+
+
+def _bounded(pieces: Iterable[str]) -> Iterator[str]:
+    read = 0
+    for piece in pieces:
+        yield piece[: MAX_CHARACTERS - read]
+        read += len(piece)
+        if read >= MAX_CHARACTERS:
+            return
+
+
+def _visible(line: str, hidden: str) -> tuple[str, str]:
+    """Return what of a line is no thought, and the name of the thought that goes on behind it; ``hidden`` is the one that goes on before it."""
+    seen: list[str] = []
+    while True:
+        if hidden:
+            end = line.lower().find(f"</{hidden}>")
+            if end < 0:
+                break
+            line, hidden = line[end + len(hidden) + 3 :], ""
+        begun = _THINKS.search(line)
+        seen.append(line[: begun.start()] if begun else line)
+        if not begun:
+            break
+        line, hidden = line[begun.end() :], begun[1].lower()
+    return "".join(seen), hidden
+
+
+# Claims
+
+
+class _Claim:
+    """The claim that is being read."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._cited: list[Cited] = []
+
+    def read(self, line: str) -> Iterator[Draft]:
+        """Read a line; yield what is complete with it."""
+        if missing := _MISSING.fullmatch(line):
+            yield from self.end()
+            yield Unanswered(text=_plain(missing["text"]))
+        elif quote := _QUOTE.fullmatch(line) or _BARE.fullmatch(line):
+            self._cite(quote["text"], int(quote["number"] or 0))
+        elif claim := _CLAIM.fullmatch(line):
+            yield from self.end()
+            self._text = [claim["text"]]
+        elif _UNREAD.match(line):
+            return  # what was meant as a quote, and cannot be read as one, is no claim either
+        elif not line.strip():
+            yield from self.end() if self._cited else ()
+        else:
+            yield from self.end() if self._cited else ()
+            self._text.append(line)
+
+    def end(self) -> Iterator[Draft]:
+        """Yield what was read so far, if there is anything, and begin anew."""
+        text = " ".join(self._text)[: 2 * MAX_CLAIM]
+        inline = [Cited(quote=found["text"].strip(), passage=int(found["number"])) for found in _INLINE.finditer(text)]
+        said = _plain(text)
+        if said:
+            yield Drafted(text=said, cited=tuple((self._cited + inline)[:MAX_QUOTES]))
+        self._text, self._cited = [], []
+
+    def _cite(self, text: str, number: int) -> None:
+        trailing = _TRAILING.search(text)
+        if trailing:
+            text, number = text[: trailing.start()], number or int(trailing["number"])
+        quote = _unquoted(text)
+        if quote and len(self._cited) < MAX_QUOTES:
+            self._cited.append(Cited(quote=quote[:MAX_QUOTE], passage=number))
+
+
+def _unquoted(text: str) -> str:
+    text = " ".join(text.split()).strip("*_` ")
+    if len(text) > 1 and text[0] in _PAIRS:
+        end = text.rfind(_PAIRS[text[0]], 1)
+        end = end if end > 0 else text.rfind(text[0], 1)
+        if end >= len(text) - 2:
+            text = text[1:end]
+    return text.strip()
+
+
+def _plain(text: str) -> str:
+    """Return a claim as plain words: no markup, no addresses, and no numbers in brackets, which would look like citations that were checked."""
+    text = _LINK.sub(r"\1", _MARK.sub(" ", text))
+    text = _ADDRESS.sub(" ", text)
+    text = _MARKUP.sub(r"\2", _REFERENCE.sub("", text))
+    said = " ".join(text.split()).lstrip("*#>•- ").strip()
+    return said[:MAX_CLAIM] if any(mark.isalnum() for mark in said) else ""

@@ -1,0 +1,1 @@
+"""Uploaded files: their bytes, pages and page images."""

@@ -1,0 +1,1 @@
+"""Measure search and answers with gold questions."""

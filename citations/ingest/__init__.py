@@ -1,0 +1,1 @@
+"""From a source to its chunks, vectors and contexts."""

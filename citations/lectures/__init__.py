@@ -1,0 +1,1 @@
+"""From live speech to citations."""

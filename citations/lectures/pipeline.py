@@ -1,0 +1,292 @@
+"""Windows of speech become citations, stage by stage; each stage is one function, and timed.
+
+Where to look, what is said (a vector), whether it is about the subject at all, what is looked for (a vector), the nearest passages, how relevant they are,
+storing the best, and, where they were not looked for, the keywords. Models work while no row is locked. Whatever fails, the window gets an outcome and a
+note; only while the database is away it keeps waiting.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from threading import Lock
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+from django.db import InterfaceError, OperationalError, connection
+
+from citations import conf
+from citations.errors import KnowledgeBaseError
+from citations.lectures import window_analysis
+from citations.lectures.citation_storage import STORE, Cited, Found, Run, Vector, each, note_keywords, settle, timed, unstored
+from citations.library.filters import Reach
+from citations.models import EmbeddingSpace, Outcome, Window
+from citations.providers import registry, tokens
+from citations.providers.embedding import Embedder
+from citations.providers.reranking import QUERY_TOKENS
+from citations.search import candidates
+from citations.vectors import search as vector_search
+from citations.vectors import space as vector_space
+from transcripts.scope import Scope
+
+logger = logging.getLogger(__name__)
+
+NEAREST: Final = 5  # passages that are looked at for a window
+CITED: Final = 3  # of them at most
+MOST_TOKENS: Final = 199  # of what is looked for, those that a model puts around it included
+_AROUND: Final = 2  # tokens that it puts around it
+_KEPT: Final = 512  # vectors of what was looked for of late
+
+REACH, EMBED, SEARCH, RERANK = "reach", "embed", "search", "rerank"
+STAGES: Final = (REACH, *window_analysis.STAGES, EMBED, SEARCH, RERANK, STORE)
+
+NOT_INDEXED: Final = "The documents are still being indexed."
+UNEXPECTED: Final = "It could not be cited, for an unexpected reason; the server's log says more."
+
+
+class Form(StrEnum):
+    """What is looked for: a window's text with its keywords behind it, or its text alone."""
+
+    ENRICHED = "enriched"
+    PLAIN = "plain"
+
+
+FORM: Final[Form] = Form.PLAIN  # finds the right page more often on all pairs of lectures and books that were measured: bench/lectures.py
+
+
+def describe(runs: Sequence[Run]) -> None:
+    """Find the keywords of windows that were cited without, and store them."""
+    window_analysis.find_keywords(runs)
+    note_keywords(runs)
+
+
+def cite(windows: Sequence[Window], *, form: Form = FORM, describing: Callable[[Sequence[Run]], None] = describe) -> list[Cited]:
+    """Cite windows that wait, together; return what came of each, in their order. Nothing is raised: what fails becomes their outcome.
+
+    A window that somebody else has finished meanwhile stays as it is; its citations are returned. Where keywords are not looked for, they are left to
+    ``describing``, which is given those that are about the subject, once they are stored.
+    """
+    runs = [Run(window, perf_counter()) for window in windows]
+    with _surviving_the_database(runs):
+        _look_where(runs)
+        window_analysis.make_sense(runs)
+        window_analysis.leave_out_asides(runs)
+        settle(runs)  # what is decided does not wait for a model's server
+        spoken = [run for run in runs if run.is_open]
+        if form is Form.ENRICHED:
+            window_analysis.find_keywords(spoken)
+        space = _embed(runs, form)
+        for run in runs:
+            _look_up(run, space)
+            settle(runs)
+        if form is Form.PLAIN:  # no citation waits for keywords that nothing is looked for with
+            describing(spoken)
+    return [run.result or unstored(run) for run in runs]
+
+
+# Trouble
+
+
+@contextmanager
+def _surviving_the_database(runs: Sequence[Run]) -> Iterator[None]:
+    """Let windows wait when the database goes away under them."""
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        for run in runs:
+            if run.result is None:
+                run.lose_database(error)
+
+
+def _fail(run: Run) -> None:
+    run.decide(Outcome.FAILED, UNEXPECTED)
+
+
+# Where to look
+
+
+def _look_where(runs: Sequence[Run]) -> None:
+    with timed(REACH, runs) as open_:
+        found = reaches({run.window.session_id for run in open_})
+        for run in open_:
+            run.reach = found[run.window.session_id]
+            if run.reach.is_empty:
+                run.decide(Outcome.NO_DOCUMENTS)
+
+
+def reaches(sessions: Collection[int]) -> dict[int, Reach]:
+    """Return what each session (by primary key) cites: the sources that it names, or all of its collection; never the recording that it replays."""
+    with connection.cursor() as cursor:
+        cursor.execute(_REACH, [list(sessions)])
+        found = {pk: Reach(sources=frozenset(sources), chunks=chunks) for pk, sources, chunks in cursor.fetchall()}
+    return {pk: found.get(pk, Reach(sources=frozenset(), chunks=0)) for pk in sessions}
+
+
+# All sessions of a batch at once. What may be seen is what ``SourceQuerySet.visible`` says.
+_REACH = """
+    SELECT lecture.id, array_agg(source.id), sum(source.chunk_count)::bigint
+    FROM citations_lecturesession lecture
+    JOIN citations_source source ON source.collection_id = lecture.collection_id AND source.chunk_count > 0
+    LEFT JOIN transcripts_video video ON video.id = source.video_id
+    LEFT JOIN transcripts_transcript own ON own.id = lecture.transcript_id
+    WHERE lecture.id = ANY(%s) AND (video.id IS NULL OR (video.collection_id = lecture.collection_id AND video.id IS DISTINCT FROM own.video_id))
+        AND (
+            NOT lecture.names_sources
+            OR EXISTS (SELECT FROM citations_lecturesession_sources named WHERE named.lecturesession_id = lecture.id AND named.source_id = source.id)
+        )
+    GROUP BY lecture.id
+"""
+
+
+# What is looked for
+
+
+def enriched(text: str, keywords: Sequence[str]) -> str:
+    """Write “text keywords” in at most ``MOST_TOKENS`` tokens: what is too much is left out at the beginning, which the window before has told already."""
+    terms = " ".join(keywords)
+    room = MOST_TOKENS - _AROUND - (tokens.count(terms) if terms else 0)
+    return f"{tokens.keep_end(text, most=max(room, MOST_TOKENS // 2))} {terms}".strip()
+
+
+def _embed(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
+    """Embed what is looked for in the library's space, which is returned; None where nothing can be looked up."""
+    with timed(EMBED, runs) as open_:
+        try:
+            return _embedded(open_, form) if open_ else None
+        except (OperationalError, InterfaceError):
+            raise
+        except KnowledgeBaseError as error:
+            logger.warning("Lectures cite nothing: %s %s", error.message, error.hint)
+            note = f"{error.message} {error.hint}".strip()
+        except Exception:
+            logger.exception("lectures cite nothing")
+            note = UNEXPECTED
+        for run in open_:
+            run.decide(Outcome.FAILED, note)
+        return None
+
+
+def _embedded(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
+    space = vector_space.active()
+    if space is None:
+        for run in runs:
+            run.decide(Outcome.NO_DOCUMENTS, NOT_INDEXED)
+        return None
+    for run in runs:
+        run.text = enriched(run.window.text, run.window.keywords) if form is Form.ENRICHED else run.window.text
+    _fill(runs, space, form)
+    return space
+
+
+def _fill(runs: Sequence[Run], space: EmbeddingSpace, form: Form) -> None:
+    model = vector_space.embedder_of(space)
+    if form is Form.PLAIN and model is registry.live_encoder():
+        for run in runs:
+            run.vector = run.sense
+    missing = [run for run in runs if run.vector is None]
+    for run, vector in zip(missing, _recent.vectors(model, [run.text for run in missing]), strict=True):
+        run.vector = vector
+
+
+class _Recent:
+    """The vectors of what was looked for of late. Thread safe."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, Vector] = OrderedDict()
+        self._lock = Lock()
+
+    def vectors(self, model: Embedder, texts: Sequence[str]) -> list[Vector]:
+        """Return the vectors of texts; those that are not known are made in one go."""
+        keys = [(model.provider, model.model, model.dimensions, text) for text in texts]
+        with self._lock:
+            known = {key: self._kept[key] for key in keys if key in self._kept}
+        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        made: Sequence[Vector] = list(model.embed_queries([key[-1] for key in missing])) if missing else []
+        known |= {key: np.array(vector) for key, vector in zip(missing, made, strict=True)}  # copies: a row would keep the batch
+        self._keep(known)
+        return [known[key] for key in keys]
+
+    def _keep(self, known: dict[Any, Vector]) -> None:
+        with self._lock:
+            for key, vector in known.items():
+                self._kept[key] = vector
+                self._kept.move_to_end(key)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+
+
+_recent: Final = _Recent()
+
+
+# The passages
+
+
+def _look_up(run: Run, space: EmbeddingSpace | None) -> None:
+    """Find the nearest passages; stop where even the nearest is too far, else order them and choose."""
+    if space is not None:
+        with timed(SEARCH, [run]) as open_:
+            each(open_, lambda one: _search(one, space), failing=_fail)
+        with timed(RERANK, [run]) as open_:
+            each(open_, lambda one: _choose(one, farthest(space)), failing=_fail)
+
+
+def farthest(space: EmbeddingSpace) -> float:
+    """Return the squared L2 distance beyond which a space's passages are not cited: what was calibrated, or else the setting."""
+    return conf.live_distance() if space.farthest is None else space.farthest
+
+
+def distance_of(cosine: float) -> float:
+    """Return the squared L2 distance of two vectors of length 1: 2 − 2·cosine, 0 to 4."""
+    return min(4.0, max(0.0, 2 - 2 * cosine))
+
+
+def _search(run: Run, space: EmbeddingSpace) -> None:
+    assert run.vector is not None
+    assert run.reach is not None
+    near = vector_search.search(run.vector, space=space, limit=NEAREST, reach=run.reach)
+    if not near:
+        run.decide(Outcome.NO_DOCUMENTS, NOT_INDEXED)
+        return
+    run.window.distance = distance_of(near[0].cosine)
+    if run.window.distance > farthest(space):
+        run.decide(Outcome.TOO_FAR)
+        return
+    rows = candidates.fetch(Scope(readable=frozenset({run.window.session.collection_id})), [one.place for one in near])
+    run.near = [(rows[one.place], one.cosine) for one in near if one.place in rows]
+
+
+def _choose(run: Run, limit: float) -> None:
+    """Order the passages by the cross-encoder and keep those that are relevant enough; without it by similarity, those that are near enough."""
+    scores = _scores(run)
+    if scores is None:
+        found = [Found(one, min(1.0, max(0.0, cosine))) for one, cosine in run.near if distance_of(cosine) <= limit]
+    else:
+        ranked = [Found(one, score) for (one, _), score in zip(run.near, scores, strict=True) if score >= conf.live_relevance()]
+        found = sorted(ranked, key=lambda one: -one.score)  # stable: equal scores stay in the order of their similarity
+    run.found = found[:CITED]
+    run.decide(Outcome.CITED if found else Outcome.TOO_WEAK if run.near else Outcome.TOO_FAR)
+
+
+def _scores(run: Run) -> list[float] | None:
+    """Return the cross-encoder's scores, 0 to 1; None where there is none or it fails, which is noted."""
+    reranker = registry.live_reranker()
+    if reranker is None:
+        run.notes.append(_by_similarity())
+        return None
+    try:
+        newest = tokens.keep_end(run.text, most=QUERY_TOKENS)  # it reads no more of it, and the window before has told how this one begins
+        return reranker.score(newest, [one.indexed_text for one, _ in run.near])
+    except Exception as error:
+        told_ = f"{error.message} {error.hint}".rstrip() if isinstance(error, KnowledgeBaseError) else "it failed unexpectedly; the server's log says more."
+        logger.warning("A window is not re-ranked: %s", told_, exc_info=not isinstance(error, KnowledgeBaseError))
+        run.notes.append(f"Ordered by similarity, not re-ranked: {told_}")
+        return None
+
+
+def _by_similarity() -> str:
+    name = conf.live_reranker()
+    if name == conf.NO_RERANKER:
+        return "Ordered by similarity: re-ranking is off."
+    return f"Ordered by similarity: {name} is not on this machine. `kb models fetch` gets it; LIVE_RERANKER=none goes without."

@@ -1,0 +1,1 @@
+"""Read what the library holds: sources, chunks, filters, facets."""

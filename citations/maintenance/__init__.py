@@ -1,0 +1,1 @@
+"""Move a library to another embedding model."""

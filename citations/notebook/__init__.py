@@ -1,0 +1,1 @@
+"""Conversations, stored answers, notes and their export."""

@@ -1,0 +1,156 @@
+"""One process that answers one question: it takes the question, tells what it finds, and stores it when it is whole."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from citations.answers.answer import Claim, Claimed, Event, Finished, Quote, Reply
+from citations.errors import AlreadyAnswering, AnswerNotFound
+from citations.models import Answer, AnswerState, Note, Quotation, Source
+from citations.notebook.answers import ASK_AGAIN
+from transcripts.errors import KnowledgeBaseError
+from transcripts.sanitize import clean
+
+
+@dataclass(slots=True)
+class Run:
+    """One process that answers one question: ``active_at`` tells it from any other that was let in after it."""
+
+    answer: Answer
+    active_at: datetime = field(default_factory=timezone.now)
+    is_kept: bool = False
+    ids: dict[int, UUID] = field(default_factory=dict)  # of quotations, by their numbers
+    known: dict[tuple[int, int, int, str], UUID] = field(default_factory=dict)  # ids of the same quotes in the answer before
+
+    def take(self) -> None:
+        """Be the only one who answers. Raises ``AlreadyAnswering``."""
+        if not self._waiting().update(is_taken=True, active_at=self.active_at):
+            raise AlreadyAnswering("This question is answered already.")
+        kept = Quotation.objects.filter(answer=self.answer)
+        self.known = {(one.source_id, one.span_start, one.span_end, one.digest): one.uuid for one in kept}
+
+    def told(self, event: Event) -> Event:
+        """Return what is told of an event, with the ids of quotations; the end is stored first. Raises ``AnswerNotFound``."""
+        if isinstance(event, Finished):
+            reply = replace(event.reply, quotes=self._named(event.reply.quotes))
+            self.keep(reply)
+            return Finished(reply=reply, answer=self.answer.uuid)
+        self._live()
+        return replace(event, quotes=self._named(event.quotes)) if isinstance(event, Claimed) else event
+
+    def keep(self, reply: Reply) -> None:
+        """Store the answer in the place of the one before. A source that is deleted at this moment takes its quotations along."""
+        try:
+            self._store(reply, reply.quotes)
+        except IntegrityError:
+            there = set(Source.objects.filter(pk__in=[quote.source for quote in reply.quotes]).values_list("pk", flat=True))
+            self._store(reply, [quote for quote in reply.quotes if quote.source in there])
+        self.is_kept = True
+
+    def fail(self, error: BaseException) -> None:
+        """Store why there is no answer. What was answered before stays."""
+        if not self.is_kept:
+            message, hint = _told(error)
+            before = self.answer.trace.get("outcome", AnswerState.FAILED)
+            self._mine().update(state=before, is_taken=False, error=message, hint=hint)
+
+    def _live(self) -> None:
+        now = timezone.now()
+        if not self._mine().update(active_at=now):
+            raise AnswerNotFound("This question was deleted, or is answered by somebody else.")
+        self.active_at = now
+
+    def _store(self, reply: Reply, quotes: Sequence[Quote]) -> None:
+        with transaction.atomic():
+            columns = _columns(reply, _collections(reply.quotes))
+            if not self._mine().update(**columns):
+                raise AnswerNotFound("This question was deleted, or is answered by somebody else.")
+            if columns["claims"] != self.answer.claims:
+                Note.objects.filter(answer=self.answer).update(answer=None)
+            Quotation.objects.filter(answer=self.answer).delete()
+            Quotation.objects.bulk_create([_quotation(self.answer, quote) for quote in quotes])
+            self.answer.conversation.touch()
+
+    def _named(self, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+        return tuple(replace(quote, id=self._id(quote)) for quote in quotes)
+
+    def _id(self, quote: Quote) -> UUID:
+        """Return the id of a quotation, which is the one that it had in the answer before: addresses of citations are permanent."""
+        if quote.number not in self.ids:
+            before = self.known.pop((quote.source, *quote.locator.span, quote.digest), None)
+            self.ids[quote.number] = before or uuid4()
+        return self.ids[quote.number]
+
+    def _waiting(self) -> Any:
+        return Answer.objects.filter(pk=self.answer.pk, state=AnswerState.RUNNING, is_taken=False)
+
+    def _mine(self) -> Any:
+        return Answer.objects.filter(pk=self.answer.pk, state=AnswerState.RUNNING, is_taken=True, active_at=self.active_at)
+
+
+def _collections(quotes: Sequence[Quote]) -> dict[int, int]:
+    """Return the collection of each quote's source, by the quote's number; one that is deleted just now has none."""
+    found = dict(Source.objects.filter(pk__in=[quote.source for quote in quotes]).values_list("pk", "collection_id"))
+    return {quote.number: found[quote.source] for quote in quotes if quote.source in found}
+
+
+def _claim(claim: Claim, collections: Mapping[int, int]) -> dict[str, Any]:
+    is_known = all(number in collections for number in claim.citations)
+    readable_in = sorted({collections[number] for number in claim.citations}) if is_known else None
+    return {**claim.as_json(), "collections": readable_in}
+
+
+def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
+    columns = {
+        "asked_as": reply.asked_as,
+        "claims": [_claim(one, collections) for one in reply.claims],
+        "nearest": [one.as_json() for one in reply.nearest],
+        "note": reply.note,
+        "model": reply.model[:200],
+        "trace": {**reply.trace.as_json(), "outcome": reply.outcome.value},
+    }
+    figures = {"confidence": reply.confidence, "milliseconds": reply.milliseconds}
+    return {**_storable(columns), **figures, "state": reply.outcome.value, "is_taken": False, "error": "", "hint": "", "feedback": None}
+
+
+def _quotation(answer: Answer, quote: Quote) -> Quotation:
+    place = quote.locator
+    return Quotation(
+        uuid=quote.id or uuid4(),
+        answer=answer,
+        number=quote.number,
+        source_id=quote.source,
+        quote=quote.text,
+        before=quote.before[-100:],
+        behind=quote.behind[:100],
+        span_start=place.span[0],
+        span_end=place.span[1],
+        digest=quote.digest,
+        start=place.start,
+        end=place.end,
+        page=place.page,
+        last_page=place.last_page,
+        section_heading=quote.heading[:300],
+    )
+
+
+def _storable(value: Any) -> Any:
+    """Return JSON that the database takes: a language model may write what it refuses."""
+    if isinstance(value, str):
+        return clean(value, len(value))
+    if isinstance(value, Mapping):
+        return {name: _storable(one) for name, one in value.items()}
+    return [_storable(one) for one in value] if isinstance(value, list) else value
+
+
+def _told(error: BaseException) -> tuple[str, str]:
+    if isinstance(error, KnowledgeBaseError):
+        return error.message, error.hint
+    if isinstance(error, GeneratorExit | KeyboardInterrupt):
+        return "Nobody waited for the answer.", ASK_AGAIN
+    return "Something went wrong while this was answered.", "Ask again; the server's log says more."

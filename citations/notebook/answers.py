@@ -1,0 +1,205 @@
+"""Answers that are kept, as they may be shown: what a claim stands on is looked at anew each time, and a claim whose sources cannot be seen is not shown."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from citations.answers.answer import Claim, Quote
+from citations.errors import AnswerNotFound, CitationNotFound
+from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.passages import Locator
+from citations.quotes.verification import origin_of
+from transcripts.sanitize import uuid_of
+from transcripts.scope import Scope
+
+SILENCE: Final = timedelta(minutes=5)  # a question of which nothing was heard for so long is answered by nobody any more
+LOST = "Whoever answered this question was stopped."
+ASK_AGAIN = "Ask again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A question and its answer. ``withheld`` claims are left out: a source that they cite lies outside the scope, or did when it was deleted.
+
+    ``gone`` are the numbers that claims cite of sources that were deleted: nobody can look there any more. ``nearest`` (of a refusal) and ``trace`` are what
+    ``replies`` makes of them, without passages that cannot be seen.
+    """
+
+    id: UUID
+    conversation: UUID
+    ordinal: int
+    question: str
+    asked_as: str
+    state: AnswerState
+    claims: tuple[Claim, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    gone: tuple[int, ...] = ()
+    nearest: tuple[Mapping[str, Any], ...] = ()
+    note: str = ""
+    error: str = ""
+    hint: str = ""
+    confidence: float | None = None
+    model: str = ""
+    trace: Mapping[str, Any] = field(default_factory=dict)
+    feedback: int | None = None
+    milliseconds: float | None = None
+    created_at: datetime
+    withheld: int = 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is being answered."""
+        return self.state == AnswerState.RUNNING
+
+    @property
+    def text(self) -> str:
+        """What it says, without citations; of a refusal, why there is nothing."""
+        return " ".join(claim.text for claim in self.claims) or self.note
+
+
+def find_answer(scope: Scope, user: User | None, reference: UUID | str) -> Answer:
+    """Return the answer of this id, with its conversation, if that is the caller's. Raises ``AnswerNotFound``."""
+    mine = Conversation.objects.of(scope, user)
+    found = Answer.objects.select_related("conversation__collection").filter(conversation__in=mine, uuid=uuid_of(reference)).first()
+    if found is None:
+        raise AnswerNotFound("There is no such answer.")
+    return found
+
+
+def find_quotation(scope: Scope, reference: UUID | str) -> Quote:
+    """Return the quotation of this id, whoever asked, if its source may be read: notes, which several people read, lead to it. Raises ``CitationNotFound``."""
+    visible = Quotation.objects.visible(scope).select_related("source__collection", "source__video")
+    found = visible.filter(uuid=uuid_of(reference)).first()
+    if found is None:
+        raise CitationNotFound("There is no such citation.")
+    return quote_of(found)
+
+
+def of(scope: Scope, conversation: Conversation) -> tuple[Record, ...]:
+    """Return what was asked and answered in a conversation, in order."""
+    return read(scope, Answer.objects.filter(conversation=conversation).select_related("conversation").order_by("ordinal"))
+
+
+def read(scope: Scope, answers: Iterable[Answer]) -> tuple[Record, ...]:
+    """Return answers as the scope may see them; four queries, however many there are."""
+    rows = list(answers)
+    quotes = _quotes(scope, rows)
+    stored = _numbers(rows)
+    seen = _visible(scope, rows)
+    return tuple(_record(row, _Evident(scope=scope, quotes=tuple(quotes[row.pk]), stored=frozenset(stored[row.pk]), seen=seen)) for row in rows)
+
+
+def state_of(answer: Answer) -> AnswerState:
+    """Return what became of a question: one that nobody answers any more has failed, or is what it was before it was asked again."""
+    if answer.state == AnswerState.RUNNING and answer.active_at < timezone.now() - SILENCE:
+        return AnswerState(answer.trace.get("outcome", AnswerState.FAILED))
+    return AnswerState(answer.state)
+
+
+def quote_of(row: Quotation) -> Quote:
+    """Return a quotation (with its source, collection and video) as the value that travels; its link is its permanent address."""
+    return Quote(
+        number=row.number,
+        source=row.source_id,
+        origin=origin_of(row.source),
+        locator=Locator(span=(row.span_start, row.span_end), start=row.start, end=row.end, page=row.page, last_page=row.last_page),
+        text=row.quote,
+        before=row.before,
+        behind=row.behind,
+        digest=row.digest,
+        heading=row.section_heading,
+        link=f"/citations/{row.uuid}/",
+        id=row.uuid,
+    )
+
+
+# What may be seen
+
+
+def _quotes(scope: Scope, rows: Sequence[Answer]) -> "defaultdict[int, list[Quote]]":
+    found: defaultdict[int, list[Quote]] = defaultdict(list)
+    visible = Quotation.objects.visible(scope).filter(answer__in=[row.pk for row in rows]).order_by("answer", "number")
+    for one in visible.select_related("source__collection", "source__video"):
+        found[one.answer_id].append(quote_of(one))
+    return found
+
+
+def _numbers(rows: Sequence[Answer]) -> "defaultdict[int, set[int]]":
+    """Return the numbers of all quotations that there are, visible or not: what else is cited was deleted with its source."""
+    found: defaultdict[int, set[int]] = defaultdict(set)
+    for answer, number in Quotation.objects.filter(answer__in=[row.pk for row in rows]).values_list("answer", "number"):
+        found[answer].add(number)
+    return found
+
+
+def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
+    """Return which of the sources that answers looked at may be seen."""
+    named = {passage["source"] for row in rows for passage in (*row.nearest, *row.trace.get("evidence", ()))}
+    return frozenset(map(str, Source.objects.visible(scope).filter(uuid__in=named).values_list("uuid", flat=True))) if named else frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evident:
+    """What a scope may see of what an answer stands on: its ``quotes``, out of those ``stored`` by their numbers, and all sources that were looked at."""
+
+    scope: Scope
+    quotes: tuple[Quote, ...]
+    stored: frozenset[int]
+    seen: frozenset[str]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        return frozenset(quote.number for quote in self.quotes)
+
+    def shows(self, row: Answer, claim: Mapping[str, Any], *, is_whole: bool) -> bool:
+        """Say whether a claim may be seen: all that it cites is visible, or gone from collections that may be read. What cites nothing may be of any source."""
+        cited = frozenset(claim["citations"])
+        if not cited:
+            return is_whole
+        if not self.numbers.issuperset(cited & self.stored):
+            return False
+        return cited <= self.stored or self._reads(row, claim)
+
+    def _reads(self, row: Answer, claim: Mapping[str, Any]) -> bool:
+        asked = row.conversation.collection_id
+        collections = claim.get("collections", [asked] if asked else None)  # claims that were stored without them are of the collection that was asked
+        return collections is not None and self.scope.readable.issuperset(collections)
+
+
+def _record(row: Answer, evident: _Evident) -> Record:
+    trace, is_whole = _trace(row.trace, evident.numbers, evident.seen)
+    claims = [one for one in row.claims if evident.shows(row, one, is_whole=is_whole)]
+    shown = tuple(Claim(text=one["text"], label=one.get("label", ""), citations=tuple(one["citations"]), is_supported=one["is_supported"]) for one in claims)
+    state = state_of(row)
+    is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
+    same = ("ordinal", "question", "asked_as", "note", "confidence", "model", "feedback", "milliseconds", "created_at")
+    return Record(
+        id=row.uuid,
+        conversation=row.conversation.uuid,
+        state=state,
+        claims=shown,
+        quotes=evident.quotes,
+        gone=tuple(sorted({number for claim in shown for number in claim.citations} - evident.stored)),
+        nearest=tuple(passage for passage in row.nearest if passage["source"] in evident.seen),
+        error=LOST if is_lost else row.error,
+        hint=ASK_AGAIN if is_lost else row.hint,
+        trace=trace,
+        withheld=len(row.claims) - len(shown),
+        **{name: getattr(row, name) for name in same},
+    )
+
+
+def _trace(trace: Mapping[str, Any], numbers: frozenset[int], seen: frozenset[str]) -> tuple[dict[str, Any], bool]:
+    """Return what may be seen of how an answer was made, and whether that is all of it."""
+    evidence = trace.get("evidence", [])
+    shown = [passage for passage in evidence if passage["source"] in seen]
+    is_whole = len(shown) == len(evidence)
+    known = {passage["number"] for passage in shown} | ({0} if is_whole else set())
+    checks = [one for one in trace.get("checks", []) if one["evidence"] in known and one["number"] in numbers | {0}]
+    return {**trace, "evidence": shown, "checks": checks} if trace else {}, is_whole

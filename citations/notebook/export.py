@@ -1,0 +1,287 @@
+"""Conversations written down: Markdown, JSON, a page to print, and bibliographies of what is cited."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any, Final
+
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import slugify
+
+from citations.answers.answer import Claim, Quote
+from citations.lectures.report import plain
+from citations.models import Conversation, Source
+from citations.notebook import answers as notebook_answers
+from citations.notebook import bibliography
+from citations.notebook.answers import Record
+from citations.notebook.bibliography import Work
+from citations.passages import Locator
+from transcripts.conf import public_url
+from transcripts.scope import Scope
+from transcripts.timecodes import clock
+
+GONE: Final = "This source was deleted."
+
+
+class Form(StrEnum):
+    """What a conversation can be written as."""
+
+    MARKDOWN = "md"
+    HTML = "html"
+    JSON = "json"
+    CSL = "csl"
+    BIBTEX = "bib"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A conversation as a file: its ``name`` is made of its title, ``media_type`` says the encoding too, where that is not given by the type."""
+
+    text: str
+    media_type: str
+    name: str
+
+
+def export(scope: Scope, conversation: Conversation, form: Form) -> Exported:
+    """Write down a conversation as the scope may see it; what is cited has its permanent address. A bibliography has each source once."""
+    write, media_type, ending = _FORMS[form]
+    told = _Told(conversation, notebook_answers.of(scope, conversation), scope)
+    return Exported(text=write(told), media_type=media_type, name=f"{slugify(conversation.title)[:80] or 'conversation'}.{ending}")
+
+
+def told(record: Record, *, base: str = "") -> str:
+    """Write an answer as Markdown: its claims with links to what they cite, then the quotes, numbered. ``base`` is put before addresses of this site."""
+    if not record.claims:
+        return plain(record.note or record.error) + "\n"
+    links = {quote.number: f"[\\[{quote.number}\\]]({base}{quote.link})" for quote in record.quotes} | {number: f"\\[{number}\\]" for number in record.gone}
+    text = "\n\n".join(" ".join(_claim(claim, links) for claim in claims) for claims in _paragraphs(record.claims))
+    # Not a numbered list: that would be counted anew, and numbers that are left out move those behind them.
+    quotes = {one.number: f"- \\[{one.number}\\] “{plain(one.text)}” — {_where(one)}" for one in record.quotes}
+    quotes |= {number: f"- \\[{number}\\] *{GONE}*" for number in record.gone}
+    return "\n".join([text, "", *(quotes[number] for number in sorted(quotes)), *(["", plain(record.note)] if record.note else [])]).rstrip() + "\n"
+
+
+def place(locator: Locator) -> str:
+    """Say where a passage is, as people read it: "pages 3–4", "1:02–1:10"; empty where nothing is known but its characters."""
+    if locator.page is not None:
+        last = locator.last_page or locator.page
+        return f"page {locator.page}" if last == locator.page else f"pages {locator.page}–{last}"
+    if locator.start is None:
+        return ""
+    begin, end = clock(locator.start), clock(locator.end or locator.start)
+    return begin if begin == end else f"{begin}–{end}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    conversation: Conversation
+    answers: Sequence[Record]
+    scope: Scope
+
+    @property
+    def about(self) -> str:
+        """When it began, and what was asked."""
+        shelf = self.conversation.collection
+        return " · ".join([f"{timezone.localtime(self.conversation.created_at):%Y-%m-%d %H:%M}", *([shelf.name] if shelf else [])])
+
+
+# Markdown
+
+
+def _markdown(said: _Told) -> str:
+    parts = [f"# {plain(said.conversation.title)}\n", f"{plain(said.about)}\n"]
+    for record in said.answers:
+        parts += [f"## {plain(record.question)}\n", told(record, base=public_url())]
+    return "\n".join(parts)
+
+
+def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
+    """Begin a paragraph with each claim that says what it tells of."""
+    begins = [place for place, one in enumerate(claims) if one.label or place == 0]
+    return [claims[first:last] for first, last in pairwise([*begins, len(claims)])]
+
+
+def _claim(claim: Claim, links: Mapping[int, str]) -> str:
+    marks = " ".join(links[number] for number in claim.citations if number in links)
+    text = f"**{plain(claim.label)}:** {plain(claim.text)}" if claim.label else plain(claim.text)
+    return f"{text} {marks}".rstrip() if claim.is_supported else f"{text} *(unsupported)*"
+
+
+def _where(quote: Quote) -> str:
+    return ", ".join(filter(None, (f"**{plain(quote.origin.title)}**", plain(quote.heading), place(quote.locator))))
+
+
+# A page to print
+
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>
+body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }}
+h2 {{ font-size: 1.1rem; margin-top: 2rem; break-after: avoid; }} ol {{ font-size: .875rem; }} li {{ break-inside: avoid; }} sup {{ line-height: 0; }}
+</style></head><body><h1 dir="auto">{title}</h1><p>{about}</p>
+{answers}</body></html>
+"""
+
+
+def _html(said: _Told) -> str:
+    answers = format_html_join("", "{}", ((_section(record),) for record in said.answers))
+    return format_html(_PAGE, title=said.conversation.title, about=said.about, answers=answers)
+
+
+def _section(record: Record) -> SafeString:
+    base = public_url()
+    anchors = {one.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', one.id, one.number) for one in record.quotes}
+    anchors |= {number: format_html("<sup>[{}]</sup>", number) for number in record.gone}
+    quoted = '<li id="c{}" value="{}" dir="auto">“{}” — <a href="{}{}">{}</a>{}</li>'
+    lines = {one.number: format_html(quoted, one.id, one.number, one.text, base, one.link, one.origin.title, _behind(one)) for one in record.quotes}
+    lines |= {number: format_html('<li value="{}"><em>{}</em></li>', number, GONE) for number in record.gone}
+    return format_html(
+        '<section><h2 dir="auto">{}</h2>{}{}{}</section>\n',
+        record.question,
+        format_html_join("", '<p dir="auto">{}</p>', ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims))),
+        format_html('<p dir="auto"><em>{}</em></p>', record.note or record.error) if record.note or record.error else "",
+        format_html("<ol>{}</ol>", format_html_join("", "{}", ((lines[number],) for number in sorted(lines)))) if lines else "",
+    )
+
+
+def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
+    parts = ((_label(one), one.text, "" if one.is_supported else " (unsupported)", _marks(one, anchors)) for one in claims)
+    return format_html_join(" ", "{}{}{}{}", parts)
+
+
+def _label(claim: Claim) -> SafeString:
+    return format_html("<strong>{}:</strong> ", claim.label) if claim.label else SafeString()
+
+
+def _marks(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
+    return format_html_join("", "{}", ((anchors[number],) for number in claim.citations if number in anchors))
+
+
+def _behind(quote: Quote) -> str:
+    return "".join(f", {part}" for part in (quote.heading, place(quote.locator)) if part)
+
+
+# JSON
+
+
+def as_json(record: Record) -> dict[str, Any]:
+    """Return an answer as plain values: what every door gives of it. Places in seconds or pages."""
+    return {
+        "id": str(record.id),
+        "question": record.question,
+        "asked_as": record.asked_as,
+        "state": record.state.value,
+        "claims": [one.as_json() for one in record.claims],
+        "citations": [citation(one) for one in record.quotes],
+        "gone": list(record.gone),
+        "nearest": [nearest(one) for one in record.nearest],
+        "note": record.note,
+        "error": record.error,
+        "hint": record.hint,
+        "confidence": record.confidence,
+        "model": record.model,
+        "feedback": record.feedback,
+        "withheld": record.withheld,
+        "milliseconds": record.milliseconds,
+        "created_at": record.created_at.isoformat(),
+    }
+
+
+def citation(quote: Quote) -> dict[str, Any]:
+    """Return a quote as plain values; ``link`` is the address on this site that opens exactly there."""
+    origin, locator = quote.origin, quote.locator
+    return {
+        "id": str(quote.id) if quote.id else None,
+        "number": quote.number,
+        "quote": quote.text,
+        "before": quote.before,
+        "behind": quote.behind,
+        "source": str(origin.id),
+        "title": origin.title,
+        "kind": origin.kind,
+        "author": origin.author,
+        "url": origin.url,
+        "heading": quote.heading,
+        "start": _seconds(locator.start),
+        "end": _seconds(locator.end),
+        "page": locator.page,
+        "last_page": locator.last_page,
+        "place": place(locator),
+        "link": _absolute(quote.link),
+    }
+
+
+def nearest(passage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a passage as ``Evidence.as_json`` gives it for whoever is not on this site: in seconds, its address whole."""
+    return {**passage, "start": _seconds(passage["start"]), "link": _absolute(passage["link"])}
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _absolute(link: str) -> str:
+    return f"{public_url()}{link}" if link.startswith("/") else link
+
+
+def _json(said: _Told) -> str:
+    conversation = said.conversation
+    whole = {
+        "id": str(conversation.uuid),
+        "title": conversation.title,
+        "collection": conversation.collection.slug if conversation.collection else None,
+        "created_at": conversation.created_at.isoformat(),
+        "answers": [as_json(record) for record in said.answers],
+    }
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+# Bibliographies
+
+
+def _csl(said: _Told) -> str:
+    return json.dumps(bibliography.csl(_works(said)), ensure_ascii=False, indent=2) + "\n"
+
+
+def _bibtex(said: _Told) -> str:
+    return bibliography.bibtex(_works(said))
+
+
+def _works(said: _Told) -> list[Work]:
+    """Return each source that is cited, in the order of its first citation, with all that is cited of it."""
+    cited: dict[int, list[Quote]] = {}
+    for quote in (quote for record in said.answers for quote in record.quotes):
+        cited.setdefault(quote.source, []).append(quote)
+    sources = Source.objects.visible(said.scope).in_bulk(list(cited))
+    day = timezone.localtime(said.conversation.updated_at).date()
+    return [_work(sources[pk], quotes, day) for pk, quotes in cited.items() if pk in sources]
+
+
+def _work(source: Source, quotes: Iterable[Quote], accessed: date) -> Work:
+    once = {(place(quote.locator), quote.text): quote for quote in quotes}
+    path = f"/videos/{source.video_id}/" if source.video_id else f"/sources/{source.uuid}/"
+    return Work(
+        id=str(source.uuid),
+        kind=source.kind,
+        title=source.title,
+        author=source.author,
+        url=source.url or public_url() + path,
+        language=source.language,
+        published=timezone.localtime(source.published_at).date() if source.published_at else None,
+        accessed=accessed,
+        places=tuple(where for where, _ in once),
+        quotes=tuple(text for _, text in once),
+    )
+
+
+_FORMS: Final[Mapping[Form, tuple[Callable[[_Told], str], str, str]]] = {
+    Form.MARKDOWN: (_markdown, "text/markdown; charset=utf-8", "md"),
+    Form.HTML: (_html, "text/html; charset=utf-8", "html"),
+    Form.JSON: (_json, "application/json", "json"),
+    Form.CSL: (_csl, "application/vnd.citationstyles.csl+json", "csl.json"),
+    Form.BIBTEX: (_bibtex, "application/x-bibtex; charset=utf-8", "bib"),
+}

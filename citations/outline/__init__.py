@@ -1,0 +1,1 @@
+"""The summary tree of each source, and the topics of a collection."""

@@ -1,0 +1,50 @@
+"""What stands for the sources as a whole, where a question names nothing that it is about: each of a few sources, or of many their largest topics."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from citations.library.filters import Reach
+from citations.models import Level
+from citations.outline.search import Summary, Wanted, largest, place, typical
+from citations.providers.stopwords import stop_words
+from transcripts.scope import Scope
+from transcripts.tokenizer import tokenize
+
+FEW: Final = 6  # sources of which each is told; of more, their topics
+
+
+class Whole(NamedTuple):
+    """Nodes with their scores, 0 to 1, best first, and what people should know about the choice."""
+
+    nodes: list[tuple[Summary, float]]
+    note: str = ""
+
+
+def of(scope: Scope, reach: Reach, question: str, *, limit: int) -> Whole:
+    """Return the nodes that stand for what can be seen, at most ``limit``; of a video's tracks those in the language of the question."""
+    documents = in_its_language(largest(Wanted(scope, reach, (Level.DOCUMENT,)), limit=limit), question)
+    if len(documents) > FEW:
+        sections = in_its_language(typical(Wanted(scope, reach, (Level.SECTION,)), limit=limit), question)
+        if len(sections) > 1:
+            return Whole(_scored(sections), "There are many sources: this is a section of each of their largest topics.")
+        return Whole(_scored(documents), "There are many sources: this is of the longest ones.")
+    sections = in_its_language(largest(Wanted(scope, reach, (Level.SECTION,)), limit=limit), question)
+    return Whole(_scored([*documents, *sections]))
+
+
+def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
+    """Leave out the tracks of a video that another one says in the language of the question, as far as its small words tell it; else in that of the first."""
+    words = tokenize(question)
+    tracks: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    for one in nodes:
+        if one.told.video is not None:
+            tracks[one.told.video].setdefault(one.told.language, sum(word in stop_words(one.told.language) for word in words))
+    chosen = {video: max(languages, key=lambda language: languages[language]) for video, languages in tracks.items()}
+    return [one for one in nodes if one.told.video is None or chosen[one.told.video] == one.told.language]
+
+
+def _scored(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:
+    """Order nodes by how much of their source they tell of, the whole first: what a question without a subject asks for."""
+    sized = [(one, min(1.0, (one.last - one.first + 1) / max(1, one.told.chunks))) for one in nodes]
+    return sorted(sized, key=lambda pair: (-pair[0].level, -pair[1], *place(pair[0])))

@@ -1,0 +1,237 @@
+"""The levels of detail as they are stored: built for a source when it is indexed, and read again."""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from citations import conf
+from citations.models import Chunk, EmbeddingSpace, Level, Node, Source, State, keep_switch_out
+from citations.outline import tree as outline_tree
+from citations.outline.tree import Draft, Piece
+from citations.providers import prompts as provider_prompts
+from citations.providers import registry
+from citations.providers.stopwords import stop_words
+from citations.vectors import space as vector_space
+
+MOST_PARTS = 200  # that an outline shows
+_PLACED = ("ordinal", "parent", "title", "text", "spans", "first", "last", "span_start", "span_end", "start", "end", "page", "last_page", "space", "vector")
+
+
+class Touched(NamedTuple):
+    """How many nodes of a source stayed, were made and were deleted; ``moved`` of those that stayed stand elsewhere or tell of it otherwise."""
+
+    kept: int = 0
+    made: int = 0
+    deleted: int = 0
+    moved: int = 0
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything is other than before."""
+        return bool(self.made or self.deleted or self.moved)
+
+
+def refresh(source: Source) -> Touched:
+    """Build the tree of a source from its chunks and the vectors that they have, and write what is new in it. Whoever calls holds the source.
+
+    A node that tells of the same text stays, with its abstract. Without vectors for all chunks the tree goes by their words, and its nodes have none.
+    """
+    space = vector_space.locked()
+    pieces = _pieces(source, space)
+    drafts = outline_tree.build(pieces, stops=stop_words(source.language))
+    with transaction.atomic():
+        keep_switch_out()
+        if not Source.objects.select_for_update(no_key=True).filter(pk=source.pk).values_list("pk"):
+            return Touched()  # it was deleted meanwhile
+        if space is not None and not EmbeddingSpace.objects.filter(pk=space.pk).exists():
+            space = None
+        return _exchange(source, drafts, space)
+
+
+def catch_up(*, seconds: float = 20) -> int:
+    """Build the trees of sources that have none in the space that is searched, as after a migration to it, for so long; returns how many are left."""
+    space = vector_space.locked()
+    if space is None:
+        return 0
+    own = Node.objects.filter(source=OuterRef("pk"), space=space)
+    late = Source.objects.filter(~Exists(own), state=State.READY, chunk_count__gt=0).order_by("pk")
+    deadline = monotonic() + seconds
+    for source in late:
+        if monotonic() > deadline:
+            break
+        with source.held() as mine:
+            if mine:
+                refresh(source)
+    return late.all().count()
+
+
+def of(source: Source) -> list[Node]:
+    """Return the nodes of a source, the document first, then its sections, then their groups; without vectors."""
+    return list(Node.objects.filter(source=source).defer("vector", "digest").order_by("-level", "ordinal"))
+
+
+def lacks_abstracts(source: Source) -> bool:
+    """Say whether a language model is there that could tell of the source in its own words, and did not yet."""
+    return conf.llm().provider != conf.NO_LLM and _untold(source).exists()
+
+
+def ensure_abstracts(source: Source, *, most: int = 50) -> int:
+    """Let the language model tell of the source and its sections in its own words, ``most`` of those that lack that; returns how many it told of.
+
+    Each is asked from the node's own sentences, the whole last, and kept as soon as it comes. Nothing without a language model. Raises ``ModelError``.
+    """
+    llm = registry.llm()
+    if llm is None:
+        return 0
+    told = 0
+    for node in _untold(source)[:most]:
+        text = " ".join(_told_below(node))[: 3 * llm.budget // 2]
+        abstract = provider_prompts.clean_summary(llm.ask(provider_prompts.summary(title=source.title, text=text)).text)
+        if abstract:
+            told += Node.objects.filter(pk=node.pk, digest=node.digest).update(abstract=abstract)
+    return told
+
+
+def _untold(source: Source) -> QuerySet[Node]:
+    return Node.objects.filter(source=source, level__gte=Level.SECTION, abstract="").defer("vector").order_by("level", "ordinal")
+
+
+def _told_below(node: Node) -> Iterator[str]:
+    """Yield what is told of a node's children: of a section its chunks, of a document the abstracts of its sections, or their own sentences."""
+    if node.level == Level.SECTION:
+        own = Chunk.objects.filter(source=node.source_id, ordinal__range=(node.first, node.last))
+        yield from own.order_by("ordinal").values_list("text", flat=True)
+        return
+    for text, abstract in Node.objects.filter(parent=node).order_by("ordinal").values_list("text", "abstract"):
+        yield abstract or text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """A source at a glance: the whole, its sections (of a short one the groups of its only section), and how many more there are."""
+
+    whole: Node | None = None
+    parts: tuple[Node, ...] = ()
+    more: int = 0
+
+
+def outline(source: Source) -> Outline:
+    """Return the outline of a source, empty where it has no tree yet."""
+    level = Level.SECTION if Node.objects.filter(source=source, level=Level.SECTION).count() > 1 else Level.GROUP
+    nodes = Node.objects.filter(source=source, level__in=(Level.DOCUMENT, level)).defer("vector", "digest").order_by("-level", "ordinal")
+    found = list(nodes[: MOST_PARTS + 1])
+    return Outline(whole=found[0], parts=tuple(found[1:]), more=nodes.count() - len(found)) if found else Outline()
+
+
+# What a tree is made from
+
+_PIECES = """
+    SELECT c.ordinal, c.text, c.span_start, c.span_end, c.start, c."end", c.page, c.last_page, c.heading, halfvec_send(e.vector)
+    FROM citations_chunk c LEFT JOIN citations_embedding e ON e.chunk_id = c.id AND e.space_id = %s AND e.digest = c.digest
+    WHERE c.source_id = %s ORDER BY c.ordinal
+"""
+_FIELDS = ("ordinal", "text", "span_start", "span_end", "start", "end", "page", "last_page", "heading")
+
+
+def _pieces(source: Source, space: EmbeddingSpace | None) -> list[Piece]:
+    with connection.cursor() as cursor:
+        cursor.execute(_PIECES, [space.pk if space else 0, source.pk])
+        return [Piece(**dict(zip(_FIELDS, row, strict=False)), vector=_vector(row[-1])) for row in cursor.fetchall()]
+
+
+def _vector(sent: Any) -> NDArray[np.float16] | None:
+    """Read a vector as PostgreSQL sends it: two numbers of two bytes, then as many halves as it has dimensions, all big-endian."""
+    return None if sent is None else np.frombuffer(sent, dtype=">f2", offset=4).astype(np.float16)
+
+
+# What is written
+
+
+def _exchange(source: Source, drafts: Sequence[Draft], space: EmbeddingSpace | None) -> Touched:
+    """Write the tree level by level, parents first; nodes that are left are deleted when nothing is below them any more."""
+    before = _by_digest(Node.objects.select_for_update().filter(source=source).order_by("pk"))
+    kept = made = moved = 0
+    above: dict[int, Node] = {}
+    for level in (Level.DOCUMENT, Level.SECTION, Level.GROUP):
+        own = [draft for draft in drafts if draft.level == level]
+        found = [_taken(before, draft) for draft in own]
+        rows = [_row(source, draft, space, above) for draft in own]
+        changed = [_changed(node, row) for node, row in zip(found, rows, strict=True) if node and _differs(node, row)]
+        new = [row for node, row in zip(found, rows, strict=True) if node is None]
+        _write(changed)
+        Node.objects.bulk_create(new, batch_size=500)
+        above = {draft.ordinal: node or row for draft, node, row in zip(own, found, rows, strict=True)}
+        kept, made, moved = kept + len(own) - len(new), made + len(new), moved + len(changed)
+    return Touched(kept=kept, made=made, deleted=_delete(node.pk for left in before.values() for node in left), moved=moved)
+
+
+def _by_digest(nodes: Iterable[Node]) -> dict[tuple[int, bytes], deque[Node]]:
+    found: dict[tuple[int, bytes], deque[Node]] = defaultdict(deque)
+    for node in sorted(nodes, key=lambda node: node.ordinal):
+        found[node.level, bytes(node.digest)].append(node)
+    return found
+
+
+def _taken(before: dict[tuple[int, bytes], deque[Node]], draft: Draft) -> Node | None:
+    equal = before.get((draft.level, draft.digest))
+    return equal.popleft() if equal else None
+
+
+def _row(source: Source, draft: Draft, space: EmbeddingSpace | None, above: dict[int, Node]) -> Node:
+    vector = None if draft.vector is None or space is None else HalfVector(draft.vector)
+    return Node(
+        source=source,
+        level=draft.level,
+        ordinal=draft.ordinal,
+        parent=None if draft.parent is None else above[draft.parent],
+        title=draft.title or source.title,
+        text=draft.text,
+        spans=[list(span) for span in draft.spans],
+        first=draft.first,
+        last=draft.last,
+        span_start=draft.span_start,
+        span_end=draft.span_end,
+        start=draft.start,
+        end=draft.end,
+        page=draft.page,
+        last_page=draft.last_page,
+        digest=draft.digest,
+        space=space if vector is not None else None,
+        vector=vector,
+    )
+
+
+def _differs(node: Node, row: Node) -> bool:
+    return any(_comparable(node, name) != _comparable(row, name) for name in _PLACED)
+
+
+def _comparable(node: Node, name: str) -> Any:
+    if name == "vector":
+        return None if node.vector is None else (node.vector if isinstance(node.vector, HalfVector) else HalfVector(node.vector)).to_binary()
+    return getattr(node, f"{name}_id" if name in ("parent", "space") else name)
+
+
+def _changed(node: Node, row: Node) -> Node:
+    for name in _PLACED:
+        setattr(node, name, getattr(row, name))
+    return node
+
+
+def _write(nodes: Sequence[Node]) -> None:
+    """Update rows in few statements: each is sent as if it were new, and meets itself."""
+    Node.objects.bulk_create(nodes, update_conflicts=True, unique_fields=["id"], update_fields=_PLACED, batch_size=500)
+
+
+def _delete(keys: Iterator[int]) -> int:
+    """Delete nodes; the database takes their memberships along."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM citations_node WHERE id = ANY(%s)", [[*keys]])
+        return int(cursor.rowcount)

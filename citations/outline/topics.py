@@ -1,0 +1,235 @@
+"""What the sections of a collection have in common, kept up to date a source at a time.
+
+All topics of a collection are found anew only when it has grown by half since: so their cost stays in proportion to the sections that were ever added.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from citations.models import EmbeddingSpace, Level, Node, Source, Topic, TopicMember
+from citations.providers import clustering
+from citations.providers.stopwords import stop_words
+from citations.text.key_sentences import named, words_of
+from citations.vectors import space as vector_space
+from transcripts.models import Collection
+
+TOPIC_LOCK: Final = 0x4355544F  # "CUTO": the first key of the advisory locks on collections whose topics change
+FEWEST: Final = 8  # sections that are worth to be told apart
+MOST: Final = 200  # topics of a collection
+PARTS: Final = 3  # topics that a section belongs to at most
+LEAST_SHARE: Final = 0.2
+SHARPNESS: Final = 12.0  # of shares: cosines are compared by the exponential of so many times them
+GROWTH: Final = 1.5
+TERMS: Final = 12
+TOLD_FROM: Final = 100  # sections that a topic is named after, those that belong to it most
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Section:
+    node: int
+    vector: Vectors
+
+
+def update(source: Source) -> int:
+    """Let the sections of a source belong to the topics of its collection that they are near to; returns how many topics that touched. None, and none found,
+    where the collection has no topics yet.
+    """
+    space = vector_space.locked()
+    with transaction.atomic():
+        _alone(source.collection_id)
+        topics = list(Topic.objects.filter(collection=source.collection_id, space=space).order_by("pk"))
+        if space is None or not topics:
+            return 0
+        mine = TopicMember.objects.filter(node__source=source)
+        before = set(mine.values_list("topic_id", flat=True))
+        mine.delete()
+        after = _join(topics, _sections(space, source=source.pk))
+        touched = before | after | {topic.pk for topic in _stale(source.collection_id)}
+        _tell([topic for topic in topics if topic.pk in touched], topics)
+        return len(touched)
+
+
+def rebuild(collection: Collection) -> int:
+    """Find the topics of a collection anew; returns how many there are."""
+    space = vector_space.locked()
+    with transaction.atomic():
+        _alone(collection.pk)
+        Topic.objects.filter(collection=collection).delete()
+        sections = _sections(space, collection=collection.pk) if space else []
+        if space is None or len(sections) < FEWEST:
+            return 0
+        found = clustering.centres(np.stack([one.vector for one in sections]), count=_count(len(sections)))
+        topics = Topic.objects.bulk_create(Topic(collection=collection, space=space, vector=HalfVector(centre)) for centre in found)
+        _join(topics, sections)
+        _tell(topics, topics)
+        Topic.objects.filter(collection=collection).update(built=F("size"))
+        return Topic.objects.filter(collection=collection).count()
+
+
+def tend(*, most: int = 20) -> int:
+    """Find the topics of collections that have grown anew, let sections that belong to none join, and tell anew the topics that lost some.
+
+    Does as much as ``most`` such things of each kind; returns how many it did.
+    """
+    space = vector_space.locked()
+    if space is None:
+        return 0
+    TopicMember.objects.exclude(topic__collection=F("node__source__collection")).delete()  # the source was moved
+    due = [collection for collection in Collection.objects.order_by("pk") if _is_due(collection, space)][:most]
+    for collection in due:
+        rebuild(collection)
+    late = list(_left_out(space)[:most])
+    for source in late:
+        update(source)
+    shrunk = {topic.collection_id for topic in _stale()}
+    for pk in shrunk:
+        _mend(pk, space)
+    return len(due) + len(late) + len(shrunk)
+
+
+def of(collection: Collection) -> list[Topic]:
+    """Return the topics of a collection, the largest first, each with ``sections`` and ``sources``: how many belong to it."""
+    counted = Topic.objects.filter(collection=collection).annotate(sections=Count("members"), sources=Count("members__node__source", distinct=True))
+    return list(counted.defer("vector").order_by("-sections", "label"))
+
+
+def _alone(collection: int) -> None:
+    """Let nobody else change the topics of a collection until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [TOPIC_LOCK, collection])
+
+
+def _count(sections: int) -> int:
+    return min(MOST, max(2, round(math.sqrt(sections))))
+
+
+def _is_due(collection: Collection, space: EmbeddingSpace) -> bool:
+    topics = Topic.objects.filter(collection=collection, space=space)
+    built = topics.aggregate(all=Sum("built"))["all"] or 0
+    if built:
+        return TopicMember.objects.filter(topic__in=topics).count() > GROWTH * built
+    own = Node.objects.filter(source__collection=collection, level=Level.SECTION, space=space)
+    return own.count() >= FEWEST
+
+
+def _left_out(space: EmbeddingSpace) -> QuerySet[Source]:
+    """Return sources with sections that belong to none of the topics that their collection has."""
+    alone = Node.objects.filter(source=OuterRef("pk"), level=Level.SECTION, space=space, topics=None)
+    topics = Topic.objects.filter(collection=OuterRef("collection"), space=space)
+    return Source.objects.filter(Exists(alone), Exists(topics)).order_by("pk")
+
+
+def _stale(collection: int | None = None) -> list[Topic]:
+    """Return topics with another number of sections than they were told from: some were deleted with their source."""
+    own = Topic.objects.all() if collection is None else Topic.objects.filter(collection=collection)
+    return list(own.annotate(now=Count("members")).exclude(now=F("size")))
+
+
+def _mend(collection: int, space: EmbeddingSpace) -> None:
+    with transaction.atomic():
+        _alone(collection)
+        _tell(_stale(collection), list(Topic.objects.filter(collection=collection, space=space)))
+
+
+# Belonging
+
+_SECTIONS = """
+    SELECT n.id, halfvec_send(n.vector) FROM citations_node n JOIN citations_source s ON s.id = n.source_id
+    WHERE n.level = 2 AND n.space_id = %(space)s AND n.vector IS NOT NULL
+        AND (%(source)s::bigint IS NULL OR n.source_id = %(source)s) AND (%(collection)s::bigint IS NULL OR s.collection_id = %(collection)s)
+    ORDER BY n.source_id, n.ordinal
+"""
+_MEMBERS = """
+    SELECT m.topic_id, m.weight, halfvec_send(n.vector) FROM citations_topicmember m JOIN citations_node n ON n.id = m.node_id
+    WHERE m.topic_id = ANY(%s) AND n.vector IS NOT NULL
+"""
+
+
+def _sections(space: EmbeddingSpace, *, source: int | None = None, collection: int | None = None) -> list[_Section]:
+    with connection.cursor() as cursor:
+        cursor.execute(_SECTIONS, {"space": space.pk, "source": source, "collection": collection})
+        return [_Section(node=pk, vector=_vector(sent)) for pk, sent in cursor.fetchall()]
+
+
+def _vector(sent: Any) -> Vectors:
+    return np.frombuffer(sent, dtype=">f2", offset=4).astype(np.float32)
+
+
+def _join(topics: Sequence[Topic], sections: Sequence[_Section]) -> set[int]:
+    """Let sections belong to topics, and return the primary keys of those."""
+    if not sections:
+        return set()
+    centres = np.stack([_floats(topic.vector) for topic in topics])
+    cosines = np.stack([one.vector for one in sections]) @ centres.T
+    members = [
+        TopicMember(topic=topics[place], node_id=section.node, weight=weight)
+        for section, row in zip(sections, cosines, strict=True)
+        for place, weight in _shares(row)
+    ]
+    TopicMember.objects.bulk_create(members, batch_size=1_000)
+    return {member.topic_id for member in members}
+
+
+def _shares(cosines: Vectors) -> list[tuple[int, float]]:
+    """Say how a section is shared among the nearest topics; the shares add up to 1."""
+    nearest = np.argsort(-cosines, kind="stable")[:PARTS]
+    weights = np.exp(SHARPNESS * (cosines[nearest] - cosines[nearest[0]]).astype(np.float64))
+    weights /= weights.sum()
+    kept = weights >= LEAST_SHARE
+    return [(int(place), min(1.0, float(weight))) for place, weight in zip(nearest[kept], weights[kept] / weights[kept].sum(), strict=True)]
+
+
+def _floats(vector: Any) -> Vectors:
+    return np.asarray(vector.to_numpy() if isinstance(vector, HalfVector) else vector, dtype=np.float32)
+
+
+# Telling
+
+
+def _tell(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:
+    """Give topics the direction and the words of their sections; those without any are deleted."""
+    keys = [topic.pk for topic in touched]
+    sizes = dict(TopicMember.objects.filter(topic__in=keys).values_list("topic").annotate(Count("pk")))
+    Topic.objects.filter(pk__in=[pk for pk in keys if pk not in sizes]).delete()
+    living = [topic for topic in touched if topic.pk in sizes]
+    means, words = _means([*sizes]), {pk: _words(pk) for pk in sizes}
+    for topic in living:
+        topic.size, topic.terms = sizes[topic.pk], [word for word, _ in words[topic.pk].most_common(TERMS)]
+        topic.vector = HalfVector(means.get(topic.pk, _floats(topic.vector)))
+    spread = Counter(word for topic in topics for word in topic.terms)
+    for topic in living:
+        topic.label = _label(words[topic.pk], topic.terms, spread, len(topics))
+    Topic.objects.bulk_update(living, ["size", "terms", "vector", "label", "updated_at"], batch_size=100)
+
+
+def _means(keys: Sequence[int]) -> Mapping[int, Vectors]:
+    sums: dict[int, Vectors] = defaultdict(lambda: np.zeros(1, dtype=np.float32))
+    with connection.cursor() as cursor:
+        cursor.execute(_MEMBERS, [[*keys]])
+        for topic, weight, sent in cursor.fetchall():
+            sums[topic] = sums[topic] + weight * _vector(sent)
+    return {topic: total / np.linalg.norm(total) for topic, total in sums.items() if np.linalg.norm(total) > 0}
+
+
+def _words(topic: int) -> "Counter[str]":
+    """Count in how many sections of a topic each word is said, those that belong to it most."""
+    found: Counter[str] = Counter()
+    members = TopicMember.objects.filter(topic=topic).order_by("-weight", "node_id")
+    for title, text, language in members.values_list("node__title", "node__text", "node__source__language")[:TOLD_FROM]:
+        found.update(set(words_of(f"{title} {text}", stop_words(language))))
+    return found
+
+
+def _label(words: "Counter[str]", terms: Iterable[str], spread: Mapping[str, int], topics: int) -> str:
+    return named({word: words[word] * math.log(1 + topics / max(1, spread[word])) for word in terms})[:200]

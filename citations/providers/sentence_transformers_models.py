@@ -1,0 +1,55 @@
+"""Local models as sentence-transformers runs them, with torch: for what cannot be converted. Slower, and takes half a gigabyte more."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citations import conf
+from citations.errors import ModelError
+from citations.providers.openvino_encoder import legible
+
+
+class PlainEncoder:
+    """Texts become vectors of length 1. Raises ``ModelError`` where the model cannot be loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        torch.set_num_threads(conf.model_threads())
+        try:
+            self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        except Exception as error:  # a folder of any kind may fail in any way
+            raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error
+        self.dimensions = self._model.get_embedding_dimension() or 0
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return their vectors, float32 (n, dimensions)."""
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        # No prompts: whoever calls put them before the texts.
+        made = self._model.encode([legible(text) for text in texts], prompt="", normalize_embeddings=True, show_progress_bar=False)
+        return np.asarray(made, dtype=np.float32)
+
+
+class PlainScorer:
+    """Pairs become logits. Raises ``ModelError`` where the model cannot be loaded."""
+
+    def __init__(self, folder: Path, *, max_tokens: int) -> None:
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        torch.set_num_threads(conf.model_threads())
+        self._identity = torch.nn.Identity()
+        try:
+            self._model = CrossEncoder(str(folder), device="cpu", max_length=max_tokens, local_files_only=True)
+        except Exception as error:
+            raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error
+
+    def logits(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return how well each text answers, shape (n,)."""
+        pairs = [(legible(query), legible(text)) for text in texts]
+        made = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
+        return np.asarray(made, dtype=np.float32).reshape(len(texts))

@@ -1,0 +1,141 @@
+"""Sources' texts in memory: what stands in them, and the second or page of every character. A bounded number of bytes, those used last."""
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from citations.caches import Cache
+from citations.models import Document, Source
+from citations.passages import Locator
+from citations.quotes.matching import Prepared, prepare
+from citations.readers import source_blocks
+from citations.text import chunking as text_chunking
+from citations.text.chunking import Block
+from transcripts.models import Transcript
+
+MAX_BYTES: Final = 128 << 20
+
+Span = tuple[int, int]
+
+_CACHE = Cache(MAX_BYTES)
+_BLANK = re.compile(r"\s")
+MAX_WORD: Final = 400  # characters in which a blank is looked for
+_NONE = -1  # of a block without times, or without a page
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A source's text as it is now. Arrays run over its blocks (cues, paragraphs), and over the words whose times are known; times are milliseconds."""
+
+    digest: str
+    text: str
+    offsets: "array[int]"
+    starts: "array[int]"
+    ends: "array[int]"
+    pages: "array[int]"
+    headings: tuple[str, ...]
+    word_offsets: "array[int]"
+    word_starts: "array[int]"
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes."""
+        return 4 * len(self.text) + 40 * len(self.offsets) + 16 * len(self.word_offsets)
+
+    def locate(self, span: Span) -> Locator:
+        """Say when the characters [first, last) are said, or on which pages they stand.
+
+        From where their first word begins to where the next word after them does, as far as words have times; else the times of their cues.
+        """
+        if not self.offsets:
+            return Locator(span=span)
+        first, last = self._block(span[0]), max(self._block(span[0]), bisect_left(self.offsets, span[1]) - 1)
+        start, end = self._start(span[0], first), self._end(span[1], last)
+        if start is not None and end is not None:
+            end = max(end, start + 1)
+        return Locator(span=span, start=start, end=end, page=_known(self.pages[first]), last_page=_known(self.pages[last]))
+
+    def heading_at(self, place: int) -> str:
+        """Return the heading that a character stands under, or nothing."""
+        return self.headings[self._block(place)] if self.headings else ""
+
+    def _block(self, place: int) -> int:
+        return max(0, bisect_right(self.offsets, place) - 1)
+
+    def _start(self, place: int, block: int) -> int | None:
+        word = bisect_right(self.word_offsets, place) - 1
+        if word >= 0 and self.word_offsets[word] >= self.offsets[block]:
+            return self.word_starts[word]
+        return _known(self.starts[block])
+
+    def _end(self, place: int, block: int) -> int | None:
+        end = _known(self.ends[block])
+        following = bisect_left(self.word_offsets, place)
+        is_timed = 0 < following < len(self.word_offsets) and self.word_offsets[following - 1] >= self.offsets[block]
+        if end is None or not is_timed:
+            return end
+        # The next word may be in the next cue, which on YouTube begins while this one is still shown.
+        return min(end, max(self.word_starts[following], self.word_starts[following - 1] + 1))
+
+
+def of(source: Source) -> Reading:
+    """Return a source's text as it is stored at this moment; an empty one where there is none (yet, or any more)."""
+    key = ("text", *_version(source))
+    found = _CACHE.get(key)
+    if found is None:
+        found = _read(source_blocks.read(source))
+        _CACHE.keep(key, found, found.nbytes)
+    return found  # type: ignore[no-any-return]  # the cache holds anything
+
+
+def prepared(source: Source) -> Prepared:
+    """Return a source's text, ready to be asked for quotes."""
+    key = ("prepared", *_version(source))
+    found = _CACHE.get(key)
+    if found is None:
+        found = prepare(of(source).text)
+        _CACHE.keep(key, found, found.nbytes)
+    return found  # type: ignore[no-any-return]
+
+
+def border(text: str, place: int) -> int:
+    """Return the next place, not far away, at which no word, number or formula is cut in two."""
+    if place <= 0 or place >= len(text):
+        return min(max(0, place), len(text))
+    blank = _BLANK.search(text, place - 1, place + MAX_WORD)
+    return blank.end() if blank else place
+
+
+def _version(source: Source) -> tuple[Hashable, ...]:
+    """Return what changes whenever the text does; one small query."""
+    if source.transcript_id is None:
+        return source.pk, Document.objects.filter(source=source).values_list("digest", "read_by", "page_count").first()
+    transcript = Transcript.objects.filter(pk=source.transcript_id)
+    return source.pk, source.transcript_id, transcript.values_list("digest", "updated_at", "video__updated_at").first()
+
+
+def _read(blocks: Sequence[Block]) -> Reading:
+    words = [word for block in blocks for word in block.words]
+    shared: dict[str, str] = {}
+    return Reading(
+        digest=text_chunking.digest_of(blocks),
+        text=text_chunking.text_of(blocks),
+        offsets=array("q", [block.offset for block in blocks]),
+        starts=array("q", [_or_none(block.start) for block in blocks]),
+        ends=array("q", [_or_none(block.end) for block in blocks]),
+        pages=array("q", [_or_none(block.page) for block in blocks]),
+        headings=tuple(shared.setdefault(block.heading, block.heading) for block in blocks),
+        word_offsets=array("q", [offset for offset, _ in words]),
+        word_starts=array("q", [start for _, start in words]),
+    )
+
+
+def _or_none(value: int | None) -> int:
+    return _NONE if value is None else value
+
+
+def _known(value: int) -> int | None:
+    return None if value == _NONE else value

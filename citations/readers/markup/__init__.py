@@ -1,0 +1,1 @@
+"""Read Markdown and HTML in a sandboxed child process."""

@@ -1,0 +1,20 @@
+"""Markdown: headings become sections; lists, tables and programs keep their lines."""
+
+from pathlib import Path
+from typing import Final
+
+from citations.readers import plain_text
+from citations.readers.markup.isolation import NotTakenApart, take_apart
+from citations.readers.pagination import PAGE, Opened, flow
+
+VERSION: Final = "markdown 1"
+
+
+def read(path: Path, *, most_pages: int) -> Opened:
+    """Lay a Markdown file out on pages; one that no parser is done with is read as plain text. Raises ``DocumentTooLarge``."""
+    source = plain_text.load(path, most=most_pages * PAGE)
+    try:
+        facts, pieces = take_apart(source, kind="markdown")
+    except NotTakenApart:
+        return flow(plain_text.pieces(source), most_pages=most_pages)
+    return flow(pieces, most_pages=most_pages, title=facts.get("title", ""), author=facts.get("author", ""), language=facts.get("language", ""))

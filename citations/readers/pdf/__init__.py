@@ -1,0 +1,1 @@
+"""Read PDF files in a sandboxed child process."""

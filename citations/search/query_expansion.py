@@ -1,0 +1,155 @@
+"""What models make of a question: a hypothetical answer to look for, and a vector. They work beside the caller, and never ask the database."""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooSlow
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citations import conf
+from citations.errors import ModelError, ModelServerError
+from citations.models import EmbeddingSpace
+from citations.passages import Stage
+from citations.providers import prompts as provider_prompts
+from citations.providers import registry
+from citations.providers.embedding import LOCAL
+from transcripts.errors import KnowledgeBaseError
+
+EXPAND, EMBED = "expand", "embed"  # names of stages
+HYDE_SECONDS = 6.0  # the longest that a search waits for a hypothetical answer,
+EMBED_SECONDS = 20.0  # and for a vector
+HYDE_AT_ONCE = 8  # questions that are out to the language model; beyond them a search goes on without
+Vector = NDArray[np.float32]
+T = TypeVar("T")
+
+
+class Meaning:
+    """The meaning of a question in an embedding space: its vector, or that of a hypothetical answer to it. Made at once, waited for when it is needed."""
+
+    def __init__(self, question: str, *, space: EmbeddingSpace, expands: bool, anticipated: "Anticipated | None" = None) -> None:
+        self.space = space
+        self.hypothesis = ""
+        self.stages: list[Stage] = []
+        self._question = question
+        self._expanding = _start_expansion(question) if expands else None
+        early = anticipated.of(space) if anticipated else None
+        self._embedding = None if expands else early or _start_embedding(question, space)
+        self._vector: Vector | None = None
+
+    def vector(self) -> Vector:
+        """Wait for the vector. Raises ``ModelError``, also when it takes longer than ``EMBED_SECONDS``, and ``InvalidProvider``."""
+        if self._vector is None:
+            self._embedding = self._embedding or _start_embedding(self._expanded(), self.space)
+            self._vector = self._await(self._embedding)
+        return self._vector
+
+    def _expanded(self) -> str:
+        """Return what to look for: the hypothetical answer, or the question where there is none in time."""
+        if self._expanding is None:
+            return self._question
+        try:
+            expansion = self._expanding.result(HYDE_SECONDS)
+        except TooSlow:
+            note = f"The language model took more than {HYDE_SECONDS:g} seconds; the question itself was looked for."
+            expansion = _Timed(_Expansion(note=note), HYDE_SECONDS * 1000)
+        self.hypothesis = expansion.value.hypothesis
+        self.stages.append(Stage(name=EXPAND, milliseconds=expansion.milliseconds, count=int(bool(self.hypothesis)), note=expansion.value.note))
+        return self.hypothesis or self._question
+
+    def _await(self, embedding: "Future[_Timed[Vector]]") -> Vector:
+        try:
+            embedded = embedding.result(EMBED_SECONDS)
+        except TooSlow:
+            embedding.cancel()
+            raise ModelServerError(f"The embedding model took more than {EMBED_SECONDS:g} seconds.", hint="Try again.") from None
+        self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
+        return embedded.value
+
+
+class Anticipated:
+    """A question's vector in the space of the settings, begun before it is known whether that is the space that is searched: it nearly always is."""
+
+    def __init__(self, question: str) -> None:
+        self._embedding = _executor.submit(_timed, lambda: registry.wanted_embedder().embed_query(question))
+
+    def of(self, space: EmbeddingSpace) -> "Future[_Timed[Vector]] | None":
+        """Return the vector that is on its way, or None where it is not of that space."""
+        try:
+            wanted = registry.identity(conf.embedding())
+        except ModelError:
+            return None  # whoever asks for the vector is told
+        return self._embedding if wanted == (space.provider, space.model, space.dimensions) else None
+
+
+def anticipate(question: str) -> Anticipated | None:
+    """Begin to embed a question, where that costs nothing but time of this machine."""
+    return Anticipated(question) if conf.embedding().provider in LOCAL else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed(Generic[T]):
+    value: T
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Expansion:
+    hypothesis: str = ""
+    note: str = ""
+
+
+# Threads that compute, or wait for a server. There are more of them than cores because a remote model's only wait.
+_executor = ThreadPoolExecutor(max_workers=max(4, os.cpu_count() or 1), thread_name_prefix="question")
+_hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
+
+
+def _start_embedding(text: str, space: EmbeddingSpace) -> "Future[_Timed[Vector]]":
+    provider, model, dimensions = space.provider, space.model, space.dimensions
+    return _executor.submit(_timed, lambda: registry.embedder(provider, model=model, dimensions=dimensions).embed_query(text))
+
+
+def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":
+    future: Future[_Timed[_Expansion]] = Future()
+    if _hyde_turns.acquire(blocking=False):
+        # A daemon: a server that hangs must not keep a process from ending.
+        threading.Thread(target=_settle, args=(future, lambda: _timed(lambda: _expand(question))), name="hyde", daemon=True).start()
+    else:
+        future.set_result(_Timed(_Expansion(note="The language model is busy; the question itself was looked for."), 0.0))
+    return future
+
+
+def _settle(future: "Future[T]", call: Callable[[], T]) -> None:
+    try:
+        future.set_result(call())
+    except BaseException as error:  # noqa: BLE001  whoever waits for it gets it
+        future.set_exception(error)
+    finally:
+        _hyde_turns.release()
+
+
+def _expand(question: str) -> _Expansion:
+    try:
+        text = _answer(question)
+    except KnowledgeBaseError as error:
+        return _Expansion(note=f"No hypothetical answer: {error.message} The question itself was looked for.")
+    return _Expansion(hypothesis=text, note="" if text else "The language model gave no hypothetical answer; the question itself was looked for.")
+
+
+def _answer(question: str) -> str:
+    llm = registry.llm()
+    if llm is None:
+        return ""
+    prompt = provider_prompts.hyde(question)
+    return provider_prompts.clean_hyde(llm.complete(prompt.text, system=prompt.system, document=prompt.document, max_tokens=prompt.max_tokens, tries=1))
+
+
+def _timed(call: Callable[[], T]) -> _Timed[T]:
+    started = perf_counter()
+    value = call()
+    return _Timed(value, (perf_counter() - started) * 1000)

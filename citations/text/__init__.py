@@ -1,0 +1,1 @@
+"""Sentences, chunks, snippets and alignment. Pure."""

@@ -1,0 +1,64 @@
+"""A piece of a passage to show: 100 to 200 characters of it, at the borders of words. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from transcripts.tokenizer import matched_spans
+
+LEAST: Final = 100
+MOST: Final = 200
+_BEFORE = 40  # characters of what leads up to a word that is looked for
+
+_ENDS = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|[。！？]")
+_BLANK = re.compile(r"\s")
+
+
+def snippet(text: str, words: str = "") -> str:
+    """Return ``LEAST`` to ``MOST`` characters of a text, in which most of ``words`` occur; all of a shorter text. Line breaks become blanks.
+
+    It begins and ends at the border of a word, with a sentence where one does; only a word of more than ``LEAST`` characters is cut.
+    """
+    line = " ".join(text.split())
+    if len(line) <= MOST:
+        return line
+    spans = matched_spans(line, words)
+    ends = [match.end() for match in _ENDS.finditer(line)]
+    start = max(_starts(line, spans, ends), key=lambda one: (_seen(spans, one[0]), one[1], -_lead(spans, one[0])))[0]
+    return line[start : _end(line, start, ends)].strip()
+
+
+def _starts(line: str, spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> Iterator[tuple[int, bool]]:
+    """Yield where it may begin, and whether a sentence begins there: or else a little before a word that is looked for, or as late as can be."""
+    last = _border(line, len(line) - MOST)
+    yield 0, True
+    yield from ((at + 1, True) for at in ends if at < last)
+    yield from ((min(_border(line, first - _BEFORE), last), False) for first, _ in spans)
+    yield last, False
+
+
+def _border(line: str, at: int) -> int:
+    """Return where the word begins that is next to a place, or the place itself where no word ends nearby."""
+    if at <= 0:
+        return 0
+    found = _BLANK.search(line, at - 1, at + LEAST - 1)
+    return found.end() if found else at
+
+
+def _seen(spans: Sequence[tuple[int, int]], start: int) -> int:
+    """Count the words that are seen from a place on."""
+    return sum(start <= first and last <= start + MOST for first, last in spans)
+
+
+def _lead(spans: Sequence[tuple[int, int]], start: int) -> int:
+    """Return how many characters stand before the first of them, or before the place where there is none."""
+    return next((first - start for first, _ in spans if first >= start), start)
+
+
+def _end(line: str, start: int, ends: Sequence[int]) -> int:
+    """Return where the last sentence that fits ends, or else the last word."""
+    if len(line) - start <= MOST:
+        return len(line)
+    whole = [at for at in ends if start + LEAST <= at <= start + MOST]
+    blank = line.rfind(" ", start + LEAST, start + MOST + 1)
+    return whole[-1] if whole else blank if blank > 0 else start + MOST

@@ -1,0 +1,1 @@
+"""Embedding spaces, stored vectors, and their nearest neighbours in pgvector."""

@@ -1,0 +1,99 @@
+"""Search by meaning: the nearest neighbours of a vector through pgvector, exact where few rows are looked at, else by the index of the space."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from citations.library.filters import Reach
+from citations.models import EmbeddingSpace
+
+INDEXED_FROM = 5_000  # vectors that looking at all of them takes longer than the index
+EXACT_ROWS = 20_000  # up to so many that a filter leaves are all looked at, unless the index finds enough of them soon
+LARGE = 50_000  # rows from which on the index has to look further for the same recall
+MOST_SCANNED = 200_000  # rows that the index goes through to find enough that a filter leaves
+SOON = 2_000  # of them, where looking at all that it leaves takes not much longer
+MOST_EF = 1_000  # pgvector's limit
+FOREVER = 1 << 62  # ms
+
+
+class Near(NamedTuple):
+    """A chunk that a search found: its primary key, its place (``Chunk.place``), and the cosine of its vector and the query's."""
+
+    chunk: int
+    place: int
+    cosine: float
+
+
+def search(vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
+    """Find the ``limit`` chunks of a space that are nearest to a vector of length 1, nearest first, equal ones in the order of their places.
+
+    No filter starves the result: where few chunks match, all of them are compared; where the index gives too few, that is done after all. A chunk whose
+    text has changed since it was embedded is found by its old vector until it has its new one.
+    """
+    if limit <= 0 or reach.is_empty:
+        return []
+    if reach.chunks <= INDEXED_FROM:
+        return _exact(vector, space, limit, reach)
+    found = _by_index(vector, space, limit, reach)
+    return found if len(found) >= min(limit, reach.chunks) else _exact(vector, space, limit, reach)
+
+
+def _exact(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
+    # The column itself, not what the index is made of: the planner may take the index even where hardly a row of it matches, and would miss the rest.
+    return _fetched(_query("e.vector", space, reach), _values(vector, space, limit, reach))
+
+
+def _by_index(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
+    is_far = _is_narrow(reach) and reach.chunks > EXACT_ROWS  # else few rows lie between those that match, or all are looked at after all
+    width = min(MOST_EF, max(limit, 200 if is_far or reach.chunks > LARGE else 100))
+    scanned = SOON if _is_narrow(reach) and not is_far else MOST_SCANNED
+    settings = f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.max_scan_tuples = {scanned}"
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(settings)
+        return _fetched(_query(indexed_expression(space, "e"), space, reach), _values(vector, space, limit, reach))
+
+
+def indexed_expression(space: EmbeddingSpace, table: str = "") -> str:
+    """Return the SQL of what a space's index is made of: a column without dimensions cannot be indexed."""
+    return f"{table}.vector::halfvec({space.dimensions})" if table else f"vector::halfvec({space.dimensions})"
+
+
+def _is_narrow(reach: Reach) -> bool:
+    return reach.sources is not None or reach.narrows_time
+
+
+def _query(column: str, space: EmbeddingSpace, reach: Reach) -> str:
+    conditions = ["e.space_id = %(space)s"]
+    if reach.sources is not None:
+        conditions.append("e.source_id = ANY(%(sources)s)")
+    if reach.narrows_time:
+        conditions.append('timed."end" > %(start)s AND timed.start < %(end)s')
+    timed = "JOIN citations_chunk timed ON timed.id = e.chunk_id" if reach.narrows_time else ""
+    distance = f"{column} <=> %(vector)s::halfvec({space.dimensions})"
+    return f"""
+        SELECT chunk.id, chunk.place, 1 - near.distance
+        FROM (
+            SELECT e.chunk_id, {distance} AS distance FROM citations_embedding e {timed}
+            WHERE {" AND ".join(conditions)} ORDER BY {distance} LIMIT %(limit)s
+        ) near JOIN citations_chunk chunk ON chunk.id = near.chunk_id
+        ORDER BY near.distance, chunk.place
+    """
+
+
+def _values(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> dict[str, Any]:
+    if vector.shape != (space.dimensions,):
+        raise ValueError(f"a vector of {space.dimensions} dimensions is expected, this one has the shape {vector.shape}")
+    sources: Sequence[int] | None = None if reach.sources is None else [*reach.sources]
+    start = reach.start or 0
+    end = FOREVER if reach.end is None else max(reach.end, start + 1)
+    return {"vector": HalfVector(vector).to_text(), "space": space.pk, "sources": sources, "start": start, "end": end, "limit": limit}
+
+
+def _fetched(sql: str, values: dict[str, Any]) -> list[Near]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return [Near(*row) for row in cursor.fetchall()]

@@ -1,0 +1,88 @@
+"""A filter as chips: what it is narrowed to, each with the address of the search without it."""
+
+from dataclasses import dataclass
+
+from citations.library.facets import Facets
+from citations.library.filters import find_source
+from citations.models import Kind
+from citations.views.search_form import LISTS, Asked
+from transcripts.scope import Scope
+
+LABELS = {
+    "collection": "Collection",
+    "source": "Source",
+    "kind": "Kind",
+    "channel": "Channel",
+    "tag": "Tag",
+    "language": "Language",
+    "since": "Published since",
+    "until": "Published until",
+    "start": "From",
+    "end": "Up to",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """One value of the filter. ``is_kept`` tells that no other field of the form carries it."""
+
+    name: str
+    value: str
+    label: str
+    shown: str
+    without: str
+    is_kept: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A select that adds a value to the filter: pairs of value and what is shown for it."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+
+
+def chips(scope: Scope, asked: Asked, known: Facets) -> list[Chip]:
+    """Return a chip for each value of the filter. Raises ``SourceNotFound``."""
+    return [_chip(scope, asked, known, name, value) for name, value in asked.filters]
+
+
+def choices(asked: Asked, known: Facets) -> list[Choice]:
+    """Return the selects, without what is chosen already; one that would offer nothing is left out."""
+    offered = {
+        "collection": known.collections,
+        "kind": tuple((kind, str(Kind(kind).label)) for kind in known.kinds),
+        "channel": _plain(known.channels),
+        "tag": _plain(known.tags),
+        "language": _plain(known.languages),
+    }
+    chosen = set(asked.filters)
+    left = {name: tuple(pair for pair in pairs if (name, pair[0]) not in chosen) for name, pairs in offered.items()}
+    return [Choice(name=name, label=LABELS[name], options=pairs) for name, pairs in left.items() if pairs]
+
+
+def _chip(scope: Scope, asked: Asked, known: Facets, name: str, value: str) -> Chip:
+    return Chip(
+        name=name,
+        value=value,
+        label=LABELS[name],
+        shown=_shown(scope, known, name, value),
+        without=asked.without(name, value).address,
+        is_kept=name in LISTS,
+    )
+
+
+def _shown(scope: Scope, known: Facets, name: str, value: str) -> str:
+    match name:
+        case "source":
+            return find_source(scope, value).title
+        case "collection":
+            return dict(known.collections).get(value, value)
+        case "kind":
+            return str(Kind(value).label) if value in Kind.values else value
+    return value
+
+
+def _plain(values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((value, value) for value in values)

@@ -1,0 +1,92 @@
+"""The notes of a collection: the list, a new one, one that is changed or deleted."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from citations.errors import KnowledgeBaseError
+from citations.models import Note
+from citations.notebook import notes
+from citations.views.ask_form import NoteForm, words_of
+from citations.views.lecture_form import number_of
+from transcripts import library
+from transcripts.errors import Forbidden, NotFound
+from transcripts.models import Collection
+from transcripts.views.requests import PageRequest, done
+
+PAGE: Final = 30  # notes on a page
+
+
+@require_safe
+def show_notes(request: PageRequest) -> HttpResponse:
+    """List the notes of a collection, or of all that the caller may read, the latest first; or those in which some words occur."""
+    return render(request, "citations/notes.html", _page(request, request.GET.get("collection", "")))
+
+
+@require_POST
+def add(request: PageRequest) -> HttpResponse:
+    """Keep a note in one's own words."""
+    request.caller.require_write()
+    form = NoteForm(request.POST)
+    try:
+        note = notes.pin(request.reach, request.user, collection=form.shelf(), **form.values())
+    except (Forbidden, NotFound):
+        raise
+    except KnowledgeBaseError as error:
+        return render(request, "citations/notes.html", {**_page(request, form.shelf()), "error": error, "values": form.typed()}, status=422)
+    return redirect(address_of(note))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: PageRequest, note_id: UUID) -> HttpResponse:
+    """Show a note as it can be written anew, or write it."""
+    note = _changeable(request, note_id)
+    if request.method != "POST":
+        return render(request, "citations/note.html", {"note": note, "values": {"title": note.title, "text": note.text}})
+    form = NoteForm(request.POST)
+    try:
+        notes.change(note, **form.values())
+    except KnowledgeBaseError as error:
+        return render(request, "citations/note.html", {"note": note, "error": error, "values": form.typed()}, status=422)
+    return redirect(address_of(note))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
+    """Ask, then delete a note."""
+    note = _changeable(request, note_id)
+    if request.method != "POST":
+        return render(request, "citations/delete_note.html", {"note": note})
+    notes.delete(note)
+    return done(request, f"The note “{note.title}” was deleted.", f"{reverse('notes')}?collection={note.collection.slug}")
+
+
+def address_of(note: Note) -> str:
+    """Return where a note is shown."""
+    return f"{reverse('notes')}?collection={note.collection.slug}#note-{note.uuid}"
+
+
+def _changeable(request: PageRequest, note_id: UUID) -> Note:
+    request.caller.require_write()
+    return notes.find_note(request.reach, note_id, write=True)
+
+
+def _page(request: PageRequest, slug: str) -> dict[str, Any]:
+    shelf = library.find_collection(request.reach, slug) if slug else None
+    offset = number_of(request.GET.get("offset", "")) or 0
+    words = words_of(request.GET)
+    page = notes.list_notes(request.reach, collection=slug, words=words, offset=offset, limit=PAGE)
+    writable = request.reach.writable
+    return {
+        "page": page,
+        "offset": offset,
+        "words": words,
+        "shelf": shelf,
+        "shelves": library.collections(request.reach),
+        "writable": writable,
+        "note_shelves": [shelf] if shelf and shelf.pk in writable else [] if shelf else list(Collection.objects.filter(pk__in=writable)),
+    }

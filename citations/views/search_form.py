@@ -1,0 +1,235 @@
+"""What the address of a search says: the question, how it is searched, and the filter; read from it, and written into it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import forms
+
+from citations.errors import InvalidFilter
+from citations.library.filters import MAX_VALUES, Filter
+from citations.passages import Mode
+from transcripts.errors import InvalidInput, InvalidTime
+from transcripts.library import MAX_QUERY
+from transcripts.sanitize import clean
+from transcripts.timecodes import clock, parse_clock
+
+PAGE: Final = 10  # passages that are shown at first
+MOST: Final = 50  # passages that are shown at most
+LISTS: Final = {"collection": "collections", "source": "sources", "kind": "kinds", "channel": "channels", "tag": "tags", "language": "languages"}
+BOUNDS: Final = ("since", "until", "start", "end")
+
+
+ZOOMS: Final = (100, 150, 200, 300)  # percent of the width that a page is given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedPage:
+    """What the address of a document's page says: what is marked on it, what is looked for, and how large it is shown (percent)."""
+
+    quote: tuple[int, int] | None = None
+    citation: UUID | None = None
+    words: str = ""
+    zoom: int = ZOOMS[0]
+
+    @property
+    def address(self) -> str:
+        """What leads to another page with the same quote, words and size: the end of an address, with its question mark; empty where all is as usual."""
+        return _question({**self._marked, "q": self.words, "zoom": self.zoom if self.zoom != ZOOMS[0] else ""})
+
+    @property
+    def unsearched(self) -> str:
+        """The same without the words."""
+        return replace(self, words="").address
+
+    @property
+    def permanent(self) -> str:
+        """What the address needs to show the same marks."""
+        return _question({**self._marked, "q": self.words})
+
+    @property
+    def sizes(self) -> str:
+        """How wide the page's image is on the screen, as HTML's ``sizes`` says it."""
+        return f"(max-width: 60rem) {self.zoom}vw, {52 * self.zoom // 100}rem"
+
+    @property
+    def smaller(self) -> str | None:
+        """The address of the next smaller size; None at the smallest."""
+        return self._sized(reversed([zoom for zoom in ZOOMS if zoom < self.zoom]))
+
+    @property
+    def larger(self) -> str | None:
+        """The address of the next larger size; None at the largest."""
+        return self._sized(zoom for zoom in ZOOMS if zoom > self.zoom)
+
+    @property
+    def _marked(self) -> dict[str, object]:
+        first, last = self.quote or ("", "")
+        return {"citation": self.citation or "", "from": first, "to": last}
+
+    def _sized(self, zooms: Iterable[int]) -> str | None:
+        zoom = next(iter(zooms), None)
+        return None if zoom is None else replace(self, zoom=zoom).address or "?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question as an address says it. ``cut`` tells that it was longer than ``MAX_QUERY``."""
+
+    query: str = ""
+    mode: Mode = Mode.HYBRID
+    wanted: Filter = Filter()
+    limit: int = PAGE
+    cut: bool = False
+
+    @property
+    def filters(self) -> list[tuple[str, str]]:
+        """Its filter's parameters, one for each value."""
+        values = [(name, value) for name, part in LISTS.items() for value in getattr(self.wanted, part)]
+        return values + [*self.bounds.items()]
+
+    @property
+    def bounds(self) -> dict[str, str]:
+        """The days and moments of its filter, as they are written."""
+        values = {name: getattr(self.wanted, name) for name in BOUNDS}
+        return {name: _written(value) for name, value in values.items() if value is not None}
+
+    @property
+    def address(self) -> str:
+        """Its parameters as the end of an address; what is as usual is left out."""
+        mode = [("mode", str(self.mode))] if self.mode != Mode.HYBRID else []
+        limit = [("limit", str(self.limit))] if self.limit != PAGE else []
+        return urlencode([("q", self.query), *mode, *self.filters, *limit])
+
+    def in_mode(self, mode: Mode) -> "Asked":
+        """Ask the same in another mode."""
+        return replace(self, mode=mode, limit=PAGE)
+
+    def without(self, name: str, value: str) -> "Asked":
+        """Ask the same without one value of the filter."""
+        left: Any = None
+        part = LISTS.get(name, name)
+        if name in LISTS:
+            left = tuple(one for one in getattr(self.wanted, part) if one != value)
+        changes: dict[str, Any] = {part: left}
+        return replace(self, wanted=replace(self.wanted, **changes), limit=PAGE)
+
+    def unfiltered(self) -> "Asked":
+        """Ask the same of everything."""
+        return replace(self, wanted=Filter(), limit=PAGE)
+
+    def more(self) -> "Asked":
+        """Ask for more passages."""
+        return replace(self, limit=min(MOST, self.limit + 2 * PAGE))
+
+
+class MomentField(forms.CharField):
+    """A moment in a recording, as a clock shows it; its value is in milliseconds."""
+
+    def clean(self, value: Any) -> int | None:
+        """Read it. Raises ``ValidationError``."""
+        text = super().clean(value)
+        try:
+            return round(parse_clock(text) * 1000) if text else None
+        except InvalidTime as error:
+            raise forms.ValidationError(f"{error.message} {error.hint}") from None
+
+
+class SearchForm(forms.Form):
+    """The address of a search."""
+
+    q = forms.CharField(required=False)
+    mode = forms.ChoiceField(required=False, choices=[(mode.value, mode.value) for mode in Mode])
+    since = forms.DateField(required=False, input_formats=["%Y-%m-%d"], error_messages={"invalid": "A day is written like 2025-03-31."})
+    until = forms.DateField(required=False, input_formats=["%Y-%m-%d"], error_messages={"invalid": "A day is written like 2025-03-31."})
+    start = MomentField(required=False, max_length=20)
+    end = MomentField(required=False, max_length=20)
+    limit = forms.IntegerField(required=False, min_value=1, max_value=MOST)
+
+    def asked(self) -> Asked:
+        """Return what is asked. Raises ``InvalidFilter`` that names the first part that cannot be understood."""
+        if not self.is_valid():
+            name, messages = next(iter(self.errors.items()))
+            raise InvalidFilter(f"{name.capitalize()}: {messages[0]}", hint="Mend this part of the search, or leave it out.")
+        return replace(self.question(), wanted=self._filter(), limit=self.cleaned_data["limit"] or PAGE)
+
+    def question(self) -> Asked:
+        """Return the question and its mode alone, whatever is wrong with the filter."""
+        self.is_valid()
+        text = self.cleaned_data.get("q") or ""
+        mode = self.cleaned_data.get("mode") or Mode.HYBRID
+        return Asked(query=clean(text, MAX_QUERY), mode=Mode(mode), cut=len(text) > MAX_QUERY)
+
+    def _filter(self) -> Filter:
+        sent: Any = self.data
+        lists: dict[str, Any] = {part: _values(sent.getlist(name)) for name, part in LISTS.items()}
+        return Filter(**lists, **{name: self.cleaned_data[name] for name in BOUNDS})
+
+
+class MarkForm(forms.Form):
+    """A hit that is marked as right or wrong, or not any more."""
+
+    chunk = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    query = forms.CharField(max_length=MAX_QUERY)
+    verdict = forms.ChoiceField(choices=[("right", "right"), ("wrong", "wrong"), ("none", "none")])
+
+    def verdict_of(self) -> bool | None:
+        """Return what it is marked as: right, wrong, or nothing. Raises ``InvalidInput``."""
+        if not self.is_valid():
+            raise InvalidInput("A mark needs a passage, the query, and right, wrong or none.", hint="Load the search again, then mark the hit.")
+        return {"right": True, "wrong": False}.get(self.cleaned_data["verdict"])
+
+
+class SourcesForm(forms.Form):
+    """The filter of the list of sources."""
+
+    q = forms.CharField(required=False, max_length=MAX_QUERY)
+    state = forms.CharField(required=False, max_length=10)
+    collection = forms.CharField(required=False, max_length=120)
+    kind = forms.CharField(required=False, max_length=10)
+    offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
+
+    def parts(self) -> dict[str, Any]:
+        """Return the parts; one that cannot be used counts as empty, so that a mistyped address still lists."""
+        self.is_valid()
+        return {name: self.cleaned_data.get(name) or (0 if name == "offset" else "") for name in self.fields}
+
+
+class PageForm(forms.Form):
+    """The address of a document's page. A part that cannot be used counts as empty: the page is shown in any case."""
+
+    q = forms.CharField(required=False)
+    citation = forms.UUIDField(required=False)
+    to = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    zoom = forms.TypedChoiceField(required=False, choices=[(zoom, zoom) for zoom in ZOOMS], coerce=int)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Add the field that Python has no name for."""
+        super().__init__(*args, **kwargs)
+        self.fields["from"] = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+
+    def asked(self) -> AskedPage:
+        """Return what is asked."""
+        self.is_valid()
+        values = self.cleaned_data
+        first, last = values.get("from"), values.get("to")
+        quote = (first, last) if first is not None and last is not None and first < last else None
+        words = clean(values.get("q") or "", MAX_QUERY)
+        return AskedPage(quote=quote, citation=values.get("citation"), words=words, zoom=values.get("zoom") or ZOOMS[0])
+
+
+def _question(values: dict[str, object]) -> str:
+    sent = {name: value for name, value in values.items() if value != ""}
+    return f"?{urlencode(sent)}" if sent else ""
+
+
+def _values(found: Iterable[str]) -> tuple[str, ...]:
+    cleaned = (clean(value, 500) for value in found)
+    return tuple(dict.fromkeys(value for value in cleaned if value))[: MAX_VALUES + 1]  # one more: the filter says then that it is too many
+
+
+def _written(value: date | int) -> str:
+    return value.isoformat() if isinstance(value, date) else clock(value)

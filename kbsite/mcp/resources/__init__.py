@@ -1,0 +1,1 @@
+"""What MCP serves as resources."""

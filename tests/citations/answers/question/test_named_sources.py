@@ -1,0 +1,155 @@
+"""Sources that a question names."""
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.answers.question.named_sources import clues, named
+from citations.answers.question.named_sources import kind as kind_of
+
+TITLES = [
+    (1, "How BM25 ranks"),
+    (2, "Counting, Waiting, Keeping Time"),
+    (3, "Lecture 3: Gradient Descent and Momentum"),
+    (4, "Entropy"),
+    (5, "Backpropagation"),
+    (6, "Bayes' theorem"),
+    (7, "Dracula"),
+    (8, "Budget meeting 12 March"),
+    (9, "The War in Ukraine – an Economist's View"),
+    (10, "How BM25 ranks"),  # its other language
+    (11, "Lecture 4: Sorting"),
+    (12, "Einführung in die Thermodynamik"),
+    (13, "La révolution française expliquée"),
+    (14, "General Relativity"),
+    (15, "Deep Learning Part 1: Neural networks"),
+    (16, "Deep Learning Part 2: Convolution"),
+]
+
+NAMED = {
+    "In the talk “How BM25 ranks”, what does k1 do?": ({1, 10}, "What does k1 do?"),
+    'What does k1 do in the talk "how bm25 ranks"?': ({1, 10}, "What does k1 do?"),
+    "In “How BM25 ranks”, what does k1 do?": ({1, 10}, "What does k1 do?"),
+    "In How BM25 ranks, what does k1 do?": ({1, 10}, "What does k1 do?"),
+    "According to “How BM25 ranks”, why is length penalised?": ({1, 10}, "Why is length penalised?"),
+    "What does “How BM25 ranks” say about length?": ({1, 10}, "What does it say about length?"),
+    "According to Counting, Waiting, Keeping Time, how is a second defined?": ({2}, "How is a second defined?"),
+    "How is a second defined according to the book Counting, Waiting, Keeping Time?": ({2}, "How is a second defined?"),
+    "How is a second defined in the textbook “Counting, Waiting”?": ({2}, "How is a second defined?"),
+    "What does the lecture on gradient descent say about momentum?": ({3}, "What does it say about momentum?"),
+    "What is the lecture on gradient descent about?": ({3}, "What is it about?"),
+    "Summarise the video about gradient descent": ({3}, "Summarise it"),
+    "Summarise the gradient descent lecture": ({3}, "Summarise it"),
+    "In the gradient descent lecture, why is momentum used?": ({3}, "Why is momentum used?"),
+    "In lecture 4, which sort is stable?": ({11}, "Which sort is stable?"),
+    "In the book Dracula, who is Renfield?": ({7}, "Who is Renfield?"),
+    "In the video “Entropy”, what is said about heat?": ({4}, "What is said about heat?"),
+    "What was decided in the budget meeting 12 March?": ({8}, "What was decided?"),
+    "From the talk titled The War in Ukraine, what follows for grain?": ({9}, "What follows for grain?"),
+    "What did the deep learning lectures say about depth?": ({15, 16}, "What did it say about depth?"),
+    "Was sagt die Vorlesung „Einführung in die Thermodynamik“ über Wärme?": ({12}, "Was sagt es über Wärme?"),
+    "Was ist Wärme laut dem Buch „Einführung in die Thermodynamik“?": ({12}, "Was ist Wärme?"),
+    "Dans la vidéo « La révolution française expliquée », qui est Danton ?": ({13}, "Qui est Danton ?"),
+}
+NOT_NAMED = """
+    What is gradient descent?
+    What is a step in gradient descent?
+    What does “Bayes' theorem” mean?
+    What is “entropy”?
+    What does “entropy” say about time?
+    According to Bayes' theorem, what is the posterior?
+    What role does entropy play in the lecture?
+    Is there a lecture on gradient descent?
+    Which lecture covers gradient descent and momentum?
+    Find a talk about how BM25 ranks documents
+    How does BM25 rank documents?
+    In general, what is relativity about?
+    What does the talk say about entropy?
+    In the second video, what is shown?
+    What is the video about?
+    In the talk, how is backpropagation explained?
+    What does the lecture on momentum say?
+    What is the war in Ukraine?
+    Who wrote the book?
+    In the budget, what is left?
+    In the meeting, what was said about the budget?
+    In lecture 4 of the other course, what is sorted?
+    In lecture 7, what is sorted?
+    Why is waiting, keeping time and counting hard?
+    In the lecture on gradient descent and on the chain of command, who speaks?
+    How do I sort in Deep Learning?
+    What is the entropy lecture about?
+    What do the talks have in common?
+    In the interview with the War Ministry, who speaks?
+"""
+
+
+@pytest.mark.parametrize("question", NAMED)
+def test_a_source_is_named_by_its_title_and_a_word_that_says_so(question: str) -> None:
+    found = named(question, TITLES)
+    assert (set(found.keys), found.question) == NAMED[question]
+
+
+@pytest.mark.parametrize("question", [line.strip() for line in NOT_NAMED.strip().splitlines()])
+def test_a_subject_with_the_words_of_a_title_names_no_source(question: str) -> None:
+    found = named(question, TITLES)
+    assert (set(found.keys), found.question) == (set(), question)
+
+
+def test_a_title_goes_before_one_that_only_begins_with_it() -> None:
+    titles = [(1, "Sorting large files"), (2, "Sorting large files, continued")]
+    assert named("What does the video titled Sorting large files say about disks?", titles).keys == {1}
+
+
+def test_a_part_that_many_titles_have_is_in_doubt() -> None:
+    series = [(number, f"Linear Algebra {number}: spaces") for number in range(9)]
+    assert not named("What does the lecture on linear algebra say about rank?", series).keys
+
+
+@pytest.mark.parametrize("question", NAMED)
+def test_titles_that_are_named_are_found_by_the_clues(question: str) -> None:
+    titles = [title.casefold() for key, title in TITLES if key in NAMED[question][0]]
+    found = clues(question)
+    assert all(any(clue.words == (title,) if clue.is_whole else all(word in title for word in clue.words) for clue in found) for title in titles)
+
+
+def test_a_question_that_names_nothing_has_no_clues() -> None:
+    assert clues("What is gradient descent?") == []
+
+
+@given(
+    st.text(max_size=200)
+    | st.lists(st.sampled_from(["in the talk", "“", "”", '"', "How BM25 ranks", "the", "lecture 4", ",", "?", "according to"])).map(" ".join)
+)
+def test_any_question_is_taken_and_none_becomes_empty(question: str) -> None:
+    found = named(question, TITLES)
+    assert bool(found.question.strip()) == bool(question.strip())
+    assert found.keys or found.question == question
+
+
+@pytest.mark.parametrize("piece", ["in the talk ", "“", "the a b ", "in ", "the lecture on the ", '"a', "’ ‘", "in the the lecture "])
+def test_hostile_questions_and_titles_take_little_time(piece: str) -> None:
+    titles = [(number, (piece * 100)[:300]) for number in range(300)]
+    started = process_time()
+    named(piece * 10_000, titles)
+    clues(piece * 10_000)
+    assert process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("What is the book about?", "document"),
+        ("Summarise this paper.", "document"),
+        ("What does the lecture say of entropy?", "recording"),
+        ("Worum geht es in dem Vortrag?", "recording"),
+        ("What does the book on entropy say?", ""),
+        ("What does the talk “Entropy” say?", ""),
+        ("Which book is it from?", ""),
+        ("What is a lecture?", ""),
+    ],
+)
+def test_the_only_source_of_a_kind_is_meant_by_its_kind_alone(question: str, kind: str) -> None:
+    assert kind_of(question) == kind

@@ -1,0 +1,77 @@
+"""A question becomes an answer."""
+
+from typing import Any
+
+import pytest
+
+from citations.answers import pipeline as answer_pipeline
+from citations.answers.answer import Claimed, Finished, Outcome, Progress, Reply
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Source
+from tests.makers import make_video
+from transcripts.cues import Cue
+from transcripts.errors import EmptyQuery, InvalidInput
+from transcripts.models import Collection
+from transcripts.scope import NOTHING, Scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+
+@pytest.fixture
+def lecture(collection: Collection) -> Source:
+    """An ingested lecture about networks."""
+    make_video(collection)
+    ingest_pipeline.adopt()
+    source = Source.objects.get()
+    ingest_pipeline.ingest(source.pk)
+    return Source.objects.get()
+
+
+def answer(scope: Scope, question: str, **about: Any) -> Reply:
+    *_, last = answer_pipeline.ask(scope, question, **about)
+    assert isinstance(last, Finished)
+    return last.reply
+
+
+def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cited(lecture: Source, scope: Scope) -> None:
+    reply = answer(scope, "What does backpropagation carry?")
+    assert reply.outcome == Outcome.ANSWERED
+    assert "Backpropagation carries the error" in reply.claims[0].text
+    assert [one.citations for one in reply.claims] == [(number,) for number in range(1, len(reply.quotes) + 1)]
+    quote = reply.quotes[0]
+    assert quote.locator.start is not None
+    assert quote.locator.end is not None
+    assert quote.link.startswith("/videos/")
+
+
+def test_an_overview_says_where_each_of_its_claims_stands_once(collection: Collection, scope: Scope) -> None:
+    for name, said in (("whales", "Whales live in the sea, breathe air and sing"), ("bridges", "Steel bridges carry roads over rivers")):
+        cues = [Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=f"{said}, which is point {n}.") for n in range(9)]
+        make_video(collection, key=name, title=f"On {name}", cues=cues)
+    ingest_pipeline.adopt()
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    reply = answer(scope, "What is this library about?")
+    assert sorted(claim.label for claim in reply.claims if claim.label) == ["On bridges", "On whales"]
+    assert all(reply.quotes[claim.citations[0] - 1].text in claim.text for claim in reply.claims)
+    assert all(claim.label == "" for claim in answer(scope, "Where is number 2 of the whales?").claims)
+
+
+def test_stages_are_told_in_their_order_and_claims_before_the_end(lecture: Source, scope: Scope) -> None:
+    events = list(answer_pipeline.ask(scope, "What does backpropagation carry?"))
+    assert [one.stage for one in events if isinstance(one, Progress)] == ["route", "retrieve", "write", "ground"]
+    assert isinstance(events[-1], Finished)
+    assert tuple(one.claim for one in events if isinstance(one, Claimed)) == events[-1].reply.claims
+
+
+def test_what_is_no_question_is_refused_before_anything_begins(scope: Scope) -> None:
+    with pytest.raises(EmptyQuery):
+        answer_pipeline.ask(scope, " ?! ")
+    with pytest.raises(InvalidInput):
+        answer_pipeline.ask(scope, "a" * 1001)
+
+
+def test_nothing_outside_the_scope_answers(lecture: Source) -> None:
+    reply = answer(NOTHING, "What does backpropagation carry?")
+    assert (reply.outcome, reply.claims, reply.nearest) == (Outcome.REFUSED, (), ())
+    assert reply.note == "I cannot find information about “What does backpropagation carry?” in the sources."

@@ -1,0 +1,132 @@
+"""A question that names its source is answered from it."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from citations.answers import pipeline as answer_pipeline
+from citations.answers.answer import Finished, Outcome, Reply
+from citations.documents import storage as document_storage
+from citations.ingest import pipeline as ingest_pipeline
+from citations.library.filters import Filter
+from citations.models import Source
+from citations.providers import registry
+from citations.providers.llm import FakeLlm
+from citations.providers.prompts import prompt_tokens
+from tests.makers import make_video
+from transcripts.cues import Cue
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+SAID = {
+    "Keeping the Time": "The second is defined by the caesium atom. Pendulum clocks drift with the heat of the room.",
+    "How clocks are made": "The second hand is pressed onto its post. Pendulum clocks are made of brass and steel.",
+    "Birds of the coast": "Puffins breed on cliffs. They dig burrows with their feet.",
+}
+
+
+def spoken(text: str) -> list[Cue]:
+    return [Cue(n * 4_000, n * 4_000 + 4_000, f"{sentence.strip('. ')}.") for n, sentence in enumerate(text.split(". "))]
+
+
+@pytest.fixture
+def library(collection: Collection) -> dict[str, int]:
+    """Three ingested talks; their sources' keys by title."""
+    for n, (title, text) in enumerate(SAID.items()):
+        make_video(collection, key=f"talk-{n}", title=title, cues=spoken(text))
+    return ingested()
+
+
+def written(collection: Collection, title: str, text: bytes) -> Source:
+    source = document_storage.add(collection, BytesIO(text), name=f"{title}.txt", title=title).source
+    ingest_pipeline.ingest(source.pk)
+    return source
+
+
+def ingested() -> dict[str, int]:
+    ingest_pipeline.adopt()
+    for source in Source.objects.filter(chunk_count=0):
+        ingest_pipeline.ingest(source.pk)
+    return dict(Source.objects.values_list("title", "pk"))
+
+
+def answer(scope: Scope, question: str, **about: Any) -> Reply:
+    *_, last = answer_pipeline.ask(scope, question, **about)
+    assert isinstance(last, Finished)
+    return last.reply
+
+
+def looked_in(reply: Reply) -> set[int]:
+    return {one.source for one in reply.trace.evidence}
+
+
+def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(library: dict[str, int], scope: Scope) -> None:
+    assert len(looked_in(answer(scope, "What are pendulum clocks made of?"))) > 1
+    reply = answer(scope, "In the talk “How clocks are made”, what are pendulum clocks made of?")
+    assert looked_in(reply) == {library["How clocks are made"]}
+    assert reply.outcome == Outcome.ANSWERED
+    assert [part.text for part in reply.trace.route.parts] == ["What are pendulum clocks made of?"]
+    assert reply.trace.notes == ("Looked only in “How clocks are made”, which the question names.",)
+    assert reply.asked_as == "In the talk “How clocks are made”, what are pendulum clocks made of?"
+
+
+def test_where_the_named_source_says_nothing_everything_is_looked_in_and_that_is_told(library: dict[str, int], scope: Scope) -> None:
+    reply = answer(scope, "In the talk “Birds of the coast”, what are pendulum clocks made of?")
+    assert reply.outcome == Outcome.ANSWERED
+    assert library["How clocks are made"] in looked_in(reply)
+    assert reply.trace.notes[0] == "Nothing that answers was found in “Birds of the coast”, which the question names; looked everywhere."
+
+
+def test_a_language_model_is_asked_again_with_what_is_found_everywhere_and_both_are_counted(
+    library: dict[str, int], scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def say(prompt: Any) -> str:
+        return "CLAIM: They are of brass.\nQUOTE [1]: Pendulum clocks are made of brass and steel." if "brass" in prompt.document else "NOT FOUND: clocks"
+
+    llm = FakeLlm(say)
+    monkeypatch.setattr(registry, "llm", lambda: llm)
+    reply = answer(scope, "In the talk “Keeping the Time”, what are pendulum clocks made of?")
+    assert reply.outcome == Outcome.ANSWERED
+    prompts = [prompt for prompt in llm.asked if "caesium" in prompt.document]
+    assert ["brass" in prompt.document for prompt in prompts] == [False, True]
+    assert reply.trace.tokens["asked"] == sum(map(prompt_tokens, prompts))
+
+
+def test_the_only_document_or_recording_need_not_be_called_by_its_title(collection: Collection, scope: Scope) -> None:
+    for language in ("en", "de"):
+        make_video(collection, key="talk", title="How clocks are made", cues=spoken(SAID["How clocks are made"]), lang=language)
+    ingested()
+    paper = written(collection, "A history", b"Pendulum clocks were drawn by Huygens, who had seen none.")
+    talk = {one.pk for one in Source.objects.exclude(pk=paper.pk)}
+    assert len(talk) == 2
+    assert looked_in(answer(scope, "What does the book say about pendulum clocks?")) == {paper.pk}
+    assert looked_in(answer(scope, "What is the book about?")) == {paper.pk}
+    assert looked_in(answer(scope, "Was ist im Vortrag über pendulum clocks gesagt?")) >= {paper.pk}
+    reply = answer(scope, "Of what are pendulum clocks made, as this talk has it?")
+    assert looked_in(reply) <= talk
+    assert reply.trace.notes[0] == "Looked only in “How clocks are made”, which the question names."
+    written(collection, "Another", b"Pendulum clocks were drawn by nobody else, they say.")
+    assert len(looked_in(answer(scope, "What does the book say about pendulum clocks?"))) > 1
+
+
+def test_sources_that_were_chosen_stay_chosen_whatever_is_named(library: dict[str, int], scope: Scope) -> None:
+    chosen = str(Source.objects.get(title="Birds of the coast").uuid)
+    reply = answer(scope, "In the talk “How clocks are made”, what are pendulum clocks made of?", wanted=Filter(sources=(chosen,)))
+    assert looked_in(reply) <= {library["Birds of the coast"]}
+    assert not [note for note in reply.trace.notes if "names" in note]
+
+
+def test_a_title_that_somebody_else_keeps_to_themselves_names_nothing(library: dict[str, int], scope: Scope) -> None:
+    hidden = Collection.objects.create(name="Private", slug="private")
+    make_video(hidden, key="hidden", title="Secret Clock Recipes", cues=spoken("Pendulum clocks are made of gold. Nobody may know."))
+    ingested()
+    reply = answer(scope, "In the talk “Secret Clock Recipes”, what are pendulum clocks made of?")
+    assert not [note for note in reply.trace.notes if "names" in note]
+    assert looked_in(reply) <= set(library.values())
+    both = Scope(readable=frozenset({hidden.pk, *scope.readable}))
+    assert looked_in(answer(both, "In the talk “Secret Clock Recipes”, what are pendulum clocks made of?")) == {
+        Source.objects.get(title="Secret Clock Recipes").pk
+    }

@@ -1,0 +1,42 @@
+"""Passages to make answers of."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from citations.answers.answer import Breadth, Evidence, Part
+from citations.answers.writing.excerpts import Read
+from citations.answers.writing.extractive import Extract, extract
+from citations.answers.writing.sentence_ranking import Rate
+from citations.passages import Locator, Origin
+
+
+def passage(
+    text: str,
+    *,
+    number: int = 1,
+    source: int = 1,
+    start: int = 0,
+    score: float = 0.5,
+    part: int = 0,
+    spans: Sequence[tuple[int, int]] = (),
+    level: int = 0,
+) -> Evidence:
+    """Make a passage of a source's text."""
+    origin = Origin(id=UUID(int=source), kind="text", title="Notes")
+    places = tuple(spans) or ((start, start + len(text)),)
+    locator = Locator(span=(places[0][0], places[-1][1]))
+    return Evidence(number=number, source=source, origin=origin, locator=locator, text=text, spans=places, digest="d", level=level, score=score, part=part)
+
+
+def found(
+    *evidence: Evidence, question: str = "What does entropy measure?", about: str | None = None, rate: Rate | None = None, read: Read | None = None
+) -> Extract:
+    """Return what answers a question: an overview of what it is ``about``, where that is given, be it nothing."""
+    part = Part(text=question) if about is None else Part(text=question, breadth=Breadth.BROAD, about=about)
+    (one,) = extract([part], evidence, rate=rate, read=read)
+    return one
+
+
+def told(*evidence: Evidence, question: str = "What does entropy measure?", about: str | None = None, read: Read | None = None) -> list[str]:
+    """Return the texts of ``found``."""
+    return [pick.text for pick in found(*evidence, question=question, about=about, read=read).picks]

@@ -1,0 +1,64 @@
+"""What a claim may be taken from."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.answers.writing.claim_support import is_backed
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_true"),
+    [
+        ("It takes 1,000 steps.", True),
+        ("It takes 1000 steps.", True),
+        ("It takes 100 steps.", False),
+        ("It takes 10 % of 1000.", False),
+        ("It takes long.", True),
+    ],
+)
+def test_numbers_of_a_claim_have_to_be_said(claim: str, is_true: bool) -> None:
+    assert is_backed(claim, ["one text", "and it takes 1,000 steps in all"]) is is_true
+
+
+SAID = (
+    "So BM25 rests on three observations: rare words count. It can't carry the error back! Salt is added at the end, never at the start. "
+    "Nothing, not even light, can escape a black hole. Is the rate always falling after a while?"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_true"),
+    [
+        ("BM25 rests on three observations.", True),
+        ("BM25 does not rest on three observations.", False),
+        ("It can carry the error back.", False),
+        ("It cannot carry the error back.", True),
+        ("Salt is added at the end.", True),
+        ("Salt is not added at the start.", True),
+        ("Light cannot escape a black hole.", True),
+        ("The rate isn't always falling after a while.", True),  # that it does was only asked
+        ("No more is said of salt than of any other thing.", True),
+        ("Not so.", True),
+    ],
+)
+def test_a_claim_that_denies_the_sentence_that_it_repeats_is_not_backed(claim: str, is_true: bool) -> None:
+    assert is_backed(claim, ["how does it work?", SAID]) is is_true
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_true"),
+    [
+        ("It is said that “salt is added at the end”.", True),
+        ('Passage 2 says "salt is taken away at the end" of it.', False),
+        ('It goes back. QUOTE [-1]: "carry the error to the moon"', False),
+        ('This is called "weighing of words".', True),
+    ],
+)
+def test_what_a_claim_quotes_has_to_be_said_word_for_word(claim: str, is_true: bool) -> None:
+    assert is_backed(claim, ["how?", SAID]) is is_true
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_whatever_is_claimed_has_an_answer(claim: str, said: str) -> None:
+    assert is_backed(claim, [said]) in (True, False)

@@ -1,0 +1,56 @@
+"""Excerpts: a sentence, and what makes it understood."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.answers.writing.excerpts import TOLD
+from tests.citations.answers.writing.conftest import found, passage, told
+
+WEATHER = f"{'There was much talk of the weather ' * 11}then."
+
+
+def test_what_follows_on_a_sentence_is_told_with_it() -> None:
+    text = f"Entropy measures something very simple. It is how much disorder there is in a gas. {WEATHER}"
+    assert told(passage(text)) == [text[:82]]
+
+
+def test_the_sentence_that_one_leans_on_is_told_with_it() -> None:
+    text = f"{WEATHER} A gas may be in many states. So entropy measures how many they are, on a scale of logarithms, for which Boltzmann is known. {WEATHER}"
+    assert told(passage(text)) == [text[len(WEATHER) + 1 : -len(WEATHER) - 1]]
+
+
+def test_an_excerpt_goes_on_where_its_passage_ends() -> None:
+    text = "Much was said before. Entropy measures three things. Disorder is the first. Ignorance is the second. Waste is the third.\n\nLunch was served."
+    one = passage(text[:52])
+    assert told(one) == ["Entropy measures three things."]
+    assert told(one, read=lambda _: (0, text)) == [text[22:120]]
+
+
+def test_an_excerpt_ends_with_its_paragraph() -> None:
+    text = "Entropy measures the disorder.\n\nThe next speaker was late. Nobody minded."
+    assert told(passage(text))[0] == "Entropy measures the disorder."
+
+
+def test_an_excerpt_does_not_end_with_a_question() -> None:
+    text = "Entropy measures the disorder. Why? Because gases mix. But what is a gas?"
+    assert told(passage(text))[0] == "Entropy measures the disorder. Why? Because gases mix."
+
+
+def test_where_the_text_was_changed_the_sentence_stands_alone() -> None:
+    text = "Entropy measures the disorder. Nobody knows why."
+    assert told(passage(text), read=lambda _: (0, f"Now {text}")) == ["Entropy measures the disorder."]
+
+
+def test_two_excerpts_share_no_sentence() -> None:
+    text = "Entropy measures disorder in gases. Engineers measure entropy in turbines, too. Entropy is measured by nobody in a library."
+    picks = found(passage(text)).picks
+    assert all(one.span[1] <= other.span[0] or other.span[1] <= one.span[0] for one in picks for other in picks if one is not other)
+
+
+@given(st.text(alphabet="ab. \n?So", max_size=900), st.integers(0, 400), st.integers(1, 400))
+def test_an_excerpt_stands_in_the_source_word_for_word_and_is_short(text: str, start: int, length: int) -> None:
+    own = text[start : start + length]
+    if own:
+        for pick in found(passage(own, start=start), read=lambda _: (0, text)).picks:
+            assert text[slice(*pick.span)] == pick.text
+            assert len(pick.text) <= TOLD or own.find(pick.text) >= 0

@@ -1,0 +1,252 @@
+"""The operations on conversations and notes under /api/v1/: asking whole and streamed, what is kept, who may, and how they refuse."""
+
+import json
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.answers import pipeline as answer_pipeline
+from citations.answers.answer import Evidence
+from citations.models import Answer, Conversation, Note, Source
+from citations.notebook import answers, conversations, questions
+from citations.passages import Locator, Origin
+from kbsite.models import ApiToken
+from tests.citations.talks import QUESTION, talk_in
+from tests.makers import make_user
+from transcripts.errors import Unavailable
+from transcripts.models import Collection, Role
+from transcripts.scope import Scope
+
+V1 = "/api/v1/"
+
+
+@pytest.fixture
+def talk(collection: Collection, fake_models: None) -> Source:
+    return talk_in(collection)
+
+
+@pytest.fixture
+def asking(owner: User, talk: Source) -> Client:
+    """A program with a token that may write."""
+    return with_token(owner)
+
+
+def with_token(user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()) -> Client:
+    _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
+    return Client(headers={"Authorization": f"Bearer {text}"})
+
+
+def send(client: Client, path: str, data: Any = None, *, method: str = "post") -> Any:
+    return getattr(client, method)(f"{V1}{path}", json.dumps({} if data is None else data), content_type="application/json")
+
+
+def good(response: Any, status: int = 200) -> Any:
+    assert response.status_code == status, response.content[:500]
+    return response.json()
+
+
+def problem(response: Any, status: int, code: str) -> None:
+    assert response.status_code == status, response.content[:300]
+    assert response.json()["code"] == code
+
+
+def asked(client: Client, question: str = QUESTION, **about: Any) -> Any:
+    return good(send(client, "ask?stream=false", {"question": question, **about}))
+
+
+def heard(response: Any) -> list[tuple[str, Any]]:
+    """Return the events of a stream, once it has ended."""
+
+    async def collect() -> str:
+        return b"".join([part async for part in response.streaming_content]).decode()
+
+    blocks = [block for block in async_to_sync(collect)().split("\n\n") if block.startswith("event")]
+    return [(block.partition("\n")[0].removeprefix("event: "), json.loads(block.partition("data: ")[2])) for block in blocks]
+
+
+# Asking
+
+
+def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, talk: Source) -> None:
+    answer = asked(asking)
+    assert (answer["state"], answer["question"]) == ("answered", QUESTION)
+    (first, *_) = answer["citations"]
+    assert answer["claims"][0]["citations"] == [first["number"]]
+    assert (first["source"], first["title"], first["kind"], first["start"]) == (str(talk.uuid), "Talk", "video", 0.0)
+    assert first["quote"].startswith("Backpropagation carries the error of a network from its end back to its start.")
+    assert answer["trace"]["evidence"]
+    assert good(asking.get(f"{V1}quotations/{first['id']}")) == first
+    assert good(asking.get(f"{V1}answers/{answer['id']}")) == answer
+    whole = good(asking.get(f"{V1}conversations/{answer['conversation']}"))
+    assert whole["conversation"]["title"] == QUESTION
+    assert [one["id"] for one in whole["answers"]] == [answer["id"]]
+
+
+def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(asking: Client, scope: Scope, owner: User, talk: Source) -> None:
+    waiting = questions.put(scope, owner, conversations.begin(scope, owner), "Who won in Lisbon?")
+    place = Locator(span=(0, 5), start=5_000, end=10_000)
+    about = {"number": 1, "spans": ((0, 5),), "digest": "d", "level": 0, "score": 0.1, "link": "/videos/1/?t=5s", "text": "Every weight."}
+    seen = Evidence(source=talk.pk, origin=Origin(id=talk.uuid, kind="video", title="Talk"), locator=place, **about)
+    hidden = replace(seen, origin=replace(seen.origin, id=uuid4()))
+    nearest = [seen.as_json(), hidden.as_json()]
+    Answer.objects.filter(pk=waiting.pk).update(state="refused", note="I cannot find information about Lisbon in the sources.", nearest=nearest)
+    answer = good(asking.get(f"{V1}answers/{waiting.uuid}"))
+    assert (answer["state"], answer["claims"], answer["note"]) == ("refused", [], "I cannot find information about Lisbon in the sources.")
+    ((one,),) = (answer["nearest"],)
+    assert (one["source"], one["text"], one["start"]) == (str(talk.uuid), "Every weight.", 5.0)
+    assert one["link"].startswith("http")
+
+
+def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: Source) -> None:
+    first = asked(asking, collection="lectures", sources=[talk.video.key])
+    second = asked(asking, "What is the learning rate?", conversation=first["conversation"])
+    assert second["conversation"] == first["conversation"]
+    page = good(asking.get(f"{V1}conversations"))
+    ((one,), total) = page["conversations"], page["total"]
+    assert (one["id"], one["answers"], one["collection"], one["sources"], total) == (first["conversation"], 2, "lectures", [str(talk.uuid)], 1)
+
+
+def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -> None:
+    answer = asked(with_token(owner, can_write=False), keep=False, sources=[str(talk.uuid)])
+    assert (answer["id"], answer["conversation"], answer["state"]) == (None, None, "answered")
+    assert answer["citations"][0]["link"].startswith("http")
+    assert not Conversation.objects.exists()
+
+
+def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is_there(owner: User, talk: Source) -> None:
+    reading = with_token(owner, can_write=False)
+    answer = asked(reading)
+    assert asked(reading, "What is the learning rate?", conversation=answer["conversation"])["conversation"] == answer["conversation"]
+    assert good(reading.get(f"{V1}conversations"))["conversations"][0]["answers"] == 2
+    place, whole = f"answers/{answer['id']}", f"conversations/{answer['conversation']}"
+    problem(send(reading, f"{place}/again"), 403, "forbidden")
+    problem(send(reading, f"{place}/feedback", {"feedback": 1}, method="put"), 403, "forbidden")
+    problem(send(reading, whole, {"title": "Mine"}, method="patch"), 403, "forbidden")
+    problem(reading.delete(f"{V1}{whole}"), 403, "forbidden")
+    problem(send(reading, "notes", {"answer": answer["id"], "collection": "lectures"}), 403, "forbidden")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_is_told_while_it_is_made(asking: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    response = send(asking, "ask", {"question": QUESTION})
+    assert response["Content-Type"] == "text/event-stream"
+    told = heard(response)
+    names = [name for name, _ in told]
+    assert (names[0], names[-1]) == ("asked", "answer")
+    assert {"stage", "claim"} <= set(names)
+    events = dict(told)
+    assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer']}"))
+    assert events["claim"]["quotes"][0]["id"] in {one["id"] for one in events["answer"]["citations"]}
+    _, forgotten = heard(send(asking, "ask", {"question": QUESTION, "keep": False}))[-1]
+    assert (forgotten["id"], forgotten["claims"]) == (None, events["answer"]["claims"])
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise Unavailable("Out of order.", hint="Try later.")
+
+    monkeypatch.setattr(answer_pipeline, "ask", fail)
+    told = heard(send(asking, f"answers/{events['asked']['answer']}/again"))
+    assert told[-1] == ("failed", {"code": "unavailable", "detail": "Out of order.", "hint": "Try later."})
+    assert good(asking.get(f"{V1}answers/{events['asked']['answer']}"))["claims"] == events["answer"]["claims"]
+
+
+def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None:
+    answer = asked(asking, collection="lectures")
+    assert good(send(asking, f"answers/{answer['id']}/feedback", {"feedback": -1}, method="put")) == {"feedback": -1}
+    note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
+    assert (note["title"], note["collection"], note["answer"], note["author"]) == (QUESTION, "lectures", answer["id"], "ada")
+    assert good(send(asking, "notes", {"answer": answer["id"], "title": "Twice"})) == note
+    again = good(send(asking, f"answers/{answer['id']}/again?stream=false"))
+    assert (again["id"], again["feedback"], again["citations"]) == (answer["id"], None, answer["citations"])
+
+
+def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_all(asking: Client, scope: Scope, owner: User) -> None:
+    waiting = [conversations.begin(scope, owner) for _ in range(questions.MOST_AT_ONCE)]
+    first = questions.put(scope, owner, waiting[0], QUESTION)
+    problem(send(asking, "ask", {"question": QUESTION, "conversation": str(waiting[0].uuid)}), 409, "already_answering")
+    problem(send(asking, f"answers/{first.uuid}/again"), 409, "already_answering")
+    for one in waiting[1:]:
+        questions.put(scope, owner, one, QUESTION)
+    problem(send(asking, "ask", {"question": QUESTION}), 429, "throttled")
+    Answer.objects.update(active_at=first.created_at - 2 * answers.SILENCE)
+    asked(asking)
+
+
+def test_a_conversation_is_renamed_exported_and_deleted(asking: Client) -> None:
+    pk = asked(asking)["conversation"]
+    assert good(send(asking, f"conversations/{pk}", {"title": " On networks "}, method="patch"))["title"] == "On networks"
+    for form, kind in (("md", "text/markdown"), ("html", "text/html"), ("json", "application/json"), ("csl", "csl+json"), ("bib", "x-bibtex")):
+        response = asking.get(f"{V1}conversations/{pk}/export?format={form}")
+        assert kind in response["Content-Type"]
+        assert response["Content-Disposition"].startswith('attachment; filename="on-networks.')
+    assert asking.delete(f"{V1}conversations/{pk}").status_code == 204
+    problem(asking.get(f"{V1}conversations/{pk}"), 404, "conversation_not_found")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"question": ""},
+        {"question": " "},
+        {"question": "?"},
+        {"question": "a\0"},
+        {"question": "\ud800"},
+        {"question": "a" * 1_001},
+        {"question": "a", "conversation": "x"},
+        {"question": "a", "conversation": str(uuid4()), "collection": "lectures"},
+        {"question": "a", "conversation": str(uuid4()), "keep": False},
+        {"question": "a", "sources": ["a"] * 1_001},
+        {"question": "a", "more": 1},
+        [],
+    ],
+)
+def test_what_is_no_question_is_refused(asking: Client, body: Any) -> None:
+    assert send(asking, "ask?stream=false", body).status_code == 422
+    assert not Conversation.objects.exists()
+
+
+# Notes
+
+
+def test_notes_are_kept_read_changed_and_deleted(asking: Client, collection: Collection) -> None:
+    note = good(send(asking, "notes", {"text": "# Networks\nlearn", "collection": "lectures"}), 201)
+    assert (note["title"], note["answer"]) == ("Networks", None)
+    assert good(asking.get(f"{V1}notes?words=learn"))["notes"] == [note]
+    changed = good(send(asking, f"notes/{note['id']}", {"title": "Nets", "text": "forget"}, method="put"))
+    assert (changed["title"], changed["text"]) == ("Nets", "forget")
+    vera = with_token(make_user("vera", collection=collection, role=Role.VIEWER))
+    assert good(vera.get(f"{V1}notes/{note['id']}"))["text"] == "forget"
+    problem(send(vera, "notes", {"text": "Mine."}), 403, "forbidden")
+    problem(send(vera, f"notes/{note['id']}", {"text": "Mine."}, method="put"), 403, "forbidden")
+    problem(vera.delete(f"{V1}notes/{note['id']}"), 403, "forbidden")
+    assert asking.delete(f"{V1}notes/{note['id']}").status_code == 204
+    problem(asking.get(f"{V1}notes/{note['id']}"), 404, "note_not_found")
+    for wrong in ({}, {"text": " "}, {"text": "a" * 50_001}, {"text": "a", "answer": str(uuid4())}, {"text": "\0"}):
+        problem(send(asking, "notes", wrong), 422, "invalid_input")
+
+
+def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(asking: Client, collection: Collection) -> None:
+    answer = asked(asking, collection="lectures")
+    note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
+    grace = with_token(make_user("grace", collection=collection))
+    assert good(grace.get(f"{V1}notes/{note['id']}"))["answer"] is None
+    problem(send(grace, "notes", {"answer": answer["id"]}), 404, "answer_not_found")
+    assert good(grace.get(f"{V1}quotations/{answer['citations'][0]['id']}"))["quote"], "whoever reads a note reads what it cites"
+    assert Note.objects.count() == 1
+
+
+# Who sees what
+
+
+def test_a_token_limited_to_another_collection_sees_no_claim_and_no_quote(asking: Client, owner: User) -> None:
+    answer = asked(asking)
+    narrow = with_token(owner, collections=(Collection.objects.create(name="Empty", slug="empty"),))
+    seen = good(narrow.get(f"{V1}answers/{answer['id']}"))
+    assert (seen["claims"], seen["citations"], seen["withheld"]) == ([], [], len(answer["claims"]))
+    assert seen["trace"]["evidence"] == []
+    problem(narrow.get(f"{V1}quotations/{answer['citations'][0]['id']}"), 404, "citation_not_found")

@@ -1,0 +1,101 @@
+"""Files over REST: documents at once, captions as a job, and what is refused."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Document, Source
+from kbsite.models import ApiToken
+from tests.makers import make_source, make_user, make_video
+from transcripts.models import Collection, Job, Role
+
+NOTES = b"# Walruses\n\nThey rest on the ice.\n"
+CAPTIONS = b"WEBVTT\n\n00:00.000 --> 00:05.000\nHello there\n"
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+
+
+def client_of(collection: Collection, *, name: str = "ada", role: str = Role.OWNER) -> Client:
+    _, secret = ApiToken.issue(make_user(name, collection=collection, role=role), name="script", can_write=True)
+    return Client(headers={"Authorization": f"Bearer {secret}"})
+
+
+@pytest.fixture
+def asking(collection: Collection) -> Client:
+    return client_of(collection)
+
+
+def upload(client: Client, *files: tuple[str, bytes], **more: Any) -> Any:
+    return client.post("/api/v1/sources", {"files": [SimpleUploadedFile(name, content) for name, content in files], **more})
+
+
+def test_a_document_is_added_and_listed_and_deleted(asking: Client, collection: Collection) -> None:
+    response = upload(asking, ("notes.md", NOTES), collection="lectures", tags=["a", "b"], title="My notes")
+    assert response.status_code == 202, response.content
+    [added] = response.json()["documents"]
+    assert added["is_new"]
+    added = added["source"]
+    assert (added["kind"], added["title"], added["state"]) == ("markdown", "My notes", "pending")
+    assert Source.objects.get().tags == ["a", "b"]
+    ingest_pipeline.ingest(Source.objects.get().pk)
+    assert asking.get(f"/api/content/sources/{added['id']}/").json()["state"] == "ready"
+    [hit] = asking.get("/api/v1/search?q=walruses&mode=lexical").json()["passages"]
+    assert (hit["source_id"], hit["page"]) == (added["id"], 1)
+    assert upload(asking, ("again.md", NOTES)).json()["documents"][0]["is_new"] is False
+    assert asking.delete(f"/api/v1/sources/{added['id']}").status_code == 204
+    assert not Document.objects.exists()
+
+
+def test_captions_among_the_files_become_a_job(asking: Client, collection: Collection) -> None:
+    answer = upload(asking, ("notes.md", NOTES), ("talk.vtt", CAPTIONS), ("slides.zip", b"PK\x03\x04"), ("prose.txt", b"No times at all.")).json()
+    assert {one["source"]["title"] for one in answer["documents"]} == {"notes", "prose"}
+    assert answer["job"]["id"] == Job.objects.get().pk
+    assert [(one["name"], one["code"]) for one in answer["problems"]] == [("slides.zip", "document_unknown")]
+
+
+def test_captions_that_are_too_large_leave_no_document_behind(asking: Client, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 10
+    assert upload(asking, ("notes.md", NOTES), ("talk.vtt", CAPTIONS)).status_code == 413
+    assert not Source.objects.exists()
+
+
+def test_a_document_that_is_refused_keeps_no_captions_out(asking: Client) -> None:
+    answer = upload(asking, ("slides.md", b"PK\x03\x04"), ("talk.vtt", CAPTIONS)).json()
+    assert answer["job"]["id"] == Job.objects.get().pk
+    assert [one["name"] for one in answer["problems"]] == ["slides.md"]
+
+
+@pytest.mark.parametrize(
+    ("files", "more", "status", "code"),
+    [
+        ([("slides.zip", b"PK\x03\x04")], {}, 422, "document_unknown"),
+        ([("empty.md", b"")], {}, 422, "invalid_input"),
+        ([("large.md", b"x" * 101)], {}, 413, "document_too_large"),
+        ([], {}, 422, "invalid_input"),
+        ([("notes.md", NOTES)], {"colour": "red"}, 422, "invalid_input"),
+        ([("notes.md", NOTES)], {"title": "x" * 301}, 422, "invalid_input"),
+        ([("notes.md", NOTES)], {"collection": "nowhere"}, 404, "collection_not_found"),
+    ],
+)
+def test_what_cannot_be_taken_is_said_to_be_so(asking: Client, settings: Any, files: Any, more: Any, status: int, code: str) -> None:
+    settings.MAX_DOCUMENT_BYTES = 100
+    response = upload(asking, *files, **more)
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert response["Content-Type"] == "application/problem+json"
+    assert not Document.objects.exists()
+
+
+def test_a_recording_is_not_deleted_as_a_source(asking: Client, collection: Collection) -> None:
+    source = make_source(make_video(collection))
+    response = asking.delete(f"/api/v1/sources/{source.uuid}")
+    assert (response.status_code, response.json()["code"]) == (409, "conflict")
+
+
+def test_a_viewer_neither_adds_nor_deletes(asking: Client, collection: Collection) -> None:
+    viewer = client_of(collection, name="vera", role=Role.VIEWER)
+    assert upload(viewer, ("notes.md", NOTES), collection="lectures").status_code == 403
+    added = upload(asking, ("notes.md", NOTES)).json()["documents"][0]["source"]
+    assert viewer.delete(f"/api/v1/sources/{added['id']}").status_code == 403

@@ -1,0 +1,231 @@
+"""Documents on the write side: bytes, pages, what survives a kill, and what is refused."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citations.documents import storage as document_storage
+from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown, DocumentWithoutText
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Document, DocumentPart, Page, Source, State
+from citations.readers import dispatch as reader_dispatch
+from citations.readers import source_blocks
+from citations.readers.pagination import PAGE, Opened
+from citations.text import chunking
+from tests.citations.readers.pdf.papers import LOSS, paper, scanned, write
+from transcripts.errors import InvalidInput
+from transcripts.models import Collection
+
+SAMPLE = Path(document_storage.__file__).parent / "sample" / "counting-waiting-keeping-time.pdf"
+PROSE = "\n\n".join(f"Paragraph {n} is about walruses on the ice, and about little else." for n in range(1_500)).encode()
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+
+
+def add(collection: Collection, data: bytes, name: str = "prose.txt", **more: Any) -> Source:
+    return document_storage.add(collection, BytesIO(data), name=name, **more).source
+
+
+def texts(source: Source) -> list[str]:
+    return list(Page.objects.filter(document=source.pk).order_by("number").values_list("text", flat=True))
+
+
+def test_the_same_bytes_are_one_source_in_a_collection_and_another_elsewhere(collection: Collection) -> None:
+    first = document_storage.add(collection, BytesIO(PROSE), name="a.txt")
+    again = document_storage.add(collection, BytesIO(PROSE), name="b.txt")
+    other = document_storage.add(Collection.objects.create(name="Other", slug="other"), BytesIO(PROSE), name="a.txt")
+    assert (first.is_new, again.is_new, other.is_new) == (True, False, True)
+    assert first.source == again.source != other.source
+
+
+def test_one_that_failed_is_tried_again_when_it_is_added_again(collection: Collection) -> None:
+    source = add(collection, b"%PDF-1.7\nnothing of it is there\n", "x.pdf")
+    ingest_pipeline.ingest(source.pk)
+    source.refresh_from_db()
+    assert (source.state, source.error_code) == (State.FAILED, "document_broken")
+    assert source.hint
+    add(collection, b"%PDF-1.7\nnothing of it is there\n", "x.pdf")
+    source.refresh_from_db()
+    assert source.state == State.PENDING
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "title"),
+    [
+        ("../../etc/passwd.txt", "passwd.txt", "passwd"),
+        ("C:\\papers\\my_notes.txt", "my_notes.txt", "my notes"),
+        ("a\0b\nc.txt", "abc.txt", "abc"),
+        ("", "document", "document"),
+        ("x" * 400 + ".txt", "x" * 300, "x" * 300),
+    ],
+)
+def test_a_name_is_no_path_and_nothing_that_a_terminal_obeys(collection: Collection, name: str, stored: str, title: str) -> None:
+    source = add(collection, PROSE, name)
+    assert (source.document.name, source.title) == (stored, title)
+
+
+def test_what_is_too_large_empty_or_unknown_leaves_nothing_behind(collection: Collection, settings: Any) -> None:
+    settings.MAX_DOCUMENT_BYTES = 1_000
+    for data, error in ((b"x" * 1_001, DocumentTooLarge), (b"", InvalidInput), (b"PK\x03\x04", DocumentUnknown)):
+        with pytest.raises(error):
+            add(collection, data)
+    assert not Source.objects.exists()
+
+
+def test_a_document_becomes_pages_whose_texts_are_the_sources_text(collection: Collection) -> None:
+    source = add(collection, PROSE)
+    told: list[tuple[str, int, int]] = []
+    ingest_pipeline.ingest(source.pk, on_progress=lambda one: told.append((one.step, one.done, one.total)))
+    source.refresh_from_db()
+    pages = list(Page.objects.filter(document=source.pk))
+    assert (source.state, source.document.page_count) == (State.READY, len(pages))
+    assert ("reading pages", 20, len(pages)) in told
+    text = chunking.text_of(source_blocks.read(source))
+    assert text.split() == PROSE.decode().split()
+    for page in pages:
+        assert text[page.start : page.start + len(page.text)] == page.text
+    chunk = source.chunks.order_by("ordinal").last()
+    assert chunk is not None
+    assert chunk.last_page == len(pages)
+
+
+def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) -> None:
+    untold, told = add(collection, SAMPLE.read_bytes(), "x.pdf"), add(collection, SAMPLE.read_bytes() + b"\n", "y.pdf", title="Mine")
+    for source in (untold, told):
+        document_storage.extract(source)
+        source.refresh_from_db()
+    assert (untold.title, told.title) == ("Counting, Waiting, Keeping Time", "Mine")
+    assert untold.author
+    assert untold.document.outline
+
+
+def test_reading_that_was_killed_goes_on_after_the_last_stored_page(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = add(collection, PROSE)
+    document_storage.extract(source)
+    whole = texts(source)
+    starts = list(Page.objects.filter(document=source.pk).values_list("start", flat=True))
+    Page.objects.filter(document=source.pk).delete()
+    Document.objects.filter(pk=source.pk).update(read_by="")
+    asked: list[int] = []
+    real = reader_dispatch.open_file
+
+    def dying(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> Opened:
+        asked.append(first)
+        opened = real(path, media_type, most_pages=most_pages, first=first)
+        return Opened(facts=opened.facts, pages=_until_killed(opened) if len(asked) == 1 else opened.pages)
+
+    def _until_killed(opened: Opened) -> Iterator[Any]:
+        for page in opened.pages:
+            if page.number == 30:
+                raise KeyboardInterrupt
+            yield page
+
+    monkeypatch.setattr(reader_dispatch, "open_file", dying)
+    with pytest.raises(KeyboardInterrupt):
+        document_storage.extract(source)
+    document_storage.extract(source)
+    assert asked == [1, 1 + document_storage.PAGES_AT_ONCE]
+    assert texts(source) == whole
+    assert list(Page.objects.filter(document=source.pk).values_list("start", flat=True)) == starts
+    document_storage.extract(source)
+    assert len(asked) == 2  # nothing is left to be read
+
+
+def test_what_is_read_after_a_kill_stands_under_the_heading_before_it(collection: Collection, tmp_path: Path) -> None:
+    def heading(canvas: Any) -> None:
+        canvas.setFont("Helvetica-Bold", 18)
+        canvas.drawString(72, 760, "On the ways of walruses")
+
+    def prose(canvas: Any) -> None:
+        write(canvas, f"Page {canvas.getPageNumber()} goes on, {LOSS}".rstrip(". "))
+
+    pages = [heading, *[prose] * 18, lambda canvas: None, prose, prose]
+    source = add(collection, paper(tmp_path / "x.pdf", pages).read_bytes(), "x.pdf")
+    document_storage.extract(source)
+    found = Page.objects.filter(document=source.pk)
+    whole = list(found.values_list("number", "start", "text", "blocks"))
+    found.filter(number__gt=20).delete()
+    Document.objects.filter(pk=source.pk).update(read_by="")
+    document_storage.extract(source)
+    assert list(found.values_list("number", "start", "text", "blocks")) == whole
+    assert whole[-1][3][0][2] == "On the ways of walruses"
+    assert whole[19][2] == ""
+
+
+def test_a_small_file_that_unpacks_to_too_much_text_is_refused(collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.MAX_DOCUMENT_PAGES = 30
+    monkeypatch.setattr(document_storage, "CHARACTERS_A_PAGE", 100)
+    source = add(collection, SAMPLE.read_bytes(), "x.pdf")
+    for _ in range(2):
+        with pytest.raises(DocumentTooLarge, match="3,000 characters"):
+            document_storage.extract(source)
+    assert not Page.objects.exists()
+
+
+def test_more_pages_than_the_limit_are_refused_with_what_to_do(collection: Collection, settings: Any) -> None:
+    settings.MAX_DOCUMENT_PAGES = 3
+    source = add(collection, b"x " * 2 * PAGE)
+    ingest_pipeline.ingest(source.pk)
+    source.refresh_from_db()
+    assert (source.state, source.error_code) == (State.FAILED, "document_too_large")
+    assert "MAX_DOCUMENT_PAGES" in source.hint
+
+
+def test_a_document_without_words_says_so(collection: Collection) -> None:
+    source = add(collection, b"<html><script>only()</script></html>", "x.html")
+    ingest_pipeline.ingest(source.pk)
+    source.refresh_from_db()
+    assert source.error_code == "document_without_text"
+
+
+def test_another_try_says_again_which_pages_are_pictures(collection: Collection, tmp_path: Path) -> None:
+    source = add(collection, scanned(tmp_path / "a.pdf").read_bytes(), "a.pdf")
+    for _ in range(2):
+        with pytest.raises(DocumentWithoutText, match=r"No text on pages 1–2 of 2"):
+            document_storage.extract(source)
+
+
+def test_words_of_others_are_not_kept_waiting_by_a_document(collection: Collection) -> None:
+    source = add(collection, PROSE)
+    assert ingest_pipeline.index_words() == 0
+    ingest_pipeline.read_document(source.pk)
+    source.refresh_from_db()
+    assert (source.state, source.document.read_by) == (State.WORDS, "text 1")
+
+
+# The copy on the disk
+
+
+def test_the_copy_on_the_disk_is_the_file_and_goes_with_the_document(collection: Collection, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    data = bytes(range(32, 127)) * 30_000  # several parts
+    source = add(collection, data)
+    assert DocumentPart.objects.filter(document=source.pk).count() == 3
+    path = document_storage.path_of(source.document)
+    assert path.read_bytes() == data
+    assert document_storage.path_of(source.document) == path
+    document_storage.prune()
+    assert path.exists()
+    ingest_pipeline.remove(source)
+    assert not path.exists()
+
+
+def test_a_document_whose_bytes_are_not_all_there_is_not_shown_as_if_they_were(collection: Collection, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    source = add(collection, b"a" * 3 * document_storage.PART)
+    DocumentPart.objects.filter(document=source.pk, ordinal=1).delete()
+    with pytest.raises(DocumentBroken):
+        document_storage.path_of(source.document)
+    assert not list((tmp_path / "cache" / "documents").iterdir())
+
+
+def test_copies_used_longest_ago_make_room(collection: Collection, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr(document_storage, "KEPT_BYTES", 2 * len(PROSE))
+    old, new = (document_storage.path_of(add(collection, PROSE + bytes([65 + n])).document) for n in range(2))
+    monkeypatch.setattr(document_storage, "KEPT_SECONDS", -1)
+    document_storage.prune()
+    assert [path.exists() for path in (old, new)] == [False, True]

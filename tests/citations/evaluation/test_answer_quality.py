@@ -1,0 +1,38 @@
+"""How good answers are, on gold questions."""
+
+import pytest
+
+from citations.evaluation import answer_quality
+from citations.evaluation.metrics import Gold
+from citations.evaluation.search_quality import Question
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Source
+from tests.makers import make_video
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+
+def question(query: str, *ranges: tuple[float, float], source: str = "lecture-1") -> Question:
+    return Question(query=query, answers=(Gold(query=query, source=source, ranges=ranges),))
+
+
+def test_citations_are_compared_with_where_the_answer_is(collection: Collection, scope: Scope) -> None:
+    make_video(collection)
+    ingest_pipeline.adopt()
+    for pk in Source.objects.values_list("pk", flat=True):
+        ingest_pipeline.ingest(pk)
+    asked = [question("What does backpropagation carry?", (0, 300)), question("What is pooling?", (0, 1)), question("Elsewhere", (0, 9), source="gone")]
+    told: list[tuple[int, int]] = []
+    found = answer_quality.appraise(scope, asked, tell=lambda done, total: told.append((done, total)))
+    assert (found.questions, found.skipped, found.answered) == (2, 1, 2)
+    assert found.first_right == found.any_right == 0.5
+    assert sum(one.answers for one in found.reliability) == 2
+    assert found.as_json()["error"] == found.error
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_nothing_asked_is_nothing_found(scope: Scope) -> None:
+    found = answer_quality.appraise(scope, [])
+    assert (found.questions, found.answered, found.first_right, found.reliability) == (0, 0, 0.0, ())

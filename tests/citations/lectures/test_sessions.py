@@ -1,0 +1,368 @@
+"""Lectures: what is said is taken once and in order, windows come of it, recordings are replayed, notes are left."""
+
+import threading
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from citations.errors import CitationNotFound, InvalidFilter, LectureEnded, LectureNotFound, SourceNotFound
+from citations.lectures import sessions as lecture_sessions
+from citations.lectures.windows import Utterance
+from citations.models import Citation, Happening, LectureSession, Outcome, Segment, Source, Window
+from tests.makers import make_cues, make_document, make_user, make_video
+from transcripts.cues import Cue
+from transcripts.errors import CollectionNotFound, Forbidden, InvalidInput, TooLarge, TranscriptNotFound
+from transcripts.models import Collection, Role
+from transcripts.scope import NOTHING, Scope
+
+pytestmark = pytest.mark.django_db
+
+SENTENCE = "Backpropagation carries the error from the end of the network to its start, layer by layer, so that every weight learns number {}."
+
+
+def spoken(count: int, *, first: int = 0) -> list[Utterance]:
+    """Say so many long sentences, one a segment of five seconds."""
+    return [Utterance(n, SENTENCE.format(n), n * 5_000, (n + 1) * 5_000) for n in range(first, first + count)]
+
+
+@pytest.fixture
+def lecture(scope: Scope, collection: Collection) -> LectureSession:
+    return lecture_sessions.start(scope, None, title="Networks", collection=collection)
+
+
+def kinds(session: LectureSession) -> list[str]:
+    happened = list(Happening.objects.filter(session=session).order_by("number"))
+    assert [one.number for one in happened] == list(range(1, len(happened) + 1))
+    return [one.kind for one in happened]
+
+
+def words_of(windows: list[Window]) -> list[str]:
+    return [window.text for window in windows]
+
+
+# Sessions
+
+
+def test_a_lecture_begins_in_a_collection_that_may_be_changed(scope: Scope, collection: Collection, owner: User) -> None:
+    made = lecture_sessions.start(scope, owner, title="  Networks\x00 ", collection="lectures", language="en")
+    assert (made.title, made.owner, made.collection, made.language) == ("Networks", owner, collection, "en")
+    assert lecture_sessions.start(scope, None).title.startswith("Lecture of ")
+    with pytest.raises(Forbidden):
+        lecture_sessions.start(Scope(readable=scope.readable), None, collection=collection)
+    with pytest.raises(CollectionNotFound):
+        lecture_sessions.start(scope, None, collection="elsewhere")
+
+
+def test_a_lecture_names_sources_of_its_own_collection_alone(scope: Scope, collection: Collection) -> None:
+    mine = make_document(collection, ["Entropy is disorder."])
+    other = Collection.objects.create(name="Other", slug="other")
+    theirs = make_document(other, ["Enthalpy is heat."])
+    both = Scope(readable=frozenset({collection.pk, other.pk}), writable=frozenset({collection.pk, other.pk}))
+    made = lecture_sessions.start(both, None, collection=collection, sources=[str(mine.uuid)])
+    assert list(made.sources.all()) == [mine]
+    with pytest.raises(SourceNotFound):
+        lecture_sessions.start(both, None, collection=collection, sources=[str(theirs.uuid)])
+    with pytest.raises(InvalidFilter):
+        lecture_sessions.start(scope, None, collection=collection, sources=[str(mine.uuid)] * (lecture_sessions.MAX_SOURCES + 1))
+
+
+def test_a_recording_that_is_not_visible_cannot_be_replayed(scope: Scope, collection: Collection) -> None:
+    other = Collection.objects.create(name="Other", slug="other")
+    transcript = make_video(other).transcripts.get()
+    with pytest.raises(TranscriptNotFound):
+        lecture_sessions.start(scope, None, collection=collection, transcript=transcript)
+
+
+def test_lectures_are_found_within_the_scope_alone(scope: Scope, lecture: LectureSession) -> None:
+    assert lecture_sessions.find_session(scope, str(lecture.uuid)) == lecture
+    assert [one.title for one in lecture_sessions.list_sessions(scope, words="netw", collection="lectures").sessions] == ["Networks"]
+    assert lecture_sessions.list_sessions(scope, words="networks of old").total == 0
+    assert lecture_sessions.list_sessions(NOTHING).sessions == ()
+    for reference in (lecture.uuid, "no id", "\x00", ""):
+        with pytest.raises(LectureNotFound):
+            lecture_sessions.find_session(NOTHING, reference)
+    with pytest.raises(Forbidden):
+        lecture_sessions.find_session(Scope(readable=scope.readable), lecture.uuid, write=True)
+
+
+def test_the_list_goes_on_from_page_to_page(scope: Scope, collection: Collection) -> None:
+    for number in range(3):
+        lecture_sessions.start(scope, None, title=f"Lecture {number}", collection=collection)
+    first = lecture_sessions.list_sessions(scope, limit=2)
+    rest = lecture_sessions.list_sessions(scope, limit=2, offset=first.next or 0)
+    assert [one.title for one in (*first.sessions, *rest.sessions)] == ["Lecture 2", "Lecture 1", "Lecture 0"]
+    assert (first.total, first.next, rest.next) == (3, 2, None)
+
+
+def test_deleting_a_lecture_deletes_all_that_was_said_and_nothing_else(lecture: LectureSession, collection: Collection) -> None:
+    source = make_document(collection, ["Entropy is disorder."])
+    lecture.sources.add(source)
+    lecture_sessions.push(lecture, spoken(6))
+    lecture_sessions.delete(lecture)
+    assert not any(model.objects.exists() for model in (LectureSession, Segment, Window, Happening))
+    assert Source.objects.get() == source
+    with pytest.raises(LectureNotFound):
+        lecture_sessions.push(lecture, spoken(1))
+
+
+# What is said
+
+
+def test_segments_become_windows_that_share_a_sentence(lecture: LectureSession) -> None:
+    made = lecture_sessions.push(lecture, spoken(9)) + lecture_sessions.end(lecture)
+    assert [one.index for one in made] == list(range(len(made)))
+    assert all(one.outcome == Outcome.WAITING for one in Window.objects.all())
+    assert len(made) >= 3
+    for before, after in pairwise(words_of(made)):
+        shared = before.rpartition(". ")[2]
+        assert after.startswith(shared)
+    said = " ".join(words_of(made))
+    assert all(SENTENCE.format(n) in said for n in range(9))
+    assert (made[0].first, made[0].start) == (0, 0)
+
+
+def test_what_is_said_is_told_in_order(lecture: LectureSession) -> None:
+    lecture_sessions.push(lecture, spoken(6))
+    lecture_sessions.end(lecture)
+    told = kinds(lecture)
+    assert told[:6] == ["segment"] * 6
+    assert set(told[6:-1]) == {"window"}
+    assert told[-1] == "ended"
+    first = Happening.objects.filter(kind="segment").earliest("number")
+    assert first.data == {"number": 0, "text": SENTENCE.format(0), "start": 0, "end": 5_000}
+    window = Happening.objects.filter(kind="window").earliest("number")
+    assert window.data.keys() == {"index", "first", "last", "start", "end", "text"}
+
+
+def test_a_segment_that_comes_twice_counts_once(lecture: LectureSession) -> None:
+    lecture_sessions.push(lecture, spoken(4))
+    again = [Utterance(3, "Something else."), Utterance(4, "And on."), Utterance(4, "And on, in other words.")]
+    lecture_sessions.push(lecture, again)
+    lecture_sessions.push(lecture, spoken(4))
+    assert list(Segment.objects.values_list("number", flat=True)) == [0, 1, 2, 3, 4]
+    assert Segment.objects.get(number=3).text == SENTENCE.format(3)
+    assert Segment.objects.get(number=4).text == "And on."
+    assert kinds(lecture).count("segment") == 5
+
+
+def test_segments_out_of_order_make_the_windows_that_they_make_in_order(scope: Scope, collection: Collection) -> None:
+    results = []
+    for order in ([0, 1, 2, 3, 4, 5, 6, 7], [0, 2, 1, 4, 3, 5, 7, 6]):
+        session = lecture_sessions.start(scope, None, collection=collection)
+        said = spoken(8)
+        made = [window for number in order for window in lecture_sessions.push(session, [said[number]])]
+        results.append(words_of(made + lecture_sessions.end(session)))
+    assert results[0] == results[1]
+
+
+def test_pushes_at_the_same_time_neither_lose_nor_double_anything(transactional_db: None, lecture: LectureSession) -> None:
+    def push(first: int) -> None:
+        try:
+            for number in range(first, 12, 3):
+                lecture_sessions.push(lecture, spoken(1, first=number))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=push, args=(first,)) for first in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lecture_sessions.end(lecture)
+    assert list(Segment.objects.values_list("number", flat=True)) == list(range(12))
+    indexes = list(Window.objects.values_list("index", flat=True))
+    assert indexes == list(range(len(indexes)))
+    assert kinds(lecture).count("segment") == 12
+
+
+def test_a_lecture_that_has_ended_takes_nothing_more(lecture: LectureSession) -> None:
+    lecture_sessions.push(lecture, spoken(1))
+    assert len(lecture_sessions.end(lecture)) == 1
+    assert lecture_sessions.end(lecture) == []
+    with pytest.raises(LectureEnded):
+        lecture_sessions.push(lecture, spoken(1, first=7))
+    with pytest.raises(LectureEnded):
+        lecture_sessions.say(lecture, "More.")
+    with pytest.raises(LectureEnded):
+        lecture_sessions.flush(lecture)
+
+
+def test_flushing_makes_a_window_of_little_and_speech_goes_on(lecture: LectureSession) -> None:
+    lecture_sessions.say(lecture, "Entropy grows.")
+    assert words_of(lecture_sessions.flush(lecture)) == ["Entropy grows."]
+    lecture_sessions.say(lecture, "Enthalpy does not.")
+    assert "Enthalpy does not." in words_of(lecture_sessions.end(lecture))[0]
+
+
+@pytest.mark.parametrize(
+    ("utterance", "error"),
+    [
+        (Utterance(-1, "a"), InvalidInput),
+        (Utterance(2**31, "a"), InvalidInput),
+        (Utterance(0, "a", -1, 5), InvalidInput),
+        (Utterance(0, "a", 0, 2**40), InvalidInput),
+        (Utterance(0, "a" * (lecture_sessions.MAX_TEXT + 1)), TooLarge),
+    ],
+)
+def test_what_no_database_keeps_is_refused(lecture: LectureSession, utterance: Utterance, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        lecture_sessions.push(lecture, [utterance])
+    assert not Segment.objects.exists()
+
+
+def test_hostile_text_is_kept_without_what_a_database_refuses(lecture: LectureSession) -> None:
+    lecture_sessions.push(lecture, [Utterance(0, "A\x00 b\ud800 c\x1b", 9_000, 5), Utterance(1, " \n\x00 ")])
+    segment = Segment.objects.get()
+    assert (segment.text, segment.start, segment.end) == ("A b c", 9_000, 9_000)
+    with pytest.raises(TooLarge):
+        lecture_sessions.push(lecture, (Utterance(n, "a") for n in range(lecture_sessions.MAX_AT_ONCE + 1)))
+
+
+def test_what_is_pasted_is_numbered_behind_what_was_said(lecture: LectureSession) -> None:
+    lecture_sessions.push(lecture, spoken(2))
+    lecture_sessions.say(lecture, "A line.\n\nAnother line.\n" + "word " * 2_500)
+    texts = dict(Segment.objects.values_list("number", "text"))
+    assert (texts[2], texts[3]) == ("A line.", "Another line.")
+    assert max(map(len, texts.values())) <= lecture_sessions.MAX_TEXT
+    assert sum(text.count("word") for text in texts.values()) == 2_500
+    with pytest.raises(TooLarge):
+        lecture_sessions.say(lecture, "a" * (lecture_sessions.MAX_SAID + 1))
+
+
+# Replay
+
+
+@pytest.fixture
+def replay(scope: Scope, collection: Collection) -> LectureSession:
+    video = make_video(collection, title="A talk", cues=make_cues(12))
+    return lecture_sessions.start(scope, None, collection=collection, transcript=video.transcripts.get())
+
+
+def test_a_recording_is_said_up_to_where_it_has_come(replay: LectureSession) -> None:
+    assert replay.title == "A talk"
+    lecture_sessions.advance(replay, 14_999)
+    assert list(Segment.objects.values_list("number", flat=True)) == [0, 1]  # a cue counts when it has ended
+    lecture_sessions.advance(replay, 15_000)
+    lecture_sessions.advance(replay, 3_000)
+    assert Segment.objects.count() == 3
+    replay.refresh_from_db()
+    assert (replay.position, replay.ended_at) == (15_000, None)
+
+
+def test_a_replay_ends_with_its_recording_and_makes_the_windows_that_the_speech_would(replay: LectureSession, scope: Scope, collection: Collection) -> None:
+    made = [window for position in range(0, 61_000, 700) for window in lecture_sessions.advance(replay, position)]
+    replay.refresh_from_db()
+    assert replay.ended_at is not None
+    assert kinds(replay)[-1] == "ended"
+    spoken_live = lecture_sessions.start(scope, None, collection=collection)
+    cues = [Utterance(n, cue.text, cue.start, cue.end) for n, cue in enumerate(make_cues(12))]
+    assert words_of(made) == words_of(lecture_sessions.push(spoken_live, cues) + lecture_sessions.end(spoken_live))
+    assert lecture_sessions.advance(replay, 90_000) == []
+
+
+def test_what_is_pasted_into_a_replay_takes_no_word_from_the_recording(replay: LectureSession) -> None:
+    made = lecture_sessions.advance(replay, 15_000)
+    made += lecture_sessions.say(replay, "Somebody asks a question.\nSomebody answers it.")
+    lecture_sessions.push(replay, [Utterance(9, "")])
+    made += lecture_sessions.say(replay, "Somebody laughs.") + lecture_sessions.advance(replay, 60_000)
+    cues = [" ".join(cue.text.split()) for cue in make_cues(12)]
+    spoken_ = list(Segment.objects.order_by("number").values_list("text", flat=True))
+    assert spoken_ == [*cues[:3], "Somebody asks a question.", "Somebody answers it.", "Somebody laughs.", *cues[3:]]
+    assert all(any(sentence in window.text for window in made) for sentence in spoken_)
+
+
+def test_a_replay_at_once_says_everything(replay: LectureSession) -> None:
+    lecture_sessions.advance(replay, 10**12)
+    assert Segment.objects.count() == 12
+    assert kinds(replay)[-1] == "ended"
+
+
+def test_cues_that_overlap_are_said_once_each(scope: Scope, collection: Collection) -> None:
+    cues = [Cue(0, 0, "Nothing yet."), Cue(0, 9_000, "Long."), Cue(1_000, 2_000, "Short."), Cue(3_000, 10_000, "Last.")]
+    session = lecture_sessions.start(scope, None, collection=collection, transcript=make_video(collection, cues=cues).transcripts.get())
+    for position in range(0, 12_000, 500):
+        lecture_sessions.advance(session, position)
+    stored = session.transcript.cues if session.transcript else []
+    assert [text for _, _, text in stored] == list(Segment.objects.order_by("number").values_list("text", flat=True))
+
+
+def test_what_replays_nothing_cannot_advance(lecture: LectureSession, replay: LectureSession) -> None:
+    with pytest.raises(InvalidInput):
+        lecture_sessions.advance(lecture, 1_000)
+    replay.transcript.video.delete()  # type: ignore[union-attr]
+    replay.refresh_from_db()
+    with pytest.raises(InvalidInput):
+        lecture_sessions.advance(replay, 1_000)
+
+
+# What is left
+
+
+def cite(window: Window, source: Source, *, rank: int = 1, **about: Any) -> Citation:
+    where = {"span_start": 0, "span_end": 20, "digest": "d", "quote": "Entropy is disorder.", "snippet": "Entropy is disorder.", "relevance_score": 0.9}
+    return Citation.objects.create(session=window.session, window=window, window_index=window.index, rank=rank, source=source, **{**where, **about})
+
+
+def test_citations_are_seen_by_whoever_sees_the_lecture_and_the_source(scope: Scope, lecture: LectureSession, collection: Collection) -> None:
+    source = make_document(collection, ["Entropy is disorder."])
+    [window] = lecture_sessions.push(lecture, spoken(3))[:1]
+    made = cite(window, source, page=3)
+    assert list(lecture_sessions.citations_of(lecture)) == [made]
+    assert lecture_sessions.find_citation(scope, str(made.uuid)) == made
+    assert lecture_sessions.told(made)["page_number"] == 3
+    with pytest.raises(CitationNotFound):
+        lecture_sessions.find_citation(NOTHING, made.uuid)
+    Source.objects.update(collection=Collection.objects.create(name="Other", slug="other"))
+    assert list(lecture_sessions.citations_of(lecture)) == []
+    with pytest.raises(CitationNotFound):
+        lecture_sessions.find_citation(scope, made.uuid)
+
+
+def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(lecture: LectureSession, collection: Collection) -> None:
+    source = make_document(collection, ["Entropy is disorder."], title="Physics *for* all")
+    windows = lecture_sessions.push(lecture, [*spoken(4), Utterance(4, "1. We <b>close</b> [now](x)."), Utterance(5, "_Bye_.")]) + lecture_sessions.end(lecture)
+    cite(windows[0], source, page=3, last_page=4, section_heading="Heat")
+    cite(windows[0], source, rank=2, start=65_000)
+    notes = lecture_sessions.export(lecture)
+    assert notes.startswith("# Networks\n")
+    assert f"{SENTENCE.format(windows[0].last)}[^1-1][^1-2]\n" in notes.replace("\\", "")
+    assert "[^1-1]: **Physics \\*for\\* all**, pages 3–4, Heat. “Entropy is disorder.” <" in notes
+    assert "[^1-2]: **Physics \\*for\\* all**, 1:05." in notes
+    assert "\\<b\\>close\\</b\\> \\[now\\]" in notes
+    assert all(text in notes.replace("\\", "") for text in Segment.objects.values_list("text", flat=True))
+
+
+def test_the_notes_of_a_lecture_without_citations_say_so(lecture: LectureSession) -> None:
+    lecture_sessions.say(lecture, "Nothing of it.")
+    assert "*Nothing was cited.*" in lecture_sessions.export(lecture)
+
+
+def test_statistics_tell_shares_and_times_by_session_and_in_all(lecture: LectureSession, scope: Scope, collection: Collection) -> None:
+    outcomes = [Outcome.CITED, Outcome.CITED, Outcome.OFF_TOPIC, Outcome.TOO_FAR, Outcome.TOO_WEAK, Outcome.NO_DOCUMENTS, Outcome.WAITING]
+    for index, outcome in enumerate(outcomes):
+        about = {} if outcome == Outcome.WAITING else {"stages": {"search": 2.0 * (index + 1)}, "milliseconds": 10.0, "note": "Ordered by similarity."}
+        Window.objects.create(session=lecture, index=index, text="a", outcome=outcome, **about)
+    other = lecture_sessions.start(scope, None, collection=collection)
+    Window.objects.create(session=other, index=0, text="a", outcome=Outcome.CITED)
+    found = lecture_sessions.statistics(lecture)
+    assert (found.windows, found.waiting, found.citations) == (7, 1, 0)
+    assert (found.cited, found.off_topic, found.too_far, found.too_weak) == (0.4, 0.2, 0.2, 0.2)
+    [search] = found.stages
+    assert (search.name, search.p50, search.count) == ("search", 7.0, 6)
+    assert 11 < search.p95 <= 12
+    assert found.total is not None
+    assert found.total.p50 == 10.0
+    assert found.notes == {"Ordered by similarity.": 6}
+    assert lecture_sessions.statistics().windows == 8
+    assert lecture_sessions.statistics(lecture_sessions.start(scope, None, collection=collection)).cited == 0.0
+
+
+def test_whoever_is_deleted_leaves_the_lecture(scope: Scope, collection: Collection) -> None:
+    user = make_user("bob", collection=collection, role=Role.EDITOR)
+    session = lecture_sessions.start(scope, user, collection=collection)
+    user.delete()
+    session.refresh_from_db()
+    assert session.owner is None

@@ -1,0 +1,60 @@
+"""Answers that are kept: what may be seen of them later, when sources are gone or rights were taken away."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from citations.models import Answer, Conversation, Quotation, Source
+from citations.notebook import answers, conversations, notes
+from tests.citations.talks import asked, talk_in
+from transcripts.errors import Conflict
+from transcripts.models import Collection
+from transcripts.scope import NOTHING, Scope
+
+
+def test_whoever_may_no_longer_read_a_source_sees_nothing_that_came_from_it(scope: Scope, owner: User, conversation: Conversation) -> None:
+    asked(scope, owner, conversation)
+    asked(scope, owner, conversation, "Who won the football match in Lisbon yesterday?")
+    answered, refused = answers.of(NOTHING, conversation)
+    assert (answered.claims, answered.quotes, answered.nearest, refused.nearest) == ((), (), (), ())
+    assert answered.withheld > 0
+    assert answered.trace["evidence"] == answered.trace["checks"] == refused.trace["evidence"] == []
+    assert "error of a network" not in str(answered)
+
+
+def test_what_cited_a_source_that_was_deleted_stays_readable_and_says_so(
+    scope: Scope, owner: User, conversation: Conversation, talk: Source, collection: Collection
+) -> None:
+    asked(scope, owner, conversation)
+    (before,) = answers.of(scope, conversation)
+    talk.delete()
+    (after,) = answers.of(scope, conversation)
+    assert (after.claims, after.quotes, after.withheld) == (before.claims, (), 0)
+    assert after.gone == tuple(quote.number for quote in before.quotes)
+    with pytest.raises(Conflict, match="deleted"):
+        notes.keep(scope, owner, answers.find_answer(scope, owner, after.id), collection=collection.slug)
+    elsewhere = Scope(readable=frozenset({Collection.objects.create(name="Else", slug="else").pk}))
+    for narrow in (NOTHING, elsewhere):
+        (hidden,) = answers.of(narrow, conversation)
+        assert (hidden.claims, hidden.gone, hidden.withheld) == ((), (), len(before.claims))
+        assert "error of a network" not in str(hidden)
+
+
+def test_what_stands_on_a_deleted_source_and_on_one_that_may_not_be_read_is_not_shown(scope: Scope, owner: User, talk: Source, collection: Collection) -> None:
+    elsewhere = Collection.objects.create(name="Else", slug="else")
+    both = Scope(readable=scope.readable | {elsewhere.pk})
+    other = talk_in(elsewhere, key="other")
+    conversation = conversations.begin(both, owner)
+    answer = asked(both, owner, conversation)
+    Quotation.objects.filter(answer=answer).delete()
+    places = {"span_start": 0, "span_end": 5, "digest": "d", "quote": "Words"}
+    for number, source in enumerate((talk, other), start=1):
+        Quotation.objects.create(answer=answer, number=number, source=source, **places)
+    claim = {"text": "Of both.", "citations": [1, 2], "is_supported": True, "collections": [collection.pk, elsewhere.pk]}
+    Answer.objects.filter(pk=answer.pk).update(claims=[claim])
+    talk.delete()
+    assert [claim.text for claim in answers.of(both, conversation)[0].claims] == ["Of both."]
+    assert answers.of(both, conversation)[0].gone == (1,)
+    assert answers.of(scope, conversation)[0].claims == ()
+    other.delete()
+    assert answers.of(scope, conversation)[0].claims == ()
+    assert answers.of(both, conversation)[0].gone == (1, 2)

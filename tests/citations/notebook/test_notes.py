@@ -1,0 +1,118 @@
+"""Notes of a collection: everybody who reads it sees them, and none tells what its readers may not read."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+
+from citations.errors import NoteNotFound
+from citations.models import Answer, Note, Source
+from citations.notebook import answers, conversations, notes
+from tests.citations.talks import QUESTION, again, asked, talk_in
+from tests.makers import make_user
+from transcripts.errors import Conflict, Forbidden, InvalidInput
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+
+@pytest.fixture
+def answer(scope: Scope, owner: User, collection: Collection, fake_models: None) -> Answer:
+    talk_in(collection)
+    return asked(scope, owner, conversations.begin(scope, owner, collection=collection.slug))
+
+
+def test_a_note_is_kept_listed_changed_and_deleted(scope: Scope, owner: User, collection: Collection) -> None:
+    first = notes.pin(scope, owner, text="# On networks\r\n\r\nThey learn.")
+    assert (first.title, first.text, first.author, first.collection) == ("On networks", "# On networks\n\nThey learn.", owner, collection)
+    second = notes.pin(scope, owner, collection="lectures", title="Bread")
+    page = notes.list_notes(scope, limit=1)
+    assert ([note.pk for note in page.notes], page.total, page.next) == ([second.pk], 2, 1)
+    assert [note.pk for note in notes.list_notes(scope, words="networks LEARN").notes] == [first.pk]
+    notes.change(notes.find_note(scope, first.uuid, write=True), title="Networks", text="")
+    assert [note.title for note in notes.list_notes(scope, collection="lectures").notes] == ["Networks", "Bread"]
+    notes.delete(first)
+    assert notes.list_notes(scope).total == 1
+
+
+def test_an_answer_is_kept_with_links_to_what_it_cites(scope: Scope, owner: User, answer: Answer) -> None:
+    note = notes.keep(scope, owner, answer).note
+    assert (note.title, note.answer) == (QUESTION, answer)
+    for claim in answer.claims:
+        assert claim["text"].split()[0] in note.text
+    for quotation in answer.quotations.all():
+        assert f"[\\[{quotation.number}\\]](/citations/{quotation.uuid}/)" in note.text
+        assert f"- \\[{quotation.number}\\] “{quotation.quote}” — **Talk**, 0:" in note.text
+    conversations.delete(answer.conversation)
+    assert Note.objects.get().text == note.text
+
+
+def test_an_answer_that_is_kept_already_is_not_kept_twice(scope: Scope, owner: User, answer: Answer) -> None:
+    first = notes.keep(scope, owner, answer)
+    notes.change(first.note, title="Mine now", text="Shorter.")
+    second = notes.keep(scope, owner, answer, title="Another title")
+    assert (first.is_new, second.is_new) == (True, False)
+    assert second.note == first.note == Note.objects.get()
+    assert notes.saved(scope, [answer.uuid]) == {answer.uuid: first.note}
+    assert notes.saved(Scope(), [answer.uuid]) == {}
+
+
+def test_an_answer_that_was_made_anew_is_another_one_to_keep(scope: Scope, owner: User, answer: Answer) -> None:
+    Answer.objects.filter(pk=answer.pk).update(claims=[{**answer.claims[0], "text": "Older words."}])
+    before = notes.keep(scope, owner, answers.find_answer(scope, owner, answer.uuid)).note
+    list(again(scope, owner, answer))
+    assert "Older words." in Note.objects.get().text
+    made = answers.find_answer(scope, owner, answer.uuid)
+    assert notes.saved(scope, [answer.uuid]) == {}
+    after = notes.keep(scope, owner, made).note
+    assert after != before
+    assert notes.saved(scope, [answer.uuid]) == {answer.uuid: after}
+
+
+def test_an_answer_that_could_not_be_made_anew_is_still_kept(scope: Scope, owner: User, answer: Answer) -> None:
+    kept = notes.keep(scope, owner, answer).note
+    events: Any = again(scope, owner, answer)
+    next(events)
+    events.close()
+    assert notes.keep(scope, owner, answers.find_answer(scope, owner, answer.uuid)).note == kept
+    assert notes.saved(scope, [answer.uuid]) == {answer.uuid: kept}
+
+
+def test_a_deleted_note_can_be_kept_again(scope: Scope, owner: User, answer: Answer) -> None:
+    notes.delete(notes.keep(scope, owner, answer).note)
+    assert notes.keep(scope, owner, answer).is_new
+
+
+def test_an_answer_is_not_kept_where_its_sources_may_not_be_read(scope: Scope, owner: User, answer: Answer) -> None:
+    elsewhere = Collection.objects.create(name="Else", slug="else")
+    both = Scope(readable=scope.readable | {elsewhere.pk}, writable=scope.writable | {elsewhere.pk})
+    with pytest.raises(Conflict, match="not in “Else”"):
+        notes.keep(both, owner, answer, collection="else")
+    Source.objects.all().delete()
+    with pytest.raises(Conflict):
+        notes.keep(both, owner, answer)
+    assert not Note.objects.exists()
+
+
+def test_a_reader_of_the_collection_reads_notes_and_changes_none(scope: Scope, owner: User, collection: Collection) -> None:
+    note = notes.pin(scope, owner, text="Networks learn.")
+    reading = Scope(readable=frozenset({collection.pk}))
+    assert notes.find_note(reading, str(note.uuid)) == note
+    with pytest.raises(Forbidden):
+        notes.find_note(reading, note.uuid, write=True)
+    with pytest.raises(Forbidden):
+        notes.pin(reading, make_user("vera"), text="Mine.")
+
+
+def test_notes_outside_the_scope_are_absent(scope: Scope, owner: User) -> None:
+    note = notes.pin(scope, owner, text="Networks learn.")
+    for reference in (note.uuid, UUID(int=1), "x", "\0"):
+        with pytest.raises(NoteNotFound):
+            notes.find_note(Scope(), reference)
+    assert notes.list_notes(Scope()).total == 0
+
+
+@pytest.mark.parametrize(("title", "text"), [("", ""), (" ", "\n\0"), ("", "#"), ("A", "a" * (notes.MAX_TEXT + 1))])
+def test_what_is_no_note_is_refused(scope: Scope, owner: User, title: str, text: str) -> None:
+    with pytest.raises(InvalidInput):
+        notes.pin(scope, owner, title=title, text=text)

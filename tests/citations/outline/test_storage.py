@@ -1,0 +1,239 @@
+"""Each source is told in levels of detail, kept up to date when it changes, and read again."""
+
+import random
+from itertools import product
+
+import pytest
+from django.core.cache import cache
+from django.test import Client, TestCase
+from django.utils.html import escape
+from pgvector import HalfVector
+
+from citations import conf, tasks
+from citations.answers import evidence as answer_evidence
+from citations.answers.answer import Breadth, Part
+from citations.answers.evidence import Strategy
+from citations.errors import ModelServerError
+from citations.ingest import pipeline as ingest_pipeline
+from citations.lexical import index as lexical_index
+from citations.maintenance import migration
+from citations.models import Chunk, Level, Node, Source
+from citations.outline import storage as outline_storage
+from citations.providers import registry
+from citations.providers.embedding import HashEmbedder
+from citations.providers.llm import FakeLlm
+from citations.readers.page import ReadPage
+from tests.makers import make_cues, make_paper, make_video
+from transcripts.cues import Cue
+from transcripts.models import Collection, Video
+from transcripts.scope import Scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+
+def indexed(collection: Collection, **about) -> Source:
+    video = make_video(collection, **about)
+    ingest_pipeline.adopt()
+    source = Source.objects.get(video=video)
+    ingest_pipeline.ingest(source.pk)
+    source.refresh_from_db()
+    return source
+
+
+def lecture(count: int) -> list[Cue]:
+    """Make cues that speak of one subject after another, in words of its own."""
+    dice = random.Random(7)
+    subjects = [
+        [f"{''.join(dice.choices('bdfgklmnprst', k=3))}{ending}" for ending in ("or", "ane", "ight", "ely", "um", "osis", "ant", "ify")] for _ in range(12)
+    ]
+    return [Cue(start=n * 5000, end=n * 5000 + 5000, text=f"Now {' '.join(dice.choices(subjects[n * 12 // count], k=7))}, point {n}.") for n in range(count)]
+
+
+def test_an_ingest_tells_a_source_in_groups_sections_and_as_a_whole(collection: Collection) -> None:
+    source = indexed(collection, cues=make_cues(200))
+    nodes = outline_storage.of(source)
+    count = Chunk.objects.filter(source=source).count()
+    text = " ".join(cue.text for cue in make_cues(200))
+    assert [node.level for node in nodes] == sorted((node.level for node in nodes), reverse=True)
+    for level in Level:
+        own = [node for node in nodes if node.level == level]
+        assert [own[0].first, *(node.first for node in own[1:]), own[-1].last + 1] == [0, *(node.last + 1 for node in own)]
+        assert own[-1].last == count - 1
+    assert all(node.text == " ".join(text[first:last] for first, last in node.spans) for node in nodes)
+    assert Node.objects.filter(source=source, vector=None).count() == 0
+    assert nodes[0].title == source.title
+
+
+def test_a_tree_that_is_built_again_is_the_same(collection: Collection) -> None:
+    source = indexed(collection)
+    count = Node.objects.count()
+    assert outline_storage.refresh(source) == (count, 0, 0, 0)
+
+
+def as_told(source: Source) -> list[tuple]:
+    """Return all that is told of a source, but for keys."""
+    parents = dict(Node.objects.values_list("pk", "ordinal"))
+    names = ("level", "ordinal", "title", "text", "spans", "first", "last", "span_start", "span_end", "start", "end", "page", "last_page")
+    nodes = Node.objects.filter(source=source).order_by("-level", "ordinal")
+    return [(*(getattr(node, name) for name in names), parents.get(node.parent_id), bytes(node.digest), HalfVector(node.vector).to_binary()) for node in nodes]
+
+
+def test_a_change_touches_few_nodes_and_leaves_what_a_tree_built_from_scratch_would_be(collection: Collection) -> None:
+    cues = lecture(1200)
+    source = indexed(collection, cues=cues)
+    before = {node.pk: node.digest for node in Node.objects.all()}
+    cues[600] = Cue(start=cues[600].start, end=cues[600].end, text="A word about giraffes, who have long necks.")
+    make_video(collection, cues=cues)
+    ingest_pipeline.adopt()
+    source.refresh_from_db()
+    ingest_pipeline.ingest(source.pk)
+    after = {node.pk: node.digest for node in Node.objects.all()}
+    gone = before.keys() - after.keys()
+    assert 0 < len(gone) <= 12 < len(before) / 4, len(before)
+    changed = as_told(source)
+    Node.objects.all().delete()
+    outline_storage.refresh(source)
+    assert changed == as_told(source)
+
+
+def as_found(scope: Scope) -> list[tuple]:
+    """Return what questions of either breadth find on all levels and from the whole downwards, but for keys."""
+    rows = []
+    for number, breadth, strategy in product((0, 3, 8), Breadth, Strategy):
+        words = lecture(120)[number * 10].text.split()
+        found = answer_evidence.find(scope, Part(text=" ".join(words), breadth=breadth, about=" ".join(words[1:3])), strategy=strategy, limit=20)
+        rows += [(number, breadth, strategy, one.level, one.text, one.spans, one.heading, round(one.score, 9)) for one in found.evidence]
+    return rows
+
+
+def test_a_library_that_was_changed_finds_what_one_filled_from_scratch_does(collection: Collection, scope: Scope) -> None:
+    def fill(cues: list[Cue], *keys: str) -> None:
+        for place, key in enumerate(keys):
+            indexed(collection, key=key, title=key, cues=[*cues[place * 20 :], *cues[: place * 20]])
+
+    cues = lecture(120)
+    changed = [*cues[:50], Cue(start=250_000, end=255_000, text=f"{cues[90].text[:-1]} and giraffes."), *cues[51:]]
+    fill(cues, "one", "two", "gone")
+    Source.objects.get(title="gone").delete()
+    fill(changed, "one", "two")
+    fill(changed, "one", "two", "three")
+    lexical_index.merge()
+    one_by_one = as_found(scope)
+    Video.objects.all().delete()
+    fill(changed, "one", "two", "three")
+    lexical_index.merge()
+    assert len(one_by_one) > 200
+    assert {row[3] for row in one_by_one} == {0, 1, 2, 3}
+    assert one_by_one == as_found(scope)
+
+
+def test_other_sources_are_not_touched(collection: Collection) -> None:
+    indexed(collection)
+    before = list(Node.objects.order_by("pk").values())
+    other = indexed(collection, key="lecture-2", cues=lecture(40))
+    other.delete()
+    assert list(Node.objects.order_by("pk").values()) == before
+
+
+def test_without_vectors_the_tree_goes_by_words(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: HashEmbedder, texts: list[str]) -> None:
+        raise ModelServerError("The server is away.")
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", fail)
+    source = indexed(collection, cues=lecture(100))
+    assert source.state == "words"
+    nodes = list(Node.objects.filter(source=source))
+    assert {node.level for node in nodes} == {1, 2, 3}
+    assert all(node.vector is None and node.space_id is None for node in nodes)
+
+
+def test_a_source_that_was_deleted_meanwhile_is_not_told(collection: Collection) -> None:
+    source = indexed(collection)
+    Source.objects.filter(pk=source.pk).delete()
+    assert outline_storage.refresh(source) == (0, 0, 0, 0)
+
+
+def test_a_migration_moves_the_trees_along(collection: Collection, settings) -> None:
+    source = indexed(collection, cues=lecture(100))
+    space = migration.begin(conf.EmbeddingChoice(provider="fake", model="words", dimensions=32))
+    assert migration.advance(space)
+    assert set(Node.objects.filter(source=source).values_list("space", flat=True)) == {space.pk}
+    assert {len(vector) for vector in Node.objects.values_list("vector", flat=True)} == {32}
+
+
+def test_sources_without_a_tree_get_theirs_in_time(collection: Collection) -> None:
+    source = indexed(collection)
+    told = as_told(source)
+    Node.objects.all().delete()
+    assert outline_storage.catch_up() == 0
+    assert as_told(source) == told
+
+
+def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(page: Client, collection: Collection) -> None:
+    source = indexed(collection, cues=lecture(400))
+    part = outline_storage.outline(source).parts[1]
+    assert part.start is not None
+    address = f"/videos/{source.video_id}/?t={part.start // 1000}s&amp;lang=en"
+    for path in (f"/videos/{source.video_id}/", f"/sources/{source.uuid}/"):
+        shown = page.get(path).content.decode()
+        assert f'<a href="{address}" data-seek="{part.start}">' in shown
+        assert escape(part.text) in shown
+
+
+def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: Collection) -> None:
+    texts = [f"On page {n} a horse number {n} eats an apple. Later it sleeps in a stable." for n in range(1, 9)]
+    source = make_paper(collection, [ReadPage(number=n, text=text, blocks=[(0, len(text), f"Horse {n // 4}", n % 4 == 0)]) for n, text in enumerate(texts, 1)])
+    source.start_anew()
+    ingest_pipeline.ingest(source.pk)
+    shown = page.get(f"/sources/{source.uuid}/pages/1/").content.decode()
+    assert f'href="/sources/{source.uuid}/pages/4/?from=' in shown
+    assert "Horse 1" in shown
+
+
+def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collection) -> None:
+    video = make_video(collection)
+    assert "Outline" not in page.get(f"/videos/{video.pk}/").content.decode()
+    ingest_pipeline.adopt()
+    assert "Outline" not in page.get(f"/sources/{Source.objects.get().uuid}/").content.decode()
+
+
+# In a language model's words
+
+
+def test_a_language_model_tells_of_sections_then_of_the_whole_once(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = indexed(collection, cues=lecture(400))
+    llm = FakeLlm(lambda prompt: f"Sure! Here is a summary: It is about point {len(llm.asked)}.")
+    monkeypatch.setattr(registry, "llm", lambda: llm)
+    upper = Node.objects.filter(source=source, level__gte=Level.SECTION).count()
+    assert outline_storage.ensure_abstracts(source, most=2) == 2
+    assert not outline_storage.of(source)[0].abstract
+    assert outline_storage.ensure_abstracts(source) == upper - 2
+    assert outline_storage.ensure_abstracts(source) == 0
+    assert outline_storage.of(source)[0].abstract == f"It is about point {upper}."
+    assert "It is about point 1." in llm.asked[-1].text
+
+
+def test_what_a_language_model_told_stays_with_what_it_was_told_of(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = indexed(collection, cues=lecture(100))
+    monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: "It is about points."))
+    outline_storage.ensure_abstracts(source)
+    outline_storage.refresh(source)
+    assert outline_storage.of(source)[0].abstract == "It is about points."
+
+
+def test_without_a_language_model_none_is_asked(collection: Collection) -> None:
+    source = indexed(collection)
+    assert not outline_storage.lacks_abstracts(source)
+    assert outline_storage.ensure_abstracts(source) == 0
+
+
+def test_whoever_reads_a_source_has_it_told_of_in_the_background_once(page: Client, collection: Collection, settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = indexed(collection)
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.write_abstracts, "delay", sent.append)
+    settings.LLM_PROVIDER = "ollama"
+    for _ in range(2):
+        with TestCase.captureOnCommitCallbacks(execute=True):
+            assert page.get(f"/sources/{source.uuid}/").status_code == 200
+    assert sent == [source.pk]
+    cache.clear()

@@ -1,0 +1,135 @@
+"""The engine gives what sentence-transformers gives."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.errors import ModelError
+from citations.providers import openvino_encoder
+from citations.providers.model_config import Blueprint
+from citations.providers.openvino_encoder import BATCH_TOKENS, TextEncoder, Tokens
+from citations.providers.sentence_transformers_models import PlainEncoder
+from tests.citations.providers import tiny_models
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def loaded(name: str) -> TextEncoder:
+    """A tiny model."""
+    folder = tiny_models.folder(name)
+    return TextEncoder(folder, Blueprint.read(folder))
+
+
+@cache
+def shared() -> TextEncoder:
+    """One for all examples."""
+    return loaded(tiny_models.MEAN)
+
+
+def cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The cosine of each pair."""
+    assert left.shape == right.shape
+    return np.asarray((left * right).sum(axis=1) / np.linalg.norm(left, axis=1) / np.linalg.norm(right, axis=1))
+
+
+@pytest.mark.parametrize("name", [tiny_models.MEAN, tiny_models.CLS, tiny_models.LOWER, tiny_models.ROBERTA])
+def test_vectors_are_those_of_sentence_transformers(name: str) -> None:
+    got = loaded(name).vectors(tiny_models.TEXTS)
+    assert got.dtype == np.float32
+    assert cosines(got, tiny_models.expected(name)).min() > 0.9999
+    assert np.allclose(np.linalg.norm(got, axis=1), 1, atol=1e-5)
+    assert cosines(got[:1], got[2:3])[0] < 0.99  # the texts do differ for these models
+
+
+def test_a_model_with_further_layers_runs_in_torch() -> None:
+    plain = PlainEncoder(tiny_models.folder(tiny_models.DENSE))
+    assert plain.dimensions == 16
+    assert cosines(plain.vectors(tiny_models.TEXTS), tiny_models.expected(tiny_models.DENSE)).min() > 0.9999
+    assert plain.vectors([]).shape == (0, 16)
+
+
+def test_a_text_has_the_same_vector_alone_and_among_others() -> None:
+    made = loaded(tiny_models.MEAN)
+    together = made.vectors(tiny_models.TEXTS)
+    alone = np.concatenate([made.vectors([text]) for text in tiny_models.TEXTS])
+    assert np.abs(together - alone).max() < 1e-5
+
+
+def test_more_texts_than_are_read_at_once_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = loaded(tiny_models.MEAN)
+    whole = made.vectors(tiny_models.TEXTS)
+    monkeypatch.setattr(openvino_encoder, "READ_AT_ONCE", 5)
+    assert np.abs(made.vectors(tiny_models.TEXTS) - whole).max() < 1e-5
+
+
+def test_no_texts_have_no_vectors() -> None:
+    assert loaded(tiny_models.MEAN).vectors([]).shape == (0, 32)
+
+
+@given(st.lists(st.text(st.characters(codec=None, exclude_categories=()), max_size=60), max_size=6))
+def test_any_text_has_a_vector(texts: list[str]) -> None:
+    got = shared().vectors(texts)
+    assert got.shape == (len(texts), 32)
+    assert np.isfinite(got).all()
+
+
+def test_a_very_long_text_is_cut_to_what_the_model_reads() -> None:
+    made = loaded(tiny_models.MEAN)
+    text = "many words and more " * 5_000
+    assert cosines(made.vectors([text]), made.vectors([text[:2_000]]))[0] > 0.9999
+
+
+def test_threads_may_share_a_model() -> None:
+    made = loaded(tiny_models.MEAN)
+    expected = made.vectors(tiny_models.TEXTS)
+    wrong: list[float] = []
+
+    def work() -> None:
+        for _ in range(10):
+            wrong.extend(difference for difference in [float(np.abs(made.vectors(tiny_models.TEXTS) - expected).max())] if difference > 1e-5)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@given(st.lists(st.integers(1, 600), max_size=60))
+def test_every_text_is_in_one_batch_and_batches_keep_to_their_tokens(lengths: Sequence[int]) -> None:
+    order = sorted(range(len(lengths)), key=lambda place: lengths[place])
+    batches = list(openvino_encoder._batches(order, lengths))
+    assert [place for batch in batches for place in batch] == order
+    assert all(len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= BATCH_TOKENS for batch in batches)
+    assert Tokens([1], [0]).ids == [1]
+
+
+def test_a_tokenizer_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(ModelError, match="tokenizer"):
+        openvino_encoder.tokenizer(tmp_path)
+
+
+def test_a_converted_model_needs_no_torch_and_tells_nobody() -> None:
+    loaded(tiny_models.MEAN)  # converted by now
+    code = f"""
+import os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+from pathlib import Path
+from citations.providers.blueprint import Blueprint
+from citations.providers.encoder import TextEncoder
+folder = Path({str(tiny_models.folder(tiny_models.MEAN))!r})
+assert TextEncoder(folder, Blueprint.read(folder)).vectors(["a"]).shape == (1, 32)
+print([name for name in ("torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert", "openvino_telemetry") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,57 @@
+"""Wrong letters are put right where they cannot be meant, and counted where they can not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.readers.pdf.glyph_repair import mend
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("ﬁne ﬂow oﬀer eﬃcient waﬄe", "fine flow offer efficient waffle"),
+        ("The derivaƟve of a funcƟon", "The derivative of a function"),
+        ("AŌer the leŌ, oŌen", "After the left, often"),
+        ("laƩer seƫng straighƞorward Goƪried", "latter setting straightforward Gottfried"),
+        ("Example ϭϮ of ϯϬ", "Example 12 of 30"),
+        ("SÊ½çã®ÊÄ It is clear", "Solution It is clear"),
+    ],
+)
+def test_letters_of_a_lost_table_are_put_right(given: str, right: str) -> None:
+    mended = mend(given)
+    assert mended.text == right
+    assert mended.garbled == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for every ϵ > 0",
+        "the curvature ϰ and ϱ",
+        "\uf0b7 a bullet",
+        "Ōsaka and Tōkyō",
+        "naïve façade, Ærø, Škoda",
+        "Ênfase ção",
+        "αβγ-globulin, µm",
+        "Москва",
+        "日本語 text",
+    ],
+)
+def test_what_may_be_meant_stays_as_it_is(text: str) -> None:
+    mended = mend(text)
+    assert (mended.text, mended.mended, mended.garbled) == (text, 0, 0)
+
+
+def test_words_are_counted_by_what_became_of_them() -> None:
+    mended = mend("plain funcƟon \ue012\ue013roken wо\ufffdrd ﬁne")
+    assert (mended.words, mended.mended, mended.garbled) == (5, 1, 2)
+
+
+@given(st.text(alphabet=st.one_of(st.sampled_from("ƟŌƩƫƞƪϬϭϮﬁﬄ½®SÊa/ \n"), st.characters()), max_size=60))
+def test_each_character_knows_where_it_comes_from(text: str) -> None:
+    mended = mend(text)
+    assert len(mended.origin) == len(mended.text)
+    assert sorted(set(mended.origin)) == list(range(len(text)))
+    assert mended.origin == sorted(mended.origin)
+    assert mend(mended.text).text == mended.text or "ϭ" in text or "½" in text

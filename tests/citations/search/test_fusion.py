@@ -1,0 +1,90 @@
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.search.fusion import deduplicate, rrf
+from transcripts.tokenizer import tokenize
+
+
+def test_scores_are_sums_of_reciprocal_ranks_and_say_their_parts():
+    fused = rrf([["a", "b"], ["b", "c"]])
+
+    assert [one.key for one in fused] == ["b", "a", "c"]
+    assert fused[0].score == pytest.approx(1 / 62 + 1 / 61)
+    assert fused[0].ranks == (2, 1)
+    assert fused[0].parts == (1 / 62, 1 / 61)
+    assert fused[1].ranks == (1, None)
+    assert fused[1].parts == (1 / 61, 0.0)
+
+
+def test_the_constant_can_be_chosen():
+    assert rrf([["a"]], k=0)[0].score == 1.0
+
+
+def test_of_equal_scores_the_earlier_ranking_leads():
+    assert [one.key for one in rrf([["a", "b"], ["b", "a"]])] == ["a", "b"]
+    assert [one.key for one in rrf([["x"], ["y"], ["z"]])] == ["x", "y", "z"]
+
+
+def test_a_key_twice_in_a_ranking_counts_where_it_stands_first():
+    assert [(one.key, one.ranks) for one in rrf([["a", "b", "a"]])] == [("a", (1,)), ("b", (2,))]
+
+
+def test_no_rankings_fuse_to_nothing():
+    assert rrf([]) == []
+    assert rrf([[], []]) == []
+
+
+@given(st.lists(st.lists(st.integers(0, 15), unique=True, max_size=12), max_size=4))
+def test_every_key_is_fused_once_best_first_and_the_scores_do_not_depend_on_the_order_of_rankings(rankings):
+    fused = rrf(rankings)
+
+    assert sorted(one.key for one in fused) == sorted({key for ranking in rankings for key in ranking})
+    assert [one.score for one in fused] == sorted((one.score for one in fused), reverse=True)
+    for other in permutations(rankings):
+        assert {one.key: one.score for one in rrf(other)} == {one.key: one.score for one in fused}
+
+
+def test_a_text_that_says_the_same_is_told_under_the_better_one():
+    texts = ["The cat sat on the mat.", "Dogs bark at night.", "the CAT sat, on the mat"]
+
+    assert deduplicate(texts) == [(0, [(2, 1.0)]), (1, [])]
+
+
+def test_the_threshold_itself_is_a_duplicate():
+    nine, ten = "a1 a2 a3 a4 a5 a6 a7 a8 a9", "a1 a2 a3 a4 a5 a6 a7 a8 a9 a0"
+
+    assert deduplicate([ten, nine], 0.9) == [(0, [(1, 0.9)])]
+    assert deduplicate([ten, nine], 0.91) == [(0, []), (1, [])]
+
+
+def test_a_duplicate_goes_to_the_text_it_is_most_like():
+    first, second = "a1 a2 a3 a4 b1", "a1 a2 a3 a4 c1 c2"
+
+    assert deduplicate([first, second, second + " c3"], 0.5)[0].dropped[0][0] == 1  # second is like first, and so all are told there
+    assert deduplicate([first, second, second + " c3"], 0.7) == [(0, []), (1, [(2, 6 / 7)])]
+
+
+def test_texts_without_words_are_alike_when_equal():
+    assert deduplicate(["?!", "?!", "...", ""]) == [(0, [(1, 1.0)]), (2, []), (3, [])]
+    assert deduplicate([]) == []
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["aa", "bb", "cc", "dd", "ee", "ff"]), min_size=1, max_size=8).map(" ".join), max_size=15),
+    st.sampled_from([0.3, 0.5, 0.9, 1.0]),
+)
+def test_deduplicating_agrees_with_its_definition(texts, threshold):
+    sets = [set(tokenize(text)) for text in texts]
+    kept: dict[int, list[tuple[int, float]]] = {}
+    for place, words in enumerate(sets):
+        alike = {other: len(words & sets[other]) / len(words | sets[other]) for other in kept}
+        best = max(alike, key=lambda other: (alike[other], -other), default=None)
+        if best is not None and alike[best] >= threshold:
+            kept[best].append((place, alike[best]))
+        else:
+            kept[place] = []
+
+    assert deduplicate(texts, threshold) == list(kept.items())

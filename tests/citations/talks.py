@@ -1,0 +1,49 @@
+"""A talk that can be asked about, and questions put and answered as every door does it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from citations.answers.answer import Event, Finished
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Answer, Conversation, Source
+from citations.notebook import answers, questions
+from tests.makers import make_video
+from transcripts.cues import Cue
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+QUESTION = "What does backpropagation carry to the start of a network?"
+SAID = (
+    "Backpropagation carries the error of a network from its end back to its start.",
+    "Every weight of the network then moves a little against its own gradient.",
+    "The size of that little step is what we call the learning rate.",
+    "Bread rises because yeast makes carbon dioxide in the dough.",
+)
+
+
+def talk_in(collection: Collection, *, key: str = "talk", said: tuple[str, ...] = SAID) -> Source:
+    video = make_video(collection, key=key, title="Talk", cues=[Cue(start=n * 5_000, end=(n + 1) * 5_000, text=text) for n, text in enumerate(said)])
+    source = Source.objects.create(collection=collection, kind="video", video=video, transcript=video.transcripts.get(), title="Talk", language="en")
+    ingest_pipeline.ingest(source.pk)
+    return source
+
+
+def ask(scope: Scope, user: User | None, conversation: Conversation, question: str) -> Iterator[Event]:
+    return questions.respond(scope, user, questions.put(scope, user, conversation, question))
+
+
+def again(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
+    return questions.respond(scope, user, questions.put_again(scope, user, answer))
+
+
+def asked(scope: Scope, user: User | None, conversation: Conversation, question: str = QUESTION) -> Answer:
+    *_, last = ask(scope, user, conversation, question)
+    assert isinstance(last, Finished)
+    return Answer.objects.get(uuid=last.answer)
+
+
+def age(answer: Answer) -> None:
+    Answer.objects.filter(pk=answer.pk).update(active_at=timezone.now() - answers.SILENCE - timedelta(seconds=1))

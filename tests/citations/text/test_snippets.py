@@ -1,0 +1,52 @@
+"""Snippets: 100 to 200 characters of a passage, whole words, where most of what is looked for stands."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.text.snippets import LEAST, MOST, snippet
+
+FILLER = "This sentence says nothing of any use to anybody. "
+WORDS = st.lists(st.sampled_from(["entropy", "is", "a", "measure", "of", "disorder.", "Heat", "engines", "pay!", "…", "日本語。", "x" * 90]), max_size=120)
+
+
+def test_a_short_passage_is_shown_whole_on_one_line() -> None:
+    assert snippet("Entropy\nis  disorder.") == "Entropy is disorder."
+    assert snippet("") == ""
+
+
+def test_it_begins_with_the_sentence_that_has_the_words_and_ends_with_one() -> None:
+    text = FILLER * 5 + "Entropy is the disorder of a system, and in a closed one entropy never falls by itself, whatever you do. " + FILLER * 5
+    shown = snippet(text, "entropy disorder")
+    assert shown.startswith("Entropy is the disorder")
+    assert shown.endswith(".")
+
+
+def test_without_words_it_is_the_beginning() -> None:
+    text = FILLER * 9
+    assert snippet(text, "photosynthesis") == (FILLER * 4).strip()
+
+
+def test_words_deep_in_a_text_without_sentences_are_found() -> None:
+    text = "and then we go on " * 40 + "until entropy is there " + "and then we go on " * 40
+    assert "entropy" in snippet(text, "entropy")
+
+
+def test_a_passage_without_blanks_is_cut() -> None:
+    assert LEAST <= len(snippet("熵" * 900, "熵")) <= MOST
+    assert LEAST <= len(snippet("x" * 900)) <= MOST
+
+
+@given(WORDS, st.sampled_from(["", "entropy", "heat engines", "\ud800 x"]))
+def test_it_is_always_a_piece_of_the_text_of_the_right_length_and_whole_words(parts: list[str], words: str) -> None:
+    line = " ".join(parts)
+    shown = snippet(line, words)
+    assert shown in line
+    assert len(shown) <= MOST
+    assert len(shown) >= LEAST - 1 or len(line) <= MOST or len(shown) == len(line)
+    place = f" {line} ".find(f" {shown} ")
+    assert place >= 0 or not line
+
+
+def test_it_survives_any_text() -> None:
+    for text in ("\x00" * 500, "\ud800 " * 300, "a\u0301" * 400, " " * 500 + "a"):
+        assert len(snippet(text, "a \ud800")) <= MOST

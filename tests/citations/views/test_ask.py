@@ -1,0 +1,406 @@
+"""The Ask page: what it shows, to whom, and what it takes. How it looks and moves is tried in tests/browser."""
+
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.answers.answer import Event, Progress
+from citations.documents import storage as document_storage
+from citations.errors import ModelServerError
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.notebook import answers as notebook_answers
+from citations.notebook import conversations
+from citations.views import answer_stream
+from citations.views import conversations as view_conversations
+from tests.citations.talks import ask
+from tests.makers import make_document, make_video
+from transcripts.cues import Cue
+from transcripts.models import Collection, Membership
+from transcripts.scope import Scope
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+HTMX = {"HTTP_HX_REQUEST": "true"}
+STREAM = {"HTTP_ACCEPT": "text/event-stream"}
+HOSTILE = "<script>alert(1)</script>"
+QUESTION = "What does backpropagation carry to the start of a network?"
+SAID = ("Backpropagation carries the error of a network from its end back to its start.", "Bread rises because yeast makes carbon dioxide in the dough.")
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    """A talk that is found by its words."""
+    video = make_video(collection, key="talk", title="Talk", cues=[Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=text) for n, text in enumerate(SAID)])
+    source = Source.objects.create(collection=collection, kind="video", video=video, transcript=video.transcripts.get(), title="A talk & more", language="en")
+    ingest_pipeline.ingest(source.pk)
+    return source
+
+
+@pytest.fixture
+def book(collection: Collection) -> Source:
+    """Something to cite: a page of text."""
+    source = document_storage.add(collection, BytesIO(b"The error runs backwards. It begins at the end."), name="book.txt", title="A book").source
+    ingest_pipeline.ingest(source.pk)
+    return Source.objects.get(pk=source.pk)
+
+
+@pytest.fixture
+def conversation(scope: Scope, owner: User, collection: Collection) -> Conversation:
+    return conversations.begin(scope, owner, collection=collection.slug, title="On networks")
+
+
+@pytest.fixture
+def stranger(collection: Collection, viewer: Client) -> Client:
+    """Somebody who reads the same collection: conversations are not theirs."""
+    return viewer
+
+
+def make_answer(conversation: Conversation, *, ordinal: int = 1, question: str = "Why?", state: str = AnswerState.ANSWERED, **more: Any) -> Answer:
+    return Answer.objects.create(conversation=conversation, ordinal=ordinal, question=question, state=state, **more)
+
+
+def make_quotation(answer: Answer, source: Source, quote: str = "The error runs backwards.", **more: Any) -> Quotation:
+    about = {"span_start": 0, "span_end": len(quote), "digest": source.digest, "page": 1, "last_page": 1, "section_heading": "2. Gradients"}
+    return Quotation.objects.create(answer=answer, number=1, source=source, quote=quote, **{**about, **more})
+
+
+def cited(conversation: Conversation, source: Source, **more: Any) -> tuple[Answer, Quotation]:
+    answer = make_answer(conversation, claims=[{"text": "It runs backwards.", "citations": [1], "is_supported": True}], **more)
+    return answer, make_quotation(answer, source)
+
+
+def passage(source: Source, **more: Any) -> dict[str, Any]:
+    about = {"number": 1, "source": str(source.uuid), "title": source.title, "level": 0, "score": 0.5, "heading": "", "text": "Nearly it.", "link": "/x"}
+    return {**about, "part": 0, "start": None, "page": 1, **more}
+
+
+def text_of(response: Any) -> str:
+    return cast(str, response.content.decode())
+
+
+def path(conversation: Conversation, rest: str = "") -> str:
+    return f"/ask/{conversation.uuid}/{rest}"
+
+
+# The empty page
+
+
+def test_what_can_be_asked_is_listed_with_all_of_it_asked_unless_some_is_chosen(page: Client, talk: Source, collection: Collection) -> None:
+    broken = make_document(collection, [], title="Notes that cannot be read")
+    Source.objects.filter(pk=broken.pk).update(state="failed")
+    found = text_of(page.get("/ask/?q=What+is+it"))
+    assert "A talk &amp; more" in found
+    assert broken.title not in found
+    assert ">all 1<" in found
+    assert ">What is it</textarea>" in found
+    chosen = text_of(page.get(f"/ask/?source={talk.uuid}&source=x"))
+    assert ">1 of 1<" in chosen
+    assert re.search(r'value="[^"]+" form="ask-form" checked', chosen)
+
+
+def test_without_a_source_the_page_says_how_to_add_one(page: Client) -> None:
+    found = text_of(page.get("/ask/"))
+    assert "There is nothing to ask yet" in found
+    assert 'id="ask-form"' not in found
+
+
+def test_the_sources_of_one_collection_are_shown_when_it_is_chosen(page: Client, owner: User, talk: Source) -> None:
+    other = Collection.objects.create(name="Other", slug="other")
+    Membership.objects.create(collection=other, user=owner, role="owner")
+    make_document(other, ["x"], title="Elsewhere")
+    found = text_of(page.get("/ask/sources/?collection=other", **HTMX))
+    assert "Elsewhere" in found
+    assert "A talk" not in found
+    assert page.get("/ask/sources/?collection=nowhere").status_code == 404
+
+
+# Asking
+
+
+def test_without_scripts_a_question_is_answered_and_its_conversation_shown(page: Client, talk: Source) -> None:
+    response = page.post("/ask/", {"q": QUESTION, "collection": talk.collection.slug, "source": [str(talk.uuid)]})
+    answer = Answer.objects.get()
+    assert response["Location"] == f"{path(answer.conversation)}#answer-{answer.uuid}"
+    assert answer.conversation.sources == [str(talk.uuid)]
+    found = text_of(page.get(path(answer.conversation)))
+    assert "carries the error of a network" in found
+    assert f'href="/citations/{answer.quotations.get(number=1).uuid}/"' in found
+    assert "How this answer was made" in found
+
+
+def test_sources_can_be_chosen_anew_with_every_question(page: Client, talk: Source, conversation: Conversation) -> None:
+    page.post(path(conversation), {"q": QUESTION, "source": [str(talk.uuid)]})
+    assert Conversation.objects.get().sources == [str(talk.uuid)]
+    page.post(path(conversation), {"q": QUESTION})
+    assert Conversation.objects.get().sources == []
+    assert conversation.answers.count() == 2
+
+
+@pytest.mark.parametrize("question", ["", "  \x00 ", "?!", "x" * 1001])
+def test_what_is_no_question_begins_no_conversation(page: Client, talk: Source, question: str) -> None:
+    response = page.post("/ask/", {"q": question})
+    assert response.status_code == 422
+    assert "notice-error" in text_of(response)
+    assert text_of(page.post("/ask/", {"q": question}, **STREAM)).startswith('<div class="notice notice-error">')
+    assert not Conversation.objects.exists()
+
+
+def test_a_collection_or_sources_that_are_not_there_are_refused(page: Client, talk: Source) -> None:
+    assert page.post("/ask/", {"q": QUESTION, "collection": "nowhere"}).status_code == 404
+    assert page.post("/ask/", {"q": QUESTION, "source": [str(uuid4())]}).status_code == 404
+    assert not Conversation.objects.exists()
+
+
+def test_while_one_question_is_answered_no_other_is_taken(page: Client, talk: Source, conversation: Conversation) -> None:
+    make_answer(conversation, state=AnswerState.RUNNING)
+    response = page.post(path(conversation), {"q": QUESTION})
+    assert response.status_code == 422
+    assert "still being answered" in text_of(response)
+    assert QUESTION in text_of(response)
+
+
+# Telling
+
+
+def told(events: Iterator[Event]) -> list[str]:
+    return list(answer_stream.written(events, address="/ask/1/", whole=lambda: "<article>\nall\n</article>"))
+
+
+def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(scope: Scope, owner: User, talk: Source) -> None:
+    conversation = conversations.begin(scope, owner)
+    heard = told(ask(scope, owner, conversation, QUESTION))
+    kinds = [one.partition("\n")[0].removeprefix("event: ") for one in heard]
+    assert kinds[0] == "begun"
+    assert kinds[-1] == "answer"
+    assert "claim" in kinds
+    claim = heard[kinds.index("claim")]
+    assert "carries the error of a network" in claim
+    assert 'class="cited-line" href="/videos/' in claim
+    assert heard[-1] == "event: answer\ndata: <article>\ndata: all\ndata: </article>\n\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(ModelServerError("It does not answer."), "It does not answer."), (ZeroDivisionError("secret"), "Something unexpected")]
+)
+def test_what_goes_wrong_is_told_without_secrets(error: Exception, said: str) -> None:
+    def events() -> Iterator[Event]:
+        yield Progress(stage="route")
+        raise error
+
+    *_, last = told(events())
+    assert last.startswith("event: failed\n")
+    assert said in last
+    assert "secret" not in last
+
+
+def test_a_browser_that_listens_is_answered_with_events(page: Client, talk: Source) -> None:
+    response: Any = page.post("/ask/", {"q": QUESTION}, **STREAM)
+    assert response["Content-Type"] == "text/event-stream"
+    assert response["Cache-Control"] == "no-store"
+    assert Answer.objects.get().question == QUESTION
+
+
+# A conversation
+
+
+def test_claims_show_their_citations_and_everything_is_escaped(page: Client, conversation: Conversation, book: Source) -> None:
+    Source.objects.filter(pk=book.pk).update(title=HOSTILE)
+    answer = make_answer(
+        conversation,
+        question=HOSTILE,
+        asked_as=HOSTILE + "?",
+        note=HOSTILE,
+        model=HOSTILE,
+        claims=[{"text": HOSTILE, "citations": [1], "is_supported": True}, {"text": "Nobody said it.", "citations": [], "is_supported": False}],
+        trace={"evidence": [passage(book, title=HOSTILE, text=HOSTILE)], "parts": [{"text": HOSTILE, "breadth": "broad"}], "notes": [HOSTILE]},
+        confidence=0.8,
+        milliseconds=12.3,
+    )
+    make_quotation(answer, book, quote=HOSTILE)
+    found = text_of(page.get(path(conversation)))
+    assert HOSTILE not in found
+    assert found.count("&lt;script&gt;") > 8
+    assert "not in the sources" in found
+    assert "High confidence, 80 %" in found
+    assert "12 ms" in found
+
+
+def test_a_refusal_shows_what_comes_nearest(page: Client, conversation: Conversation, book: Source) -> None:
+    make_answer(conversation, state=AnswerState.REFUSED, note="I cannot find information about “bees” in the sources.", nearest=[passage(book)])
+    found = text_of(page.get(path(conversation)))
+    assert "I cannot find information about “bees”" in found
+    assert "What comes nearest" in found
+    assert "Nearly it." in found
+    assert "Save as note" not in found
+
+
+def test_an_answer_that_is_being_made_asks_for_itself_again(page: Client, conversation: Conversation) -> None:
+    answer = make_answer(conversation, state=AnswerState.RUNNING)
+    found = text_of(page.get(path(conversation)))
+    assert f'hx-get="/ask/answers/{answer.uuid}/"' in found
+    Answer.objects.update(state=AnswerState.FAILED, error="The model was away.", hint="Run `kb doctor`.")
+    fresh = text_of(page.get(f"/ask/answers/{answer.uuid}/", **HTMX))
+    assert "hx-trigger" not in fresh.partition("answer-foot")[0]
+    assert "The model was away." in fresh
+    assert "<code>kb doctor</code>" in fresh
+    assert "Try again" in fresh
+
+
+def test_an_answer_is_made_anew_in_its_place(page: Client, talk: Source, conversation: Conversation) -> None:
+    answer = make_answer(conversation, question=QUESTION, state=AnswerState.FAILED)
+    response = page.post(f"/ask/answers/{answer.uuid}/again/")
+    assert response["Location"].endswith(f"#answer-{answer.uuid}")
+    answer.refresh_from_db()
+    assert answer.state == AnswerState.ANSWERED
+    assert page.get(f"/ask/answers/{answer.uuid}/again/").status_code == 405
+
+
+def test_what_stands_in_sources_that_may_not_be_read_any_more_is_not_shown(page: Client, owner: User, scope: Scope, book: Source) -> None:
+    answer, quotation = cited(conversations.begin(scope, owner, title="All"), book)
+    hidden = Collection.objects.create(name="Hidden", slug="hidden")
+    Source.objects.filter(pk=book.pk).update(collection=hidden)
+    found = text_of(page.get(path(answer.conversation)))
+    assert "It runs backwards." not in found
+    assert book.title not in found
+    assert "1 sentence of it stands in sources that you may not read any more" in found
+    assert page.get(f"/ask/citations/{quotation.uuid}/").status_code == 404
+
+
+def test_nobody_sees_or_changes_another_ones_conversation(page: Client, stranger: Client, conversation: Conversation, book: Source) -> None:
+    answer, _ = cited(conversation, book)
+    for client, status in ((page, 200), (stranger, 404)):
+        for rest in ("", "delete/", "export/md/"):
+            assert client.get(path(conversation, rest)).status_code == status
+        assert client.get(f"/ask/answers/{answer.uuid}/").status_code == status
+    for address in (path(conversation), path(conversation, "rename/"), path(conversation, "delete/")):
+        assert stranger.post(address, {"q": "x", "title": "x"}).status_code == 404
+    for rest in ("again", "rate", "note"):
+        assert stranger.post(f"/ask/answers/{answer.uuid}/{rest}/", {"rating": "1"}).status_code in (403, 404)
+    assert "On networks" not in text_of(stranger.get("/ask/conversations/"))
+    assert Client().get(path(conversation)).status_code == 302
+    conversation.refresh_from_db()
+    assert conversation.title == "On networks"
+
+
+# What can be done
+
+
+def test_conversations_are_listed_renamed_and_deleted(page: Client, conversation: Conversation) -> None:
+    make_answer(conversation)
+    page.post(path(conversation, "rename/"), {"title": HOSTILE})
+    found = text_of(page.get("/ask/conversations/"))
+    assert HOSTILE not in found
+    assert "&lt;script&gt;" in found
+    assert "1 question and its answer will be deleted" in text_of(page.get(path(conversation, "delete/")))
+    assert Conversation.objects.exists()
+    assert page.post(path(conversation, "delete/"))["Location"] == "/ask/"
+    assert not Conversation.objects.exists()
+    assert "Nothing was asked yet" in text_of(page.get("/ask/conversations/"))
+
+
+def test_feedback_is_given_and_taken_back(page: Client, conversation: Conversation) -> None:
+    answer = make_answer(conversation)
+    rate = f"/ask/answers/{answer.uuid}/rate/"
+    for sent, kept, said in (("1", 1, "Marked as helpful"), ("-1", -1, "Marked as not helpful"), ("", None, "The mark was taken back")):
+        assert f'data-announce="{said}"' in text_of(page.post(rate, {"rating": sent}, **HTMX))
+        answer.refresh_from_db()
+        assert answer.feedback == kept
+    assert page.post(rate, {"rating": "5"}).status_code == 422
+    assert page.post(rate, {"rating": "1"})["Location"] == f"{path(conversation)}#answer-{answer.uuid}"
+
+
+def test_a_conversation_is_given_as_a_file_or_as_a_page_to_print(page: Client, conversation: Conversation, book: Source) -> None:
+    cited(conversation, book)
+    for form, kind in (
+        ("md", "text/markdown"),
+        ("json", "application/json"),
+        ("csl", "application/vnd.citationstyles.csl+json"),
+        ("bib", "application/x-bibtex"),
+    ):
+        response = page.get(path(conversation, f"export/{form}/"))
+        assert response["Content-Type"].startswith(kind)
+        assert response["Content-Disposition"].startswith("attachment")
+    printed = page.get(path(conversation, "export/html/"))
+    assert printed["Content-Disposition"].startswith("inline")
+    assert "style-src 'unsafe-inline'" in printed["Content-Security-Policy"]
+    assert "default-src 'none'" in printed["Content-Security-Policy"]
+    assert page.get(path(conversation, "export/exe/")).status_code == 404
+
+
+def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as_gone(page: Client, conversation: Conversation, book: Source) -> None:
+    _, quotation = cited(conversation, book)
+    book.delete()
+    found = text_of(page.get(path(conversation)))
+    assert "cref-gone" in found
+    assert "was deleted with its source" in found
+    assert "Save as note" not in found
+    assert str(quotation.uuid) not in found
+    assert page.get(f"/citations/{quotation.uuid}/").status_code == 404
+    for form in ("md", "html", "json", "csl", "bib"):
+        assert page.get(path(conversation, f"export/{form}/")).status_code == 200
+
+
+def test_conversations_are_found_by_words_of_their_titles(page: Client, scope: Scope, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_conversations, "PAGE", 2)
+    for n in range(5):
+        conversations.begin(scope, owner, title=f"Bread & butter {n}")
+    conversations.begin(scope, owner, title="Networks")
+    first = text_of(page.get("/ask/conversations/?q=bread+%26"))
+    assert [n for n in range(5) if f"Bread &amp; butter {n}" in first] == [3, 4]
+    assert "Networks" not in first
+    assert 'href="?q=bread+%26&amp;offset=2"' in first
+    assert "Bread &amp; butter 0" in text_of(page.get("/ask/conversations/?q=bread+%26&offset=4"))
+    assert "No conversation has these words" in text_of(page.get("/ask/conversations/?q=%22%3E"))
+
+
+# One citation
+
+
+def test_a_citation_shows_its_page_and_its_quote_in_whole_words(page: Client, conversation: Conversation, book: Source) -> None:
+    _, quotation = cited(conversation, book)
+    Quotation.objects.update(behind=" It begins at the e")
+    found = text_of(page.get(f"/ask/citations/{quotation.uuid}/", **HTMX))
+    assert '<mark class="quoted">The error runs backwards.</mark>' in found
+    assert " It begins at the …" in found
+    assert f"/citations/{quotation.uuid}/" in found
+    assert "Open the page" in found
+
+
+def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, talk: Source) -> None:
+    page.post("/ask/", {"q": QUESTION})
+    quotation = Quotation.objects.get(number=1)
+    address = f"/ask/citations/{quotation.uuid}/"
+    assert "data-clip" not in text_of(page.get(address, **HTMX))
+    assert talk.video is not None
+    type(talk.video).objects.filter(pk=talk.video.pk).update(youtube_id="abcdefghijk")
+    assert 'data-clip="abcdefghijk" data-start="0" data-end="10"' in text_of(page.get(address, **HTMX))
+
+
+def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(page: Client, conversation: Conversation, book: Source) -> None:
+    answer = make_answer(conversation)
+    quotation = make_quotation(answer, book, quote="This was never written in the book.", digest="0")
+    found = text_of(page.get(f"/ask/citations/{quotation.uuid}/", **HTMX))
+    assert "not in the source any more" in found
+    assert "This was never written in the book." in found
+    assert "Open the page" not in found
+
+
+def test_a_lost_question_counts_as_failed(page: Client, conversation: Conversation) -> None:
+    answer = make_answer(conversation, state=AnswerState.RUNNING)
+    Answer.objects.filter(pk=answer.pk).update(active_at=answer.active_at - 2 * notebook_answers.SILENCE)
+    found = text_of(page.get(path(conversation)))
+    assert "answer-failed" in found
+    assert "Try again" in found
+
+
+def test_a_viewer_asks_but_keeps_no_note(viewer: Client, talk: Source) -> None:
+    viewer.post("/ask/", {"q": QUESTION})
+    answer = Answer.objects.get()
+    assert "Save as note" not in text_of(viewer.get(path(answer.conversation)))
+    assert viewer.post(f"/ask/answers/{answer.uuid}/note/").status_code == 403

@@ -1,0 +1,377 @@
+"""The pages of lectures: what they show, to whom, and what they take. How they look and move is tried in tests/browser."""
+
+import re
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.lectures import sessions
+from citations.lectures import worker as lecture_worker
+from citations.models import Citation, LectureSession, Outcome, Source, Window
+from citations.views import lectures as views
+from tests.makers import make_cues, make_document, make_source, make_video
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+HTMX = {"HTTP_HX_REQUEST": "true"}
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(autouse=True)
+def submitted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The windows that were handed on to be cited; nothing cites them here."""
+    handed: list[int] = []
+    monkeypatch.setattr(lecture_worker, "submit", lambda pks: handed.extend(pks), raising=False)
+    return handed
+
+
+@pytest.fixture
+def book(collection: Collection) -> Source:
+    """Something to cite."""
+    return make_document(collection, ["The error runs backwards."], title="A book & its pages")
+
+
+@pytest.fixture
+def lecture(scope: Scope, owner: User, collection: Collection) -> LectureSession:
+    """A lecture in which nothing was said yet."""
+    return sessions.start(scope, owner, title="Networks, week 3", collection=collection)
+
+
+def text_of(response: Any) -> str:
+    return cast(str, response.content.decode())
+
+
+def cite(lecture: LectureSession, source: Source, *, index: int = 0, ranks: int = 3, last: int | None = 0, heading: str = "2. Gradients") -> Window:
+    """Make a window that cites pages 1, 2, … of a source."""
+    window, _ = Window.objects.get_or_create(
+        session=lecture, index=index, defaults={"text": f"Said in window {index}.", "first": last, "last": last, "outcome": Outcome.CITED}
+    )
+    for rank in range(1, ranks + 1):
+        Citation.objects.create(
+            session=lecture,
+            window=window,
+            window_index=index,
+            rank=rank,
+            source=source,
+            page=rank,
+            section_heading=heading,
+            quote="The error runs backwards.",
+            span_start=0,
+            span_end=25,
+            snippet=f"Snippet {index}.{rank} " + "long " * 50,
+            relevance_score=0.9,
+        )
+    return window
+
+
+def path(lecture: LectureSession, rest: str = "") -> str:
+    return f"/lectures/{lecture.uuid}/{rest}"
+
+
+# The list, and a new lecture
+
+
+def test_lectures_are_listed_newest_first_with_their_state(page: Client, lecture: LectureSession, scope: Scope, owner: User) -> None:
+    sessions.end(sessions.start(scope, owner, title=HOSTILE, collection=lecture.collection))
+    found = text_of(page.get("/lectures/"))
+    assert found.index("&lt;script&gt;") < found.index("Networks, week 3")
+    assert "not begun" in found
+    assert "ended" in found
+    assert HOSTILE not in found
+
+
+def test_an_empty_list_says_how_to_begin(page: Client, viewer: Client) -> None:
+    assert 'href="/lectures/new/"' in text_of(page.get("/lectures/"))
+    assert 'href="/lectures/new/"' not in text_of(viewer.get("/lectures/"))
+
+
+def test_the_list_goes_on(page: Client, scope: Scope, owner: User, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "PAGE", 2)
+    for number in range(3):
+        sessions.start(scope, owner, title=f"Lecture {number}", collection=collection)
+    assert "/lectures/?offset=2" in text_of(page.get("/lectures/"))
+    assert "Lecture 0" in text_of(page.get("/lectures/?offset=2"))
+
+
+def test_a_lecture_is_begun_with_what_was_chosen(page: Client, collection: Collection, book: Source) -> None:
+    video = make_video(collection)
+    talk = video.transcripts.get()
+    form = {"title": "Week 4", "collection": collection.slug, "language": "en", "transcript": talk.pk, "source": [str(book.uuid)]}
+    answer = page.post("/lectures/new/", form)
+    made = LectureSession.objects.get()
+    assert answer["Location"] == path(made)
+    assert (made.title, made.transcript, [*made.sources.all()]) == ("Week 4", talk, [book])
+
+
+def test_a_talk_is_offered_first_where_the_address_names_its_video(page: Client, collection: Collection) -> None:
+    first, _ = make_video(collection, key="one", title="One"), make_video(collection, key="two", title="Two")
+    found = text_of(page.get(f"/lectures/new/?video={first.pk}"))
+    assert re.search(r'value="\d+" selected>One', found)
+    assert found.index(">One") < found.index(">Two")
+
+
+@pytest.mark.parametrize("form", [{"transcript": "999999"}, {"collection": "nowhere"}, {"collection": "lectures", "source": str(uuid4())}])
+def test_what_is_not_there_is_refused_and_the_form_keeps_what_was_typed(page: Client, owner: User, form: dict[str, str]) -> None:
+    answer = page.post("/lectures/new/", {"title": "Kept", **form})
+    assert answer.status_code == 422
+    assert 'value="Kept"' in text_of(answer)
+    assert 'role="alert"' in text_of(answer)
+    assert not LectureSession.objects.exists()
+
+
+def test_nonsense_in_the_form_counts_as_empty(page: Client, owner: User) -> None:
+    page.post("/lectures/new/", {"title": "a\x00b", "transcript": "soon", "collection": "lectures", "source": "no-id"})
+    assert not LectureSession.objects.filter(transcript__isnull=False).exists()
+
+
+def test_what_could_not_be_read_cannot_be_chosen(page: Client, book: Source, collection: Collection) -> None:
+    make_document(collection, ["Never read."], title="A locked book")
+    Source.objects.filter(title="A locked book").update(state="failed", chunk_count=0)
+    found = text_of(page.get("/lectures/new/"))
+    assert "A book &amp; its pages" in found
+    assert "A locked book" not in found
+
+
+def test_whoever_only_reads_begins_nothing(viewer: Client, collection: Collection) -> None:
+    assert "No collection that you may change" in text_of(viewer.get("/lectures/new/"))
+    assert viewer.post("/lectures/new/", {"collection": collection.slug}).status_code == 403
+    assert not LectureSession.objects.exists()
+
+
+# One lecture
+
+
+def test_what_was_said_stands_with_the_numbers_of_what_it_cites(page: Client, lecture: LectureSession, book: Source) -> None:
+    sessions.say(lecture, f"First words {HOSTILE}.\nMore words.")
+    cite(lecture, book, last=1)
+    found = text_of(page.get(path(lecture)))
+    line = re.search(r'id="segment-1".*?</p>', found, re.DOTALL)
+    assert line is not None
+    numbers = re.findall(r'class="ref ref-(\d)" href="#citation-([0-9a-f-]+)"[^>]*data-tip="([^"]*)"[^>]*>(\d)<', line[0])
+    assert [(one[0], one[2], one[3]) for one in numbers] == [(str(n), f"A book &amp; its pages, page {n}", str(n)) for n in (1, 2, 3)]
+    assert all(f'id="citation-{one[1]}"' in found for one in numbers)
+    assert ">, </span>" in line[0]
+    assert HOSTILE not in found
+
+
+def test_cards_are_grouped_by_window_newest_first_and_by_rank_within(page: Client, lecture: LectureSession, book: Source) -> None:
+    cite(lecture, book, index=0)
+    cite(lecture, book, index=4, ranks=2)
+    found = text_of(page.get(path(lecture)))
+    assert re.findall(r"Snippet (\d\.\d)", found) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
+    assert re.search(r"data-count>5<", found)
+    assert "Page 2</span> · 2. Gradients" in found
+    assert all(len(one) <= 150 for one in re.findall(r'class="snippet[^>]*>(.*?)</blockquote>', found))
+
+
+def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(page: Client, lecture: LectureSession, book: Source, collection: Collection) -> None:
+    cite(lecture, book, ranks=1)
+    talk = make_source(make_video(collection), texts=["Said."])
+    cite(lecture, talk, index=1, ranks=1)
+    Citation.objects.filter(source=talk).update(page=None, start=61_000, end=64_000)
+    found = text_of(page.get(path(lecture)))
+    shown = Citation.objects.get(source=book)
+    assert f'href="/sources/{book.uuid}/pages/1/?citation={shown.uuid}"' in found
+    assert f'href="/videos/{talk.video_id}/?t=61s"' in found
+    assert "1:01–1:04" in found
+
+
+def test_many_windows_come_in_parts(page: Client, lecture: LectureSession, book: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "WINDOWS", 2)
+    for index in range(5):
+        cite(lecture, book, index=index, ranks=1)
+    found = text_of(page.get(path(lecture)))
+    assert re.findall(r"Snippet (\d)", found) == ["4", "3"]
+    more = text_of(page.get(path(lecture, "citations/?before=3"), **HTMX))
+    assert re.findall(r"Snippet (\d)", more) == ["2", "1"]
+    assert "before=1" in more
+    assert "before=" not in text_of(page.get(path(lecture, "citations/?before=1"), **HTMX))
+
+
+def test_a_long_transcript_shows_its_end_first(page: Client, lecture: LectureSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "LINES", 2)
+    sessions.say(lecture, "One.\nTwo.\nThree.")
+    found = text_of(page.get(path(lecture)))
+    assert "One." not in found
+    assert "The 1 lines before" in found or "The 1 line before" in found
+    assert "One." in text_of(page.get(path(lecture, "?all=1")))
+
+
+def test_without_documents_it_says_so_and_where_to_upload(page: Client, lecture: LectureSession) -> None:
+    found = text_of(page.get(path(lecture)))
+    assert "Upload documents to see citations" in found
+    assert 'href="/sources/?collection=lectures"' in found
+
+
+def test_a_lecture_that_lost_what_it_named_has_no_documents(page: Client, scope: Scope, owner: User, collection: Collection, book: Source) -> None:
+    lecture = sessions.start(scope, owner, title="Networks", collection=collection, sources=[str(book.uuid)])
+    make_document(collection, ["Something else."])
+    book.delete()
+    found = text_of(page.get(path(lecture)))
+    assert "Upload documents to see citations" in found
+    assert "is not there any more" in found
+
+
+def test_the_talk_that_is_replayed_is_no_document_to_cite(page: Client, scope: Scope, owner: User, collection: Collection) -> None:
+    video = make_video(collection)
+    make_source(video, texts=["Said."])
+    lecture = sessions.start(scope, owner, collection=collection, transcript=video.transcripts.get())
+    assert "Upload documents to see citations" in text_of(page.get(path(lecture)))
+
+
+def test_after_some_windows_in_vain_it_says_what_to_check(page: Client, lecture: LectureSession, book: Source) -> None:
+    hidden = re.compile(r"data-none-found hidden")
+    assert hidden.search(text_of(page.get(path(lecture))))
+    for index in range(3):
+        Window.objects.create(session=lecture, index=index, text="Coffee.", outcome=Outcome.OFF_TOPIC)
+    found = text_of(page.get(path(lecture)))
+    assert not hidden.search(found)
+    assert "No relevant citations found yet" in found
+    assert "1 of them is not indexed yet" in found
+
+
+def test_the_page_goes_on_where_it_was_drawn(page: Client, lecture: LectureSession) -> None:
+    sessions.say(lecture, "One.\nTwo.")
+    Window.objects.create(session=lecture, index=7, text="Waits.")
+    found = text_of(page.get(path(lecture)))
+    assert 'data-after="2"' in found
+    assert 'data-waiting="7"' in found
+    assert f'data-events="/api/v1/sessions/{lecture.uuid}/events"' in found
+
+
+def test_a_window_s_cards_and_numbers_are_a_fragment(page: Client, lecture: LectureSession, book: Source) -> None:
+    cite(lecture, book, index=2, last=5)
+    answer = page.get(path(lecture, "windows/2/"), **HTMX)
+    assert answer["Cache-Control"] == "no-store"
+    assert 'data-refs-of="5"' in text_of(answer)
+    assert text_of(answer).count("data-cite>") == 3
+    assert page.get(path(lecture, "windows/3/"), **HTMX).status_code == 404
+
+
+def test_a_window_that_belongs_to_no_speech_has_cards_alone(page: Client, lecture: LectureSession, book: Source) -> None:
+    cite(lecture, book, last=None)
+    assert "data-refs-of" not in text_of(page.get(path(lecture, "windows/0/"), **HTMX))
+    assert page.get(path(lecture)).status_code == 200
+
+
+def test_figures_say_what_became_of_the_windows(page: Client, lecture: LectureSession, book: Source) -> None:
+    cite(lecture, book)
+    Window.objects.create(session=lecture, index=1, text="Coffee.", outcome=Outcome.OFF_TOPIC, stages={"gate": 2.5}, milliseconds=3.0)
+    found = text_of(page.get(path(lecture, "figures/"), **HTMX))
+    assert "2 passages of two or three sentences were looked at; 3 citations" in found
+    assert "Off-topic" in found
+    assert "Gate" in found
+
+
+# What is said
+
+
+def test_pasted_text_is_taken_sentence_by_sentence_and_its_windows_are_handed_on(page: Client, lecture: LectureSession, submitted: list[int]) -> None:
+    said = " ".join(f"Sentence number {n} tells of networks and of the errors that run backwards through all of their layers." for n in range(8))
+    assert page.post(path(lecture, "say/"), {"text": said}, **HTMX).status_code == 204
+    assert lecture.segments.count() == 8
+    assert submitted == [*Window.objects.filter(session=lecture).values_list("pk", flat=True)] != []
+
+
+def test_lines_that_were_wrapped_are_put_together(page: Client, lecture: LectureSession) -> None:
+    page.post(path(lecture, "say/"), {"text": "A sentence that\nis wrapped. Another."})
+    assert [*lecture.segments.values_list("text", flat=True)] == ["A sentence that is wrapped.", "Another."]
+
+
+def test_without_scripts_the_page_is_shown_again(page: Client, lecture: LectureSession) -> None:
+    assert page.post(path(lecture, "say/"), {"text": "Hello."})["Location"] == path(lecture)
+
+
+def test_replaying_says_what_the_talk_says_up_to_there(page: Client, scope: Scope, owner: User, collection: Collection, submitted: list[int]) -> None:
+    video = make_video(collection, cues=make_cues(12))
+    lecture = sessions.start(scope, owner, collection=collection, transcript=video.transcripts.get())
+    assert page.post(path(lecture, "advance/"), {"position": 31_000}, **HTMX).status_code == 204
+    assert lecture.segments.count() == 6
+    page.post(path(lecture, "advance/"), {"position": 60_000}, **HTMX)
+    lecture.refresh_from_db()
+    assert lecture.ended_at is not None
+    assert len(submitted) == lecture.windows.count() > 0
+
+
+def test_a_lecture_is_ended_and_replayed_again(page: Client, scope: Scope, owner: User, collection: Collection, book: Source) -> None:
+    video = make_video(collection, cues=make_cues(12))
+    talk = video.transcripts.get()
+    lecture = sessions.start(scope, owner, title="Once", collection=collection, transcript=talk, sources=[str(book.uuid)])
+    page.post(path(lecture, "end/"), **HTMX)
+    assert "data-replay " not in text_of(page.get(path(lecture)))
+    answer = page.post(path(lecture, "again/"))
+    second = LectureSession.objects.exclude(pk=lecture.pk).get()
+    assert answer["Location"] == path(second)
+    assert (second.title, second.transcript, second.position, [*second.sources.all()]) == ("Once", talk, 0, [book])
+
+
+@pytest.mark.parametrize(("rest", "form"), [("say/", {}), ("say/", {"text": " \n "}), ("advance/", {"position": "soon"}), ("advance/", {"position": "-1"})])
+def test_what_cannot_be_understood_is_refused(page: Client, lecture: LectureSession, rest: str, form: dict[str, str]) -> None:
+    answer = page.post(path(lecture, rest), form, **HTMX)
+    assert 400 <= answer.status_code < 500
+    assert lecture.segments.count() == 0
+
+
+def test_nothing_is_said_after_the_end(page: Client, lecture: LectureSession) -> None:
+    sessions.end(lecture)
+    assert page.post(path(lecture, "say/"), {"text": "Too late."}, **HTMX).status_code == 409
+
+
+# Notes, and the end of it
+
+
+def test_notes_are_a_markdown_file(page: Client, lecture: LectureSession, book: Source) -> None:
+    sessions.say(lecture, "First words.")
+    cite(lecture, book)
+    answer = page.get(path(lecture, "notes.md"))
+    assert answer["Content-Type"] == "text/markdown; charset=utf-8"
+    assert answer["Content-Disposition"] == 'attachment; filename="networks-week-3.md"'
+    assert "First words" in text_of(answer)
+    assert "The error runs backwards" in text_of(answer)
+
+
+def test_deleting_asks_first(page: Client, lecture: LectureSession, book: Source) -> None:
+    cite(lecture, book)
+    assert "its 3 citations" in text_of(page.get(path(lecture, "delete/")))
+    assert LectureSession.objects.exists()
+    assert page.post(path(lecture, "delete/"))["Location"] == "/lectures/"
+    assert not LectureSession.objects.exists()
+    assert Source.objects.filter(pk=book.pk).exists()
+
+
+# Who may do what
+
+READS = ("", "windows/0/", "citations/", "figures/", "notes.md")
+WRITES = ("say/", "advance/", "end/", "again/", "delete/")
+
+
+def test_a_viewer_reads_and_a_stranger_finds_nothing(viewer: Client, stranger: Client, lecture: LectureSession, book: Source) -> None:
+    cite(lecture, book)
+    assert {rest: viewer.get(path(lecture, rest)).status_code for rest in READS} == dict.fromkeys(READS, 200)
+    assert {rest: stranger.get(path(lecture, rest)).status_code for rest in READS} == dict.fromkeys(READS, 404)
+
+
+def test_a_viewer_changes_nothing_and_a_stranger_finds_nothing(viewer: Client, stranger: Client, lecture: LectureSession) -> None:
+    form = {"text": "Hello.", "position": "1"}
+    assert {rest: viewer.post(path(lecture, rest), form, **HTMX).status_code for rest in WRITES} == dict.fromkeys(WRITES, 403)
+    assert {rest: stranger.post(path(lecture, rest), form, **HTMX).status_code for rest in WRITES} == dict.fromkeys(WRITES, 404)
+    assert LectureSession.objects.get().event_count == 0
+
+
+def test_a_viewer_is_shown_no_controls(viewer: Client, lecture: LectureSession) -> None:
+    found = text_of(viewer.get(path(lecture)))
+    assert "data-say" not in found
+    assert "data-end>" not in found
+    assert "/delete/" not in found
+
+
+def test_a_stranger_is_not_told_of_it(stranger: Client, lecture: LectureSession) -> None:
+    assert "Networks, week 3" not in text_of(stranger.get("/lectures/"))
+
+
+def test_looking_changes_nothing(page: Client, lecture: LectureSession) -> None:
+    assert {page.get(path(lecture, rest)).status_code for rest in WRITES if rest != "delete/"} == {405}

@@ -1,0 +1,130 @@
+"""The notes of a collection: who writes them, who sees them, and what is shown of their Markdown."""
+
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.models import Answer, Note, Quotation, Source
+from citations.notebook import conversations, notes
+from citations.templatetags.citations import written
+from citations.views import notes as view_notes
+from tests.makers import make_paper
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def note(scope: Scope, owner: User, collection: Collection) -> Note:
+    return notes.pin(scope, owner, collection=collection.slug, title="Week 3", text="**Gradients** are [here](/videos/1/).")
+
+
+@pytest.fixture
+def answer(scope: Scope, owner: User, collection: Collection) -> Answer:
+    """An answer with one citation."""
+    book: Source = make_paper(collection, ["The error runs backwards."], title="A book")
+    conversation = conversations.begin(scope, owner, collection=collection.slug)
+    claims = [{"text": "It runs backwards.", "citations": [1], "is_supported": True}]
+    made = Answer.objects.create(conversation=conversation, ordinal=1, question="Where to?", state="answered", claims=claims)
+    Quotation.objects.create(answer=made, number=1, source=book, quote="The error runs backwards.", span_start=0, span_end=25, digest=book.digest, page=1)
+    return made
+
+
+def text_of(response: Any) -> str:
+    return cast(str, response.content.decode())
+
+
+def test_notes_are_written_changed_and_deleted(page: Client, collection: Collection) -> None:
+    assert "No note yet" in text_of(page.get("/notes/"))
+    response = page.post("/notes/add/", {"collection": collection.slug, "title": "", "text": f"{HOSTILE} first line\nand more"})
+    note = Note.objects.get()
+    assert response["Location"] == f"/notes/?collection={collection.slug}#note-{note.uuid}"
+    assert HOSTILE not in text_of(page.get(response["Location"]))
+    assert "and more" in text_of(page.get(f"/notes/{note.uuid}/"))
+    page.post(f"/notes/{note.uuid}/", {"title": "Week 4", "text": "Less"})
+    note.refresh_from_db()
+    assert (note.title, note.text) == ("Week 4", "Less")
+    asked = text_of(page.get(f"/notes/{note.uuid}/delete/"))
+    assert "Delete “Week 4”?" in asked
+    assert Note.objects.exists()
+    assert page.post(f"/notes/{note.uuid}/delete/")["Location"] == f"/notes/?collection={collection.slug}"
+    assert not Note.objects.exists()
+
+
+@pytest.mark.parametrize("sent", [{"title": " ", "text": " "}, {"title": "x" * 301, "text": "y"}, {"title": "x", "text": "y" * 50_001}])
+def test_a_note_that_cannot_be_kept_stays_in_its_form(page: Client, note: Note, collection: Collection, sent: dict[str, str]) -> None:
+    for address in ("/notes/add/", f"/notes/{note.uuid}/"):
+        response = page.post(address, {"collection": collection.slug, **sent})
+        assert response.status_code == 422
+        assert "notice-error" in text_of(response)
+    assert Note.objects.get().title == "Week 3"
+
+
+def test_notes_are_found_by_their_words_from_page_to_page(page: Client, scope: Scope, owner: User, note: Note, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_notes, "PAGE", 1)
+    notes.pin(scope, owner, title="Bread", text="It rises & <b>falls</b>.")
+    notes.pin(scope, owner, title="More bread")
+    found = text_of(page.get(f"/notes/?q=bread&collection={note.collection.slug}"))
+    assert "More bread" in found
+    assert "Week 3" not in found
+    assert f"?q=bread&amp;collection={note.collection.slug}&amp;offset=1" in found
+    assert 'value="bread"' in found
+    older = text_of(page.get(f"/notes/?collection={note.collection.slug}&q=bread&offset=1"))
+    assert "It rises" in older
+    nothing = text_of(page.get("/notes/", {"q": '"><script>', "collection": note.collection.slug}))
+    assert "No note has these words" in nothing
+    assert '"><script>' not in nothing
+
+
+def test_whoever_reads_the_collection_sees_its_notes_and_only_editors_change_them(viewer: Client, client: Client, note: Note) -> None:
+    found = text_of(viewer.get(f"/notes/?collection={note.collection.slug}"))
+    assert "Week 3" in found
+    assert "New note" not in found
+    assert "Change Week 3" not in found
+    assert viewer.get(f"/notes/{note.uuid}/").status_code == 403
+    assert viewer.post(f"/notes/{note.uuid}/delete/").status_code == 403
+    assert viewer.post("/notes/add/", {"title": "x"}).status_code == 403
+    Note.objects.update(collection=Collection.objects.create(name="Hidden", slug="hidden"))
+    assert "Week 3" not in text_of(viewer.get("/notes/"))
+    assert viewer.get("/notes/?collection=hidden").status_code == 404
+
+
+def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(page: Client, answer: Answer) -> None:
+    saved = text_of(page.post(f"/ask/answers/{answer.uuid}/note/", **HTMX))
+    note = Note.objects.get()
+    assert f"#note-{note.uuid}" in saved
+    found = text_of(page.get("/notes/"))
+    assert f'<a href="/citations/{answer.quotations.get().uuid}/">[1]</a>' in found
+    assert f"#answer-{answer.uuid}" in found
+    again = text_of(page.post(f"/ask/answers/{answer.uuid}/note/", **HTMX))
+    assert "Saved already" in again
+    assert f"#note-{note.uuid}" in again
+    response = page.post(f"/ask/answers/{answer.uuid}/note/", follow=True)
+    assert response.redirect_chain[0][0].endswith(f"#note-{note.uuid}")
+    assert "saved already" in text_of(response)
+    assert Note.objects.get() == note
+    whole = text_of(page.get(f"/ask/{answer.conversation.uuid}/"))
+    assert f"#note-{note.uuid}" in whole
+    assert "Save as note" not in whole
+    assert page.post(f"/ask/answers/{uuid4()}/note/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("## A head", "<p><strong>A head</strong></p>"),
+        ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>"),
+        ('[a](/x"onclick="y)', '<p><a href="/x&quot;onclick=&quot;y">a</a></p>'),
+        ("[a](https://x.example/?a=1&b=2)", '<p><a href="https://x.example/?a=1&amp;b=2">a</a></p>'),
+        ("[\\[1\\]](/c/)", '<p><a href="/c/">[1]</a></p>'),
+        ("\\<b\\> & \\*\\*no\\*\\*", "<p>&lt;b&gt; &amp; **no**</p>"),
+        ("one\n\ntwo", "<p>one</p>\n\n<p>two</p>"),
+    ],
+)
+def test_of_markdown_only_what_is_harmless_is_shown(text: str, shown: str) -> None:
+    assert written(text) == shown

@@ -1,0 +1,181 @@
+"""The page of a document as a browser gets it: the page, its picture, and the file."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from html import unescape
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from django.test import Client
+
+from citations.models import Source
+from citations.samples import TEXTBOOK
+from tests.citations.documents.test_page_images import QUOTE, textbook
+from tests.makers import make_paper, make_source, make_video, replace_chunks
+from transcripts.models import Collection
+
+pytestmark = pytest.mark.django_db
+
+NASTY = "Watch <script>alert(1)</script> & learn. The guard opens."
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def paper(collection: Collection) -> Source:
+    return make_paper(collection, [NASTY, "The second page says little."], title="Notes <b>on</b> guards", data=b"<html>Notes</html>", name="no tes.html")
+
+
+@pytest.fixture
+def book(collection: Collection, settings: Any, tmp_path: Path) -> Source:
+    settings.DATA_DIR = tmp_path
+    return make_paper(collection, textbook(), data=TEXTBOOK.read_bytes(), name=TEXTBOOK.name, title="Textbook")
+
+
+def text_of(response: Any) -> str:
+    """Return an answer's HTML."""
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def address_of(source: Source, number: int = 1) -> str:
+    """Return the address of a page."""
+    return f"/sources/{source.uuid}/pages/{number}/"
+
+
+async def read(response: Any) -> bytes:
+    """Read a stream to its end."""
+    return b"".join([part async for part in cast(AsyncIterator[bytes], response.streaming_content)])
+
+
+# The page
+
+
+def test_a_page_of_text_is_shown_escaped_with_its_quote_and_words_marked(page: Client, paper: Source) -> None:
+    first = NASTY.index("The guard")
+    shown = text_of(page.get(address_of(paper), {"from": first, "to": len(NASTY), "q": "guard script"}))
+    assert "<script>alert" not in shown
+    assert "Watch &lt;<mark" in shown
+    assert '<mark class="quoted">The </mark><mark class="quoted looked-for">guard</mark><mark class="quoted"> opens.</mark>' in shown
+    assert "Notes &lt;b&gt;on&lt;/b&gt; guards" in shown
+    assert "source-page-image" not in shown
+    assert "3 places on 1 page" in " ".join(shown.split())
+
+
+def test_a_page_of_a_pdf_is_a_picture_with_boxes_and_its_text(page: Client, book: Source) -> None:
+    stored = book.document.pages.get(text__contains=QUOTE)
+    first = stored.start + stored.text.index(QUOTE)
+    shown = text_of(page.get(address_of(book, stored.number), {"from": first, "to": first + len(QUOTE)}))
+    assert shown.count('class="sheet-quote"') == 1
+    assert f'src="{address_of(book, stored.number)}image/?width=800"' in shown
+    assert f'<mark class="quoted">{QUOTE}</mark>' in shown
+    assert "Page 12 of 20 · printed number 10 · 2.3 The circuit breaker" in shown
+
+
+def test_the_dialog_gets_the_page_alone_and_does_not_keep_it(page: Client, paper: Source) -> None:
+    response = page.get(address_of(paper), headers=HTMX)
+    shown = text_of(response)
+    assert "<html" not in shown
+    assert "data-page-view" in shown
+    assert "Close" in shown
+    assert response["Cache-Control"] == "no-store"
+
+
+def test_every_way_to_another_page_keeps_quote_words_and_size(page: Client, paper: Source) -> None:
+    shown = unescape(text_of(page.get(address_of(paper), {"from": 3, "to": 9, "q": "the", "zoom": 150})))
+    ways = {match[1]: match[0] for match in re.findall(r'href="([^"]*)" data-page-link data-page-key="(\w+)"', shown)}
+    same = "?from=3&to=9&q=the&zoom="
+    here, next_one = address_of(paper), address_of(paper, 2)
+    assert ways == {"next": f"{next_one}{same}150", "smaller": f"{here}{same.removesuffix('&zoom=')}", "larger": f"{here}{same}200"}
+
+
+@pytest.mark.parametrize("asked", ["from=x&to=9", "from=9&to=3", "from=1", "to=99999999999999", "zoom=7", "zoom=x", "citation=x", "q=%ff", "q=" + "zz+" * 900])
+def test_what_cannot_be_used_in_an_address_does_not_hide_the_page(page: Client, paper: Source, asked: str) -> None:
+    assert "The guard opens." in text_of(page.get(f"{address_of(paper)}?{asked}"))
+
+
+def test_a_citation_that_is_gone_is_said_to_be(page: Client, paper: Source) -> None:
+    shown = text_of(page.get(f"{address_of(paper)}?citation={paper.uuid}"))
+    assert "is not in this document any more" in shown
+
+
+def test_words_that_are_nowhere_lead_on_to_the_search_by_meaning(page: Client, paper: Source) -> None:
+    shown = text_of(page.get(address_of(paper), {"q": "zebra"}))
+    assert "“zebra” is on none of its pages" in shown
+    assert f"/search/?source={paper.uuid}&amp;q=zebra" in shown
+
+
+def test_a_page_that_is_not_there_is_a_friendly_404(page: Client, paper: Source, stranger: Client) -> None:
+    response = page.get(address_of(paper, 9))
+    assert response.status_code == 404
+    assert "has no page 9" in response.content.decode()
+    for path in (address_of(paper), f"{address_of(paper)}image/", f"/sources/{paper.uuid}/file/"):
+        assert stranger.get(path).status_code == 404
+
+
+def test_the_page_of_a_recording_leads_to_the_recording(page: Client, collection: Collection) -> None:
+    talk = make_source(make_video(collection))
+    assert page.get(address_of(talk)).headers["Location"] == f"/sources/{talk.uuid}/"
+    assert page.get(f"/sources/{talk.uuid}/file/").status_code == 404
+
+
+# The picture
+
+
+def test_a_picture_is_given_once_and_only_to_members(page: Client, viewer: Client, stranger: Client, book: Source) -> None:
+    path = f"{address_of(book, 3)}image/"
+    given = page.get(path, {"width": "1700"})
+    assert given["Content-Type"] == "image/webp"
+    assert given.content[8:12] == b"WEBP"
+    assert given["X-Content-Type-Options"] == "nosniff"
+    assert given["Cache-Control"] == "private, no-cache"
+    again = viewer.get(path, {"width": "1600"}, headers={"If-None-Match": given["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert stranger.get(path, headers={"If-None-Match": given["ETag"]}).status_code == 404
+    assert page.get(path, {"width": "x"})["ETag"] != given["ETag"]
+
+
+def test_text_has_no_pictures(page: Client, paper: Source) -> None:
+    assert page.get(f"{address_of(paper)}image/").status_code == 404
+
+
+# The file
+
+
+def test_the_file_is_given_to_be_stored_and_never_as_a_page(page: Client, paper: Source, book: Source) -> None:
+    web_page, pdf = (page.get(f"/sources/{one.uuid}/file/") for one in (paper, book))
+    assert web_page["Content-Type"] == "application/octet-stream"
+    assert web_page["Content-Disposition"] == 'attachment; filename="no tes.html"'
+    assert pdf["Content-Type"] == "application/pdf"
+    assert pdf["Content-Disposition"].startswith("attachment")
+    for response in (web_page, pdf):
+        assert response["X-Content-Type-Options"] == "nosniff"
+        assert "sandbox" in response["Content-Security-Policy"]
+        response.close()
+    assert int(pdf["Content-Length"]) == TEXTBOOK.stat().st_size
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_file_is_the_one_that_was_added(page: Client, book: Source) -> None:
+    response = page.get(f"/sources/{book.uuid}/file/")
+    assert asyncio.run(read(response)) == TEXTBOOK.read_bytes()
+    empty = page.head(f"/sources/{book.uuid}/file/")
+    assert int(empty["Content-Length"]) == TEXTBOOK.stat().st_size
+    empty.close()
+
+
+# The ways there
+
+
+def test_hits_and_passages_of_documents_lead_to_their_page(page: Client, paper: Source, fake_models: None) -> None:
+    replace_chunks(paper, ["The guard opens."])
+    paper.chunks.update(page=1, last_page=1)
+    way = f'href="{address_of(paper)}?from=0&amp;to=17"'
+    found = text_of(page.get("/search/", {"q": "guard", "mode": "lexical"}))
+    listed = text_of(page.get(f"/sources/{paper.uuid}/"))
+    for shown in (found, listed):
+        assert re.search(re.escape(way) + r"[^>]* data-page-link", shown)
+        assert 'id="page-dialog"' in shown
+    assert f'href="{address_of(paper)}"' in listed
+    assert f'href="/sources/{paper.uuid}/file/"' in listed

@@ -1,0 +1,64 @@
+"""Pages and operations that list conversations, answers and notes ask the database as often for hundreds as for a few."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.notebook import conversations, notes
+from kbsite.models import ApiToken
+from tests.makers import make_source, make_video
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+LISTS = ("/api/v1/conversations?limit=100", "/api/v1/notes?limit=100", "/ask/", "/ask/conversations/", "/notes/", "/notes/?collection=lectures")
+WHOLE = ("/ask/{}/", "/api/v1/conversations/{}", *(f"/ask/{{}}/export/{form}/" for form in ("md", "html", "json", "csl", "bib")))
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    return make_source(make_video(collection), texts=["Networks learn."])
+
+
+@pytest.fixture
+def program(owner: User) -> Client:
+    _, text = ApiToken.issue(owner, name="test")
+    return Client(headers={"Authorization": f"Bearer {text}"})
+
+
+def answer_in(scope: Scope, owner: User, conversation: Conversation, source: Source) -> None:
+    """Add an answer with a citation, and a note of it."""
+    claims = [{"text": "They learn.", "citations": [1], "is_supported": True}]
+    about: dict[str, Any] = {"question": "What?", "claims": claims, "trace": {"evidence": [], "checks": []}, "state": AnswerState.ANSWERED}
+    answer = Answer.objects.create(conversation=conversation, ordinal=conversation.answers.count() + 1, **about)
+    Quotation.objects.create(answer=answer, number=1, source=source, quote="Networks", span_start=0, span_end=8, digest="d", start=0, end=5)
+    notes.keep(scope, owner, answer, collection="lectures")
+
+
+def asked_of_the_database(page: Client, program: Client, addresses: list[str]) -> dict[str, int]:
+    counts = {}
+    for address in addresses:
+        with CaptureQueriesContext(connection) as queries:
+            assert (program if address.startswith("/api/") else page).get(address).status_code == 200
+        counts[address] = len(queries)
+    return counts
+
+
+def test_many_cost_no_more_questions_to_the_database_than_few(scope: Scope, owner: User, talk: Source, page: Client, program: Client) -> None:
+    long = conversations.begin(scope, owner, title="Long")
+    addresses = [*LISTS, *(address.format(long.uuid) for address in WHOLE)]
+
+    def add(count: int) -> None:
+        for n in range(count):
+            answer_in(scope, owner, conversations.begin(scope, owner, collection="lectures" if n % 2 else "", title=f"Number {n}"), talk)
+            answer_in(scope, owner, long, talk)
+
+    add(2)
+    asked_of_the_database(page, program, addresses)  # what is remembered from the first call on
+    few = asked_of_the_database(page, program, addresses)
+    add(10)
+    assert asked_of_the_database(page, program, addresses) == few

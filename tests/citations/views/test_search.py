@@ -1,0 +1,487 @@
+"""The Search and Sources pages: what they show, to whom, and what they refuse. How they look and move is tried in tests/browser."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+from django.http import HttpResponse, QueryDict
+from django.test import Client
+from django.utils.html import escape
+
+from citations.errors import ModelRefused
+from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, State
+from citations.passages import Locator
+from citations.providers import registry
+from citations.templatetags.citations import kind_name, percent, place
+from citations.views import sources as source_views
+from citations.views.search_form import SearchForm
+from tests.makers import make_document, make_source, make_video
+from transcripts.models import Collection, Video
+from transcripts.views import events
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+HTMX = {"HTTP_HX_REQUEST": "true"}
+TEXTS = ("A network is a chain of simple functions.", "The error runs backwards through the network.", "Now for something else.")
+HOSTILE = "<script>alert(1)</script> is what a network sends"
+
+
+@pytest.fixture
+def video(collection: Collection) -> Video:
+    """A lecture."""
+    return make_video(collection, title="Lecture on networks", youtube_id="dQw4w9WgXcQ")
+
+
+@pytest.fixture
+def source(video: Video) -> Source:
+    """Its transcript, found by words."""
+    return make_source(video, author="Lecture Hall", texts=TEXTS)
+
+
+def text_of(response: Any) -> str:
+    return cast(str, response.content.decode())
+
+
+def hits(response: Any) -> list[str]:
+    """Return the texts of the hits in the order of the page, without their tags."""
+    found = re.findall(r'<p class="passage-text[^>]*>(.*?)</p>', text_of(response), flags=re.DOTALL)
+    return [re.sub(r"</?mark>", "", one) for one in found]
+
+
+class Backwards:
+    """A cross-encoder that likes the last candidate best."""
+
+    name = "backwards"
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [(number + 1) / (len(texts) + 1) for number in range(len(texts))]
+
+
+@pytest.fixture
+def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "reranker", Backwards)
+
+
+# Searching
+
+
+def test_a_passage_is_shown_with_its_words_marked_its_place_and_its_links(page: Client, source: Source, video: Video) -> None:
+    found = text_of(page.get("/search/?q=error&mode=lexical"))
+    assert "The <mark>error</mark> runs backwards" in found
+    assert "0:10–0:20" in found
+    assert f'href="/videos/{video.pk}/?t=10s&amp;lang=en"' in found
+    assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&amp;t=10s" in found
+    assert "Lecture Hall" in found
+    assert "1 passage" in found
+
+
+def test_passages_stand_under_their_source(page: Client, source: Source, collection: Collection) -> None:
+    make_document(collection, ["Another network."], title="Notes")
+    found = text_of(page.get("/search/?q=network&mode=lexical"))
+    assert found.count('class="group"') == 2
+    assert found.count('class="passage"') == 3
+
+
+def test_hostile_text_is_shown_and_not_run(page: Client, collection: Collection) -> None:
+    make_document(collection, [HOSTILE], title="<img src=x onerror=alert(2)>")
+    found = text_of(page.get('/search/?q=script"><script>alert(3)</script>&mode=lexical'))
+    assert "alert(3)" in found
+    for number in (1, 3):
+        assert f"<script>alert({number})" not in found
+    assert "<img src=x" not in found
+    assert "&lt;<mark>script</mark>&gt;" in found
+
+
+def test_a_filter_is_a_chip_that_can_be_taken_away(page: Client, source: Source) -> None:
+    found = text_of(page.get("/search/?q=network&mode=lexical&channel=Lecture+Hall&language=en&since=2020-01-01"))
+    assert "Remove the filter Channel: Lecture Hall" in found
+    assert 'href="/search/?q=network&amp;mode=lexical&amp;language=en&amp;since=2020-01-01"' in found
+    assert "Remove all" in found
+
+
+def test_values_that_are_chosen_are_offered_no_more(page: Client, source: Source) -> None:
+    make_source(make_video(source.collection, key="other"), author="Another Hall", texts=TEXTS)
+    found = text_of(page.get("/search/?q=network&mode=lexical&channel=Lecture+Hall"))
+    assert '<option value="Another Hall">' in found
+    assert '<option value="Lecture Hall">' not in found
+
+
+def test_a_search_is_narrowed_to_one_source_by_the_id_of_its_video(page: Client, source: Source, collection: Collection) -> None:
+    make_document(collection, ["Another network."])
+    found = page.get(f"/search/?q=network&mode=lexical&source={source.video.key}")
+    assert set(hits(found)) == {TEXTS[0], TEXTS[1]}
+    assert "Lecture on networks" in text_of(found)
+
+
+def test_a_time_range_leaves_out_what_is_said_elsewhere(page: Client, source: Source) -> None:
+    assert hits(page.get("/search/?q=network&mode=lexical&start=0:12&end=15s")) == [TEXTS[1]]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("since=soon", 422),
+        ("since=2025-02-31", 422),
+        ("since=2025-02-02&until=2025-01-01", 422),
+        ("start=late", 422),
+        ("start=5:00&end=1:00", 422),
+        ("start=99999999999999999999", 422),
+        ("mode=magic", 422),
+        ("kind=painting", 422),
+        ("limit=0", 422),
+        ("limit=1000000", 422),
+        ("limit=ten", 422),
+        ("source=nothing", 404),
+        ("source=%2527%3B--", 404),
+        ("collection=nowhere", 404),
+        ("&".join(f"tag={n}" for n in range(150)), 422),
+        ("q=%22%22", 422),
+        ("q=--", 422),
+        ("q=a%00b", 422),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_with_a_hint(page: Client, source: Source, query: str, status: int) -> None:
+    plain = page.get(f"/search/?q=network&{query}")
+    assert plain.status_code == status
+    assert "Sign in" not in text_of(plain)
+    assert 'class="empty"' in text_of(plain)
+    assert page.get(f"/search/?q=network&{query}", **HTMX).status_code == status
+
+
+@pytest.mark.parametrize("query", ["q=%F0%9F%98%80", "q=%ED%A0%80x", "q=%FF%FE+network", "q=network&tag=%3Cb%3E", "q=network&language=%25", "q=%25_network"])
+def test_odd_queries_are_answered(page: Client, source: Source, query: str) -> None:
+    assert page.get(f"/search/?mode=lexical&{query}").status_code in (200, 422)
+
+
+def test_a_huge_query_is_cut_and_the_page_says_so(page: Client, source: Source) -> None:
+    found = page.get("/search/", {"q": "network " + "x" * 50_000, "mode": "lexical"})
+    assert found.status_code == 200
+    assert "Only the first 1,000 characters" in text_of(found)
+    assert TEXTS[0] in hits(found)
+
+
+def test_htmx_gets_what_lies_below_the_box_and_a_clean_address(page: Client, source: Source) -> None:
+    response = page.get("/search/?q=network&mode=lexical&kind=&tag=&since=&collection=", **HTMX)
+    assert "<html" not in text_of(response)
+    assert hits(response)
+    assert response["HX-Push-Url"] == "/search/?q=network&mode=lexical"
+    assert response["Cache-Control"] == "no-store"
+
+
+def test_the_address_of_a_search_says_all_of_it(page: Client) -> None:
+    values = "collection=x&source=s&kind=pdf&kind=video&channel=c&tag=t&language=en"
+    bounds = "since=2024-01-02&until=2024-02-03&start=1%3A00&end=1%3A01%3A00"
+    said = f"q=a+%22b+c%22+-d&mode=vector&{values}&{bounds}&limit=30"
+    assert SearchForm(QueryDict(said)).asked().address == said
+
+
+def test_an_empty_question_is_answered_with_help(page: Client, source: Source) -> None:
+    found = text_of(page.get("/search/"))
+    assert "&quot;error 404&quot; -apache" in found or '"error 404" -apache' in found
+    assert "in 1 source<" in found
+
+
+def test_an_empty_library_says_how_to_add(page: Client, stranger: Client, source: Source) -> None:
+    assert "There is nothing to search yet" not in text_of(page.get("/search/"))
+    assert "There is nothing to search yet" in text_of(stranger.get("/search/"))
+    assert "There is nothing to search yet" in text_of(stranger.get("/search/?q=network&mode=lexical"))
+
+
+def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Source) -> None:
+    found = text_of(page.get("/search/?q=zebra&mode=lexical&tag=none"))
+    assert "Nothing was found for “zebra”" in found
+    assert 'href="/search/?q=zebra&amp;mode=lexical"' in found  # without filters
+    assert 'href="/search/?q=zebra&amp;mode=vector&amp;tag=none"' in found
+
+
+def test_sources_that_are_not_indexed_yet_are_told(page: Client, source: Source, collection: Collection) -> None:
+    assert "still being indexed" not in text_of(page.get("/search/?q=network&mode=lexical"))
+    Source.objects.create(collection=collection, kind="text", title="Fresh")
+    found = text_of(page.get("/search/?q=network&mode=lexical"))
+    assert "1 source is still being indexed" in found
+    assert 'href="/sources/?state=pending"' in found
+
+
+def test_without_vectors_a_search_goes_by_words_and_says_so(page: Client, source: Source) -> None:
+    response = page.get("/search/?q=network")
+    assert sorted(hits(response)) == sorted([TEXTS[0], TEXTS[1]])
+    assert "Found by words only" in text_of(response)
+
+
+def test_a_search_by_meaning_without_vectors_offers_what_the_words_find(page: Client, source: Source) -> None:
+    response = page.get("/search/?q=network&mode=vector")
+    assert sorted(hits(response)) == sorted([TEXTS[0], TEXTS[1]])
+    assert "Nothing is embedded yet" in text_of(response)
+    assert "what the words alone find" in text_of(response)
+
+
+def test_settings_that_name_another_model_are_told_and_the_words_are_searched(page: Client, source: Source) -> None:
+    space = EmbeddingSpace.objects.create(provider="openai", model="text-embedding-3-large", dimensions=3, state="active")
+    Embedding.objects.create(space=space, source=source, chunk=source.chunks.get(ordinal=0), digest=b"", vector=[1, 0, 0])
+    response = page.get("/search/?q=network")
+    assert response.status_code == 200
+    assert "openai" in text_of(response)
+    assert "<code>kb " in text_of(response)
+    assert sorted(hits(response)) == sorted([TEXTS[0], TEXTS[1]])
+
+
+def test_a_score_is_explained(page: Client, source: Source) -> None:
+    found = text_of(page.get("/search/?q=error&mode=lexical"))
+    assert "Why this?" in found
+    assert "BM25, word by word" in found
+    assert "How this was found" in found
+
+
+def test_near_duplicates_are_named(page: Client, source: Source, collection: Collection) -> None:
+    make_document(collection, [TEXTS[0]], title="The same again")
+    found = text_of(page.get("/search/?q=chain&mode=lexical"))
+    assert "Also said in 1 other place" in found
+    assert "100 % the same words" in found
+
+
+def test_more_passages_are_a_link(page: Client, collection: Collection) -> None:
+    make_document(collection, [f"Network number {word}{word} says {word}." for word in "abcdefghijklmno"])
+    assert "limit=30" in text_of(page.get("/search/?q=network&mode=lexical"))
+    found = page.get("/search/?q=network&mode=lexical&limit=30")
+    assert len(hits(found)) == 15
+    assert "More passages" not in text_of(found)
+
+
+@pytest.mark.usefixtures("_slow")
+def test_where_a_stage_is_slow_the_first_results_come_at_once(page: Client, source: Source) -> None:
+    first = page.get("/search/?q=network+chain&mode=lexical")
+    assert hits(first)[0] == TEXTS[0]
+    assert 'hx-get="/search/?q=network+chain&amp;mode=lexical&amp;full=1" hx-trigger="load"' in text_of(first)
+    assert "Take a closer look" in text_of(first)  # without scripts
+    final = page.get("/search/?q=network+chain&mode=lexical&full=1", **HTMX, HTTP_HX_TARGET="results")
+    assert hits(final)[0] == TEXTS[1]
+    assert "hx-trigger" not in text_of(final)
+    assert 'id="search"' not in text_of(final)
+    assert 'id="filters"' not in text_of(final)
+    assert "HX-Push-Url" not in final
+
+
+@pytest.mark.usefixtures("_slow")
+def test_a_closer_look_is_taken_without_scripts_too(page: Client, source: Source) -> None:
+    final = page.get("/search/?q=network+chain&mode=lexical&full=1")
+    assert hits(final)[0] == TEXTS[1]
+    assert "Take a closer look" not in text_of(final)
+
+
+def test_the_search_page_costs_the_same_number_of_queries_for_many_hits(page: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
+    for number in range(12):
+        make_document(collection, [f"Network number {number} and {'xyz'[number % 3] * 3}."], title=f"Notes {number}")
+    page.get("/search/?q=network&mode=lexical")
+    with django_assert_max_num_queries(30):
+        page.get("/search/?q=network&mode=lexical")
+
+
+def test_other_collections_are_never_searched(stranger: Client, source: Source) -> None:
+    assert hits(stranger.get("/search/?q=network&mode=lexical")) == []
+    assert "Lecture Hall" not in text_of(stranger.get("/search/"))
+    assert stranger.get(f"/search/?q=network&source={source.uuid}").status_code == 404
+
+
+def test_nobody_searches_without_signing_in(client: Client, source: Source) -> None:
+    for path in ("/search/?q=network", "/sources/", f"/sources/{source.uuid}/"):
+        assert client.get(path)["Location"].startswith("/sign-in/")
+
+
+# Marks
+
+
+def mark(browser: Client, chunk: Chunk, verdict: str, **more: Any) -> Any:
+    return browser.post("/search/mark/", {"chunk": chunk.pk, "query": "network", "verdict": verdict}, **more)
+
+
+def test_a_hit_is_marked_and_the_mark_is_taken_back(page: Client, source: Source) -> None:
+    chunk = source.chunks.get(ordinal=0)
+    pressed = text_of(mark(page, chunk, "right", **HTMX))
+    assert 'value="none" aria-pressed="true" title="Right' in pressed
+    assert Mark.objects.get().right is True
+    assert 'aria-pressed="true" title="Right' in text_of(page.get("/search/?q=network&mode=lexical"))
+    assert 'aria-pressed="true" title="Wrong' in text_of(mark(page, chunk, "wrong", **HTMX))
+    assert Mark.objects.get().right is False
+    mark(page, chunk, "none", **HTMX)
+    assert not Mark.objects.exists()
+
+
+def test_who_may_read_may_mark_and_sees_only_their_own(page: Client, viewer: Client, source: Source) -> None:
+    assert mark(viewer, source.chunks.get(ordinal=0), "wrong", **HTMX).status_code == 200
+    assert 'aria-pressed="true"' not in text_of(page.get("/search/?q=network&mode=lexical"))
+
+
+def test_without_scripts_a_mark_leads_back_to_the_search_and_nowhere_else(page: Client, source: Source) -> None:
+    chunk = source.chunks.get(ordinal=0)
+    fields = {"chunk": chunk.pk, "query": "network", "verdict": "right"}
+    assert page.post("/search/mark/", {**fields, "next": "/search/?q=network#hit-1"})["Location"] == "/search/?q=network#hit-1"
+    assert page.post("/search/mark/", {**fields, "next": "https://example.org/"})["Location"] == "/search/"
+
+
+def test_a_mark_of_nothing_or_of_what_is_hidden_is_refused_alike(page: Client, stranger: Client, source: Source) -> None:
+    chunk = source.chunks.get(ordinal=0)
+    assert mark(stranger, chunk, "right").status_code == 404
+    assert stranger.post("/search/mark/", {"chunk": 987654, "query": "network", "verdict": "right"}).status_code == 404
+    assert page.get("/search/mark/").status_code == 405
+    known = {"chunk": chunk.pk, "query": "network", "verdict": "right"}
+    for wrong in ({"chunk": "x"}, {"chunk": 10**30}, {"verdict": "maybe"}, {"verdict": ""}, {"query": "a\0b"}, {"query": ""}, {"query": "x" * 1_001}):
+        assert page.post("/search/mark/", {**known, **wrong}).status_code == 422
+    assert not Mark.objects.exists()
+
+
+# Sources
+
+
+def test_sources_are_listed_with_how_far_they_are(page: Client, source: Source, collection: Collection) -> None:
+    busy = Source.objects.create(collection=collection, kind="pdf", title="A book", state=State.WORDS, chunk_count=80)
+    busy.report(step="embedding", done=20, total=80)
+    found = text_of(page.get("/sources/"))
+    assert "Lecture on networks" in found
+    assert "3 passages" in found
+    assert 'value="25" aria-label="Progress of A book"' in found
+    assert "Embedding · 20 of 80" in found
+    assert 'sse-connect="/sources/events/' in found
+
+
+def test_a_failed_source_says_why_and_who_may_change_it_can_try_again(page: Client, viewer: Client, source: Source) -> None:
+    source.fail(ModelRefused("The server refused the key."))
+    for browser, may in ((page, True), (viewer, False)):
+        for path in ("/sources/?state=failed", f"/sources/{source.uuid}/"):
+            found = text_of(browser.get(path))
+            assert "The server refused the key." in found
+            assert "<code>kb config</code>" in found
+            assert ("Index again" in found) is may
+
+
+def test_sources_are_filtered_and_paged(page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_views, "PAGE", 2)
+    for number in range(4):
+        make_document(collection, ["x"], title=f"Notes {number}")
+    first = text_of(page.get("/sources/?q=notes&kind=text&collection=lectures"))
+    assert "Notes 3" in first
+    assert "Notes 1" not in first
+    assert "Lecture on networks" not in first
+    assert "offset=2" in first
+    assert "Notes 1" in text_of(page.get("/sources/?q=notes&offset=2"))
+    assert "No source fits" in text_of(page.get("/sources/?q=zebra"))
+
+
+@pytest.mark.parametrize("query", ["state=magic", "offset=-1", "offset=99999999999999999999", "state=%27%3B", "q=%ED%A0%80"])
+def test_an_odd_address_still_lists(page: Client, source: Source, query: str) -> None:
+    assert page.get(f"/sources/?{query}").status_code == 200
+
+
+def test_a_collection_there_is_none_of_is_told(page: Client, source: Source) -> None:
+    assert page.get("/sources/?collection=nowhere").status_code == 404
+
+
+def test_a_list_that_has_not_changed_is_drawn_alike(page: Client, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+
+    def stream(name: str, draw: Any, *, every: float) -> HttpResponse:
+        drawn.append(draw)
+        return HttpResponse()
+
+    monkeypatch.setattr(events, "stream", stream)
+    source.fail(ModelRefused("Refused."))  # which draws a form with a CSRF token
+    page.get("/sources/events/?state=failed")
+    first, second = drawn[0](), drawn[0]()
+    assert "Index again" in first[0]
+    assert first == second == (first[0], False)
+
+
+def test_no_source_of_others_is_seen(stranger: Client, source: Source) -> None:
+    assert "Lecture on networks" not in text_of(stranger.get("/sources/"))
+    for path in (f"/sources/{source.uuid}/", f"/sources/{UUID(int=7)}/"):
+        assert stranger.get(path).status_code == 404
+
+
+def test_a_source_is_shown_with_its_text_in_order(page: Client, source: Source, video: Video) -> None:
+    found = text_of(page.get(f"/sources/{source.uuid}/"))
+    places = [found.index(text) for text in TEXTS]
+    assert places == sorted(places)
+    assert f'href="/videos/{video.pk}/?t=20s&amp;lang=en"' in found
+    assert f'<input type="hidden" name="source" value="{source.uuid}">' in found
+    assert f'href="/videos/{video.pk}/delete/"' in found
+
+
+def test_the_text_of_a_source_is_paged(page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_views, "PAGE", 2)
+    source = make_document(collection, TEXTS)
+    first, second = (text_of(page.get(f"/sources/{source.uuid}/{query}")) for query in ("", "?offset=2"))
+    assert "?offset=2" in first
+    assert TEXTS[2] not in first
+    assert TEXTS[2] in second
+    assert "?offset=0" in second
+
+
+def test_a_page_of_a_document_opens_at_its_passages(page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = make_document(collection, TEXTS)
+    for chunk in source.chunks.all():
+        Chunk.objects.filter(pk=chunk.pk).update(page=chunk.ordinal + 4, last_page=chunk.ordinal + 4)
+    found = text_of(page.get(f"/sources/{source.uuid}/?page=5"))
+    assert TEXTS[0] not in found
+    assert re.search(r'chunk-row at"[^>]*>.*?page 5', found, flags=re.DOTALL)
+    assert TEXTS[0] in text_of(page.get(f"/sources/{source.uuid}/?page=99"))
+    assert page.get(f"/sources/{source.uuid}/?page=x&offset=-3").status_code == 200
+
+
+def test_hostile_text_in_a_source_is_escaped(page: Client, collection: Collection) -> None:
+    source = make_document(collection, [HOSTILE], title="<b>bold</b>")
+    found = text_of(page.get(f"/sources/{source.uuid}/"))
+    assert "<script>alert" not in found
+    assert "<b>bold" not in found
+    assert escape(HOSTILE) in found
+
+
+def test_indexing_again_is_for_editors_and_by_post(page: Client, viewer: Client, stranger: Client, source: Source) -> None:
+    path = f"/sources/{source.uuid}/index/"
+    assert page.get(path).status_code == 405
+    assert viewer.post(path).status_code == 403
+    assert stranger.post(path).status_code == 404
+    assert Source.objects.get().state == State.READY
+    assert page.post(path)["Location"] == f"/sources/{source.uuid}/"
+    assert Source.objects.get().state == State.PENDING
+    assert Source.objects.get().sent_at is not None  # the workers were told
+
+
+def test_a_document_is_deleted_after_a_question(page: Client, viewer: Client, stranger: Client, collection: Collection) -> None:
+    source = make_document(collection, TEXTS, title="Notes")
+    path = f"/sources/{source.uuid}/delete/"
+    for browser, status in ((viewer, 403), (stranger, 404)):
+        assert browser.get(path).status_code == status
+        assert browser.post(path).status_code == status
+    assert "Delete “Notes”?" in text_of(page.get(path))
+    assert Source.objects.exists()
+    assert page.post(path)["Location"] == "/sources/"
+    assert not Source.objects.exists()
+
+
+def test_a_recording_is_deleted_with_its_video(page: Client, source: Source, video: Video) -> None:
+    for response in (page.get(f"/sources/{source.uuid}/delete/"), page.post(f"/sources/{source.uuid}/delete/")):
+        assert response["Location"] == f"/videos/{video.pk}/delete/"
+    assert Source.objects.exists()
+
+
+def test_a_video_leads_to_searching_it_by_meaning(page: Client, source: Source, video: Video) -> None:
+    found = text_of(page.get(f"/videos/{video.pk}/"))
+    link = re.search(r'href="(/search/[^"]*)"[^>]*>Search this video', found)
+    assert link is not None
+    assert "Remove the filter Source: Lecture on networks" in text_of(page.get(link[1]))
+
+
+# How things are written
+
+
+def test_places_are_written_as_people_read_them() -> None:
+    assert place(Locator(span=(0, 1), start=246_000, end=279_500)) == "4:06–4:39"
+    assert place(Locator(span=(0, 1), start=0)) == "0:00"
+    assert place(Locator(span=(0, 1), page=5, last_page=5)) == "page 5"
+    assert place(Locator(span=(0, 1), page=5, last_page=6)) == "pages 5–6"
+    assert place(Locator(span=(0, 1))) == ""
+
+
+def test_shares_and_kinds_are_written_as_people_read_them() -> None:
+    assert [percent(share) for share in (0, 0.374, 1, 1.2, -1)] == [0, 37, 100, 100, 0]
+    assert [kind_name("pdf"), kind_name("painting")] == ["PDF", "painting"]

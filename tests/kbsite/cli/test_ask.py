@@ -1,0 +1,86 @@
+"""ask, and what `kb tui` shows of a library."""
+
+import sys
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from citations.answers.answer import Finished
+from citations.passages import Locator, Origin
+from kbsite.auth import everything
+from kbsite.cli.add_process import Adder
+from kbsite.cli.tui import LibraryNotebook
+from kbsite.tui.places import Place
+from tests.kbsite.cli.conftest import Kb
+from tests.makers import make_document
+from transcripts.errors import KnowledgeBaseError
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+
+QUESTION = "What does the governor of a turbine keep even?"
+
+
+def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> None:
+    refused = kb("ask", QUESTION)
+    assert "I cannot find information about" in refused.out
+    assert "nothing was made up" in refused.err
+    asked = kb("ask", QUESTION, "--json", "--trace").json
+    assert (asked["outcome"], asked["claims"], asked["citations"]) == ("refused", [], [])
+    assert asked["trace"]["parts"]
+    assert kb("ask", "And why?", "--follow-up", "--json").json["conversation"] == asked["conversation"]
+    assert "same sources" in kb("ask", "And why?", "--follow-up", "--in", "talk", code=2).err
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["  "], 2), ([QUESTION, "--in", "nowhere"], 3), ([QUESTION, "--follow-up"], 3)])
+def test_what_cannot_be_asked_is_said(kb: Kb, library: Collection, arguments: list[str], code: int) -> None:
+    assert "Error: " in kb("ask", *arguments, code=code).err
+
+
+def test_the_interface_wants_a_terminal(kb: Kb) -> None:
+    assert "needs a terminal" in kb("tui", code=2).err
+
+
+def test_the_notebook_lists_asks_and_goes_on(db: None, library: Collection) -> None:
+    made = make_document(library, ["The governor keeps the speed even."], title="Turbines")
+    notebook = LibraryNotebook(everything)
+    assert [one.title for one in notebook.shelf().sources] == ["Turbines"]
+    assert notebook.shelf("nothing").total == 0
+    told = [event for event in notebook.ask(QUESTION, (str(made.uuid),)) if isinstance(event, Finished)]
+    assert len(told) == 1
+    (earlier,) = notebook.earlier()
+    assert earlier.title == QUESTION
+    (turn,) = notebook.resume(earlier.id)
+    assert (turn.question, turn.is_running) == (QUESTION, False)
+    notebook.begin_anew()
+    list(notebook.ask("And then?"))
+    assert len(notebook.earlier()) == 2
+    with pytest.raises(KnowledgeBaseError):
+        list(notebook.ask("!"))
+
+
+def test_a_place_opens_on_youtube_and_here(db: None, library: Collection) -> None:
+    scope: Callable[[], Scope] = everything
+    origin = Origin(id=UUID(int=1), kind="video", title="T", url="https://www.youtube.com/watch?v=dQw4w9WgXcQ")
+    place = Place(label="1", origin=origin, locator=Locator(span=(0, 1), start=12_500), text="t", link="/videos/1/?t=12s")
+    links = {link.url for link in LibraryNotebook(scope).links(place)}
+    assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=12s" in links
+    assert any(url.endswith("/videos/1/?t=12s") for url in links)
+
+
+REPORT = '{"added": 1, "updated": 0, "unchanged": 0, "documents": [], "jobs": [], "problems": []}'
+REFUSED = '{"added": 0, "updated": 0, "unchanged": 0, "documents": [], "jobs": [], "problems": [{"message": "It is broken.", "hint": "Mend it."}]}'
+
+
+def test_what_was_added_is_told_and_what_was_not_rises() -> None:
+    assert Adder(command=(sys.executable, "-c", f"print('''{REPORT}''')")).add("talk.vtt") == "Added 1: talk.vtt"
+    with pytest.raises(KnowledgeBaseError, match="It is broken"):
+        Adder(command=(sys.executable, "-c", f"print('''{REFUSED}''')")).add("talk.vtt")
+    with pytest.raises(KnowledgeBaseError, match="No room"):
+        Adder(command=(sys.executable, "-c", "import sys; sys.exit('Error: No room.')")).add("talk.vtt")
+    closed = Adder()
+    closed.close()
+    with pytest.raises(KnowledgeBaseError):
+        closed.add("talk.vtt")

@@ -1,0 +1,54 @@
+"""`kb levels`: the outline of a source, the topics of a collection, and building both anew."""
+
+import pytest
+
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Node, Source
+from tests.kbsite.cli.conftest import Kb
+from tests.makers import make_cues, make_video
+from transcripts.models import Collection
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+
+def indexed(library: Collection, key: str = "lecture-1") -> Source:
+    make_video(library, key=key, title=key, cues=make_cues(80))
+    ingest_pipeline.adopt()
+    source = Source.objects.get(video__key=key)
+    ingest_pipeline.ingest(source.pk)
+    return source
+
+
+def test_the_outline_of_a_source_is_printed_and_built_anew(kb: Kb, library: Collection):
+    indexed(library)
+    told = kb("levels", "lecture-1", "--json").json["nodes"]
+    assert [node["level"] for node in told][:3] == [3, 2, 1]
+    shown = " ".join(kb("levels", "lecture-1").out.split())
+    assert all(" ".join(node["text"].split()) in shown for node in told)
+    Node.objects.all().delete()
+    assert f"{len(told)} made" in kb("levels", "lecture-1", "--rebuild").err
+    assert kb("levels", "lecture-1", "--json").json["nodes"] == told
+
+
+def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(kb: Kb, library: Collection):
+    make_video(library, key="short", title="Short", cues=make_cues(8))
+    ingest_pipeline.adopt()
+    ingest_pipeline.ingest(Source.objects.get().pk)
+    told = kb("levels", "short", "--json").json["nodes"]
+    assert [node["level"] for node in told] == [3, 2, 1]
+    assert len({node["text"] for node in told[1:]}) == 1
+    assert " ".join(kb("levels", "short").out.split()).count(" ".join(told[-1]["text"].split())) == len({node["text"] for node in told})
+
+
+def test_topics_are_found_anew_and_printed(kb: Kb, library: Collection):
+    assert "No topics yet" in kb("levels").out
+    for n in range(5):
+        indexed(library, f"lecture-{n}")
+    kb("levels", "--rebuild")
+    found = kb("levels", "--json").json["topics"]
+    assert sum(topic["sections"] for topic in found) >= 8
+    assert found[0]["label"] in kb("levels", "--collection", library.slug).out
+
+
+def test_what_does_not_exist_has_no_levels(kb: Kb, library: Collection):
+    assert "no source" in kb("levels", "nothing", code=3).err

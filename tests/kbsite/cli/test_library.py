@@ -1,0 +1,166 @@
+"""list, show, export, collections, delete, demo."""
+
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Source
+from tests.kbsite.cli.conftest import Kb
+from tests.makers import make_cues, make_source, make_video
+from transcripts import captions
+from transcripts.models import Collection, Video
+
+
+def test_the_list_names_what_is_there(kb: Kb, library: Collection) -> None:
+    make_video(library, key="lecture-1", title="On networks")
+    shown = kb("list")
+    assert "lecture-1" in shown.out
+    assert "On networks" in shown.out
+
+
+def test_the_list_as_json_pages_on(kb: Kb, library: Collection) -> None:
+    for number in range(3):
+        make_video(library, key=f"talk-{number}", title=f"Talk {number}")
+    first = kb("list", "--limit", 2, "--json").json
+    assert (first["total"], first["next"], len(first["videos"])) == (3, 2, 2)
+    rest = kb("list", "--limit", 2, "--offset", 2, "--json").json
+    assert [video["id"] for video in rest["videos"]] == ["talk-0"]
+    assert rest["next"] is None
+
+
+def test_the_list_says_how_far_each_video_is_indexed(kb: Kb, library: Collection) -> None:
+    source = make_source(make_video(library, key="a"), state="words")
+    make_video(library, key="b")
+    shown = kb("list").out
+    assert shown.count("found by words") == 1
+    rows = {video["id"]: video["sources"] for video in kb("list", "--json").json["videos"]}
+    assert rows == {"a": [{"id": str(source.uuid), "language": "en", "state": "words"}], "b": []}
+
+
+def test_words_narrow_the_list(kb: Kb, library: Collection) -> None:
+    make_video(library, key="a", title="Deep learning")
+    make_video(library, key="b", title="Deep sea")
+    assert [video["id"] for video in kb("list", "deep", "SEA", "--json").json["videos"]] == ["b"]
+
+
+def test_a_title_with_brackets_is_no_markup(kb: Kb, library: Collection) -> None:
+    make_video(library, key="a", title="[bold]Arrays[/bold] a[0]")
+    assert "[bold]Arrays[/bold] a[0]" in kb("list").out
+
+
+def test_a_short_transcript_is_shown_whole(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk", cues=make_cues(3))
+    read = kb("show", "talk", "--json").json
+    assert read["mode"] == "full"
+    assert read["is_complete"]
+    assert read["text"].endswith("Point 2.")
+    assert "Point 2." in kb("show", "talk").out
+
+
+def test_a_long_transcript_is_previewed_with_the_commands_to_read_on(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk", cues=make_cues(2000))
+    shown = kb("show", "talk")
+    assert "kb show talk --chunk 0" in shown.err
+    assert "Point 1999." not in shown.out
+    assert "Point 1999." in kb("show", "talk", "--full").out
+
+
+def test_a_chunk_tells_its_neighbours(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk", cues=make_cues(180))
+    chunk = kb("show", "talk", "--chunk", 1, "--json").json["chunk"]
+    assert (chunk["index"], chunk["count"], chunk["previous"], chunk["next"], chunk["start"]) == (1, 3, 0, 2, 300)
+
+
+def test_a_range_is_given_by_the_clock_or_in_seconds(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk", cues=make_cues(900))
+    by_clock = kb("show", "talk", "--start", "1:02:00", "--end", "1:02:10", "--json").json
+    assert by_clock == kb("show", "talk", "--start", 3720, "--end", "1h2m10s", "--json").json
+    assert (by_clock["mode"], by_clock["start"], by_clock["end"]) == ("range", 3720, 3730)
+
+
+def test_a_chunk_that_is_not_there_ends_with_code_3_and_the_valid_ones(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk", cues=make_cues(180))
+    failed = kb("show", "talk", "--chunk", 9, code=3)
+    assert "0 to 2" in failed.err
+    assert not failed.out
+
+
+def test_an_unknown_video_ends_with_code_3_and_a_hint(kb: Kb) -> None:
+    failed = kb("show", "nothing", code=3)
+    assert "nothing" in failed.err
+    assert "Traceback" not in failed.err
+
+
+def test_a_time_that_is_none_ends_with_code_2(kb: Kb) -> None:
+    assert "not a time" in kb("show", "talk", "--start", "soon", code=2).err
+
+
+def test_an_export_can_be_read_again(kb: Kb, library: Collection) -> None:
+    made = make_cues(5)
+    make_video(library, key="talk", cues=made)
+    for form in ("vtt", "srt"):
+        again = captions.parse(kb("export", "talk", "--format", form).out.encode(), name=f"talk.{form}")
+        assert [(cue.start, cue.end, cue.text) for cue in again.cues] == [(cue.start, cue.end, cue.text) for cue in made]
+
+
+def test_a_video_is_deleted_only_after_a_yes(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk")
+    refused = kb("delete", "talk", stdin="n\n", code=1)
+    assert "1 transcript" in refused.err
+    assert Video.objects.count() == 1
+    kb("delete", "talk", stdin="y\n")
+    assert Video.objects.count() == 0
+
+
+def test_a_video_is_deleted_by_the_id_of_its_source_too(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk")
+    ingest_pipeline.adopt()
+    kb("delete", Source.objects.get().uuid, "--yes")
+    assert Video.objects.count() == 0
+
+
+def test_a_deletion_that_nobody_can_confirm_does_not_happen(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk")
+    kb("delete", "talk", stdin="", code=1)
+    assert Video.objects.count() == 1
+
+
+def test_yes_deletes_without_asking(kb: Kb, library: Collection) -> None:
+    make_video(library, key="talk")
+    assert kb("delete", "talk", "--yes", "--json").json == {"deleted": "talk"}
+    assert not Video.objects.exists()
+
+
+def test_collections_are_made_listed_and_deleted_with_what_is_in_them(kb: Kb) -> None:
+    assert kb("collections", "add", "Signal processing", "--json").json == {"id": "signal-processing", "name": "Signal processing"}
+    make_video(Collection.objects.named("signal-processing"))
+    rows = {row["id"]: row for row in kb("collections", "--json").json}
+    assert rows["signal-processing"]["videos"] == 1
+    assert rows["signal-processing"]["members"] == ["owner (owner)"]
+    refused = kb("collections", "delete", "signal-processing", stdin="n\n", code=1)
+    assert "1 video, 1 transcript" in refused.err
+    kb("collections", "delete", "signal-processing", "--yes")
+    assert not Video.objects.exists()
+
+
+def test_a_second_collection_of_that_name_is_a_conflict(kb: Kb) -> None:
+    kb("collections", "add", "Talks")
+    kb("collections", "add", "Talks", code=5)
+
+
+def test_the_demo_reads_pages_and_finds(kb: Kb) -> None:
+    shown = kb("demo", "--json").json
+    assert list(shown) == ["reading", "page", "hits", "lecture"]
+    assert shown["reading"]["text"].startswith("Hello, and welcome.")
+    assert shown["page"]["chunk"]["index"] == 1
+    assert shown["page"]["chunk"]["count"] >= 3
+    assert len(shown["hits"]) == 3
+    assert all(set(hit) == {"text", "start", "end", "score", "timestamp_link"} for hit in shown["hits"])
+    assert "a rare word should count more" in shown["hits"][0]["text"]
+
+
+def test_the_demo_can_be_repeated(kb: Kb) -> None:
+    assert kb("demo", "--json").json == kb("demo", "--json").json
+    assert Video.objects.count() == 3
+    assert "$ kb search" in kb("demo").out
+
+
+def test_an_absurd_offset_is_refused_and_not_given_to_the_database(kb: Kb) -> None:
+    kb("list", "--offset", str(10**24), code=2)

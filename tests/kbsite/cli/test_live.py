@@ -1,0 +1,80 @@
+"""live and lectures."""
+
+from typing import Any
+
+import pytest
+
+from citations.lectures import sessions
+from citations.models import LectureSession, Outcome, Source, Window
+from citations.vectors import space as vector_space
+from citations.vectors import store as vector_store
+from tests.kbsite.cli.conftest import Kb
+from tests.makers import make_document, make_source, make_video
+from transcripts.cues import Cue
+from transcripts.models import Collection, Video
+from transcripts.scope import Scope
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+
+SAID = "Backpropagation carries the error from the end of the network to its start, so that every weight learns how much it is to blame, case {}."
+PASSAGE = "Backpropagation: the error is carried from the end of the network to its start, and each weight learns how much it is to blame for it."
+
+
+@pytest.fixture
+def talk(library: Collection) -> Video:
+    cues = [Cue(n * 1_000, (n + 1) * 1_000, SAID.format(n)) for n in range(6)]
+    return make_video(library, key="dQw4w9WgXcQ", title="Learning", cues=cues)
+
+
+@pytest.fixture
+def textbook(library: Collection) -> Source:
+    source = make_document(library, [PASSAGE], title="Textbook")
+    source.chunks.update(page=7)
+    space = vector_space.claim()
+    list(vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space, source=source.pk))))
+    return source
+
+
+def begin(library: Collection, **about: Any) -> LectureSession:
+    return sessions.start(Scope(readable=frozenset({library.pk}), writable=frozenset({library.pk})), None, collection=library, **about)
+
+
+def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(transactional_db: None, kb: Kb, talk: Video, textbook: Source) -> None:
+    make_source(talk)
+    ran = kb("live", "dQw4w9WgXcQ", "--session", "My lecture", "--speed", 1000)
+    assert ran.out.index(SAID.format(0)) < ran.out.index("[1] Textbook, page 7")
+    assert "cited 100%" in ran.out
+    assert "search" in ran.out
+    session = LectureSession.objects.get()
+    assert (session.title, session.ended_at is not None) == ("My lecture", True)
+    assert set(Window.objects.values_list("outcome", flat=True)) == {Outcome.CITED}
+    again = kb("live", "--session", str(session.uuid)[:8], "--json").json  # it has ended: its figures are shown
+    assert again["shares"]["cited"] == 1.0
+    assert again["cited"][0].keys() >= {"window_index", "rank", "document_name", "page_number", "snippet", "relevance_score"}
+
+
+@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["no-such-video"], 3)])
+def test_what_cannot_be_replayed_is_said(kb: Kb, library: Collection, arguments: list[str], code: int) -> None:
+    assert "Error: " in kb("live", *arguments, code=code).err
+
+
+def test_a_lecture_goes_on_with_its_own_video_alone(kb: Kb, library: Collection, talk: Video) -> None:
+    session = begin(library, transcript=talk.transcripts.get())
+    make_video(library, key="other")
+    assert "replays something else" in kb("live", "other", "--session", str(session.uuid), code=5).err
+
+
+def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> None:
+    assert "No lecture" in kb("lectures").out
+    session = begin(library, title="Heat")
+    sessions.say(session, "Entropy grows.")
+    sessions.end(session)
+    (one,) = kb("lectures", "--json").json
+    assert (one["title"], one["windows"], one["citations"], one["collection"]) == ("Heat", 1, 0, "library")
+    assert str(session.uuid) in kb("lectures").out
+    assert kb("lectures", "figures", session.uuid, "--json").json["windows"] == 1
+    assert "1 windows, 0 citations" in kb("lectures", "figures", session.uuid).out
+    assert kb("lectures", "notes", session.uuid).out.startswith("# Heat\n")
+    assert kb("lectures", "delete", session.uuid, "--yes", "--json").json == {"deleted": str(session.uuid)}
+    assert not LectureSession.objects.exists()
+    assert "There is no lecture" in kb("lectures", "notes", session.uuid, code=3).err

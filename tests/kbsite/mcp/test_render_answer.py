@@ -1,0 +1,134 @@
+"""Asking the library over MCP, its citations, and outlines."""
+
+import json
+import re
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import TextContent, TextResourceContents
+
+from citations.answers.answer import Evidence, Outcome, Part, Reply, Route, Trace
+from citations.ingest import discovery
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Conversation, Source
+from citations.outline import storage as outline_storage
+from citations.passages import Locator, Origin
+from kbsite.mcp.budget import tokens
+from kbsite.mcp.render_answer import reply_answer
+from kbsite.mcp.tool_inputs import Arguments
+from tests.kbsite.mcp.conftest import Shelf
+from tests.kbsite.mcp.endpoint import Endpoint, data, text
+from tests.makers import make_video
+from transcripts.cues import Cue
+
+SAID = (
+    "Turbines turn the pressure of steam into motion.",
+    "A condenser takes the steam back to water.",
+    "The governor keeps the speed of the turbine even.",
+    "Bread is baked in an oven until its crust is brown.",
+)
+
+
+@pytest.fixture
+def talk(shelf: Shelf, fake_models: None) -> Source:
+    """A talk that is found by words and meaning, with its outline."""
+    cues = [Cue(n * 5_000, (n + 1) * 5_000, sentence) for n, sentence in enumerate(SAID)]
+    make_video(shelf.collection, key="steam", title="Steam", cues=cues)
+    discovery.adopt()
+    (source,) = Source.objects.all()
+    ingest_pipeline.ingest(source.pk)
+    source.refresh_from_db()
+    outline_storage.refresh(source)
+    return source
+
+
+def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source) -> None:
+    result = endpoint.call(shelf.reading, "ask_knowledge_base", question="What does the governor of the turbine keep even?")
+    found = data(result)
+    assert found["outcome"] == "answered"
+    first = found["citations"][0]
+    assert first["quote"] in " ".join(SAID)
+    assert first["source_id"] == str(talk.uuid)
+    assert f"[{first['number']}] “{first['quote']}” – “Steam”, {first['place']} ({first['link']})" in text(result)
+    assert {number for claim in found["claims"] for number in claim["citations"]} == {one["number"] for one in found["citations"]}
+    looked_up = endpoint.call(shelf.reading, "get_citation", citationId=first["citation_id"])
+    assert data(looked_up)["quote"] == first["quote"]
+    assert f"«{first['quote']}»" in text(looked_up)
+    assert endpoint.call(other.reading, "get_citation", citationId=first["citation_id"]).is_error
+    missing = endpoint.call(shelf.reading, "get_citation", citationId="\\ud800nonsense")
+    assert missing.is_error
+    assert "Next: ask_knowledge_base" in text(missing)
+    assert "Understood as" not in text(result)
+    long = endpoint.call(shelf.reading, "ask_knowledge_base", question="x " * 50_000)
+    assert "question: has more than 1,000 characters. Next" in text(long)
+
+
+def test_a_question_follows_on_an_answer_for_whoever_asked_it_alone(endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source) -> None:
+    first = data(endpoint.call(shelf.reading, "ask_knowledge_base", question="What does a condenser do?", sourceIds=[str(talk.uuid)]))
+    second = data(endpoint.call(shelf.reading, "ask_knowledge_base", question="And the governor?", conversationId=first["conversation_id"]))
+    assert second["conversation_id"] == first["conversation_id"]
+    conversation = Conversation.objects.get()
+    assert (conversation.owner, conversation.answers.count()) == (shelf.owner, 2)
+    foreign = endpoint.call(other.reading, "ask_knowledge_base", question="And?", conversationId=first["conversation_id"])
+    assert foreign.is_error
+    assert "without conversationId" in text(foreign)
+    assert endpoint.call(other.reading, "ask_knowledge_base", question="Steam?", sourceIds=[str(talk.uuid)]).is_error
+
+
+def test_what_the_sources_of_the_caller_do_not_say_is_refused(endpoint: Endpoint, other: Shelf, talk: Source) -> None:
+    result = endpoint.call(other.reading, "ask_knowledge_base", question="What does a condenser do?")
+    found = data(result)
+    assert found["outcome"] == "refused"
+    assert found["note"] in text(result)
+    assert "citations" not in found or not found["citations"]
+
+
+def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> None:
+    talk, book = (Origin(id=UUID(int=n), kind=kind, title=title) for n, kind, title in ((1, "video", "Steam"), (2, "pdf", "Boilers")))
+    passage = Evidence(
+        number=1,
+        source=1,
+        origin=talk,
+        locator=Locator(span=(0, 9), start=83_000),
+        text="It hums. It",
+        spans=((0, 9),),
+        digest="d",
+        level=0,
+        score=0.2,
+        link="/videos/1/?t=83s",
+    )
+    page = replace(passage, origin=book, locator=Locator(span=(0, 9), page=4), text="It boils.")
+    refusal = Reply(question="Rain?", asked_as="Rain?", outcome=Outcome.REFUSED, trace=Trace(route=Route(parts=(Part(text="Rain?"),))), nearest=(passage, page))
+    told, _ = reply_answer(refusal, Arguments(), conversation=UUID(int=3))
+    assert re.search(r"Nearest: “Steam” at 1:23 \(http.*/videos/1/\?t=83s\) It hums. It …\n", told)
+    assert re.search(r"Nearest: “Boilers”, page 4 \(http.*\) It boils.(\n|$)", told)
+
+
+def test_answers_keep_to_their_budget(endpoint: Endpoint, shelf: Shelf, fake_models: None) -> None:
+    long = " ".join(f"the turbine number {n} turns" for n in range(400))
+    cues = [Cue(n * 5_000, (n + 1) * 5_000, f"{long} {n}.") for n in range(3)]
+    make_video(shelf.collection, key="long", title="Turbines " * 30, cues=cues)
+    ingest_pipeline.index_words()
+    for budget in (500, 900):
+        result = endpoint.call(shelf.reading, "ask_knowledge_base", question="turbine number 399 turns?", maxTokens=budget)
+        assert tokens(text(result)) <= budget
+        assert tokens(json.dumps(data(result), ensure_ascii=False, separators=(",", ":"))) <= budget
+
+
+def test_an_outline_is_a_resource_and_a_prompt_hands_it_over(endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source) -> None:
+    uri = f"outline://{talk.uuid}"
+    (read,) = endpoint.talk(shelf.reading, lambda client: client.read_resource(uri)).contents
+    assert isinstance(read, TextResourceContents)
+    assert read.text.startswith(f"Steam\nsourceId={talk.uuid}")
+    assert "## " in read.text
+    assert any(sentence in read.text for sentence in SAID)
+    prompt = endpoint.talk(shelf.reading, lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}))
+    content = prompt.messages[0].content
+    assert isinstance(content, TextContent)
+    assert read.text in content.text
+    with pytest.raises(MCPError):
+        endpoint.talk(other.reading, lambda client: client.read_resource(uri))
+    with pytest.raises(MCPError):
+        endpoint.talk(other.reading, lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}))

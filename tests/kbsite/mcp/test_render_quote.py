@@ -1,0 +1,22 @@
+"""verify_quote."""
+
+import pytest
+
+from citations.ingest import pipeline as ingest_pipeline
+from tests.kbsite.mcp.conftest import Shelf
+from tests.kbsite.mcp.endpoint import Endpoint, data, text
+from tests.makers import make_video
+
+
+@pytest.mark.usefixtures("fake_models")
+def test_a_quote_is_checked_within_the_budget(endpoint: Endpoint, shelf: Shelf) -> None:
+    make_video(shelf.collection, key="talk", title="A talk")
+    ingest_pipeline.adopt()
+    result = endpoint.call(shelf.reading, "verify_quote", quote="A network is a chain of simple functions.", sourceId="talk")
+    assert text(result).startswith("Verbatim")
+    found = data(result)
+    assert (found["verdict"], found["start"], found["end"]) == ("verbatim", 5.0, 10.0)
+    altered = endpoint.call(shelf.reading, "verify_quote", quote="A network is a chain of complex functions.", sourceId="talk", maxTokens=500)
+    assert "“complex” → “simple”" in text(altered)
+    assert len(text(altered)) < 2_000
+    assert text(endpoint.call(shelf.reading, "verify_quote", quote="a chain")).startswith("Too short")

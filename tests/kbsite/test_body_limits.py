@@ -1,0 +1,74 @@
+"""How much a request may bring along, whoever sends it and whatever it says of itself."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from kbsite.body_limits import Bounded, most_bytes
+
+MEMBER = [(b"authorization", b"Bearer kb_x")]
+Answer = tuple[int | None, bytes, int]  # status, body, bytes that the application got
+
+
+@pytest.fixture(autouse=True)
+def small(settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE, settings.MAX_DOCUMENT_BYTES, settings.MAX_UPLOAD_BYTES = 100, 400, 10
+
+
+def send(*parts: bytes, headers: Any = MEMBER, path: str = "/sources/add/") -> Answer:
+    """Send a body in parts to an application that takes all of it before it answers, as Django does."""
+    events = [{"type": "http.request", "body": part, "more_body": place < len(parts)} for place, part in enumerate(parts, 1)]
+    sent: list[Any] = []
+    got = 0
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal got
+        while True:
+            event = await receive()
+            if event["type"] == "http.disconnect":
+                return
+            got += len(event["body"])
+            if not event["more_body"]:
+                break
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"done"})
+
+    async def receive() -> Any:
+        return events.pop(0)
+
+    async def keep(event: Any) -> None:
+        sent.append(event)
+
+    asyncio.run(Bounded(application)({"type": "http", "path": path, "headers": headers}, receive, keep))
+    assert [event["type"] for event in sent] == ["http.response.start", "http.response.body"]
+    return sent[0]["status"], sent[1]["body"], got
+
+
+def test_two_of_the_largest_documents_and_a_form_go_at_once() -> None:
+    assert most_bytes() == 900
+    assert send(b"x" * 450, b"x" * 450) == (200, b"done", 900)
+
+
+def test_one_byte_more_is_refused_before_it_is_taken_in() -> None:
+    status, told, got = send(b"x" * 450, b"x" * 450, b"x", b"x" * 450)
+    assert (status, got) == (413, 900)
+    assert b"more than 900 bytes" in told
+
+
+def test_what_says_that_it_is_too_large_is_not_taken_in_at_all() -> None:
+    status, told, got = send(b"x", headers=[*MEMBER, (b"content-length", b"901")], path="/api/v1/sources")
+    assert (status, got) == (413, 0)
+    assert json.loads(told)["code"] == "too_large"
+
+
+@pytest.mark.parametrize("length", [b"0", b"-1", b"many", b"9" * 40, "²".encode()])
+def test_what_it_says_does_not_let_more_in(length: bytes) -> None:
+    assert send(b"x" * 901, headers=[*MEMBER, (b"content-length", length)])[0] == 413
+
+
+def test_a_stranger_may_send_no_files() -> None:
+    assert send(b"x" * 100, headers=[])[0] == 200
+    assert send(b"x" * 101, headers=[])[0] == 413
+    assert send(b"x" * 101, headers=[(b"cookie", b"sessionid=x")])[0] == 200

@@ -1,0 +1,34 @@
+"""The queue of files."""
+
+import os
+from pathlib import Path
+
+import pytest
+from kombu import Connection
+
+from kbsite.celery import app
+from kbsite.file_broker import Transport
+
+
+def test_a_message_is_never_there_before_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    replace = os.replace
+
+    def watched(source: str, target: str) -> None:
+        seen.append([found.name for found in tmp_path.glob("*.msg")])
+        replace(source, target)
+
+    monkeypatch.setattr("pathlib.os.replace", watched)
+    folders = {"data_folder_in": str(tmp_path), "data_folder_out": str(tmp_path), "control_folder": str(tmp_path / "control")}
+    with Connection("filesystem://", transport=Transport, transport_options=folders) as connection:
+        queue = connection.SimpleQueue("jobs")
+        queue.put({"job": 1})
+        assert seen == [[]]
+        assert queue.get(timeout=5).payload == {"job": 1}
+        queue.close()
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_the_application_uses_it() -> None:
+    with app.connection_for_write("filesystem://") as connection:
+        assert isinstance(connection.transport, Transport)

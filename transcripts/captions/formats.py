@@ -1,0 +1,91 @@
+"""Tell the format of a text by what it begins with and contains; the name counts only where that leaves it open."""
+
+import re
+from enum import Enum, auto
+from pathlib import PurePosixPath
+from typing import Final
+
+from transcripts.captions.timed_text import ARROW_LINE, COMMA_LINE
+from transcripts.captions.transcript_panel import is_panel
+from transcripts.errors import HtmlPage, UnknownFormat
+
+
+class Kind(Enum):
+    """What reads a text."""
+
+    VTT = auto()
+    SRT = auto()
+    SBV = auto()
+    JSON = auto()
+    XML = auto()
+    PANEL = auto()
+    PLAIN = auto()
+
+
+_JSON_START: Final = re.compile(r"\{\s*[\"}]|\[\s*[\[{\]]")
+_HTML_START: Final = re.compile(r"<(?:!doctype\s+html|html|head|body|meta|title)\b", re.IGNORECASE)
+_XML_START: Final = re.compile(r"<(?:[\w-]{1,40}:)?(?:tt|timedtext|transcript)\b|<\?xml|<!DOCTYPE")
+_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_HEAD: Final = 8192  # characters
+_LINES_A_CUE: Final = 12
+
+_KIND_BY_EXTENSION: Final = {
+    **dict.fromkeys(["json", "json3"], Kind.JSON),
+    **dict.fromkeys(["srv1", "srv2", "srv3", "ttml", "dfxp", "xml"], Kind.XML),
+}
+_TIMED_EXTENSIONS: Final = frozenset({"vtt", "srt", "sbv"})
+
+
+def sniff(text: str, *, name: str) -> Kind:
+    """Say what reads this text. Raises ``HtmlPage`` for a web page and ``UnknownFormat`` for what no reader knows."""
+    start = text[:_HEAD].lstrip()
+    _refuse_foreign(start)
+    extension = PurePosixPath(name).suffix.lower().removeprefix(".")
+    kind = _by_start(start) or _by_times(text, extension) or _KIND_BY_EXTENSION.get(extension)
+    if kind is not None:
+        return kind
+    if is_panel(text):
+        return Kind.PANEL
+    if extension in _TIMED_EXTENSIONS:
+        raise UnknownFormat(f"It is called .{extension}, but has no line of times.", hint="Words without times may be sent as .txt.")
+    return Kind.PLAIN
+
+
+def are_times_dense(text: str) -> bool:
+    """Say whether a text has so many lines of times as captions have: one to a few lines of words."""
+    times = sum(1 for _ in ARROW_LINE.finditer(text)) or sum(1 for _ in COMMA_LINE.finditer(text))
+    return times * _LINES_A_CUE > text.count("\n")
+
+
+def _refuse_foreign(start: str) -> None:
+    if _HTML_START.match(_after_prolog(start)):
+        raise HtmlPage("This is a web page, not a caption file.", hint="Download the captions themselves, or paste the transcript panel.")
+    if start.startswith("%PDF-") or len(_CONTROL.findall(start)) * 10 > len(start):
+        raise UnknownFormat("This is not text, so it is no caption file.", hint="Known are VTT, SRT, SBV, json3, srv3, TTML, TXT and JSON.")
+
+
+def _after_prolog(start: str) -> str:
+    """Step over XML's declaration and comments, to the first element."""
+    while start.startswith(("<?", "<!--")):
+        _, _, start = start.partition("?>" if start.startswith("<?") else "-->")
+        start = start.lstrip()
+    return start
+
+
+def _by_start(start: str) -> Kind | None:
+    if start.startswith("WEBVTT"):
+        return Kind.VTT
+    if _JSON_START.match(start):
+        return Kind.JSON
+    if _XML_START.match(start) or _XML_START.match(_after_prolog(start)):
+        return Kind.XML
+    return None
+
+
+def _by_times(text: str, extension: str) -> Kind | None:
+    """A dot or a comma before the milliseconds tells WebVTT from SRT, unless the name does."""
+    if match := ARROW_LINE.search(text):
+        if extension in {"vtt", "srt"}:
+            return Kind[extension.upper()]
+        return Kind.VTT if "." in match[0] else Kind.SRT
+    return Kind.SBV if COMMA_LINE.search(text) else None

@@ -1,0 +1,89 @@
+"""The transcript panel of YouTube's page, pasted: a time, then what is said; also a time and its text on one line."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from transcripts.captions.builder import MAX_CUES, Captions, Draft, settle
+from transcripts.captions.speech import clean, lines
+from transcripts.errors import CaptionsTooLarge
+
+_ROW: Final = re.compile(r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?", re.DOTALL)
+_ROW_START: Final = frozenset("[(0123456789")
+_READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
+_HEAD: Final = 65_536  # characters
+_LONGEST_READ_OUT: Final = 80  # characters
+
+
+@dataclass(slots=True)
+class _Row:
+    """A time as hours, minutes and seconds, and the lines down to the next time."""
+
+    time: tuple[int, int, int]
+    lines: list[str]
+    is_inline: bool
+
+    @property
+    def start(self) -> int:
+        hours, minutes, seconds = self.time
+        return (hours * 3600 + minutes * 60 + seconds) * 1000
+
+
+def is_panel(text: str) -> bool:
+    """Say whether lines of the text begin with times that never go back: at least two near its start, or the first line."""
+    before, rows = _rows(text[:_HEAD])
+    starts = [row.start for row in rows]
+    return (len(rows) > 1 or (bool(rows) and not before)) and starts == sorted(starts)
+
+
+def read_panel(text: str) -> Captions:
+    """Read a pasted panel. Headings of chapters, the times read out for the blind, and the panel's own buttons are no speech.
+
+    A line ends with the next one's start, or a while after it was said.
+    """
+    before, rows = _rows(text)
+    for row in rows:
+        _drop_read_out_time(row)
+    if _has_one_line_a_row(rows):
+        for row in rows:
+            del row.lines[1:]
+    drafts = [Draft(row.start, None, " ".join(row.lines)) for row in rows]
+    if before and rows[0].is_inline and rows[0].start > 0:
+        drafts.append(Draft(0, None, " ".join(before)))
+    return Captions(cues=settle(drafts), format="panel")
+
+
+def _rows(text: str) -> tuple[list[str], list[_Row]]:
+    before: list[str] = []
+    rows: list[_Row] = []
+    for line in map(clean, lines(text)):
+        if line[:1] in _ROW_START and (match := _ROW.fullmatch(line)):
+            rows.append(_row(match))
+            if len(rows) > MAX_CUES:
+                raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} times.", hint="Split the text.")
+        elif line:
+            (rows[-1].lines if rows else before).append(line)
+    return before, rows
+
+
+def _row(match: re.Match[str]) -> _Row:
+    hours, minutes, seconds, text = match.groups()
+    return _Row((int(hours or 0), int(minutes), int(seconds)), [text] if text else [], is_inline=bool(text))
+
+
+def _drop_read_out_time(row: _Row) -> None:
+    """Below 1:05 the page has "1 minute, 5 seconds", in the language of the page; the numbers give it away."""
+    if len(row.lines) < 2 or len(row.lines[0]) > _LONGEST_READ_OUT or not _READ_OUT.fullmatch(row.lines[0]):
+        return
+    numbers = [int(number) for number in re.findall(r"[0-9]+", row.lines[0])]
+    if [number for number in numbers if number] == [part for part in row.time if part]:
+        del row.lines[0]
+
+
+def _has_one_line_a_row(rows: Sequence[_Row]) -> bool:
+    """The panel gives one line a time; what is more, here and there, is a heading or a button."""
+    if any(row.is_inline for row in rows):
+        return False
+    single = sum(1 for row in rows if len(row.lines) == 1)
+    return len(rows) > 1 and single * 3 >= len(rows) * 2

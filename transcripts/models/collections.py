@@ -1,0 +1,77 @@
+"""Collections and who may do what with them."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from transcripts.errors import CollectionNotFound
+from transcripts.sanitize import clean
+from transcripts.scope import Scope
+
+
+class Role(models.TextChoices):
+    """What a member may do: look, change what is in it, or change the collection itself."""
+
+    VIEWER = "viewer", "viewer"
+    EDITOR = "editor", "editor"
+    OWNER = "owner", "owner"
+
+
+WRITING_ROLES = (Role.EDITOR, Role.OWNER)
+
+
+class CollectionQuerySet(models.QuerySet["Collection"]):
+    """Collections, as far as a scope reaches."""
+
+    def visible(self, scope: Scope) -> "CollectionQuerySet":
+        """Keep those that the scope may read."""
+        return self.filter(pk__in=scope.readable)
+
+    def named(self, name: str) -> "Collection":
+        """Return the one of this slug or name; raise ``CollectionNotFound`` otherwise."""
+        name = clean(name, 120)
+        found = self.filter(models.Q(slug=name) | models.Q(name=name)).order_by("pk").first()
+        if found is None:
+            known = ", ".join(self.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
+            raise CollectionNotFound(f"There is no collection “{name}”.", hint=f"Collections you can see: {known}.")
+        return found
+
+    def default(self) -> "Collection":
+        """Return the collection that things go to when none is named, making it the first time."""
+        return self.get_or_create(slug="library", defaults={"name": "Library"})[0]
+
+
+class Collection(models.Model):
+    """A shelf with members. Every video stands on exactly one."""
+
+    name = models.CharField(max_length=120, unique=True)
+    slug = models.SlugField(max_length=60, unique=True)
+    members: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="collections")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CollectionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """One user's role in one collection."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER)
+
+    class Meta:
+        ordering = ("collection", "user")
+        constraints = (
+            models.UniqueConstraint(fields=("collection", "user"), name="membership_once"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.role} of {self.collection}"

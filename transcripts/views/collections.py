@@ -1,0 +1,82 @@
+"""Collections and their members."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from transcripts import collections, library
+from transcripts.forms import MemberForm, NameForm, require_valid
+from transcripts.models import Collection, Role
+from transcripts.views.requests import PageRequest, done
+
+
+@require_safe
+def list_collections(request: PageRequest) -> HttpResponse:
+    """List the collections, with a form for a new one."""
+    roles = collections.roles_of(request.user)
+    shelves = [{"collection": one, "role": roles(one)} for one in library.collections(request.reach)]
+    return render(request, "transcripts/collections.html", {"shelves": shelves})
+
+
+@require_POST
+def create(request: PageRequest) -> HttpResponse:
+    """Make a collection, owned by whoever asks."""
+    request.caller.require_write()
+    made = collections.create(require_valid(NameForm(request.POST))["name"], owner=request.user)
+    return done(request, f"The collection “{made}” is made.", "collection", pk=made.pk)
+
+
+@require_safe
+def show_collection(request: PageRequest, pk: int) -> HttpResponse:
+    """Show a collection: its contents, and to an owner its members."""
+    collection = collections.find(request.reach, pk)
+    context: dict[str, Any] = {"collection": collection, "contents": collections.contents(collection), "role": collections.role_in(collection, request.user)}
+    if context["role"] == Role.OWNER:
+        context |= {"memberships": collection.memberships.select_related("user"), "roles": Role.choices}
+    return render(request, "transcripts/collection.html", context)
+
+
+@require_POST
+def rename(request: PageRequest, pk: int) -> HttpResponse:
+    """Give it another name."""
+    collection = _own(request, pk)
+    collections.rename(collection, require_valid(NameForm(request.POST))["name"])
+    return done(request, f"It is called “{collection}” now.", "collection", pk=pk)
+
+
+@require_POST
+def set_member(request: PageRequest, pk: int) -> HttpResponse:
+    """Add a member, or change a role."""
+    collection = _own(request, pk)
+    values = require_valid(MemberForm(request.POST))
+    collections.set_member(collection, values["username"], role=values["role"])
+    return done(request, f"{values['username']} is {values['role']} of “{collection}”.", "collection", pk=pk)
+
+
+@require_POST
+def remove_member(request: PageRequest, pk: int, user: int) -> HttpResponse:
+    """Take a member off."""
+    collection = _own(request, pk)
+    collections.remove_member(collection, user)
+    if user == request.user.pk:
+        return done(request, "You are no longer a member.", "collections")
+    return done(request, "The member was removed.", "collection", pk=pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: PageRequest, pk: int) -> HttpResponse:
+    """Ask, saying what goes, then delete the collection with everything in it."""
+    collection = _own(request, pk)
+    if request.method != "POST":
+        return render(request, "transcripts/delete_collection.html", {"collection": collection, "contents": collections.contents(collection)})
+    collections.delete(collection)
+    return done(request, f"The collection “{collection}” was deleted.", "collections")
+
+
+def _own(request: PageRequest, pk: int) -> Collection:
+    collection = collections.find(request.reach, pk)
+    collections.require_owner(collection, request.user)
+    request.reach.require_write(pk)
+    return collection

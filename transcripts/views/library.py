@@ -1,0 +1,120 @@
+"""The library: what is there, and adding to it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST, require_safe
+
+from transcripts import acquisition, library, storage
+from transcripts.errors import KnowledgeBaseError
+from transcripts.forms import AddForm, LibraryForm
+from transcripts.models import Collection, Job, Video
+from transcripts.tasks import send
+from transcripts.views.requests import PageRequest, fragment
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one thing that was to be added: a job, the video if it is there at once, or the error that kept it out."""
+
+    name: str
+    job: Job | None = None
+    video: Video | None = None
+    error: KnowledgeBaseError | None = None
+
+
+@require_safe
+def show_library(request: PageRequest) -> HttpResponse:
+    """List videos, filtered; HTMX gets the list alone, or its next page."""
+    wanted, offset = LibraryForm(request.GET).wanted()
+    context = {"wanted": wanted, "page": library.list_videos(request.reach, wanted, offset=offset), "offset": offset}
+    if request.htmx:
+        return fragment(request, "transcripts/_cards.html" if offset else "transcripts/_results.html", context)
+    return render(request, "transcripts/library.html", {**context, **_choices(request)})
+
+
+@require_POST
+def add(request: PageRequest) -> HttpResponse:
+    """Queue addresses and files, or a pasted text; HTMX gets the jobs, which show their progress, a plain browser the Activity page."""
+    request.caller.require_write()
+    form = AddForm(request.POST, request.FILES)
+    form.checked(request.reach)
+    outcomes = add_all(request, form)
+    if request.htmx:
+        return fragment(request, "transcripts/_added.html", {"outcomes": outcomes})
+    tell(request, outcomes)
+    return redirect("activity")
+
+
+@require_GET
+def find(request: PageRequest) -> HttpResponse:
+    """Open a video by any id or address of it."""
+    return redirect("video", pk=library.find_video(request.reach, request.GET.get("id", "")).pk)
+
+
+def add_all(request: PageRequest, form: AddForm) -> list[Outcome]:
+    """Queue or store all that is in a form that has been checked; what fails does not keep the rest out."""
+    values = form.cleaned_data
+    outcomes = [_add_address(request, form, address) for address in form.addresses()]
+    if values["files"]:
+        outcomes.append(_add_files(request, form, list(form.uploads())))
+    if values["text"].strip():
+        outcomes.append(_add_text(form))
+    return outcomes
+
+
+def _add_address(request: PageRequest, form: AddForm, address: str) -> Outcome:
+    values = form.cleaned_data
+    collection: Collection = values["collection"]
+    try:
+        job = acquisition.request(
+            collection,
+            address,
+            language=values["language"],
+            tags=values["tags"],
+            newest=values["newest"],
+            every_hours=values["every_hours"],
+            by=request.user,
+        )
+    except KnowledgeBaseError as error:
+        return Outcome(name=address[:100], error=error)
+    send(job)
+    return Outcome(name=address[:100], job=job)
+
+
+def _add_files(request: PageRequest, form: AddForm, uploads: list[tuple[str, bytes]]) -> Outcome:
+    values = form.cleaned_data
+    name = uploads[0][0] if len(uploads) == 1 else f"{len(uploads)} files"
+    try:
+        job = acquisition.request_files(values["collection"], uploads, language=values["language"], tags=values["tags"], by=request.user)
+    except KnowledgeBaseError as error:
+        return Outcome(name=name, error=error)
+    send(job)
+    return Outcome(name=name, job=job)
+
+
+def _add_text(form: AddForm) -> Outcome:
+    values = form.cleaned_data
+    title = values["title"] or "Pasted transcript"
+    try:
+        stored = storage.add_text(values["collection"], values["text"], title=title, language=values["language"], tags=values["tags"])
+    except KnowledgeBaseError as error:
+        return Outcome(name=title, error=error)
+    return Outcome(name=title, video=stored.video)
+
+
+def tell(request: PageRequest, outcomes: Iterable[Outcome]) -> None:
+    """Say on the next page what became of them."""
+    for outcome in outcomes:
+        if outcome.error:
+            messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
+        else:
+            messages.success(request, f"“{outcome.name}” is in the library." if outcome.video else f"“{outcome.name}” is queued.")
+
+
+def _choices(request: PageRequest) -> dict[str, object]:
+    shelves = library.collections(request.reach)
+    return {"collections": shelves, "writable": [one for one in shelves if one.pk in request.reach.writable], "tags": library.tags(request.reach)}
