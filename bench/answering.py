@@ -21,7 +21,12 @@ from typing import Final
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    EMBEDDING_PROVIDER="local",
+)
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -39,13 +44,17 @@ TITLE: Final = "## Answers"
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)")
+    parser.add_argument(
+        "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
+    )
     parser.add_argument("--questions", type=int, default=60, help="of each set, at most")
     options = parser.parse_args()
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     with kept_vectors():
         library = Library(options.sets or list(SETS), note)
-        asked = list(library.ask_all(most=options.questions, kinds=(GOLD, FOREIGN, LEFT_OUT), tell=note))
+        asked = list(
+            library.ask_all(most=options.questions, kinds=(GOLD, FOREIGN, LEFT_OUT), tell=note)
+        )
     report = "\n".join(reported(asked))
     print(report)
     write(report)
@@ -64,7 +73,9 @@ def reported(asked: Sequence[Asked]) -> Iterator[str]:
 
 def row(name: str, asked: Sequence[Asked]) -> str:
     """Write a set's figures."""
-    gold, foreign, left_out = ([one for one in asked if one.kind == kind] for kind in (GOLD, FOREIGN, LEFT_OUT))
+    gold, foreign, left_out = (
+        [one for one in asked if one.kind == kind] for kind in (GOLD, FOREIGN, LEFT_OUT)
+    )
     answered = [one for one in gold if not one.is_refused]
     shares = [
         share([not one.is_refused for one in gold]),
@@ -73,7 +84,13 @@ def row(name: str, asked: Sequence[Asked]) -> str:
         share([one.is_refused for one in foreign]),
         share([one.is_refused for one in left_out]),
     ]
-    times = [median(times) if times else 0.0 for times in ([one.milliseconds("ground") for one in answered], [one.milliseconds() for one in gold])]
+    times = [
+        median(times) if times else 0.0
+        for times in (
+            [one.milliseconds("ground") for one in answered],
+            [one.milliseconds() for one in gold],
+        )
+    ]
     return f"| {name} | {len(gold)} | {' | '.join(shares)} | {times[0]:.1f} | {times[1]:.0f} |"
 
 

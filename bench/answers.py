@@ -21,7 +21,12 @@ from statistics import fmean
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    EMBEDDING_PROVIDER="local",
+)
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -54,14 +59,24 @@ Way = Callable[[Scope, Part], answer_evidence.Found]
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(quality.TRANSCRIPTS)} (default: all)")
-    parser.add_argument("--questions", type=int, default=10_000, help="of each set, at most (default: all)")
-    parser.add_argument("--remark", default="", help="a sentence for the results: under which circumstances this was measured")
+    parser.add_argument(
+        "sets", nargs="*", metavar="SET", help=f"of {', '.join(quality.TRANSCRIPTS)} (default: all)"
+    )
+    parser.add_argument(
+        "--questions", type=int, default=10_000, help="of each set, at most (default: all)"
+    )
+    parser.add_argument(
+        "--remark",
+        default="",
+        help="a sentence for the results: under which circumstances this was measured",
+    )
     options = parser.parse_args()
     for folder in (HOME, quality.HOME):
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with kept_vectors():
-        measured = [measure(name, options.questions) for name in options.sets or quality.TRANSCRIPTS]
+        measured = [
+            measure(name, options.questions) for name in options.sets or quality.TRANSCRIPTS
+        ]
     report = section(measured, options.remark)
     print(report)
     write(report)
@@ -70,8 +85,15 @@ def main() -> None:
 def ways() -> dict[str, Way]:
     """Return the ways to look for evidence, by the names that they have in the results."""
 
-    def way(strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: Part) -> answer_evidence.Found:
-        return answer_evidence.find(scope, part if breadth is None else asked(part.text, breadth), limit=LIMIT, strategy=strategy)
+    def way(
+        strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: Part
+    ) -> answer_evidence.Found:
+        return answer_evidence.find(
+            scope,
+            part if breadth is None else asked(part.text, breadth),
+            limit=LIMIT,
+            strategy=strategy,
+        )
 
     return {
         "flat": partial(way, Strategy.FLAT, None),
@@ -106,8 +128,12 @@ def measure(name: str, most: int) -> Measured:
     lexical_index.merge()
     scope = Scope(readable=frozenset({collection.pk}))
     library = Library(scope)
-    judged = [question for question in questions[:: -(-len(questions) // most)] if library.count(question)]
-    quality.note(f"{name}: {Chunk.objects.count():,} chunks, {Node.objects.count():,} nodes, {len(judged):,} questions")
+    judged = [
+        question for question in questions[:: -(-len(questions) // most)] if library.count(question)
+    ]
+    quality.note(
+        f"{name}: {Chunk.objects.count():,} chunks, {Node.objects.count():,} nodes, {len(judged):,} questions"
+    )
     embed = registry.embedder("local").embed_queries
     routes = [router.route(question.query, embed=embed) for question in judged]
     scores: dict[str, list[Scores]] = {way: [] for way in ways()}
@@ -117,7 +143,9 @@ def measure(name: str, most: int) -> Measured:
         part = asked(question.query, route.parts[0].breadth)
         for way, find in ways().items():
             found = find(scope, part).evidence
-            scores[way].append(score([library.is_answer(question, one) for one in found], library.count(question)))
+            scores[way].append(
+                score([library.is_answer(question, one) for one in found], library.count(question))
+            )
             characters[way].append(sum(len(one.text) for one in found))
     made = Measured(
         name=name,
@@ -136,7 +164,11 @@ def measure(name: str, most: int) -> Measured:
 
 def asked(question: str, breadth: Breadth) -> Part:
     """Return a question in one part, as routing would."""
-    return Part(text=question, breadth=breadth, about=subject.about(question) if breadth == Breadth.BROAD else "")
+    return Part(
+        text=question,
+        breadth=breadth,
+        about=subject.about(question) if breadth == Breadth.BROAD else "",
+    )
 
 
 class Library:
@@ -144,7 +176,10 @@ class Library:
 
     def __init__(self, scope: Scope) -> None:
         self._library = search_quality._Library(scope, Filter())
-        self._called = {str(uuid): {str(uuid), key or ""} for uuid, key in Source.objects.visible(scope).values_list("uuid", "video__key")}
+        self._called = {
+            str(uuid): {str(uuid), key or ""}
+            for uuid, key in Source.objects.visible(scope).values_list("uuid", "video__key")
+        }
 
     def count(self, question: Question) -> int:
         """Count the chunks that answer."""
@@ -157,8 +192,15 @@ class Library:
         if one.locator.start is None or one.locator.end is None:
             return False
         start, end = one.locator.start / 1000, one.locator.end / 1000
-        ranges = [pair for answer in question.answers if answer.source in self._called[str(one.origin.id)] for pair in answer.ranges]
-        return any(2 * (min(end, last) - max(start, first)) >= end - start for first, last in ranges)
+        ranges = [
+            pair
+            for answer in question.answers
+            if answer.source in self._called[str(one.origin.id)]
+            for pair in answer.ranges
+        ]
+        return any(
+            2 * (min(end, last) - max(start, first)) >= end - start for first, last in ranges
+        )
 
 
 # Results
@@ -179,7 +221,10 @@ def section(measured: Sequence[Measured], remark: str) -> str:
         "",
         "| set | chunks | nodes | questions | broad | in parts | " + " | ".join(names) + " |",
         "|---|---:|---:|---:|---:|---:|" + "---|" * len(names),
-        *(row(one.name, one, {way: (cell(one.scores[way]), one.characters[way]) for way in names}) for one in measured),
+        *(
+            row(one.name, one, {way: (cell(one.scores[way]), one.characters[way]) for way in names})
+            for one in measured
+        ),
         *([total(measured, names)] if len(measured) > 1 else []),
         "",
         *compared(measured, names),
@@ -210,8 +255,14 @@ def row(name: str, one: Measured, cells: Mapping[str, tuple[str, float]]) -> str
 
 def total(measured: Sequence[Measured], names: Sequence[str]) -> str:
     """Write the last line of the table: sets count alike, however many questions they have."""
-    told = " | ".join(f"{numbers(mean([mean(one.scores[way]) for one in measured]))} ({fmean(one.characters[way] for one in measured):,.0f})" for way in names)
-    sums = (sum(getattr(one, name) for one in measured) for name in ("chunks", "nodes", "questions", "broad", "several"))
+    told = " | ".join(
+        f"{numbers(mean([mean(one.scores[way]) for one in measured]))} ({fmean(one.characters[way] for one in measured):,.0f})"
+        for way in names
+    )
+    sums = (
+        sum(getattr(one, name) for one in measured)
+        for name in ("chunks", "nodes", "questions", "broad", "several")
+    )
     return f"| {ALL} (mean) | " + " | ".join(f"{number:,}" for number in sums) + f" | {told} |"
 
 
@@ -222,7 +273,10 @@ def cell(scores: Sequence[Scores]) -> str:
 
 def numbers(scores: Scores) -> str:
     """Write scores."""
-    return " · ".join(f"{value:.3f}".lstrip("0") if value < 1 else "1" for value in (scores.ndcg10, scores.hit1, scores.hit5, scores.mrr10))
+    return " · ".join(
+        f"{value:.3f}".lstrip("0") if value < 1 else "1"
+        for value in (scores.ndcg10, scores.hit1, scores.hit5, scores.mrr10)
+    )
 
 
 def compared(measured: Sequence[Measured], names: Sequence[str]) -> list[str]:
@@ -230,10 +284,15 @@ def compared(measured: Sequence[Measured], names: Sequence[str]) -> list[str]:
     lines = []
     for way in names[1:]:
         for what in ("ndcg10", "hit1", "hit5", "mrr10"):
-            before, after = ([getattr(found, what) for one in measured for found in one.scores[name]] for name in ("flat", way))
+            before, after = (
+                [getattr(found, what) for one in measured for found in one.scores[name]]
+                for name in ("flat", way)
+            )
             change = compare(before, after)
             chance = "" if change.low > 0 or change.high < 0 else ", within chance"
-            lines.append(f"- {way}: {what} {change.mean:+.3f} against flat (95 %: {change.low:+.3f} to {change.high:+.3f}{chance})")
+            lines.append(
+                f"- {way}: {what} {change.mean:+.3f} against flat (95 %: {change.low:+.3f} to {change.high:+.3f}{chance})"
+            )
     return lines
 
 

@@ -39,7 +39,11 @@ SIZES = (240, 2000)
 QUERY_WORDS = (1, 3, 6)
 LIMIT = 5
 QUERIES = 20
-OURS, STORED, PLUGIN = "transcripts.bm25", "transcripts.bm25, stored index", "the plugin's algorithm"
+OURS, STORED, PLUGIN = (
+    "transcripts.bm25",
+    "transcripts.bm25, stored index",
+    "the plugin's algorithm",
+)
 Search = Callable[[str], object]
 Maker = Callable[[], Search]
 
@@ -47,14 +51,27 @@ Maker = Callable[[], Search]
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="rounds of 20 warm queries and one first query (default 7)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=7,
+        help="rounds of 20 warm queries and one first query (default 7)",
+    )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     texts, origin = corpus(max(SIZES))
-    lines = ["| segments | query words | | " + " | ".join(HEADERS) + " |", "|---|---|---|" + "---:|" * len(HEADERS)]
+    lines = [
+        "| segments | query words | | " + " | ".join(HEADERS) + " |",
+        "|---|---|---|" + "---:|" * len(HEADERS),
+    ]
     for size in SIZES:
         for words in QUERY_WORDS:
-            queries = make_queries(texts[:size], words, source=random.Random(options.seed), count=QUERIES * options.rounds)
+            queries = make_queries(
+                texts[:size],
+                words,
+                source=random.Random(options.seed),
+                count=QUERIES * options.rounds,
+            )
             lines += table(size, words, measure(texts[:size], queries))
     report = section(lines, origin)
     print(report)
@@ -128,26 +145,44 @@ def plugin(texts: Sequence[str]) -> Maker:
 def plugin_search(texts: Sequence[str], query: str) -> list[tuple[float, int]]:
     """Rank as the plugin does: tokens anew for the IDF, for the average length and for the scores (its own IDF even does so per query word)."""
     terms = plugin_tokens(query)
-    contained = Counter(term for text in texts for term in set(terms).intersection(plugin_tokens(text)))
-    idf = {term: math.log((len(texts) - contained[term] + 0.5) / (contained[term] + 0.5) + 1) for term in terms}
+    contained = Counter(
+        term for text in texts for term in set(terms).intersection(plugin_tokens(text))
+    )
+    idf = {
+        term: math.log((len(texts) - contained[term] + 0.5) / (contained[term] + 0.5) + 1)
+        for term in terms
+    }
     average = sum(len(plugin_tokens(text)) for text in texts) / len(texts)
-    scored = [(-plugin_score(plugin_tokens(text), terms, idf, average), place) for place, text in enumerate(texts)]
+    scored = [
+        (-plugin_score(plugin_tokens(text), terms, idf, average), place)
+        for place, text in enumerate(texts)
+    ]
     return sorted(entry for entry in scored if entry[0] < 0)[:LIMIT]
 
 
 def plugin_tokens(text: str) -> list[str]:
     """Tokenize as the plugin does."""
-    return [word for word in re.sub(r"[^\w\s]", " ", text.lower(), flags=re.ASCII).split() if len(word) > 1]
+    return [
+        word
+        for word in re.sub(r"[^\w\s]", " ", text.lower(), flags=re.ASCII).split()
+        if len(word) > 1
+    ]
 
 
-def plugin_score(tokens: Sequence[str], terms: Sequence[str], idf: dict[str, float], average: float) -> float:
+def plugin_score(
+    tokens: Sequence[str], terms: Sequence[str], idf: dict[str, float], average: float
+) -> float:
     """Score one segment as the plugin does."""
     counts = Counter(tokens)
     norm = 1.5 * (1 - 0.75 + 0.75 * len(tokens) / average)
-    return sum(idf[term] * counts[term] * 2.5 / (counts[term] + norm) for term in terms if counts[term])
+    return sum(
+        idf[term] * counts[term] * 2.5 / (counts[term] + norm) for term in terms if counts[term]
+    )
 
 
-def best(scores: "numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]") -> list[tuple[int, float]]:
+def best(
+    scores: "numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]",
+) -> list[tuple[int, float]]:
     """Pick the best positions, best first."""
     top = numpy.argpartition(scores, -LIMIT)[-LIMIT:]
     return [(int(place), float(scores[place])) for place in top[numpy.argsort(-scores[top])]]
@@ -202,7 +237,10 @@ def table(size: int, words: int, measured: tuple[Times, Times]) -> Iterator[str]
     """Write the two rows of one setting: median, 95th percentile, and how many times this project's time it is."""
     for label, times in zip(("first", "warm"), measured, strict=True):
         ground = statistics.median(times[OURS])
-        cells = [f"{statistics.median(times[name]):.3f} / {percentile(times[name]):.3f} (×{statistics.median(times[name]) / ground:.1f})" for name in HEADERS]
+        cells = [
+            f"{statistics.median(times[name]):.3f} / {percentile(times[name]):.3f} (×{statistics.median(times[name]) / ground:.1f})"
+            for name in HEADERS
+        ]
         yield f"| {size:,} | {words} | {label} | " + " | ".join(cells) + " |"
 
 
@@ -220,7 +258,14 @@ def corpus(size: int) -> tuple[list[str], str]:
     for path in sorted((DATA / "dev" / "transcripts").glob("[boq]*/*.json")):
         data = json.loads(path.read_text())
         if data["lang"].startswith("en"):
-            cues = [Cue(round(cue["start"] * 1000), round((cue["start"] + cue["duration"]) * 1000), cue["text"]) for cue in data["cues"]]
+            cues = [
+                Cue(
+                    round(cue["start"] * 1000),
+                    round((cue["start"] + cue["duration"]) * 1000),
+                    cue["text"],
+                )
+                for cue in data["cues"]
+            ]
             texts += [group.text for group in group_by_time(cues, 30)]
     if len(texts) < size:
         return generated(size), "generated text"
@@ -231,12 +276,19 @@ def corpus(size: int) -> tuple[list[str], str]:
 def generated(size: int) -> list[str]:
     """Generate segments of 50 to 90 words whose frequencies follow Zipf's law."""
     source = random.Random(0)
-    vocabulary = ["".join(source.choices("abcdefghijklmnopqrstuvwxyz", k=source.randint(2, 9))) for _ in range(12_000)]
+    vocabulary = [
+        "".join(source.choices("abcdefghijklmnopqrstuvwxyz", k=source.randint(2, 9)))
+        for _ in range(12_000)
+    ]
     weights = [1 / (rank + 2) for rank in range(len(vocabulary))]
-    return [" ".join(source.choices(vocabulary, weights, k=source.randint(50, 90))) for _ in range(size)]
+    return [
+        " ".join(source.choices(vocabulary, weights, k=source.randint(50, 90))) for _ in range(size)
+    ]
 
 
-def make_queries(texts: Sequence[str], words: int, *, source: random.Random, count: int) -> list[str]:
+def make_queries(
+    texts: Sequence[str], words: int, *, source: random.Random, count: int
+) -> list[str]:
     """Make queries: one or three words of five or more letters from a segment, or six neighbouring words with all their stop words."""
     queries: list[str] = []
     while len(queries) < count:
@@ -255,7 +307,9 @@ def make_queries(texts: Sequence[str], words: int, *, source: random.Random, cou
 
 def section(lines: Sequence[str], origin: str) -> str:
     """Write the section of the results."""
-    packages = ", ".join(f"{name} {installed(name)}" for name in ("rank-bm25", "bm25s", "numpy", "numba"))
+    packages = ", ".join(
+        f"{name} {installed(name)}" for name in ("rank-bm25", "bm25s", "numpy", "numba")
+    )
     return "\n".join(
         [
             "## Search in one transcript",
@@ -284,7 +338,11 @@ def installed(package: str) -> str:
 def write(report: str) -> None:
     """Replace this section in the results, or append it."""
     heading = report.splitlines()[0]
-    before = RESULTS.read_text() if RESULTS.exists() else "# Benchmarks\n\nEach section is written by the command that it names.\n"
+    before = (
+        RESULTS.read_text()
+        if RESULTS.exists()
+        else "# Benchmarks\n\nEach section is written by the command that it names.\n"
+    )
     parts = re.split(r"(?m)^(?=## )", before)
     kept = [part.rstrip() for part in parts if part.strip() and not part.startswith(heading + "\n")]
     RESULTS.write_text("\n\n".join([*kept, report.rstrip()]) + "\n")

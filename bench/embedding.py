@@ -25,7 +25,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, MODELS_DIR=str(Path(HOME) / "models"), SECRET_KEY="only-for-benchmarks-" * 3, HF_HUB_OFFLINE="1")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    MODELS_DIR=str(Path(HOME) / "models"),
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    HF_HUB_OFFLINE="1",
+)
 os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
 
 import django
@@ -81,11 +86,20 @@ def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--threads", type=int, nargs="*", default=[1, os.cpu_count() or 1], help="threads of a call (default: one, and as many as there are cores)"
+        "--threads",
+        type=int,
+        nargs="*",
+        default=[1, os.cpu_count() or 1],
+        help="threads of a call (default: one, and as many as there are cores)",
     )
     parser.add_argument("--questions", type=int, default=300, help="questions a row (default 300)")
     parser.add_argument("--texts", type=int, default=2_048, help="texts a row (default 2048)")
-    parser.add_argument("--compared", type=int, default=4_096, help="texts whose vectors are compared (default 4096)")
+    parser.add_argument(
+        "--compared",
+        type=int,
+        default=4_096,
+        help="texts whose vectors are compared (default 4096)",
+    )
     options = parser.parse_args()
     try:
         report = measure(options)
@@ -100,12 +114,17 @@ def measure(options: argparse.Namespace) -> str:
     converting, _ = in_its_own_process(OURS)  # makes the model ready as well
     loads = {name: in_its_own_process(name) for name in (OURS, PLAIN)}
     plain = plain_model()
-    asked, texts = questions((options.questions + WARM) * len(options.threads)), pieces(max(options.texts, options.compared))
+    asked, texts = (
+        questions((options.questions + WARM) * len(options.threads)),
+        pieces(max(options.texts, options.compared)),
+    )
     rows = []
     for turn, threads in enumerate(dict.fromkeys(options.threads)):
         use(threads)
         each = options.questions + WARM
-        rows.append(compare(threads, plain, asked[turn * each : (turn + 1) * each], texts[: options.texts]))
+        rows.append(
+            compare(threads, plain, asked[turn * each : (turn + 1) * each], texts[: options.texts])
+        )
     closeness = cosines(plain, texts[: options.compared])
     return section(rows, closeness, loads, converting - loads[OURS][0])
 
@@ -115,7 +134,9 @@ def measure(options: argparse.Namespace) -> str:
 
 def plain_model() -> Any:
     """Load the same weights as sentence-transformers does."""
-    return SentenceTransformer(str(weights.find(weights.MINILM)), device="cpu", local_files_only=True)
+    return SentenceTransformer(
+        str(weights.find(weights.MINILM)), device="cpu", local_files_only=True
+    )
 
 
 def use(threads: int) -> None:
@@ -145,18 +166,29 @@ def in_its_own_process(name: str) -> tuple[float, float]:
 
 def questions(count: int) -> list[str]:
     """Return questions that people asked about real recordings, each once."""
-    lines = [line for name in GOLD for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()]
+    lines = [
+        line
+        for name in GOLD
+        for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
+    ]
     found = list(dict.fromkeys(" ".join(json.loads(line)["query"].split()) for line in lines))
     return random.Random(0).sample(found, min(count, len(found)))
 
 
 def pieces(count: int) -> list[str]:
     """Return real chunks of about 500 characters, in random order."""
-    paths = [path for folder in FOLDERS for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))]
+    paths = [
+        path
+        for folder in FOLDERS
+        for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))
+    ]
     random.Random(1).shuffle(paths)
     found: dict[str, None] = {}
     for path in paths:
-        found |= dict.fromkeys(draft.text for draft in chunk([*blocks(captions.parse(path.read_bytes(), name=path.name).cues)]))
+        found |= dict.fromkeys(
+            draft.text
+            for draft in chunk([*blocks(captions.parse(path.read_bytes(), name=path.name).cues)])
+        )
         if len(found) > 2 * count:
             break
     texts = sorted(found)
@@ -173,7 +205,10 @@ def compare(threads: int, plain: Any, asked: Sequence[str], texts: Sequence[str]
     model = registry.embedder("local")
     times = Times(threads, texts=len(texts))
     for number, question in enumerate(asked):
-        calls = {OURS: partial(model.embed_query, question), PLAIN: partial(plainly, plain, [question])}
+        calls = {
+            OURS: partial(model.embed_query, question),
+            PLAIN: partial(plainly, plain, [question]),
+        }
         for name in alternating(number):
             taken = timed(calls[name])
             if number >= WARM:
@@ -196,18 +231,31 @@ def cosines(plain: Any, texts: Sequence[str]) -> np.ndarray:
     print(f"comparing {len(texts)} vectors", file=sys.stderr)
     ours = registry.embedder("local").embed_documents(texts).astype(np.float16).astype(np.float64)
     theirs = plainly(plain, texts).astype(np.float64)
-    return np.asarray((ours * theirs).sum(axis=1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1))
+    return np.asarray(
+        (ours * theirs).sum(axis=1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
+    )
 
 
 # Results
 
 
-def section(rows: Sequence[Times], closeness: np.ndarray, loads: dict[str, tuple[float, float]], converting: float) -> str:
+def section(
+    rows: Sequence[Times],
+    closeness: np.ndarray,
+    loads: dict[str, tuple[float, float]],
+    converting: float,
+) -> str:
     """Write the tables."""
-    packages = ", ".join(f"{name} {installed(name)}" for name in ("openvino", "torch", "sentence-transformers"))
+    packages = ", ".join(
+        f"{name} {installed(name)}" for name in ("openvino", "torch", "sentence-transformers")
+    )
     held = closeness.min() >= CLOSE_GOAL
-    loaded = "\n".join(f"| {name} | {loads[name][0]:.2f} | {loads[name][1]:.0f} |" for name in (OURS, PLAIN))
-    processor = f"{os.cpu_count()} cores, {'with' if has_bfloat16() else 'without'} bfloat16 in hardware"
+    loaded = "\n".join(
+        f"| {name} | {loads[name][0]:.2f} | {loads[name][1]:.0f} |" for name in (OURS, PLAIN)
+    )
+    processor = (
+        f"{os.cpu_count()} cores, {'with' if has_bfloat16() else 'without'} bfloat16 in hardware"
+    )
     command = shlex.join(["python", "bench/embedding.py", *sys.argv[1:]])
     return f"""{TITLE}
 
@@ -237,7 +285,9 @@ def lines(times: Times) -> Iterator[str]:
     ours, theirs = (times.questions[name] for name in (OURS, PLAIN))
     for what, value in (("median", statistics.median), ("95th percentile", percentile)):
         ratio = value(theirs) / value(ours)
-        cells = f"{value(ours):.2f} | {value(theirs):.2f} | ×{ratio:.1f} | {judged(ratio, QUERY_GOAL)}"
+        cells = (
+            f"{value(ours):.2f} | {value(theirs):.2f} | ×{ratio:.1f} | {judged(ratio, QUERY_GOAL)}"
+        )
         yield f"| {times.threads} | a question, ms, {what} of {len(ours)} | {cells} |"
     rates = {name: times.texts / times.batches[name] for name in (OURS, PLAIN)}
     ratio = rates[OURS] / rates[PLAIN]

@@ -22,7 +22,9 @@ class Line:
 def draw(path: Path, lines: Sequence[Line], *, title: str, unit: str, across: str) -> None:
     """Write a drawing of lines."""
     xs, ys = ([point[axis] for line in lines for point in line.points] for axis in (0, 1))
-    plan = Plan(low=(log10(min(xs)), floor(log10(min(ys)))), high=(log10(max(xs)), ceil(log10(max(ys)))))
+    plan = Plan(
+        low=(log10(min(xs)), floor(log10(min(ys)))), high=(log10(max(xs)), ceil(log10(max(ys))))
+    )
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="system-ui, sans-serif" font-size="13" role="img">',
         f"<title>{escape(title)}</title>",
@@ -47,18 +49,29 @@ class Plan:
         """Return where a point lies."""
         across = (log10(x) - self.low[0]) / (self.high[0] - self.low[0])
         up = (log10(y) - self.low[1]) / max(1, self.high[1] - self.low[1])
-        return round(LEFT + across * (WIDTH - LEFT - RIGHT), 1), round(HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM), 1)
+        return round(LEFT + across * (WIDTH - LEFT - RIGHT), 1), round(
+            HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM), 1
+        )
 
     def grid(self, xs: Sequence[float], across: str) -> list[str]:
         """Draw a horizontal line for each power of ten, and the sizes below."""
         parts = []
         for power in range(int(self.low[1]), int(self.high[1]) + 1):
             y = self.at(xs[0], 10**power)[1]
-            parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e5e7eb"/>')
-            parts.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end" fill="#4b5563">{10**power:,g}</text>')
+            parts.append(
+                f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e5e7eb"/>'
+            )
+            parts.append(
+                f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end" fill="#4b5563">{10**power:,g}</text>'
+            )
         for x in xs:
-            parts.append(f'<text x="{self.at(x, 1)[0]}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle" fill="#4b5563">{x:,.0f}</text>')
-        return [*parts, f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle" fill="#4b5563">{escape(across)}</text>']
+            parts.append(
+                f'<text x="{self.at(x, 1)[0]}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle" fill="#4b5563">{x:,.0f}</text>'
+            )
+        return [
+            *parts,
+            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle" fill="#4b5563">{escape(across)}</text>',
+        ]
 
     def spaced(self, lines: Sequence[Line]) -> list[tuple[Line, float]]:
         """Return lines, the highest last point first, with the heights of their names, which do not overlap."""

@@ -68,7 +68,11 @@ def main() -> None:
 
 def transcripts(count: int) -> list[Path]:
     """Return that many real transcripts, of every collection in turn."""
-    folders = [sorted(folder.glob("*.json")) for folder in sorted((DATA / "dev" / "transcripts").iterdir()) if folder.is_dir()]
+    folders = [
+        sorted(folder.glob("*.json"))
+        for folder in sorted((DATA / "dev" / "transcripts").iterdir())
+        if folder.is_dir()
+    ]
     turns = [path for n in range(count) for files in folders for path in files[n : n + 1]]
     if not turns:
         sys.exit("The measuring data is not here; set CUEBASE_DATA.")
@@ -81,7 +85,9 @@ def measure(files: Sequence[Path]) -> list[Measured]:
     shelf = Collection.objects.default()
     found = []
     for path in files:
-        storage.add_captions(shelf, path.read_bytes(), name=path.name, key=f"{path.parent.name}-{path.stem}")
+        storage.add_captions(
+            shelf, path.read_bytes(), name=path.name, key=f"{path.parent.name}-{path.stem}"
+        )
         with recorded() as calls:
             words = timed(ingest_pipeline.index_words)
             source = Source.objects.exclude(state=State.READY).get()
@@ -92,7 +98,16 @@ def measure(files: Sequence[Path]) -> list[Measured]:
         alone = sum(timed(partial(model.embed_documents, texts)) for texts in calls)
         chunks = Chunk.objects.filter(source=source).count()
         texts = sum(len(one) for one in calls)
-        found.append(Measured(words=words, ingest=whole, alone=alone, windows=texts - chunks, chunks=chunks, calls=calls))
+        found.append(
+            Measured(
+                words=words,
+                ingest=whole,
+                alone=alone,
+                windows=texts - chunks,
+                chunks=chunks,
+                calls=calls,
+            )
+        )
         print(f"{source.title[:50]:<50} {chunks:>4} chunks: {alone / whole:.1%}", file=sys.stderr)
     lexical_index.merge()
     return found
@@ -125,7 +140,9 @@ def timed(call: Callable[[], object]) -> float:
 
 def section(found: Sequence[Measured]) -> str:
     """Write the table."""
-    words, whole, alone = (sum(getattr(one, name) for one in found) for name in ("words", "ingest", "alone"))
+    words, whole, alone = (
+        sum(getattr(one, name) for one in found) for name in ("words", "ingest", "alone")
+    )
     windows, chunks = sum(one.windows for one in found), sum(one.chunks for one in found)
     shares = sorted(one.alone / one.ingest for one in found)
     texts = windows + chunks
@@ -150,7 +167,11 @@ Median of the sources {shares[len(shares) // 2]:.1%}, lowest {shares[0]:.1%}; wo
 
 def replace(report: str) -> None:
     """Put the section in the place of the one that was there."""
-    before = RESULTS.read_text() if RESULTS.exists() else "# Benchmarks\n\nEach section is written by the command that it names.\n"
+    before = (
+        RESULTS.read_text()
+        if RESULTS.exists()
+        else "# Benchmarks\n\nEach section is written by the command that it names.\n"
+    )
     head, found, rest = before.partition(TITLE)
     _, _, after = rest.partition("\n## ")
     tail = f"\n## {after}" if found and after else ""

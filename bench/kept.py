@@ -23,14 +23,18 @@ T = TypeVar("T")
 class KeptEmbedder:
     """An embedding model whose vectors of documents are kept on disk. Queries are embedded each time: they are what is timed."""
 
-    def __init__(self, model: Embedder, *, path: Path = ROOT / "build" / "vectors" / "kept.sqlite") -> None:
+    def __init__(
+        self, model: Embedder, *, path: Path = ROOT / "build" / "vectors" / "kept.sqlite"
+    ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.provider, self.model, self.dimensions = model.provider, model.model, model.dimensions
         self._model = model
         self._lock = threading.Lock()
         self._store = sqlite3.connect(path, check_same_thread=False, timeout=60)
         self._store.execute("PRAGMA journal_mode=WAL")
-        self._store.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+        self._store.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+        )
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of what is looked for."""
@@ -43,22 +47,36 @@ class KeptEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts, from the disk where they are there."""
         with self._lock:
-            keys = [hashlib.sha256(f"{self.provider}\0{self.model}\0{text}".encode("utf-8", "replace")).digest() for text in texts]
+            keys = [
+                hashlib.sha256(
+                    f"{self.provider}\0{self.model}\0{text}".encode("utf-8", "replace")
+                ).digest()
+                for text in texts
+            ]
             found = self._read(keys)
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
             for part in _parts(list(missing.items()), AT_ONCE):
                 made = self._model.embed_documents([text for _, text in part])
                 found |= dict(zip((key for key, _ in part), made, strict=True))
                 with self._store:
-                    rows = [(key, vector.astype(np.float32).tobytes()) for (key, _), vector in zip(part, made, strict=True)]
+                    rows = [
+                        (key, vector.astype(np.float32).tobytes())
+                        for (key, _), vector in zip(part, made, strict=True)
+                    ]
                     self._store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
-            return np.stack([found[key] for key in keys]) if keys else np.zeros((0, self.dimensions), np.float32)
+            return (
+                np.stack([found[key] for key in keys])
+                if keys
+                else np.zeros((0, self.dimensions), np.float32)
+            )
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         found: dict[bytes, Vectors] = {}
         for part in _parts(list(keys), 500):
             marks = ",".join("?" * len(part))
-            rows = self._store.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
+            rows = self._store.execute(
+                f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part
+            )
             found |= {key: np.frombuffer(vector, np.float32) for key, vector in rows}
         return found
 

@@ -22,7 +22,12 @@ from citations.providers.keywords import Extractor
 
 TITLE = "## Keywords"
 GOAL = 20  # ms a window
-SETTINGS = ((0, 0), (8, 3), (keywords.NEAREST, keywords.ROUNDS), (24, 3))  # pairs looked at before anything is chosen, and rounds
+SETTINGS = (
+    (0, 0),
+    (8, 3),
+    (keywords.NEAREST, keywords.ROUNDS),
+    (24, 3),
+)  # pairs looked at before anything is chosen, and rounds
 
 
 def main() -> None:
@@ -41,7 +46,10 @@ def main() -> None:
         "The window's own vector is there already. Milliseconds a window: p50 and p95 on the wall, and mean of the processor's.\n",
         "| | shared with KeyBERT's five | all five | p50 | p95 | processor |\n|---|---|---|---|---|---|",
         f"| KeyBERT, our model behind it | | | {statistics.median(took):.1f} | {percentile(took):.1f} | {spent:.1f} |",
-        *(row(model, rest, measured, about, theirs, nearest, rounds) for nearest, rounds in SETTINGS),
+        *(
+            row(model, rest, measured, about, theirs, nearest, rounds)
+            for nearest, rounds in SETTINGS
+        ),
     ]
     print("\n".join(lines))
     write("\n".join(lines))
@@ -52,13 +60,28 @@ def reference(model: Embedder, texts: Sequence[str]) -> tuple[list[set[str]], li
     keybert, found, took, began = KeyBERT(model=Lent(model)), [], [], process_time()
     for text in texts:
         started = perf_counter()
-        chosen = keybert.extract_keywords(text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, diversity=keywords.DIVERSITY, top_n=5)
+        chosen = keybert.extract_keywords(
+            text,
+            keyphrase_ngram_range=(1, 2),
+            stop_words="english",
+            use_mmr=True,
+            diversity=keywords.DIVERSITY,
+            top_n=5,
+        )
         took.append((perf_counter() - started) * 1000)
         found.append({term for term, _ in chosen})
     return found, took, (process_time() - began) * 1000 / len(texts)
 
 
-def row(model: Embedder, rest: Sequence[str], texts: Sequence[str], about: Sequence[Vector], theirs: Sequence[set[str]], nearest: int, rounds: int) -> str:
+def row(
+    model: Embedder,
+    rest: Sequence[str],
+    texts: Sequence[str],
+    about: Sequence[Vector],
+    theirs: Sequence[set[str]],
+    nearest: int,
+    rounds: int,
+) -> str:
     """Measure one setting."""
     keywords.NEAREST, keywords.ROUNDS = nearest, rounds  # type: ignore[misc]
     extractor = Extractor(model)

@@ -24,8 +24,16 @@ from typing import Any, Final
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local", LIVE_RERANKER="none")
-os.environ.update(LIVE_DISTANCE_THRESHOLD="4", LIVE_OFF_TOPIC_CONFIDENCE="1")  # nothing is left out: what would be is counted afterwards
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    EMBEDDING_PROVIDER="local",
+    LIVE_RERANKER="none",
+)
+os.environ.update(
+    LIVE_DISTANCE_THRESHOLD="4", LIVE_OFF_TOPIC_CONFIDENCE="1"
+)  # nothing is left out: what would be is counted afterwards
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -68,8 +76,14 @@ def main() -> None:
         fill(collection)
         limits = {"as set": FAR, "calibrated": calibrated()}
         asked = {name: list(questions(path)) for name, path in WINDOWS.items()}
-        off_topic = [(row["text"], row["kind"]) for row in rows("dev/classifier/in_lecture.jsonl") if row["label"] == "off_topic"]
-        runs = {form: measure(collection, form, asked, [text for text, _ in off_topic]) for form in Form}
+        off_topic = [
+            (row["text"], row["kind"])
+            for row in rows("dev/classifier/in_lecture.jsonl")
+            if row["label"] == "off_topic"
+        ]
+        runs = {
+            form: measure(collection, form, asked, [text for text, _ in off_topic]) for form in Form
+        }
     report = "\n".join(section(runs, limits, len(off_topic)))
     print(report)
     write(report)
@@ -87,7 +101,9 @@ def fill(collection: Collection) -> None:
         added(collection, section["id"], f"# {section['heading']}\n\n{section['text']}")
     pages: dict[str, list[str]] = {}
     for section in rows("shared/hfcourse_pages/sections.jsonl"):
-        pages.setdefault(section["page"], []).append(f"## {section['heading']}\n\n{section['text']}")
+        pages.setdefault(section["page"], []).append(
+            f"## {section['heading']}\n\n{section['text']}"
+        )
     for page, parts in pages.items():
         added(collection, page, "\n\n".join(parts))
     while waiting := ingest_pipeline.waiting().first():
@@ -139,34 +155,64 @@ def questions(path: str) -> Iterator[Asked]:
         gold = row.get("gold_pages") or row["gold_sections"]
         if not gold:
             continue  # nothing in the books is right for it
-        yield Asked(row["text"], _on_pages({ranges[one] for one in gold}) if path.startswith("calculus") else _titled(set(gold)))
+        yield Asked(
+            row["text"],
+            _on_pages({ranges[one] for one in gold})
+            if path.startswith("calculus")
+            else _titled(set(gold)),
+        )
 
 
 def _on_pages(pages: set[tuple[str, int, int]]) -> Right:
-    return lambda one: any(one.source.title == book and first <= (one.last_page or one.page or 0) and (one.page or 0) <= last for book, first, last in pages)
+    return lambda one: any(
+        one.source.title == book
+        and first <= (one.last_page or one.page or 0)
+        and (one.page or 0) <= last
+        for book, first, last in pages
+    )
 
 
 def _titled(titles: set[str]) -> Right:
     return lambda one: one.source.title in titles
 
 
-def measure(collection: Collection, form: Form, asked: Mapping[str, Sequence[Asked]], off_topic: Sequence[str]) -> dict[str, list[Result]]:
+def measure(
+    collection: Collection,
+    form: Form,
+    asked: Mapping[str, Sequence[Asked]],
+    off_topic: Sequence[str],
+) -> dict[str, list[Result]]:
     """Cite all windows, a session a set."""
     scope = Scope(readable=frozenset({collection.pk}), writable=frozenset({collection.pk}))
-    sets: dict[str, Sequence[Asked]] = {**asked, "off-topic": [Asked(text, None) for text in off_topic]}
+    sets: dict[str, Sequence[Asked]] = {
+        **asked,
+        "off-topic": [Asked(text, None) for text in off_topic],
+    }
     found = {}
     for name, windows in sets.items():
         note(f"{form}: {name}, {len(windows)} windows")
         session = sessions.start(scope, None, title=name, collection=collection)
-        found[name] = [one for first in range(0, len(windows), AT_ONCE) for one in cite(session, form, first, windows[first : first + AT_ONCE])]
+        found[name] = [
+            one
+            for first in range(0, len(windows), AT_ONCE)
+            for one in cite(session, form, first, windows[first : first + AT_ONCE])
+        ]
     return found
 
 
-def cite(session: LectureSession, form: Form, first: int, windows: Sequence[Asked]) -> Iterator[Result]:
+def cite(
+    session: LectureSession, form: Form, first: int, windows: Sequence[Asked]
+) -> Iterator[Result]:
     """Cite some windows together."""
-    made = [Window.objects.create(session=session, index=first + place, text=one.text) for place, one in enumerate(windows)]
+    made = [
+        Window.objects.create(session=session, index=first + place, text=one.text)
+        for place, one in enumerate(windows)
+    ]
     for one, done in zip(windows, lecture_worker.cite(made, form=form), strict=True):
-        cited = tuple((2 - 2 * citation.relevance_score, bool(one.right and one.right(citation))) for citation in done.citations)
+        cited = tuple(
+            (2 - 2 * citation.relevance_score, bool(one.right and one.right(citation)))
+            for citation in done.citations
+        )
         yield Result(cited, done.window.off_topic or 0.0)
 
 
@@ -183,7 +229,9 @@ def note(text: str) -> None:
 # Results
 
 
-def section(runs: Mapping[Form, Mapping[str, Sequence[Result]]], limits: Mapping[str, float], off_topic: int) -> Iterator[str]:
+def section(
+    runs: Mapping[Form, Mapping[str, Sequence[Result]]], limits: Mapping[str, float], off_topic: int
+) -> Iterator[str]:
     """Write the section of the results."""
     yield "## Live lectures: quality"
     yield ""
@@ -194,10 +242,18 @@ def section(runs: Mapping[Form, Mapping[str, Sequence[Result]]], limits: Mapping
     yield "the second row the window, is about; nyudl: its section of the notes; hfcourse: its page. *Plain*: looked for by the window's own vector;"
     yield "*enriched*: by that of “text keywords”."
     yield ""
-    yield "| | windows | " + " | ".join(f"{form}: first" + f" | {form}: any of three" for form in runs) + " |"
+    yield (
+        "| | windows | "
+        + " | ".join(f"{form}: first" + f" | {form}: any of three" for form in runs)
+        + " |"
+    )
     yield "|---|" + "---:|" * (1 + 2 * len(runs))
     for name in WINDOWS:
-        yield f"| {name} | {len(labelled(next(iter(runs.values())), name))} | " + " | ".join(_hits(each, name) for each in runs.values()) + " |"
+        yield (
+            f"| {name} | {len(labelled(next(iter(runs.values())), name))} | "
+            + " | ".join(_hits(each, name) for each in runs.values())
+            + " |"
+        )
     yield ""
     yield from leaving_out(runs, limits, off_topic)
 
@@ -213,31 +269,51 @@ def _hits(run: Mapping[str, Sequence[Result]], name: str) -> str:
     return f"{first / len(results):.3f} | {sum(any(right for _, right in one.cited) for one in results) / len(results):.3f}"
 
 
-def leaving_out(runs: Mapping[Form, Mapping[str, Sequence[Result]]], limits: Mapping[str, float], off_topic: int) -> Iterator[str]:
+def leaving_out(
+    runs: Mapping[Form, Mapping[str, Sequence[Result]]], limits: Mapping[str, float], off_topic: int
+) -> Iterator[str]:
     """Write what gate and distance leave out: of off-topic windows, which is wanted, and of others, which is not."""
     yield f"What is left out. *False*: of 100 windows of real lectures that are off-topic ({off_topic}: organisation, tangents, fillers), how many cite"
     yield "something. *Right*: the share of the windows above that cite a right page. *Gate*: above 0.8 it leaves a window out. *Distance*: the default,"
     yield f"and the one that `kb calibrate` finds for {WANTED:g} false citations in 100 off-topic windows of its own, which are none of these."
     yield ""
-    yield "| | gate | distance | false of 100 | " + " | ".join(f"right: {name}" for name in WINDOWS) + " |"
+    yield (
+        "| | gate | distance | false of 100 | "
+        + " | ".join(f"right: {name}" for name in WINDOWS)
+        + " |"
+    )
     yield "|---|---|---|---:|" + "---:|" * len(WINDOWS)
     for form, run in runs.items():
         for gate in (False, True):
             for label, limit in {"none": 4.0, **limits}.items():
-                false = sum(passes(one, gate, limit) for one in run["off-topic"]) / len(run["off-topic"]) * 100
+                false = (
+                    sum(passes(one, gate, limit) for one in run["off-topic"])
+                    / len(run["off-topic"])
+                    * 100
+                )
                 right = [share(run[name], gate, limit) for name in WINDOWS]
                 shown = "" if label == "none" else f" ({limit:.2f})"
-                yield f"| {form} | {'on' if gate else 'off'} | {label}{shown} | {false:.0f} | " + " | ".join(f"{one:.3f}" for one in right) + " |"
+                yield (
+                    f"| {form} | {'on' if gate else 'off'} | {label}{shown} | {false:.0f} | "
+                    + " | ".join(f"{one:.3f}" for one in right)
+                    + " |"
+                )
 
 
 def passes(one: Result, gate: bool, limit: float) -> bool:
     """Say whether a window cites anything."""
-    return not (gate and one.off_topic > SURE) and any(distance <= limit for distance, _ in one.cited)
+    return not (gate and one.off_topic > SURE) and any(
+        distance <= limit for distance, _ in one.cited
+    )
 
 
 def share(results: Sequence[Result], gate: bool, limit: float) -> float:
     """Return the share of windows that cite a right page."""
-    return sum(not (gate and one.off_topic > SURE) and any(right and distance <= limit for distance, right in one.cited) for one in results) / len(results)
+    return sum(
+        not (gate and one.off_topic > SURE)
+        and any(right and distance <= limit for distance, right in one.cited)
+        for one in results
+    ) / len(results)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,13 @@ def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=int, default=20, help="how many transcripts (default 20)")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[3_125, 6_250, 12_500, 25_000, 50_000], help="chunks of one source")
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=[3_125, 6_250, 12_500, 25_000, 50_000],
+        help="chunks of one source",
+    )
     options = parser.parse_args()
     files = transcripts(options.sources)
     grown = [alone(grow, size) for size in options.sizes]
@@ -102,7 +108,9 @@ def grow(size: int) -> Grown:
     outline_tree.build(pieces[:500], stops=stops)
     before, started = memory("VmRSS"), time.process_time()
     outline_tree.build(pieces, stops=stops)
-    return Grown(chunks=size, seconds=time.process_time() - started, memory=memory("VmHWM") - before)
+    return Grown(
+        chunks=size, seconds=time.process_time() - started, memory=memory("VmHWM") - before
+    )
 
 
 def cluster(size: int) -> float:
@@ -119,7 +127,11 @@ def wander(dice: np.random.Generator, size: int) -> Any:
     rows = np.empty((size, DIMENSIONS), dtype=np.float32)
     row = dice.normal(size=DIMENSIONS)
     for place in range(size):
-        row = dice.normal(size=DIMENSIONS) if dice.random() < 0.1 else row + 0.5 * dice.normal(size=DIMENSIONS)
+        row = (
+            dice.normal(size=DIMENSIONS)
+            if dice.random() < 0.1
+            else row + 0.5 * dice.normal(size=DIMENSIONS)
+        )
         row /= np.linalg.norm(row) / DIMENSIONS**0.5
         rows[place] = row / np.linalg.norm(row)
     return rows
@@ -129,16 +141,28 @@ def piece(number: int, text: str, vector: Any) -> outline_tree.Piece:
     """Make a chunk without overlap."""
     place = number * (CHARACTERS + 1)
     return outline_tree.Piece(
-        ordinal=number, text=text, span_start=place, span_end=place + len(text), start=number * 30_000, end=number * 30_000 + 30_000, vector=vector
+        ordinal=number,
+        text=text,
+        span_start=place,
+        span_end=place + len(text),
+        start=number * 30_000,
+        end=number * 30_000 + 30_000,
+        vector=vector,
     )
 
 
 def speech() -> Iterator[str]:
     """Yield pieces of real transcripts, over and over."""
-    texts = [" ".join(cue["text"] for cue in json.loads(path.read_text())["cues"]) for path in sorted((DATA / "dev" / "transcripts").glob("[boq]*/*.json"))]
+    texts = [
+        " ".join(cue["text"] for cue in json.loads(path.read_text())["cues"])
+        for path in sorted((DATA / "dev" / "transcripts").glob("[boq]*/*.json"))
+    ]
     while True:
         for text in texts:
-            yield from (text[start : start + CHARACTERS] for start in range(0, len(text) - CHARACTERS, CHARACTERS))
+            yield from (
+                text[start : start + CHARACTERS]
+                for start in range(0, len(text) - CHARACTERS, CHARACTERS)
+            )
 
 
 def memory(name: str) -> float:
@@ -156,7 +180,11 @@ def timed(call: Callable[[], object]) -> float:
 
 def transcripts(count: int) -> list[Path]:
     """Return that many real transcripts, of every collection in turn."""
-    folders = [sorted(folder.glob("*.json")) for folder in sorted((DATA / "dev" / "transcripts").iterdir()) if folder.is_dir()]
+    folders = [
+        sorted(folder.glob("*.json"))
+        for folder in sorted((DATA / "dev" / "transcripts").iterdir())
+        if folder.is_dir()
+    ]
     turns = [path for n in range(count) for files in folders for path in files[n : n + 1]]
     if not turns:
         sys.exit("The measuring data is not here; set CUEBASE_DATA.")
@@ -165,7 +193,11 @@ def transcripts(count: int) -> list[Path]:
 
 def one(path: Path) -> Measured:
     """Measure one transcript."""
-    shelf, data, key = Collection.objects.default(), json.loads(path.read_bytes()), f"{path.parent.name}-{path.stem}"
+    shelf, data, key = (
+        Collection.objects.default(),
+        json.loads(path.read_bytes()),
+        f"{path.parent.name}-{path.stem}",
+    )
     storage.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
     ingest_pipeline.adopt()
     source = Source.objects.get(video__key=key)
@@ -181,16 +213,34 @@ def one(path: Path) -> Measured:
     ingest_pipeline.adopt()
     ingest_pipeline.ingest(source.pk)
     after = set(Node.objects.filter(source=source).values_list("pk", flat=True))
-    print(f"{source.title[:50]:<50} {len(texts):>4} chunks: {tree / embedding:.1%}", file=sys.stderr)
-    return Measured(chunks=len(texts), nodes=len(before), embedding=embedding, tree=tree, touched=len(after - before))
+    print(
+        f"{source.title[:50]:<50} {len(texts):>4} chunks: {tree / embedding:.1%}", file=sys.stderr
+    )
+    return Measured(
+        chunks=len(texts),
+        nodes=len(before),
+        embedding=embedding,
+        tree=tree,
+        touched=len(after - before),
+    )
 
 
-def section(measured: Sequence[Measured], grown: Sequence[Grown], found: Sequence[tuple[int, float]]) -> str:
+def section(
+    measured: Sequence[Measured], grown: Sequence[Grown], found: Sequence[tuple[int, float]]
+) -> str:
     """Write the tables."""
     chunks, nodes = sum(one.chunks for one in measured), sum(one.nodes for one in measured)
-    embedding, tree = (1000 * sum(getattr(one, name) for one in measured) / chunks for name in ("embedding", "tree"))
-    rows = "\n".join(f"| {one.chunks:,} | {one.seconds:.2f} | {1000 * one.seconds / one.chunks:.3f} | {one.memory:,.0f} |" for one in grown)
-    topics = "\n".join(f"| {size:,} | {min(200, round(size**0.5))} | {seconds:.2f} |" for size, seconds in found)
+    embedding, tree = (
+        1000 * sum(getattr(one, name) for one in measured) / chunks
+        for name in ("embedding", "tree")
+    )
+    rows = "\n".join(
+        f"| {one.chunks:,} | {one.seconds:.2f} | {1000 * one.seconds / one.chunks:.3f} | {one.memory:,.0f} |"
+        for one in grown
+    )
+    topics = "\n".join(
+        f"| {size:,} | {min(200, round(size**0.5))} | {seconds:.2f} |" for size, seconds in found
+    )
     return f"""{TITLE}
 
 `{shlex.join(["python", "bench/levels.py", *sys.argv[1:]])}`: Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores.

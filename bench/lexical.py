@@ -52,9 +52,7 @@ LIMIT = 10
 OF_A_SOURCE = 100  # segments
 SEGMENT_WORDS = 80  # about 500 characters
 QUERY_WORDS = (1, 3, 6)
-ABOUT = (
-    "Segments are 80 words of real talks in random order; beyond the 13,000 there are, each is half of one and half of another, with rare words of its own. "
-)
+ABOUT = "Segments are 80 words of real talks in random order; beyond the 13,000 there are, each is half of one and half of another, with rare words of its own. "
 PATIENCE = 60.0  # seconds that one rival may take for the queries of one setting
 EVERYWHERE = Reach(sources=None, chunks=1)
 Search = Callable[[str], object]
@@ -63,7 +61,13 @@ Search = Callable[[str], object]
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sizes", type=int, nargs="*", default=[10_000, 100_000], help="numbers of segments, ascending")
+    parser.add_argument(
+        "sizes",
+        type=int,
+        nargs="*",
+        default=[10_000, 100_000],
+        help="numbers of segments, ascending",
+    )
     parser.add_argument("--queries", type=int, default=100, help="of each kind (default 100)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--memory", choices=["lexicon", "tantivy", "bm25s"], help=argparse.SUPPRESS)
@@ -102,9 +106,16 @@ class Library:
         start = len(self.texts)
         new = [self.corpus.text(number) for number in range(start, size)]
         self.texts += new
-        self.tokens += ([*map(sys.intern, tokenize(text))] for text in new)  # a million segments hold each word once
+        self.tokens += (
+            [*map(sys.intern, tokenize(text))] for text in new
+        )  # a million segments hold each word once
         self.results[size] = results = Results()
-        steps = {"lexicon": self._lexicon, "ts_rank_cd": self._fts, "tantivy": self._tantivy, "bm25s": self._bm25s}
+        steps = {
+            "lexicon": self._lexicon,
+            "ts_rank_cd": self._fts,
+            "tantivy": self._tantivy,
+            "bm25s": self._bm25s,
+        }
         for name, step in steps.items():
             results.build[name] = timed(partial(step, start)) / 1000
         results.size = {
@@ -122,7 +133,9 @@ class Library:
         searches = self.searches()
         for words in QUERY_WORDS:
             sample = random.Random(seed).sample(self.texts, min(len(self.texts), 20_000))
-            results.times[words] = ask(searches, make_queries(sample, words, source=random.Random(seed), count=count))
+            results.times[words] = ask(
+                searches, make_queries(sample, words, source=random.Random(seed), count=count)
+            )
         results.kept = CACHE.nbytes
         queries = make_queries(self.texts[:20_000], 3, source=random.Random(seed), count=count)
         for name in ("lexicon", "tantivy", "bm25s"):
@@ -146,7 +159,9 @@ class Library:
     def _lexicon(self, start: int) -> None:
         for first in range(start, len(self.texts), OF_A_SOURCE):
             with transaction.atomic():
-                source = Source.objects.create(collection=self.collection, kind=Kind.TEXT, title=f"From {first}")
+                source = Source.objects.create(
+                    collection=self.collection, kind=Kind.TEXT, title=f"From {first}"
+                )
                 lexical_index.index(source.pk, self.texts[first : first + OF_A_SOURCE])
             if first % 65_536 < OF_A_SOURCE:
                 lexical_index.merge(spare=2 * lexical_index.SPARE)
@@ -164,7 +179,12 @@ class Library:
 
     def _tantivy(self, start: int) -> None:
         Path(HOME, "tantivy").mkdir(exist_ok=True)
-        schema = tantivy.SchemaBuilder().add_unsigned_field("id", stored=True).add_text_field("words", tokenizer_name="whitespace").build()
+        schema = (
+            tantivy.SchemaBuilder()
+            .add_unsigned_field("id", stored=True)
+            .add_text_field("words", tokenizer_name="whitespace")
+            .build()
+        )
         index = tantivy.Index(schema, path=str(Path(HOME, "tantivy")))
         writer = index.writer(256 << 20, 1)
         for number, tokens in enumerate(self.tokens[start:], start):
@@ -217,7 +237,11 @@ class Corpus:
     """
 
     def __init__(self) -> None:
-        self.real = [" ".join(words) for text in real_texts() for words in slices(text.split(), SEGMENT_WORDS)]
+        self.real = [
+            " ".join(words)
+            for text in real_texts()
+            for words in slices(text.split(), SEGMENT_WORDS)
+        ]
         random.Random(0).shuffle(self.real)
         self.spread = Counter(token for text in self.real for token in {*tokenize(text)})
 
@@ -228,14 +252,20 @@ class Corpus:
         turn, source = number // len(self.real), random.Random(number)
         first, second = source.choice(self.real).split(), source.choice(self.real).split()
         words = first[: len(first) // 2] + second[len(second) // 2 :]
-        return " ".join(f"{word}{turn}" if self.spread[word.lower()] in (1, 2) else word for word in words)
+        return " ".join(
+            f"{word}{turn}" if self.spread[word.lower()] in (1, 2) else word for word in words
+        )
 
 
 def real_texts() -> list[str]:
     """Read the real English transcripts, or generate text."""
     paths = sorted((DATA / "dev" / "transcripts").glob("*/*.json"))
     found = [json.loads(path.read_text()) for path in paths]
-    return [" ".join(cue["text"] for cue in data["cues"]) for data in found if data["lang"].startswith("en")] or generated(10_000)
+    return [
+        " ".join(cue["text"] for cue in data["cues"])
+        for data in found
+        if data["lang"].startswith("en")
+    ] or generated(10_000)
 
 
 def slices(words: list[str], count: int) -> Iterator[list[str]]:
@@ -273,7 +303,14 @@ def ask(searches: dict[str, Search], queries: Sequence[str]) -> dict[str, list[f
 def child(name: str, queries: Sequence[str]) -> int:
     """Return the bytes by which a process of its own grows when it opens an index and asks."""
     command = [sys.executable, __file__, "--memory", name]
-    done = subprocess.run(command, input=json.dumps(queries), capture_output=True, text=True, check=True, env={**os.environ, "CUEBASE_BENCH_HOME": HOME})
+    done = subprocess.run(
+        command,
+        input=json.dumps(queries),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "CUEBASE_BENCH_HOME": HOME},
+    )
     return int(done.stdout.split()[-1])
 
 
@@ -301,7 +338,10 @@ def resident() -> int:
 def relation_size(*tables: str) -> int:
     """Return the bytes of tables with their indexes."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name", [[*tables]])
+        cursor.execute(
+            "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name",
+            [[*tables]],
+        )
         return int(cursor.fetchone()[0])
 
 
@@ -321,7 +361,9 @@ def tsvector(tokens: Sequence[str]) -> str:
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place, token in enumerate(tokens, 1):
         places[token].append(place)
-    return " ".join(f"'{token}':{','.join(map(str, found))}" for token, found in places.items()).replace("\\", "")
+    return " ".join(
+        f"'{token}':{','.join(map(str, found))}" for token, found in places.items()
+    ).replace("\\", "")
 
 
 # Results
@@ -329,7 +371,9 @@ def tsvector(tokens: Sequence[str]) -> str:
 
 def section(library: Library) -> str:
     """Write the section of the results."""
-    packages = ", ".join(f"{name} {installed(name)}" for name in ("tantivy", "bm25s", "numba", "numpy"))
+    packages = ", ".join(
+        f"{name} {installed(name)}" for name in ("tantivy", "bm25s", "numba", "numpy")
+    )
     lines = [
         "## Search by words over a library",
         "",
@@ -355,7 +399,10 @@ def speed(library: Library) -> Iterator[str]:
     for size, results in library.results.items():
         for words, times in results.times.items():
             ground = statistics.median(times["lexicon"])
-            cells = [f"{statistics.median(times[name]):.2f} / {percentile(times[name]):.2f} (×{statistics.median(times[name]) / ground:.1f})" for name in names]
+            cells = [
+                f"{statistics.median(times[name]):.2f} / {percentile(times[name]):.2f} (×{statistics.median(times[name]) / ground:.1f})"
+                for name in names
+            ]
             yield f"| {size:,} | {words} | " + " | ".join(cells) + " |"
 
 
@@ -365,10 +412,20 @@ def sizes(library: Library) -> Iterator[str]:
     yield "|---|---|---:|---:|---:|---:|"
     names = ("lexicon", "ts_rank_cd", "tantivy", "bm25s")
     for size, results in library.results.items():
-        yield f"| {size:,} | built in s (from the size before; bm25s anew) | " + " | ".join(f"{results.build[name]:.1f}" for name in names) + " |"
-        cells = [f"{megabytes(results.size[name])}" + (f" + {megabytes(results.size['entries'])} of entries" if name == "lexicon" else "") for name in names]
+        yield (
+            f"| {size:,} | built in s (from the size before; bm25s anew) | "
+            + " | ".join(f"{results.build[name]:.1f}" for name in names)
+            + " |"
+        )
+        cells = [
+            f"{megabytes(results.size[name])}"
+            + (f" + {megabytes(results.size['entries'])} of entries" if name == "lexicon" else "")
+            for name in names
+        ]
         yield f"| {size:,} | on disk, MB | " + " | ".join(cells) + " |"
-        cells = [megabytes(results.memory[name]) if name in results.memory else "–" for name in names]
+        cells = [
+            megabytes(results.memory[name]) if name in results.memory else "–" for name in names
+        ]
         yield f"| {size:,} | in memory, MB | " + " | ".join(cells) + " |"
 
 
@@ -384,10 +441,34 @@ def plot(library: Library) -> None:
         return
     folder = ROOT / "docs" / "images"
     rivals = ["lexicon", "ts_rank_cd, any word", "tantivy", "bm25s numba", "bm25s numpy"]
-    lines = [Line(name, [(size, statistics.median(found.times[3][name])) for size, found in results.items()]) for name in rivals]
-    draw(folder / "lexical-latency.svg", lines, title="Three words: median time of a query", unit="ms", across="segments")
-    sizes = {"lexicon": ("lexicon", "entries"), **{name: (name,) for name in ("ts_rank_cd", "tantivy", "bm25s")}}
-    lines = [Line(name, [(size, sum(found.size[part] for part in parts) / 1e6) for size, found in results.items()]) for name, parts in sizes.items()]
+    lines = [
+        Line(
+            name,
+            [(size, statistics.median(found.times[3][name])) for size, found in results.items()],
+        )
+        for name in rivals
+    ]
+    draw(
+        folder / "lexical-latency.svg",
+        lines,
+        title="Three words: median time of a query",
+        unit="ms",
+        across="segments",
+    )
+    sizes = {
+        "lexicon": ("lexicon", "entries"),
+        **{name: (name,) for name in ("ts_rank_cd", "tantivy", "bm25s")},
+    }
+    lines = [
+        Line(
+            name,
+            [
+                (size, sum(found.size[part] for part in parts) / 1e6)
+                for size, found in results.items()
+            ],
+        )
+        for name, parts in sizes.items()
+    ]
     draw(folder / "lexical-size.svg", lines, title="Index on disk", unit="MB", across="segments")
 
 

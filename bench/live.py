@@ -27,7 +27,13 @@ from typing import Any, Final
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", RERANKER="none", HF_HUB_OFFLINE="1")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    RERANKER="none",
+    HF_HUB_OFFLINE="1",
+)
 os.environ.setdefault("EMBEDDING_PROVIDER", "local")
 os.environ.pop("DATABASE_URL", None)
 
@@ -60,7 +66,13 @@ LIBRARIES = "the libraries"
 SPACES: Final = (LOCAL, BGE)
 GOALS: Final = {LOCAL: 8.0, BGE: 4.0}
 MOST_MS: Final = 60.0  # of the median window in the default space
-TARGETS: Final = {"keywords": 20, "embed": 15, "search": 30, "rerank": 50, "total": 120}  # ms, of the documents that the pipeline comes from
+TARGETS: Final = {
+    "keywords": 20,
+    "embed": 15,
+    "search": 30,
+    "rerank": 50,
+    "total": 120,
+}  # ms, of the documents that the pipeline comes from
 TITLE = "## Live lectures: speed"
 WARM = 15  # windows that are not counted
 EACH: Final = ("nyudl", "hfcourse", "calculus")
@@ -90,7 +102,12 @@ def main() -> None:
 def apart(space: str, windows: int, chunks: int) -> dict[str, Any]:
     """Measure one space in a process of its own, with a database of its own: a library is locked to one."""
     with tempfile.TemporaryDirectory(prefix="cuebase-shapes-") as shapes:
-        given = {"--space": space, "--windows": str(windows), "--chunks": str(chunks), "--shapes": shapes}
+        given = {
+            "--space": space,
+            "--windows": str(windows),
+            "--chunks": str(chunks),
+            "--shapes": shapes,
+        }
         arguments = [sys.executable, __file__, *(part for pair in given.items() for part in pair)]
         done = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)  # noqa: S603  ourselves
     return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
@@ -103,12 +120,24 @@ def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]
     """Return the milliseconds of each stage and window: of the libraries, and of both things that may be looked for."""
     bge, tiny = shaped.bge_base(shapes / "bge"), shaped.tinybert(shapes / "tinybert")
     named = {} if space == LOCAL else {"EMBEDDING_PROVIDER": BGE, "EMBEDDING_MODEL": str(bge)}
-    with override_settings(LIVE_DISTANCE_THRESHOLD=4.0, LIVE_RELEVANCE_THRESHOLD=0.0, LIVE_RERANKER=str(tiny), MODELS_DIR=shapes / "ready", **named):
+    with override_settings(
+        LIVE_DISTANCE_THRESHOLD=4.0,
+        LIVE_RELEVANCE_THRESHOLD=0.0,
+        LIVE_RERANKER=str(tiny),
+        MODELS_DIR=shapes / "ready",
+        **named,
+    ):
         library = filled(space, chunks)
         lecture_worker.warm()
         libraries = Libraries(library, bge, tiny)
-        rivals: dict[str, Rival] = {LIBRARIES: libraries.cite, **{str(form): Ours(library, form).cite for form in Form}}
-        return {"times": in_turn(space, rivals, texts(count + WARM)), "threads": {"cuebase": settings.MODEL_THREADS, "torch": torch.get_num_threads()}}
+        rivals: dict[str, Rival] = {
+            LIBRARIES: libraries.cite,
+            **{str(form): Ours(library, form).cite for form in Form},
+        }
+        return {
+            "times": in_turn(space, rivals, texts(count + WARM)),
+            "threads": {"cuebase": settings.MODEL_THREADS, "torch": torch.get_num_threads()},
+        }
 
 
 def filled(space: str, chunks: int) -> search.Library:
@@ -120,7 +149,9 @@ def filled(space: str, chunks: int) -> search.Library:
     return library
 
 
-def in_turn(space: str, rivals: dict[str, Rival], windows: Sequence[str]) -> dict[str, list[dict[str, float]]]:
+def in_turn(
+    space: str, rivals: dict[str, Rival], windows: Sequence[str]
+) -> dict[str, list[dict[str, float]]]:
     """Give each window to every rival, and return what each took."""
     times: dict[str, list[dict[str, float]]] = {name: [] for name in rivals}
     for number, text in enumerate(windows):
@@ -135,10 +166,18 @@ def in_turn(space: str, rivals: dict[str, Rival], windows: Sequence[str]) -> dic
 
 def texts(count: int) -> list[str]:
     """Return windows of real lectures, from all pairs in turn."""
-    found = [[json.loads(line)["text"] for line in (DATA / "dev" / "pairs" / name / "windows.jsonl").read_text().splitlines()] for name in EACH]
+    found = [
+        [
+            json.loads(line)["text"]
+            for line in (DATA / "dev" / "pairs" / name / "windows.jsonl").read_text().splitlines()
+        ]
+        for name in EACH
+    ]
     fit = [[text for text in each if 30 <= len(text.split()) <= 150] for each in found]
     chance = random.Random(0)
-    return [text for each in fit for text in chance.sample(each, min(len(each), -(-count // len(EACH))))][:count]
+    return [
+        text for each in fit for text in chance.sample(each, min(len(each), -(-count // len(EACH))))
+    ][:count]
 
 
 def wide(vectors: Any) -> Any:
@@ -153,12 +192,16 @@ class Ours:
     def __init__(self, library: search.Library, form: Form) -> None:
         scope = Scope(readable=library.scope.readable, writable=library.scope.readable)
         self._form = form
-        self._session: LectureSession = sessions.start(scope, None, title=form, collection=library.collection)
+        self._session: LectureSession = sessions.start(
+            scope, None, title=form, collection=library.collection
+        )
         lecture_worker._learn(self._session.pk)
 
     def cite(self, text: str) -> dict[str, float]:
         """Return the milliseconds of each stage; ``skipped`` says that the gate left the window out."""
-        window = Window.objects.create(session=self._session, index=self._session.windows.count(), text=text)
+        window = Window.objects.create(
+            session=self._session, index=self._session.windows.count(), text=text
+        )
         done = lecture_worker.cite([window], form=self._form)[0].window
         assert done.outcome in (Outcome.CITED, Outcome.OFF_TOPIC), done.note
         skipped = {} if done.outcome == Outcome.CITED else {"skipped": 1.0}
@@ -170,7 +213,9 @@ class Libraries:
 
     def __init__(self, library: search.Library, bge: Path, tiny: Path) -> None:
         self._library = library
-        self._keywords = KeyBERT(model=SentenceTransformer(str(weights.find(weights.MINILM)), device="cpu"))
+        self._keywords = KeyBERT(
+            model=SentenceTransformer(str(weights.find(weights.MINILM)), device="cpu")
+        )
         self._model = SentenceTransformer(str(bge), device="cpu")
         self._reranker = CrossEncoder(str(tiny), device="cpu")
 
@@ -179,15 +224,21 @@ class Libraries:
         kept: dict[str, Any] = {}
 
         def embed() -> None:
-            kept["vector"] = self._model.encode(f"{text} {' '.join(word for word, _ in kept['words'])}", normalize_embeddings=True)
+            kept["vector"] = self._model.encode(
+                f"{text} {' '.join(word for word, _ in kept['words'])}", normalize_embeddings=True
+            )
 
         stages: dict[str, Callable[[], object]] = {
             "keywords": lambda: kept.update(
-                words=self._keywords.extract_keywords(text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, top_n=5)
+                words=self._keywords.extract_keywords(
+                    text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, top_n=5
+                )
             ),
             "embed": embed,
             "search": lambda: kept.update(found=self._look_up(kept["vector"])),
-            "rerank": lambda: self._reranker.predict([(text, passage) for passage in kept["found"]]),
+            "rerank": lambda: self._reranker.predict(
+                [(text, passage) for passage in kept["found"]]
+            ),
         }
         spent = {name: timed(stage) for name, stage in stages.items()}
         return {**spent, "total": sum(spent.values())}
@@ -196,8 +247,15 @@ class Libraries:
         """Find five passages through pgvector, as this project does, in whichever space there is."""
         space = self._library.space
         part = vector[: space.dimensions]
-        near = vector_search.search(part / (part**2).sum() ** 0.5, space=space, limit=5, reach=resolve(self._library.scope, Filter()))
-        return list(Chunk.objects.filter(pk__in=[one.chunk for one in near]).values_list("text", flat=True))
+        near = vector_search.search(
+            part / (part**2).sum() ** 0.5,
+            space=space,
+            limit=5,
+            reach=resolve(self._library.scope, Filter()),
+        )
+        return list(
+            Chunk.objects.filter(pk__in=[one.chunk for one in near]).values_list("text", flat=True)
+        )
 
 
 # Results
@@ -223,8 +281,15 @@ def section(measured: dict[str, Any], chunks: int) -> Iterator[str]:
 
 def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
     """Write the table of one space, and whether its goals are met."""
-    times = {name: [one for one in each if "skipped" not in one] for name, each in measured["times"].items()}
-    stages = list(dict.fromkeys(stage for each in times.values() for one in each for stage in one if stage != "total"))
+    times = {
+        name: [one for one in each if "skipped" not in one]
+        for name, each in measured["times"].items()
+    }
+    stages = list(
+        dict.fromkeys(
+            stage for each in times.values() for one in each for stage in one if stage != "total"
+        )
+    )
     yield f"**{'all-MiniLM-L6-v2, the default space' if space == LOCAL else 'a space of bge-base-sized vectors'}**"
     yield ""
     yield "| | " + " | ".join([*stages, "total"]) + " | times faster |"
@@ -234,9 +299,15 @@ def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
         cells = []
         for stage in [*stages, "total"]:
             spent = [one[stage] for one in each if stage in one]
-            cells.append(f"{statistics.median(spent):.1f} / {percentile(spent):.1f}" if spent else "")
+            cells.append(
+                f"{statistics.median(spent):.1f} / {percentile(spent):.1f}" if spent else ""
+            )
         total = statistics.median(one["total"] for one in each)
-        goal = "" if name == LIBRARIES else f" (goal {GOALS[space]:g}: {'met' if ground / total >= GOALS[space] else 'NOT met'})"
+        goal = (
+            ""
+            if name == LIBRARIES
+            else f" (goal {GOALS[space]:g}: {'met' if ground / total >= GOALS[space] else 'NOT met'})"
+        )
         yield f"| {name} | " + " | ".join(cells) + f" | ×{ground / total:.1f}{goal} |"
     yield ""
     yield from verdicts(space, times)
@@ -244,8 +315,13 @@ def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
 
 def verdicts(space: str, times: dict[str, list[dict[str, float]]]) -> Iterator[str]:
     """Say which targets are met by the way that is the default."""
-    spent = {stage: statistics.median(one.get(stage, 0.0) for one in times[FORM]) for stage in TARGETS}
-    told = [f"{stage} {spent[stage]:.1f} of {most} ({'met' if spent[stage] <= most else 'NOT met'})" for stage, most in TARGETS.items()]
+    spent = {
+        stage: statistics.median(one.get(stage, 0.0) for one in times[FORM]) for stage in TARGETS
+    }
+    told = [
+        f"{stage} {spent[stage]:.1f} of {most} ({'met' if spent[stage] <= most else 'NOT met'})"
+        for stage, most in TARGETS.items()
+    ]
     yield f"The default, *{FORM}*, by the documents' targets (medians, ms): {', '.join(told)}."
     if space == LOCAL:
         yield f"Median total at most {MOST_MS:g} ms: {'met' if spent['total'] <= MOST_MS else 'NOT met'} ({spent['total']:.1f})."

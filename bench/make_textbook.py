@@ -19,7 +19,17 @@ from reportlab.lib.enums import TA_CENTER
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import cm
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageBreak, PageTemplate, Paragraph, Preformatted, Spacer, Table
+from reportlab.platypus import (
+    BaseDocTemplate,
+    Flowable,
+    Frame,
+    PageBreak,
+    PageTemplate,
+    Paragraph,
+    Preformatted,
+    Spacer,
+    Table,
+)
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "citations" / "sample"
 TEXT, BOOK = FOLDER / "textbook.txt", FOLDER / "counting-waiting-keeping-time.pdf"
@@ -27,20 +37,66 @@ TEXT, BOOK = FOLDER / "textbook.txt", FOLDER / "counting-waiting-keeping-time.pd
 SIZE: Final = (17 * cm, 24 * cm)
 MARGIN: Final = 2.1 * cm
 FRONT: Final = 2  # pages before page 1
-INK, TEAL, PALE, GREY = HexColor("#1d1c1a"), HexColor("#0b655d"), HexColor("#e1f0ed"), HexColor("#6b665c")
+INK, TEAL, PALE, GREY = (
+    HexColor("#1d1c1a"),
+    HexColor("#0b655d"),
+    HexColor("#e1f0ed"),
+    HexColor("#6b665c"),
+)
 
-BODY: Final = ParagraphStyle("body", fontName="Times-Roman", fontSize=10.6, leading=14.6, spaceAfter=6.5, textColor=INK)
+BODY: Final = ParagraphStyle(
+    "body", fontName="Times-Roman", fontSize=10.6, leading=14.6, spaceAfter=6.5, textColor=INK
+)
 STYLES: Final = {
-    "title": ParagraphStyle("title", BODY, fontName="Times-Bold", fontSize=27, leading=32, spaceBefore=5 * cm, spaceAfter=14),
-    "subtitle": ParagraphStyle("subtitle", BODY, fontName="Times-Italic", fontSize=14, leading=19, textColor=GREY, spaceAfter=10 * cm),
+    "title": ParagraphStyle(
+        "title",
+        BODY,
+        fontName="Times-Bold",
+        fontSize=27,
+        leading=32,
+        spaceBefore=5 * cm,
+        spaceAfter=14,
+    ),
+    "subtitle": ParagraphStyle(
+        "subtitle",
+        BODY,
+        fontName="Times-Italic",
+        fontSize=14,
+        leading=19,
+        textColor=GREY,
+        spaceAfter=10 * cm,
+    ),
     "author": ParagraphStyle("author", BODY, fontSize=11, textColor=TEAL),
-    "chapter": ParagraphStyle("chapter", BODY, fontName="Times-Bold", fontSize=19, leading=24, textColor=TEAL, spaceAfter=13),
-    "section": ParagraphStyle("section", BODY, fontName="Times-Bold", fontSize=14.5, leading=19, spaceAfter=10),
-    "formula": ParagraphStyle("formula", BODY, fontName="Times-Italic", alignment=TA_CENTER, spaceBefore=3, spaceAfter=10),
+    "chapter": ParagraphStyle(
+        "chapter",
+        BODY,
+        fontName="Times-Bold",
+        fontSize=19,
+        leading=24,
+        textColor=TEAL,
+        spaceAfter=13,
+    ),
+    "section": ParagraphStyle(
+        "section", BODY, fontName="Times-Bold", fontSize=14.5, leading=19, spaceAfter=10
+    ),
+    "formula": ParagraphStyle(
+        "formula", BODY, fontName="Times-Italic", alignment=TA_CENTER, spaceBefore=3, spaceAfter=10
+    ),
     "point": ParagraphStyle("point", BODY, leftIndent=14, bulletIndent=3, spaceAfter=4),
-    "listing": ParagraphStyle("listing", BODY, fontName="Courier", fontSize=9.2, leading=12.5, leftIndent=14, spaceAfter=9),
-    "exercise": ParagraphStyle("exercise", BODY, fontName="Times-Italic", backColor=PALE, borderPadding=(5, 7, 6, 7), spaceBefore=9),
-    "contents": ParagraphStyle("contents", BODY, fontName="Times-Bold", fontSize=14.5, leading=19, spaceAfter=10),
+    "listing": ParagraphStyle(
+        "listing", BODY, fontName="Courier", fontSize=9.2, leading=12.5, leftIndent=14, spaceAfter=9
+    ),
+    "exercise": ParagraphStyle(
+        "exercise",
+        BODY,
+        fontName="Times-Italic",
+        backColor=PALE,
+        borderPadding=(5, 7, 6, 7),
+        spaceBefore=9,
+    ),
+    "contents": ParagraphStyle(
+        "contents", BODY, fontName="Times-Bold", fontSize=14.5, leading=19, spaceAfter=10
+    ),
     "entry": ParagraphStyle("entry", BODY, spaceAfter=3),
 }
 
@@ -50,8 +106,14 @@ def make(path: Path = BOOK) -> Path:
     lines = TEXT.read_text(encoding="utf-8").splitlines()
     title, subtitle, author = (line[2:] for line in lines if line.startswith("% "))
     book = _Book(path, pagesize=SIZE, title=title, author=author, lang="en", invariant=1)
-    head = [Paragraph(title, STYLES["title"]), Paragraph(subtitle, STYLES["subtitle"]), Paragraph(author, STYLES["author"])]
-    book.build([*head, *_contents(lines), *_body(line for line in lines if not line.startswith("% "))])
+    head = [
+        Paragraph(title, STYLES["title"]),
+        Paragraph(subtitle, STYLES["subtitle"]),
+        Paragraph(author, STYLES["author"]),
+    ]
+    book.build(
+        [*head, *_contents(lines), *_body(line for line in lines if not line.startswith("% "))]
+    )
     return path
 
 
@@ -80,7 +142,9 @@ def _margins(canvas: Canvas, book: _Book) -> None:
         return
     canvas.setFont("Times-Roman", 8.8)
     canvas.setFillColor(GREY)
-    canvas.drawCentredString(SIZE[0] / 2, 1.2 * cm, "ii" if number <= FRONT else str(number - FRONT))
+    canvas.drawCentredString(
+        SIZE[0] / 2, 1.2 * cm, "ii" if number <= FRONT else str(number - FRONT)
+    )
     canvas.drawString(MARGIN, SIZE[1] - 1.35 * cm, book.title)
 
 
@@ -90,7 +154,9 @@ def _contents(lines: list[str]) -> Iterator[Flowable]:
     headings = [line for line in lines if line.startswith("#")]
     for page, line in enumerate(headings, start=1):
         name = escape(line.lstrip("# "))
-        yield Paragraph(f"{f'<b>{name}</b>' if line.startswith('# ') else name}, page {page}", STYLES["entry"])
+        yield Paragraph(
+            f"{f'<b>{name}</b>' if line.startswith('# ') else name}, page {page}", STYLES["entry"]
+        )
 
 
 def _body(lines: Iterator[str]) -> Iterator[Flowable]:
@@ -191,7 +257,9 @@ def _arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, float])
         canvas.line(*end, end[0] + 5 * math.cos(angle + turn), end[1] + 5 * math.sin(angle + turn))
 
 
-def _box(canvas: Canvas, x: float, y: float, text: str, *, width: float = 74, colour: Color = PALE) -> None:
+def _box(
+    canvas: Canvas, x: float, y: float, text: str, *, width: float = 74, colour: Color = PALE
+) -> None:
     canvas.setFillColor(colour)
     canvas.setStrokeColor(TEAL)
     canvas.roundRect(x - width / 2, y - 12, width, 24, 5, fill=1)
@@ -218,7 +286,12 @@ def _saturation(canvas: Canvas, width: float) -> None:
 
 
 def _waves(canvas: Canvas, width: float) -> None:
-    for row, (name, heights) in enumerate((("in step", (1, 0, 0, 1, 0, 0, 0, 0, 1)), ("with jitter", (0.5, 0.2, 0.15, 0.3, 0.25, 0.2, 0.15, 0.2, 0.25)))):
+    for row, (name, heights) in enumerate(
+        (
+            ("in step", (1, 0, 0, 1, 0, 0, 0, 0, 1)),
+            ("with jitter", (0.5, 0.2, 0.15, 0.3, 0.25, 0.2, 0.15, 0.2, 0.25)),
+        )
+    ):
         floor = 62.0 - 52 * row
         canvas.setStrokeColor(GREY)
         canvas.line(90, floor, width - 20, floor)
@@ -260,7 +333,9 @@ def _rolling(canvas: Canvas, width: float) -> None:
         left = 20 + column * (width - 30) / 3
         canvas.setFillColor(HexColor("#2b2d33"))
         canvas.roundRect(left, 4, (width - 60) / 3, 44, 5, stroke=0, fill=1)
-        for row, (text, colour) in enumerate(zip(lines, (HexColor("#b9b4a8"), HexColor("#ffffff")), strict=True)):
+        for row, (text, colour) in enumerate(
+            zip(lines, (HexColor("#b9b4a8"), HexColor("#ffffff")), strict=True)
+        ):
             _label(canvas, left + (width - 60) / 6, 32 - 18 * row, text, colour)
 
 

@@ -24,7 +24,12 @@ from typing import Final
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    EMBEDDING_PROVIDER="local",
+)
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -64,7 +69,9 @@ class Overview:
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)")
+    parser.add_argument(
+        "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
+    )
     options = parser.parse_args()
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     with kept_vectors():
@@ -82,7 +89,13 @@ def overviews(library: Library, name: str) -> Iterator[Overview]:
         for answer in question.answers:
             sections[answer.source] |= set(answer.ranges)
     for talk, ranges in sorted(sections.items()):
-        widest = [one for one in sorted(ranges) if not any(other != one and other[0] <= one[0] and one[1] <= other[1] for other in ranges)]
+        widest = [
+            one
+            for one in sorted(ranges)
+            if not any(
+                other != one and other[0] <= one[0] and one[1] <= other[1] for other in ranges
+            )
+        ]
         if len(widest) >= FEWEST:
             yield overview(library, name, talk, widest)
     note(f"{name}: done")
@@ -110,7 +123,11 @@ def overview(library: Library, name: str, talk: str, sections: Ranges) -> Overvi
 
 def middles(reply: Reply) -> list[float]:
     """Return the second in the middle of each citation."""
-    return [(quote.locator.start + (quote.locator.end or quote.locator.start)) / 2000 for quote in reply.quotes if quote.locator.start is not None]
+    return [
+        (quote.locator.start + (quote.locator.end or quote.locator.start)) / 2000
+        for quote in reply.quotes
+        if quote.locator.start is not None
+    ]
 
 
 def reached(places: Sequence[float], sections: Ranges, *, of: int = 0) -> float:
@@ -123,7 +140,14 @@ def by_chance(sections: Ranges, count: int) -> float:
     """Return what as many moments drawn at random reach."""
     chance = random.Random(0)
     first, last = min(start for start, _ in sections), max(end for _, end in sections)
-    return fmean(reached([chance.uniform(first, last) for _ in range(count)], sections) for _ in range(DRAWS)) if count else 0.0
+    return (
+        fmean(
+            reached([chance.uniform(first, last) for _ in range(count)], sections)
+            for _ in range(DRAWS)
+        )
+        if count
+        else 0.0
+    )
 
 
 def reported(told: Sequence[Overview]) -> Iterator[str]:
@@ -133,8 +157,15 @@ def reported(told: Sequence[Overview]) -> Iterator[str]:
     yield "| set | talks | sections | citations | as answers do it | from chunks alone | as many moments at random |\n|---|---:|---:|---:|---:|---:|---:|"
     for name in [*dict.fromkeys(one.set for one in told), "all"]:
         own = [one for one in told if name in (one.set, "all")]
-        figures = f"{fmean(one.sections for one in own):.1f} | {fmean(one.citations for one in own):.1f}"
-        shares = " | ".join(f"{fmean(values):.2f}" for values in zip(*((one.with_levels, one.flat, one.chance) for one in own), strict=True))
+        figures = (
+            f"{fmean(one.sections for one in own):.1f} | {fmean(one.citations for one in own):.1f}"
+        )
+        shares = " | ".join(
+            f"{fmean(values):.2f}"
+            for values in zip(
+                *((one.with_levels, one.flat, one.chance) for one in own), strict=True
+            )
+        )
         yield f"| {name} | {len(own)} | {figures} | {shares} |"
     yield ""
 

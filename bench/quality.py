@@ -25,7 +25,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    EMBEDDING_PROVIDER="local",
+)
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -64,9 +69,14 @@ TRANSCRIPTS = {
     "tutorialvqa": "tutorialvqa",
     "qmsum": "qmsum",
 }
-DOCUMENTS = {"scifact": ("shared/scifact/corpus.jsonl", "dev/ir/scifact_train"), "cacm": ("dev/ir/cacm/corpus.jsonl", "dev/ir/cacm")}
+DOCUMENTS = {
+    "scifact": ("shared/scifact/corpus.jsonl", "dev/ir/scifact_train"),
+    "cacm": ("dev/ir/cacm/corpus.jsonl", "dev/ir/cacm"),
+}
 WITHIN = 0.01  # nDCG@10
-PUBLISHED = 0.665  # of BM25 on SciFact's test questions, the lowest of those published (0.665 to 0.679)
+PUBLISHED = (
+    0.665  # of BM25 on SciFact's test questions, the lowest of those published (0.665 to 0.679)
+)
 LIMIT = 10
 PLAIN = "RRF alone"
 
@@ -74,11 +84,20 @@ PLAIN = "RRF alone"
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join([*TRANSCRIPTS, *DOCUMENTS])} (default: all)")
-    parser.add_argument("--questions", type=int, default=10_000, help="of each set, at most (default: all)")
+    parser.add_argument(
+        "sets",
+        nargs="*",
+        metavar="SET",
+        help=f"of {', '.join([*TRANSCRIPTS, *DOCUMENTS])} (default: all)",
+    )
+    parser.add_argument(
+        "--questions", type=int, default=10_000, help="of each set, at most (default: all)"
+    )
     options = parser.parse_args()
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
-    measured = [measure(name, options.questions) for name in options.sets or [*TRANSCRIPTS, *DOCUMENTS]]
+    measured = [
+        measure(name, options.questions) for name in options.sets or [*TRANSCRIPTS, *DOCUMENTS]
+    ]
     report = section(measured)
     print(report)
     write(report)
@@ -107,15 +126,26 @@ def measure(name: str, most: int) -> Measured:
     """Fill a library with a set's texts, and ask."""
     collection = Collection.objects.create(name=name, slug=name)
     with kept_vectors():
-        questions = transcripts(collection, name) if name in TRANSCRIPTS else documents(collection, name)
+        questions = (
+            transcripts(collection, name) if name in TRANSCRIPTS else documents(collection, name)
+        )
         questions = questions[:: -(-len(questions) // most)]
         lexical_index.merge()
         scope = Scope(readable=frozenset({collection.pk}))
         note(f"{name}: {Chunk.objects.count():,} chunks, {len(questions):,} questions")
         report = search_quality.evaluate(scope, questions, limit=LIMIT, tell=partial(tell, name))
         with plain_fusion():
-            plain = search_quality.evaluate(scope, questions, modes=[Approach.HYBRID], limit=LIMIT, tell=partial(tell, f"{name}, {PLAIN}"))
-    rows = {row.approach: row.scores for row in report.rows} | {PLAIN: plain.rows[0].scores, "bm25s": with_bm25s(scope, questions)}
+            plain = search_quality.evaluate(
+                scope,
+                questions,
+                modes=[Approach.HYBRID],
+                limit=LIMIT,
+                tell=partial(tell, f"{name}, {PLAIN}"),
+            )
+    rows = {row.approach: row.scores for row in report.rows} | {
+        PLAIN: plain.rows[0].scores,
+        "bm25s": with_bm25s(scope, questions),
+    }
     made = Measured(
         name=name,
         chunks=Chunk.objects.count(),
@@ -145,14 +175,18 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
     for path in sorted((DATA / "dev" / "transcripts" / TRANSCRIPTS[name]).glob("*.json")):
         storage.add_captions(collection, path.read_bytes(), name=path.name)
     ingest_pipeline.adopt()
-    for number, pk in enumerate(pks := list(Source.objects.order_by("pk").values_list("pk", flat=True))):
+    for number, pk in enumerate(
+        pks := list(Source.objects.order_by("pk").values_list("pk", flat=True))
+    ):
         tell(f"{name}, ingest", number, len(pks))
         ingest_pipeline.ingest(pk)
     unfinished = Source.objects.exclude(state=State.READY)
     if unfinished:
         raise SystemExit(f"{name}: {[(source.title, source.error) for source in unfinished[:3]]}")
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
-    return search_quality.from_file("\n".join(line for line in lines if not json.loads(line).get("generic")))
+    return search_quality.from_file(
+        "\n".join(line for line in lines if not json.loads(line).get("generic"))
+    )
 
 
 def plain(document: str) -> str:
@@ -169,7 +203,9 @@ def documents(collection: Collection, name: str) -> list[Question]:
         found[plain(row["_id"])] = str(store(collection, text, title=row["_id"]).uuid), len(text)
     space = vector_space.claim()
     done = 0
-    for count in vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space))):
+    for count in vector_store.make(
+        space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space))
+    ):
         tell(f"{name}, ingest", done := done + count, len(found))
     relevant: dict[str, list[str]] = {}
     for line in (DATA / folder / "qrels.tsv").read_text().splitlines()[1:]:
@@ -177,7 +213,11 @@ def documents(collection: Collection, name: str) -> list[Question]:
         if int(grade) > 0:
             relevant.setdefault(question, []).append(plain(document))
     return [
-        Question(query=row["text"][:1000].replace('"', " "), answers=tuple(whole(row["text"], *found[one]) for one in relevant[row["_id"]]), by_characters=True)
+        Question(
+            query=row["text"][:1000].replace('"', " "),
+            answers=tuple(whole(row["text"], *found[one]) for one in relevant[row["_id"]]),
+            by_characters=True,
+        )
         for row in jsonl(DATA / folder / "queries.jsonl")
         if row["_id"] in relevant
     ]
@@ -186,9 +226,19 @@ def documents(collection: Collection, name: str) -> list[Question]:
 @transaction.atomic
 def store(collection: Collection, text: str, *, title: str) -> Source:
     """Store a document that is one chunk."""
-    source = Source.objects.create(collection=collection, kind=Kind.TEXT, title=title[:300], state=State.READY, chunk_count=1)
+    source = Source.objects.create(
+        collection=collection, kind=Kind.TEXT, title=title[:300], state=State.READY, chunk_count=1
+    )
     place = lexical_index.index(source.pk, [text])
-    Chunk.objects.create(source=source, ordinal=0, place=place, text=text, span_start=0, span_end=len(text), digest=digest_of("", text))
+    Chunk.objects.create(
+        source=source,
+        ordinal=0,
+        place=place,
+        text=text,
+        span_start=0,
+        span_end=len(text),
+        digest=digest_of("", text),
+    )
     return source
 
 
@@ -213,8 +263,14 @@ def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
         relevant = library.count(question)
         tokens = [token for token in tokenize(question.query) if token in index.vocab_dict]
         if relevant and tokens:
-            hits = index.retrieve([tokens], k=min(LIMIT, len(chunks)), show_progress=False, sorted=True)
-            found = [chunks[place] for place, value in zip(hits.documents[0], hits.scores[0], strict=True) if value > 0]
+            hits = index.retrieve(
+                [tokens], k=min(LIMIT, len(chunks)), show_progress=False, sorted=True
+            )
+            found = [
+                chunks[place]
+                for place, value in zip(hits.documents[0], hits.scores[0], strict=True)
+                if value > 0
+            ]
             scores.append(score([answers(library, question, chunk) for chunk in found], relevant))
         elif relevant:
             scores.append(score([], relevant))
@@ -258,7 +314,12 @@ def section(measured: Sequence[Measured]) -> str:
         "",
         "| set | chunks | questions | " + " | ".join(shown) + " |",
         "|---|---:|---:|" + "---|" * len(shown),
-        *(f"| {one.name} | {one.chunks:,} | {one.questions:,} | " + " | ".join(cell(one, approach) for approach in shown) + " |" for one in measured),
+        *(
+            f"| {one.name} | {one.chunks:,} | {one.questions:,} | "
+            + " | ".join(cell(one, approach) for approach in shown)
+            + " |"
+            for one in measured
+        ),
         "",
         *checks(measured),
         "",
@@ -268,7 +329,11 @@ def section(measured: Sequence[Measured]) -> str:
 
 def rerank_note(measured: Sequence[Measured]) -> str:
     """Say whether a cross-encoder was there."""
-    return "" if any("hybrid+rerank" in one.rows for one in measured) else "No cross-encoder was on the machine."
+    return (
+        ""
+        if any("hybrid+rerank" in one.rows for one in measured)
+        else "No cross-encoder was on the machine."
+    )
 
 
 def cell(one: Measured, approach: str) -> str:
@@ -276,16 +341,22 @@ def cell(one: Measured, approach: str) -> str:
     if approach not in one.rows:
         return "–"
     scores = one.rows[approach]
-    return " · ".join(f"{value:.3f}".lstrip("0") if value < 1 else "1" for value in (scores.ndcg10, scores.hit1, scores.hit5, scores.mrr10))
+    return " · ".join(
+        f"{value:.3f}".lstrip("0") if value < 1 else "1"
+        for value in (scores.ndcg10, scores.hit1, scores.hit5, scores.mrr10)
+    )
 
 
 def checks(measured: Sequence[Measured]) -> Iterator[str]:
     """Say what holds and what does not."""
     for one in measured:
         apart = one.rows["lexical"].ndcg10 - one.rows["bm25s"].ndcg10
-        yield f"- {one.name}: lexical {verdict(apart >= -WITHIN)} within {WITHIN} of bm25s ({apart:+.3f});" + (
-            f" hybrid {verdict(one.rows['hybrid'].ndcg10 > one.best_branch)} above both branches ({one.rows['hybrid'].ndcg10 - one.best_branch:+.3f})"
-            f"; {PLAIN} {one.rows[PLAIN].ndcg10 - one.best_branch:+.3f}"
+        yield (
+            f"- {one.name}: lexical {verdict(apart >= -WITHIN)} within {WITHIN} of bm25s ({apart:+.3f});"
+            + (
+                f" hybrid {verdict(one.rows['hybrid'].ndcg10 > one.best_branch)} above both branches ({one.rows['hybrid'].ndcg10 - one.best_branch:+.3f})"
+                f"; {PLAIN} {one.rows[PLAIN].ndcg10 - one.best_branch:+.3f}"
+            )
         )
         if one.name == "scifact":
             found = one.rows["lexical"].ndcg10

@@ -58,7 +58,11 @@ class Asked:
 
     def milliseconds(self, *names: str) -> float:
         """How long stages took together; without names, the whole."""
-        return sum(one.milliseconds for one in self.reply.trace.stages if one.name in names) if names else self.reply.milliseconds
+        return (
+            sum(one.milliseconds for one in self.reply.trace.stages if one.name in names)
+            if names
+            else self.reply.milliseconds
+        )
 
 
 class Library:
@@ -82,28 +86,56 @@ class Library:
             ingest_pipeline.ingest(pk)
         unfinished = Source.objects.exclude(state=State.READY)
         if unfinished:
-            raise SystemExit(f"{name}: {[(source.title, source.error) for source in unfinished[:3]]}")
+            raise SystemExit(
+                f"{name}: {[(source.title, source.error) for source in unfinished[:3]]}"
+            )
         return Scope(readable=frozenset({collection.pk}))
 
     def ask(self, name: str, question: Question, *, kind: str = GOLD, of: str = "") -> Asked:
         """Ask a question of a set, in the library of another one where ``of`` names it."""
         scope = self._scopes[of or name]
         wanted = self._others(name, question) if kind == LEFT_OUT else Filter()
-        reply = next(event.reply for event in answer_pipeline.ask(scope, question.query, wanted=wanted) if isinstance(event, Finished))
+        reply = next(
+            event.reply
+            for event in answer_pipeline.ask(scope, question.query, wanted=wanted)
+            if isinstance(event, Finished)
+        )
         places = search_quality._Library(scope, Filter())
-        right = [kind == GOLD and places._is_answer(question, quote.origin.id, quote.locator) for quote in reply.quotes]
-        return Asked(set=name, kind=kind, question=question, reply=reply, first_right=right[:1] == [True], any_right=any(right))
+        right = [
+            kind == GOLD and places._is_answer(question, quote.origin.id, quote.locator)
+            for quote in reply.quotes
+        ]
+        return Asked(
+            set=name,
+            kind=kind,
+            question=question,
+            reply=reply,
+            first_right=right[:1] == [True],
+            any_right=any(right),
+        )
 
     def ask_about(self, name: str, talk: str, question: str) -> Reply:
         """Ask a question of one talk of a set, which is called by its video's key."""
         scope = self._scopes[name]
-        (source,) = Source.objects.visible(scope).filter(video__key=talk).values_list("uuid", flat=True)[:1]
-        return next(one.reply for one in answer_pipeline.ask(scope, question, wanted=Filter(sources=(str(source),))) if isinstance(one, Finished))
+        (source,) = (
+            Source.objects.visible(scope).filter(video__key=talk).values_list("uuid", flat=True)[:1]
+        )
+        return next(
+            one.reply
+            for one in answer_pipeline.ask(scope, question, wanted=Filter(sources=(str(source),)))
+            if isinstance(one, Finished)
+        )
 
     def _others(self, name: str, question: Question) -> Filter:
         own = {answer.source for answer in question.answers}
-        rows = Source.objects.filter(collection__slug=name).order_by("pk").values_list("uuid", "video__key")
-        return Filter(sources=tuple(str(uuid) for uuid, key in rows if key not in own)[:MOST_SOURCES])
+        rows = (
+            Source.objects.filter(collection__slug=name)
+            .order_by("pk")
+            .values_list("uuid", "video__key")
+        )
+        return Filter(
+            sources=tuple(str(uuid) for uuid, key in rows if key not in own)[:MOST_SOURCES]
+        )
 
     def ask_all(self, *, most: int, kinds: Sequence[str], tell: Tell) -> Iterator[Asked]:
         """Ask ``most`` questions of each set, evenly drawn, in every way that ``kinds`` names; foreign ones of a library that is drawn for each."""
@@ -113,11 +145,18 @@ class Library:
             others = [other for other in self.questions if other != name]
             for kind in kinds:
                 for question in drawn if kind != FOREIGN or others else ():
-                    yield self.ask(name, question, kind=kind, of=chance.choice(others) if kind == FOREIGN else "")
+                    yield self.ask(
+                        name,
+                        question,
+                        kind=kind,
+                        of=chance.choice(others) if kind == FOREIGN else "",
+                    )
             tell(f"{name}: asked {len(drawn)} questions")
 
 
 def _gold(name: str) -> list[Question]:
     """Read a set's questions; titles that make sense only inside one video are none."""
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return search_quality.from_file("\n".join(line for line in lines if not json.loads(line).get("generic")))
+    return search_quality.from_file(
+        "\n".join(line for line in lines if not json.loads(line).get("generic"))
+    )

@@ -23,7 +23,12 @@ from typing import Final
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    EMBEDDING_PROVIDER="local",
+)
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -63,12 +68,19 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=120, help="of each set, at most")
     options = parser.parse_args()
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
-    lines = [f"{TITLE}\n\n`python {shlex.join(['bench/relating.py', *sys.argv[1:]])}`: claims that are taken to have nothing to do with a true quote.\n"]
-    lines += [f"| set | answers | claims | {OWN} | {SAME} | {OTHER} |", "|---|---|---:|---:|---:|---:|"]
+    lines = [
+        f"{TITLE}\n\n`python {shlex.join(['bench/relating.py', *sys.argv[1:]])}`: claims that are taken to have nothing to do with a true quote.\n"
+    ]
+    lines += [
+        f"| set | answers | claims | {OWN} | {SAME} | {OTHER} |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
     for name, by in WRITTEN.items():
         asked = list(read(name, options.questions))
         claims = sum(len(one.claims) for one in asked)
-        lines.append(f"| {name} | {by} | {claims} | {' | '.join(f'{share:.1%}' for share in measured(asked))} |")
+        lines.append(
+            f"| {name} | {by} | {claims} | {' | '.join(f'{share:.1%}' for share in measured(asked))} |"
+        )
     report = "\n".join([*lines, ""])
     print(report)
     write(report)
@@ -76,7 +88,12 @@ def main() -> None:
 
 def read(name: str, most: int) -> Iterator[Answered]:
     """Read the questions of a set that were answered in writing, evenly drawn."""
-    rows = [json.loads(line) for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (DATA / "dev" / "gold" / f"{name}.jsonl")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    ]
     rows = [row for row in rows if row.get("answer")]
     for row in rows[:: max(1, -(-len(rows) // most))]:
         text = said(FOLDERS[name], row["video"], row["gold"])
@@ -85,13 +102,23 @@ def read(name: str, most: int) -> Iterator[Answered]:
         claims = [answer[slice(*span)].strip() for span in split(answer)]
         claims = [one for one in claims if len(stems(one)) >= relevance_check.FEWEST]
         if sentences and claims:
-            yield Answered(talk=row["video"], query=row["query"], claims=claims, text=text, sentences=sentences)
+            yield Answered(
+                talk=row["video"], query=row["query"], claims=claims, text=text, sentences=sentences
+            )
 
 
 def said(folder: str, talk: str, gold: Sequence[Sequence[float]]) -> str:
     """Return what is said in ranges of a talk."""
-    cues = json.loads((DATA / "dev" / "transcripts" / folder / f"{talk}.json").read_text(encoding="utf-8"))["cues"]
-    return " ".join(cue["text"] for cue in cues if any(cue["start"] < last and cue["start"] + cue["duration"] > first for first, last in gold))
+    cues = json.loads(
+        (DATA / "dev" / "transcripts" / folder / f"{talk}.json").read_text(encoding="utf-8")
+    )["cues"]
+    return " ".join(
+        cue["text"]
+        for cue in cues
+        if any(
+            cue["start"] < last and cue["start"] + cue["duration"] > first for first, last in gold
+        )
+    )
 
 
 def measured(asked: Sequence[Answered]) -> list[float]:
@@ -100,14 +127,23 @@ def measured(asked: Sequence[Answered]) -> list[float]:
     found: dict[str, list[bool]] = {OWN: [], SAME: [], OTHER: []}
     for one in asked:
         for claim in one.claims:
-            common = [len(set(stems(claim)) & set(stems(one.text[slice(*span)]))) for span in one.sentences]
-            found[OWN].append(is_apart(claim, one.text, one.sentences[common.index(max(common))], chance))
-            beside = [other for other in asked if other.talk == one.talk and other.query != one.query]
+            common = [
+                len(set(stems(claim)) & set(stems(one.text[slice(*span)])))
+                for span in one.sentences
+            ]
+            found[OWN].append(
+                is_apart(claim, one.text, one.sentences[common.index(max(common))], chance)
+            )
+            beside = [
+                other for other in asked if other.talk == one.talk and other.query != one.query
+            ]
             away = [other for other in asked if other.talk != one.talk]
             for kind, others in ((SAME, beside), (OTHER, away)):
                 if others:
                     other = chance.choice(others)
-                    found[kind].append(is_apart(claim, other.text, chance.choice(other.sentences), chance))
+                    found[kind].append(
+                        is_apart(claim, other.text, chance.choice(other.sentences), chance)
+                    )
     return [sum(kind) / max(1, len(kind)) for kind in found.values()]
 
 
@@ -123,7 +159,9 @@ def is_apart(claim: str, text: str, sentence: tuple[int, int], chance: random.Ra
 def rate(claim: str, texts: Sequence[str]) -> list[float]:
     """Say how near texts are to a claim, as answers do it."""
     embedder = registry.wanted_embedder()
-    return [float(one) for one in embedder.embed_documents(list(texts)) @ embedder.embed_query(claim)]
+    return [
+        float(one) for one in embedder.embed_documents(list(texts)) @ embedder.embed_query(claim)
+    ]
 
 
 if __name__ == "__main__":

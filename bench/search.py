@@ -24,7 +24,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", RERANKER="none", EMBEDDING_PROVIDER="local")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    RERANKER="none",
+    EMBEDDING_PROVIDER="local",
+)
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -65,7 +71,9 @@ ALLOWED = 0.30
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sizes", type=int, nargs="*", default=[10_000, 100_000], help="numbers of chunks, ascending")
+    parser.add_argument(
+        "sizes", type=int, nargs="*", default=[10_000, 100_000], help="numbers of chunks, ascending"
+    )
     parser.add_argument("--questions", type=int, default=200)
     options = parser.parse_args()
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
@@ -116,16 +124,36 @@ class Library:
     def _add(self, first: int, stop: int) -> None:
         made = [self._made(number) for number in range(first, stop)]
         source = Source.objects.create(
-            collection=self.collection, kind=Kind.TEXT, title=f"From {first}", state=State.READY, chunk_count=len(made), tags=["bench"]
+            collection=self.collection,
+            kind=Kind.TEXT,
+            title=f"From {first}",
+            state=State.READY,
+            chunk_count=len(made),
+            tags=["bench"],
         )
         place = lexical_index.index(source.pk, [text for text, _ in made])
         rows = Chunk.objects.bulk_create(
-            Chunk(source=source, ordinal=n, place=place + n, text=text, span_start=n * 1000, span_end=n * 1000 + len(text), digest=b"")
+            Chunk(
+                source=source,
+                ordinal=n,
+                place=place + n,
+                text=text,
+                span_start=n * 1000,
+                span_end=n * 1000 + len(text),
+                digest=b"",
+            )
             for n, (text, _) in enumerate(made)
         )
-        with connection.cursor() as cursor, cursor.copy("COPY citations_embedding (chunk_id, space_id, source_id, digest, vector) FROM STDIN") as copy:
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(
+                "COPY citations_embedding (chunk_id, space_id, source_id, digest, vector) FROM STDIN"
+            ) as copy,
+        ):
             for row, (_, vector) in zip(rows, made, strict=True):
-                copy.write_row((row.pk, self.space.pk, source.pk, b"", HalfVector(vector).to_text()))
+                copy.write_row(
+                    (row.pk, self.space.pk, source.pk, b"", HalfVector(vector).to_text())
+                )
 
     def _made(self, number: int) -> tuple[str, Vectors]:
         if number < len(self.texts):
@@ -136,7 +164,9 @@ class Library:
         noise = np.random.default_rng(number).standard_normal(self.vectors.shape[1])
         vector = self.vectors[one] + self.vectors[other]
         vector = vector / np.linalg.norm(vector) + JITTER * noise / np.linalg.norm(noise)
-        return " ".join(first[: len(first) // 2] + second[len(second) // 2 :]), (vector / np.linalg.norm(vector)).astype(np.float32)
+        return " ".join(first[: len(first) // 2] + second[len(second) // 2 :]), (
+            vector / np.linalg.norm(vector)
+        ).astype(np.float32)
 
 
 def real() -> tuple[list[str], Vectors]:
@@ -149,8 +179,19 @@ def real() -> tuple[list[str], Vectors]:
         found.update(zip(texts, made, strict=True))
         return made
 
-    for path in (path for folder in FOLDERS for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))):
-        embed([draft.text for draft in chunk([*blocks(captions.parse(path.read_bytes(), name=path.name).cues)], embed=embed)])
+    for path in (
+        path
+        for folder in FOLDERS
+        for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))
+    ):
+        embed(
+            [
+                draft.text
+                for draft in chunk(
+                    [*blocks(captions.parse(path.read_bytes(), name=path.name).cues)], embed=embed
+                )
+            ]
+        )
     texts = sorted(found)
     random.Random(0).shuffle(texts)
     note(f"{len(texts):,} real pieces")
@@ -159,7 +200,11 @@ def real() -> tuple[list[str], Vectors]:
 
 def questions(count: int) -> list[str]:
     """Return questions that people asked about real recordings, each once."""
-    lines = [line for name in GOLD for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()]
+    lines = [
+        line
+        for name in GOLD
+        for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
+    ]
     found = list(dict.fromkeys(" ".join(json.loads(line)["query"].split()) for line in lines))
     return random.Random(0).sample([query for query in found if not parse(query).is_empty], count)
 
@@ -194,7 +239,10 @@ def measure(library: Library, asked: Sequence[str]) -> Results:
     for number, query in enumerate(asked):
         if number == WARM:
             results = Results(library.size, library.built)
-        steps = [partial(alone, results, library, query, reach), partial(whole, results, library, query)]
+        steps = [
+            partial(alone, results, library, query, reach),
+            partial(whole, results, library, query),
+        ]
         random.Random(number).shuffle(steps)
         for step in steps:
             step()
@@ -207,9 +255,13 @@ def alone(results: Results, library: Library, query: str, reach: Reach) -> None:
     parsed, model = parse(query), vector_space.embedder_of(library.space)
     made: list[Vectors] = []
     parts = {
-        "embed": lambda: made.append(model.embed_query(f"{query} ")),  # the blank keeps it apart from what the search embeds, which would be remembered
+        "embed": lambda: made.append(
+            model.embed_query(f"{query} ")
+        ),  # the blank keeps it apart from what the search embeds, which would be remembered
         "lexical": lambda: lexical_index.search(parsed, limit=BREADTH, reach=reach),
-        "vector": lambda: vector_search.search(made[0], space=library.space, limit=BREADTH, reach=reach),
+        "vector": lambda: vector_search.search(
+            made[0], space=library.space, limit=BREADTH, reach=reach
+        ),
     }
     times = {name: timed(part) for name, part in parts.items()}
     for name, milliseconds in times.items():
@@ -227,11 +279,18 @@ def whole(results: Results, library: Library, query: str) -> None:
 
 def neighbours(results: Results, library: Library, vector: Vectors, reach: Reach) -> None:
     """Time the ten nearest by the index and by looking at all, and compare them."""
-    ways = {"index": vector_search._by_index, "exact": vector_search._exact, "search": vector_search.search}
+    ways = {
+        "index": vector_search._by_index,
+        "exact": vector_search._exact,
+        "search": vector_search.search,
+    }
     found: dict[str, set[int]] = {}
     for name, way in ways.items():
         ask = partial(way, vector, space=library.space, limit=LIMIT, reach=reach)
-        results.add(f"nearest: {name}", timed(lambda name=name, ask=ask: found.update({name: {one.chunk for one in ask()}})))  # type: ignore[misc]
+        results.add(
+            f"nearest: {name}",
+            timed(lambda name=name, ask=ask: found.update({name: {one.chunk for one in ask()}})),
+        )  # type: ignore[misc]
     results.recall.append(len(found["index"] & found["exact"]) / LIMIT)
 
 
@@ -265,7 +324,14 @@ def section(library: Library, results: Sequence[Results], count: int) -> str:
 
 def hybrid(results: Sequence[Results]) -> Iterator[str]:
     """Write the table of hybrid searches."""
-    names = ["alone: embed", "alone: lexical", "alone: vector", "alone: sum", "hybrid", *(name for name in search_pipeline.STAGES if name in results[0].times)]
+    names = [
+        "alone: embed",
+        "alone: lexical",
+        "alone: vector",
+        "alone: sum",
+        "hybrid",
+        *(name for name in search_pipeline.STAGES if name in results[0].times),
+    ]
     yield f"*Alone*: embedding the question and the two look-ups ({BREADTH} each), one after the other. *hybrid*: a whole search; its stages follow, of which"
     yield "embed and lexical run at the same time. The overhead is what the median search takes beyond the median sum."
     yield ""
@@ -274,7 +340,11 @@ def hybrid(results: Sequence[Results]) -> Iterator[str]:
     for one in results:
         overhead = one.median("hybrid") / one.median("alone: sum") - 1
         cells = [f"{one.median(name):.2f} / {percentile(one.times[name]):.2f}" for name in names]
-        yield f"| {one.size:,} | " + " | ".join(cells) + f" | {overhead:+.0%} ({'at most' if overhead <= ALLOWED else 'NOT at most'} {ALLOWED:.0%}) |"
+        yield (
+            f"| {one.size:,} | "
+            + " | ".join(cells)
+            + f" | {overhead:+.0%} ({'at most' if overhead <= ALLOWED else 'NOT at most'} {ALLOWED:.0%}) |"
+        )
 
 
 def nearest(results: Sequence[Results]) -> Iterator[str]:
@@ -284,8 +354,15 @@ def nearest(results: Sequence[Results]) -> Iterator[str]:
     yield f"| chunks | by the index | looking at all | search | recall@{LIMIT} of the index | index built in s |"
     yield "|---|---:|---:|---:|---:|---:|"
     for one in results:
-        cells = [f"{one.median(name):.2f} / {percentile(one.times[name]):.2f}" for name in ("nearest: index", "nearest: exact", "nearest: search")]
-        yield f"| {one.size:,} | " + " | ".join(cells) + f" | {statistics.fmean(one.recall):.4f} | {one.built:.0f} |"
+        cells = [
+            f"{one.median(name):.2f} / {percentile(one.times[name]):.2f}"
+            for name in ("nearest: index", "nearest: exact", "nearest: search")
+        ]
+        yield (
+            f"| {one.size:,} | "
+            + " | ".join(cells)
+            + f" | {statistics.fmean(one.recall):.4f} | {one.built:.0f} |"
+        )
 
 
 if __name__ == "__main__":

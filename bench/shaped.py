@@ -10,9 +10,16 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 
 from citations.providers import weights
 
-BGE_BASE: Final = BertConfig()  # BERT base, of which BAAI/bge-base-en-v1.5 is one: 12 layers of 768, 12 heads
+BGE_BASE: Final = (
+    BertConfig()
+)  # BERT base, of which BAAI/bge-base-en-v1.5 is one: 12 layers of 768, 12 heads
 TINYBERT: Final = BertConfig(
-    hidden_size=128, num_hidden_layers=2, num_attention_heads=2, intermediate_size=512, id2label={0: "relevance"}, label2id={"relevance": 0}
+    hidden_size=128,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    intermediate_size=512,
+    id2label={0: "relevance"},
+    label2id={"relevance": 0},
 )
 
 
@@ -22,7 +29,11 @@ def bge_base(folder: Path) -> Path:
     inner = folder / "inner"
     BertModel(BGE_BASE).save_pretrained(inner)
     _tokenizer().save_pretrained(inner)
-    modules = [Transformer(str(inner), max_seq_length=512), Pooling(BGE_BASE.hidden_size, pooling_mode="cls"), Normalize()]
+    modules = [
+        Transformer(str(inner), max_seq_length=512),
+        Pooling(BGE_BASE.hidden_size, pooling_mode="cls"),
+        Normalize(),
+    ]
     SentenceTransformer(modules=modules, device="cpu").save_pretrained(str(folder / "model"))
     return folder / "model"
 
@@ -37,6 +48,8 @@ def tinybert(folder: Path) -> Path:
 
 def _tokenizer() -> Any:
     """Return BERT's English one, which all of them have; it comes with all-MiniLM-L6-v2."""
-    tokenizer = AutoTokenizer.from_pretrained(str(weights.find(weights.MINILM)), local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(
+        str(weights.find(weights.MINILM)), local_files_only=True
+    )
     tokenizer.model_max_length = 512
     return tokenizer

@@ -28,7 +28,13 @@ from typing import Final
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", RERANKER="none", EMBEDDING_PROVIDER="local")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    RERANKER="none",
+    EMBEDDING_PROVIDER="local",
+)
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -65,7 +71,11 @@ def main() -> None:
     options = parser.parse_args()
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     atexit.register(shutil.rmtree, search.HOME, ignore_errors=True)
-    os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, LIVE_RERANKER=str(shaped.tinybert(Path(HOME) / "tinybert")), LIVE_RELEVANCE_THRESHOLD="0")
+    os.environ.update(
+        YOUTUBE_KB_DATA_DIR=HOME,
+        LIVE_RERANKER=str(shaped.tinybert(Path(HOME) / "tinybert")),
+        LIVE_RELEVANCE_THRESHOLD="0",
+    )
     kept = search.Library()
     kept.grow(options.chunks)
     recordings = stored(kept)
@@ -83,9 +93,20 @@ def main() -> None:
 
 def stored(kept: search.Library) -> list[Transcript]:
     """Store the recordings."""
-    paths = [path for folder in FOLDERS for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))]
-    made = [storage.add_captions(kept.collection, path.read_bytes(), name=path.name).transcript for path in paths]
-    return list(Transcript.objects.filter(pk__in=[one.pk for one in made], language__startswith="en").select_related("video"))
+    paths = [
+        path
+        for folder in FOLDERS
+        for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))
+    ]
+    made = [
+        storage.add_captions(kept.collection, path.read_bytes(), name=path.name).transcript
+        for path in paths
+    ]
+    return list(
+        Transcript.objects.filter(
+            pk__in=[one.pk for one in made], language__startswith="en"
+        ).select_related("video")
+    )
 
 
 def token(kept: search.Library) -> str:
@@ -100,8 +121,21 @@ def served() -> Iterator[tuple[str, int]]:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "kbsite.asgi:application", "--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"]
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings"})  # noqa: S603  ourselves
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "kbsite.asgi:application",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--log-level",
+        "warning",
+    ]
+    process = subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings"}
+    )  # noqa: S603  ourselves
     try:
         address = f"http://127.0.0.1:{port}"
         for _ in range(300):
@@ -137,17 +171,29 @@ class Soak:
     async def run(self, address: str, pid: int, key: str) -> None:
         """Replay, and wait until everything is cited."""
         turns = cycle(self.recordings)
-        async with httpx.AsyncClient(base_url=f"{address}/api/v1/", headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
+        async with httpx.AsyncClient(
+            base_url=f"{address}/api/v1/", headers={"Authorization": f"Bearer {key}"}, timeout=60
+        ) as client:
             stop = time.monotonic() + self.seconds
-            await asyncio.gather(*(self._replay(client, turns, stop, number * TICK / self.count) for number in range(self.count)), self._weigh(pid, stop))
+            await asyncio.gather(
+                *(
+                    self._replay(client, turns, stop, number * TICK / self.count)
+                    for number in range(self.count)
+                ),
+                self._weigh(pid, stop),
+            )
             await self._end(client)
         started = time.monotonic()
-        waiting = sync_to_async(Window.objects.filter(session__in=self.sessions, outcome=Outcome.WAITING).exists)
+        waiting = sync_to_async(
+            Window.objects.filter(session__in=self.sessions, outcome=Outcome.WAITING).exists
+        )
         while await waiting() and time.monotonic() - started < DRAIN:
             await asyncio.sleep(0.2)
         self.drained = time.monotonic() - started
 
-    async def _replay(self, client: httpx.AsyncClient, turns: Iterator[Transcript], stop: float, wait: float) -> None:
+    async def _replay(
+        self, client: httpx.AsyncClient, turns: Iterator[Transcript], stop: float, wait: float
+    ) -> None:
         await asyncio.sleep(wait)  # not all at the same moment
         while time.monotonic() < stop:
             recording = next(turns)
@@ -160,13 +206,23 @@ class Soak:
                 self.late += pause < -TICK
                 await asyncio.sleep(max(0.0, pause))
                 before = time.perf_counter()
-                answer = await client.post(f"sessions/{session}/replay", json={"position": round((time.monotonic() - started) * self.speed * 1000)})
+                answer = await client.post(
+                    f"sessions/{session}/replay",
+                    json={"position": round((time.monotonic() - started) * self.speed * 1000)},
+                )
                 self.calls.append((time.perf_counter() - before) * 1000)
                 answer.raise_for_status()
 
     async def _begin(self, client: httpx.AsyncClient, recording: Transcript) -> tuple[str, float]:
         """Begin a lecture; return its id, and how long the recording is in s."""
-        answer = await client.post("sessions", json={"collection": self.kept.collection.slug, "video": recording.video.key, "title": "soak"})
+        answer = await client.post(
+            "sessions",
+            json={
+                "collection": self.kept.collection.slug,
+                "video": recording.video.key,
+                "title": "soak",
+            },
+        )
         answer.raise_for_status()
         session = await LectureSession.objects.aget(uuid=answer.json()["id"])
         self.sessions.append(session.pk)
@@ -205,10 +261,18 @@ def wrong(pk: int) -> str:
     if open_ := sum(row.outcome in (Outcome.WAITING, Outcome.FAILED) for row in rows):
         return f"{open_} windows wait or failed"
     ranks: dict[int, list[int]] = {}
-    for index, rank in Citation.objects.filter(session=session).order_by("window_index", "rank").values_list("window_index", "rank"):
+    for index, rank in (
+        Citation.objects.filter(session=session)
+        .order_by("window_index", "rank")
+        .values_list("window_index", "rank")
+    ):
         ranks.setdefault(index, []).append(rank)
     cited = {row.index for row in rows if row.outcome == Outcome.CITED}
-    return "" if set(ranks) == cited and all(one == [*range(1, len(one) + 1)] for one in ranks.values()) else "citations and windows do not agree"
+    return (
+        ""
+        if set(ranks) == cited and all(one == [*range(1, len(one) + 1)] for one in ranks.values())
+        else "citations and windows do not agree"
+    )
 
 
 def merged(texts: Iterable[str]) -> list[str]:
@@ -216,7 +280,14 @@ def merged(texts: Iterable[str]) -> list[str]:
     words: list[str] = []
     for text in texts:
         own = text.split()
-        shared = next((count for count in range(min(len(own), len(words)), 0, -1) if words[-count:] == own[:count]), 0)
+        shared = next(
+            (
+                count
+                for count in range(min(len(own), len(words)), 0, -1)
+                if words[-count:] == own[:count]
+            ),
+            0,
+        )
         words += own[shared:]
     return words
 
@@ -225,7 +296,9 @@ def section(soak: Soak, chunks: int) -> Iterator[str]:
     """Write the section of the results."""
     faults = [told for pk in soak.sessions if (told := wrong(pk))]
     rows = Window.objects.filter(session__in=soak.sessions)
-    done = [(one.finished_at - one.created_at).total_seconds() * 1000 for one in rows if one.finished_at]
+    done = [
+        (one.finished_at - one.created_at).total_seconds() * 1000 for one in rows if one.finished_at
+    ]
     own = [one for one in rows.values_list("milliseconds", flat=True) if one]
     again = [one for one in rows.values_list("attempts", flat=True) if one > 1]
     yield "## Live lectures: soak"
@@ -242,7 +315,9 @@ def section(soak: Soak, chunks: int) -> Iterator[str]:
     yield f"- Moving a session on, over HTTP: {spread(soak.calls)}. Ticks more than a second late: {soak.late}."
     yield f"- Nothing waited any more {soak.drained:.1f} s after the end."
     each = -(-len(soak.memory) // PARTS)
-    means = [statistics.fmean(soak.memory[at : at + each]) for at in range(0, len(soak.memory), each)]
+    means = [
+        statistics.fmean(soak.memory[at : at + each]) for at in range(0, len(soak.memory), each)
+    ]
     yield f"- Memory of the server in MB, mean of each tenth of the time: {', '.join(f'{one:.0f}' for one in means)}."
     described = rows.exclude(keywords=[]).count()
     yield f"- Keywords, which come when nothing waits: of {described:,} windows."

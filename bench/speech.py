@@ -11,7 +11,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 os.environ.setdefault("MODELS_DIR", str(ROOT / "build" / "models"))
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, HF_HUB_OFFLINE="1", DJANGO_SETTINGS_MODULE="kbsite.settings")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    HF_HUB_OFFLINE="1",
+    DJANGO_SETTINGS_MODULE="kbsite.settings",
+)
 
 import django
 
@@ -33,4 +38,8 @@ def encoder() -> KeptEmbedder:
 
 def lecture_windows() -> list[str]:
     """Return the windows of real lectures."""
-    return [json.loads(line)["text"] for name in WINDOWS for line in (DATA / "dev" / "pairs" / name).read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)["text"]
+        for name in WINDOWS
+        for line in (DATA / "dev" / "pairs" / name).read_text(encoding="utf-8").splitlines()
+    ]

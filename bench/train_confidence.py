@@ -24,7 +24,12 @@ from typing import Any, Final
 ROOT = Path(__file__).resolve().parent.parent
 HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3, LLM_PROVIDER="none", EMBEDDING_PROVIDER="local")
+os.environ.update(
+    YOUTUBE_KB_DATA_DIR=HOME,
+    SECRET_KEY="only-for-benchmarks-" * 3,
+    LLM_PROVIDER="none",
+    EMBEDDING_PROVIDER="local",
+)
 os.environ.pop("DATABASE_URL", None)
 
 from kbsite.boot import boot
@@ -45,10 +50,18 @@ from citations.answers.confidence import ALWAYS, FUSED, NEAR, Calibration
 from citations.providers import weights
 
 TITLE: Final = "## Confidence"
-KINDS: Final = {"always": ALWAYS, "always+fused": ALWAYS + FUSED, "always+near": ALWAYS + NEAR, "always+fused+near": ALWAYS + FUSED + NEAR}
+KINDS: Final = {
+    "always": ALWAYS,
+    "always+fused": ALWAYS + FUSED,
+    "always+near": ALWAYS + NEAR,
+    "always+fused+near": ALWAYS + FUSED + NEAR,
+}
 LOST: Final = 0.04  # of the answers that are right that may be refused
 STRENGTH: Final = 1.0  # inverse of the regularisation, of signs that all spread alike
-WHERE: Final = ("lead", "share")  # signs that tell which place is the right one, not whether there is one
+WHERE: Final = (
+    "lead",
+    "share",
+)  # signs that tell which place is the right one, not whether there is one
 
 Numbers = NDArray[np.float64]
 
@@ -56,7 +69,9 @@ Numbers = NDArray[np.float64]
 def main() -> None:
     """Train, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)")
+    parser.add_argument(
+        "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
+    )
     parser.add_argument("--questions", type=int, default=120, help="of each set, at most")
     parser.add_argument("--save", action="store_true", help="ship what was trained")
     parser.add_argument("--dump", type=Path, help="where to keep what was asked, for a closer look")
@@ -64,7 +79,9 @@ def main() -> None:
     atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     with kept_vectors(), nothing_refused():
         library = Library(options.sets or list(SETS), note)
-        asked = list(library.ask_all(most=options.questions, kinds=(GOLD, FOREIGN, LEFT_OUT), tell=note))
+        asked = list(
+            library.ask_all(most=options.questions, kinds=(GOLD, FOREIGN, LEFT_OUT), tell=note)
+        )
     if options.dump:
         options.dump.write_text(json.dumps([row(one) for one in asked]), encoding="utf-8")
     halves = asked[::2], asked[1::2]
@@ -79,7 +96,15 @@ def main() -> None:
 def row(one: Asked) -> dict[str, Any]:
     """Return what is known of a question for a closer look."""
     first = one.reply.quotes[0].text if one.reply.quotes else ""
-    return {"set": one.set, "kind": one.kind, "query": one.question.query, "first": first, "right": one.first_right, "any": one.any_right, **one.signs}
+    return {
+        "set": one.set,
+        "kind": one.kind,
+        "query": one.question.query,
+        "first": first,
+        "right": one.first_right,
+        "any": one.any_right,
+        **one.signs,
+    }
 
 
 @contextmanager
@@ -109,14 +134,19 @@ def train(asked: Sequence[Asked]) -> Trained:
     present = {name: presence(asked, names) for name, names in KINDS.items()}
     return Trained(
         present=present,
-        right={name: rightness([one for one in usable(asked) if seems(present[name], one)], names) for name, names in KINDS.items()},
+        right={
+            name: rightness([one for one in usable(asked) if seems(present[name], one)], names)
+            for name, names in KINDS.items()
+        },
     )
 
 
 def presence(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
     """Train on whether a question is one of the library's own, with the talk that answers it; few of the right answers may be refused."""
     rows = usable(asked)
-    made = fitted(rows, [one.kind == GOLD for one in rows], [name for name in names if name not in WHERE])
+    made = fitted(
+        rows, [one.kind == GOLD for one in rows], [name for name in names if name not in WHERE]
+    )
     sure = [made.estimate(one.signs) for one in rows if one.first_right]
     return replace(made, border=round(float(np.quantile(sure, LOST)), 4))
 
@@ -137,12 +167,20 @@ def fitted(rows: Sequence[Asked], so: Sequence[bool], names: Sequence[str]) -> C
     numbers = table(rows, names)
     spread = numbers.std(axis=0) + 1e-9
     model = LogisticRegression(C=STRENGTH, max_iter=3_000).fit(numbers / spread, so)
-    return Calibration(tuple(names), tuple(round(float(one), 4) for one in model.coef_[0] / spread), round(float(model.intercept_[0]), 4))
+    return Calibration(
+        tuple(names),
+        tuple(round(float(one), 4) for one in model.coef_[0] / spread),
+        round(float(model.intercept_[0]), 4),
+    )
 
 
 def usable(asked: Sequence[Asked]) -> list[Asked]:
     """Return those of whose answer everything is known."""
-    return [one for one in asked if one.signs and all(name in one.signs for name in KINDS["always+fused+near"])]
+    return [
+        one
+        for one in asked
+        if one.signs and all(name in one.signs for name in KINDS["always+fused+near"])
+    ]
 
 
 def table(rows: Sequence[Asked], names: Sequence[str]) -> Numbers:
@@ -153,7 +191,8 @@ def table(rows: Sequence[Asked], names: Sequence[str]) -> Numbers:
 def shipped(trained: Trained) -> str:
     """Write what is shipped."""
     kept = {
-        what: {name: asdict(one) for name, one in made.items()} for what, made in ((confidence.PRESENT, trained.present), (confidence.RIGHT, trained.right))
+        what: {name: asdict(one) for name, one in made.items()}
+        for what, made in ((confidence.PRESENT, trained.present), (confidence.RIGHT, trained.right))
     }
     return json.dumps({"model": weights.MINILM, **kept}, indent=1) + "\n"
 
@@ -170,11 +209,17 @@ class Fold:
 
     def seem(self, name: str, *kinds: str) -> list[tuple[Asked, bool]]:
         """Return the questions of these kinds, and whether an answer to each is taken to be there."""
-        return [(row, seems(self.trained.present[name], row)) for row in self.new if row.kind in kinds]
+        return [
+            (row, seems(self.trained.present[name], row)) for row in self.new if row.kind in kinds
+        ]
 
     def pairs(self, name: str) -> list[tuple[float, bool]]:
         """Return the confidence in each gold question that is answered, and whether its first citation is right."""
-        return [(self.trained.right[name].estimate(row.signs), row.first_right) for row, is_there in self.seem(name, GOLD) if is_there]
+        return [
+            (self.trained.right[name].estimate(row.signs), row.first_right)
+            for row, is_there in self.seem(name, GOLD)
+            if is_there
+        ]
 
 
 def reported(folds: Sequence[Fold]) -> Iterator[str]:
@@ -188,7 +233,9 @@ def reported(folds: Sequence[Fold]) -> Iterator[str]:
     for name in KINDS:
         yield f"| {name} | {' | '.join(measured(folds, name))} |"
     yield "\nReliability with all signs:\n\n| confidence | answers | estimated | right |\n|---|---:|---:|---:|"
-    for part in confidence.reliability([pair for fold in folds for pair in fold.pairs("always+fused+near")]):
+    for part in confidence.reliability(
+        [pair for fold in folds for pair in fold.pairs("always+fused+near")]
+    ):
         yield f"| {part.low:.1f}–{part.high:.1f} | {part.answers} | {part.estimated:.2f} | {part.right:.2f} |"
     yield ""
 
@@ -196,9 +243,18 @@ def reported(folds: Sequence[Fold]) -> Iterator[str]:
 def measured(folds: Sequence[Fold], name: str) -> Iterator[str]:
     """Write the figures of one kind of signs."""
     gold = [pair for fold in folds for pair in fold.seem(name, GOLD)]
-    groups = [[there for row, there in gold if row.first_right], [there for row, there in gold if not row.first_right]]
-    groups += [[there for fold in folds for _, there in fold.seem(name, kind)] for kind in (FOREIGN, LEFT_OUT)]
-    yield from (f"{group.count(False) / len(group):.0%} of {len(group)}" if group else "–" for group in groups)
+    groups = [
+        [there for row, there in gold if row.first_right],
+        [there for row, there in gold if not row.first_right],
+    ]
+    groups += [
+        [there for fold in folds for _, there in fold.seem(name, kind)]
+        for kind in (FOREIGN, LEFT_OUT)
+    ]
+    yield from (
+        f"{group.count(False) / len(group):.0%} of {len(group)}" if group else "–"
+        for group in groups
+    )
     pairs = [pair for fold in folds for pair in fold.pairs(name)]
     yield f"{roc_auc_score([right for _, right in pairs], [sure for sure, _ in pairs]):.3f}"
     yield f"{confidence.error(confidence.reliability(pairs)):.3f}"

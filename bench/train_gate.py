@@ -28,7 +28,10 @@ from citations.text import sentences
 
 ROOT = Path(__file__).resolve().parent.parent
 TITLE = "## The relevance gate"
-OWN = {"asides": ROOT / "citations" / "asides.txt", "lessons": ROOT / "bench" / "gate" / "lessons.txt"}
+OWN = {
+    "asides": ROOT / "citations" / "asides.txt",
+    "lessons": ROOT / "bench" / "gate" / "lessons.txt",
+}
 FALSE_ALARMS = 0.005  # of windows about a subject that may be called off-topic
 STRENGTH = 1.0  # inverse of the regularisation
 FOLDS = 5
@@ -70,10 +73,18 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="ship what was trained")
     save = parser.parse_args().save
     random.seed(0)
-    lots = [own("asides", is_aside=True), own("lessons", is_aside=False, weight=2.0), *(talks(name, *size) for name, size in TALKS.items())]
+    lots = [
+        own("asides", is_aside=True),
+        own("lessons", is_aside=False, weight=2.0),
+        *(talks(name, *size) for name, size in TALKS.items()),
+    ]
     head = train(lots, [embedded(lot.texts) for lot in lots])
     if save:
-        shipped = {"model": encoder().model, "bias": round(head.bias, 4), "weights": [round(float(one), 4) for one in head.weights]}
+        shipped = {
+            "model": encoder().model,
+            "bias": round(head.bias, 4),
+            "weights": [round(float(one), 4) for one in head.weights],
+        }
         TRAINED.write_text(json.dumps(shipped) + "\n", encoding="utf-8")
     report = "\n".join(reported(lots, head))
     print(report)
@@ -86,7 +97,11 @@ def main() -> None:
 def own(name: str, *, is_aside: bool, weight: float = 1.0) -> Lot:
     """Make windows of two to four sentences of each paragraph of a text of ours."""
     text = OWN[name].read_text(encoding="utf-8")
-    made = [(f"{name} {place}", part) for place, paragraph in enumerate(text.split("\n\n")) for part in _parts(" ".join(paragraph.split()))]
+    made = [
+        (f"{name} {place}", part)
+        for place, paragraph in enumerate(text.split("\n\n"))
+        for part in _parts(" ".join(paragraph.split()))
+    ]
     return Lot(name, is_aside, weight, [part for _, part in made], [group for group, _ in made])
 
 
@@ -102,11 +117,18 @@ def talks(name: str, most: int, each: int) -> Lot:
     made: list[tuple[str, str]] = []
     for path in sorted((DATA / "dev" / "transcripts" / name).glob("*.json")):
         cues = json.loads(path.read_text(encoding="utf-8"))["cues"]
-        _, full = windows.feed(windows.Buffer(), (windows.Utterance(place, cue["text"]) for place, cue in enumerate(cues)))
+        _, full = windows.feed(
+            windows.Buffer(),
+            (windows.Utterance(place, cue["text"]) for place, cue in enumerate(cues)),
+        )
         inner = [window.text for window in full[ENDS:-ENDS]]
-        made += [(f"{name} {path.stem}", text) for text in random.sample(inner, min(each, len(inner)))]
+        made += [
+            (f"{name} {path.stem}", text) for text in random.sample(inner, min(each, len(inner)))
+        ]
     random.shuffle(made)
-    return Lot(name, False, 1.0, [text for _, text in made[:most]], [group for group, _ in made[:most]])
+    return Lot(
+        name, False, 1.0, [text for _, text in made[:most]], [group for group, _ in made[:most]]
+    )
 
 
 def embedded(texts: Iterable[str]) -> Numbers:
@@ -127,15 +149,24 @@ def train(lots: Sequence[Lot], vectors: Sequence[Numbers]) -> Trained:
     groups = [group for lot in lots for group in lot.groups]
     unseen = np.zeros(len(asides))
     for known, new in GroupKFold(FOLDS).split(features, asides, groups):
-        unseen[new] = _fitted(features[known], asides[known], shares[known]).decision_function(features[new])
+        unseen[new] = _fitted(features[known], asides[known], shares[known]).decision_function(
+            features[new]
+        )
     border = float(np.quantile(unseen[~asides], 1 - FALSE_ALARMS))
     whole = _fitted(features, asides, shares)
     bias = float(whole.intercept_[0]) - border + float(np.log(SURE / (1 - SURE)))
-    return Trained(whole.coef_[0], bias, float(roc_auc_score(asides, unseen)), float(np.mean(unseen[asides] > border)))
+    return Trained(
+        whole.coef_[0],
+        bias,
+        float(roc_auc_score(asides, unseen)),
+        float(np.mean(unseen[asides] > border)),
+    )
 
 
 def _fitted(features: Numbers, asides: NDArray[np.bool_], shares: Numbers) -> LogisticRegression:
-    return LogisticRegression(C=STRENGTH, max_iter=3_000).fit(features, asides, sample_weight=shares)
+    return LogisticRegression(C=STRENGTH, max_iter=3_000).fit(
+        features, asides, sample_weight=shares
+    )
 
 
 # Measuring
@@ -181,7 +212,11 @@ def _elsewhere(head: Trained) -> Iterator[str]:
     weak = _rows("classifier/weak_by_source.jsonl")
     for source in sorted({row["source"] for row in weak}):
         yield _share(f"{source}", [row["text"] for row in weak if row["source"] == source], head)
-    yield _share("NYU deep learning lectures (pairs)", [row["text"] for row in _rows("pairs/nyudl/windows.jsonl")], head)
+    yield _share(
+        "NYU deep learning lectures (pairs)",
+        [row["text"] for row in _rows("pairs/nyudl/windows.jsonl")],
+        head,
+    )
 
 
 def _share(name: str, texts: Sequence[str], head: Trained) -> str:
@@ -189,7 +224,9 @@ def _share(name: str, texts: Sequence[str], head: Trained) -> str:
 
 
 def _rows(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (DATA / "dev" / name).read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line) for line in (DATA / "dev" / name).read_text(encoding="utf-8").splitlines()
+    ]
 
 
 if __name__ == "__main__":

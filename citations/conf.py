@@ -45,7 +45,11 @@ def cache_dir() -> Path:
 
 def embedding() -> EmbeddingChoice:
     """Return the embedding model that is wanted."""
-    return EmbeddingChoice(provider=settings.EMBEDDING_PROVIDER.strip().casefold(), model=settings.EMBEDDING_MODEL, dimensions=settings.EMBEDDING_DIMENSIONS)
+    return EmbeddingChoice(
+        provider=settings.EMBEDDING_PROVIDER.strip().casefold(),
+        model=settings.EMBEDDING_MODEL,
+        dimensions=settings.EMBEDDING_DIMENSIONS,
+    )
 
 
 def llm() -> LlmChoice:

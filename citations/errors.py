@@ -1,6 +1,13 @@
 """What may fail while a library is searched, indexed or embedded: a class a cause, in the families of ``transcripts.errors``."""
 
-from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError, NotFound, TooLarge, Unavailable
+from transcripts.errors import (
+    Conflict,
+    InvalidInput,
+    KnowledgeBaseError,
+    NotFound,
+    TooLarge,
+    Unavailable,
+)
 
 # Looking things up
 

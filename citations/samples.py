@@ -36,18 +36,30 @@ def load(collection: Collection | None = None, *, owner: User | None = None) -> 
         stored = tuple(talks.load(collection))
         shelf = stored[0].video.collection
         textbook = _textbook(shelf)
-        spoken = next(one.transcript for one in stored if one.video.key == talks.LONG and one.transcript.language == LANGUAGE)
-        return Loaded(talks=stored, textbook=textbook, lecture=_lecture(shelf, textbook, spoken, owner))
+        spoken = next(
+            one.transcript
+            for one in stored
+            if one.video.key == talks.LONG and one.transcript.language == LANGUAGE
+        )
+        return Loaded(
+            talks=stored, textbook=textbook, lecture=_lecture(shelf, textbook, spoken, owner)
+        )
 
 
 def _textbook(shelf: Collection) -> Source:
     with TEXTBOOK.open("rb") as file:
-        return document_storage.add(shelf, file, name=TEXTBOOK.name, title=TITLE, tags=talks.TAGS, language=LANGUAGE).source
+        return document_storage.add(
+            shelf, file, name=TEXTBOOK.name, title=TITLE, tags=talks.TAGS, language=LANGUAGE
+        ).source
 
 
-def _lecture(shelf: Collection, textbook: Source, spoken: Transcript, owner: User | None) -> LectureSession:
+def _lecture(
+    shelf: Collection, textbook: Source, spoken: Transcript, owner: User | None
+) -> LectureSession:
     """Return the lecture, made if there is none. It names the textbook: else the talk would cite itself."""
-    known = LectureSession.objects.filter(collection=shelf, transcript=spoken, title=LECTURE).first()
+    known = LectureSession.objects.filter(
+        collection=shelf, transcript=spoken, title=LECTURE
+    ).first()
     everything = frozenset({shelf.pk})
     return known or sessions.start(
         Scope(readable=everything, writable=everything),

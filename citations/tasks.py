@@ -117,7 +117,9 @@ def send(source: Source) -> None:
 
 def send_for_abstracts(source: Source) -> None:
     """Tell the workers, the first time in a while, that somebody reads a source's outline, where a language model could tell of it in its own words."""
-    if outline_storage.lacks_abstracts(source) and cache.add(f"abstracts:{source.pk}", True, ABSTRACTS_PAUSE):
+    if outline_storage.lacks_abstracts(source) and cache.add(
+        f"abstracts:{source.pk}", True, ABSTRACTS_PAUSE
+    ):
         transaction.on_commit(partial(_delayed, write_abstracts, source.pk))
 
 
@@ -167,7 +169,16 @@ def _publish_migration(pk: int) -> None:
 def _delayed(task: Any, pk: int) -> bool:
     try:
         task.delay(pk)
-    except (OperationalError, ChannelError, OSError) as error:  # the last two: a queue of files on a full disk
-        logger.warning("the broker is away (%s); %s(%s) waits for the next sweep", type(error).__name__, task.name, pk)
+    except (
+        OperationalError,
+        ChannelError,
+        OSError,
+    ) as error:  # the last two: a queue of files on a full disk
+        logger.warning(
+            "the broker is away (%s); %s(%s) waits for the next sweep",
+            type(error).__name__,
+            task.name,
+            pk,
+        )
         return False
     return True

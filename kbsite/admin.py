@@ -25,7 +25,12 @@ admin.site.index_title = "Every collection: scopes do not apply here"
 class NewTokenForm(TokenForm):
     """What a new token is for; its text is made, never typed."""
 
-    days = forms.IntegerField(required=False, min_value=1, max_value=3650, help_text="How long it is valid; empty: until it is revoked.")
+    days = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=3650,
+        help_text="How long it is valid; empty: until it is revoked.",
+    )
 
     class Meta:
         model = ApiToken
@@ -52,8 +57,24 @@ class NewTokenForm(TokenForm):
 class ApiTokenAdmin(Table):
     """Tokens: made, renamed, given an end, revoked."""
 
-    list_display = ("name", "hint", "user", "can_write", "limited", "created_at", "last_used_at", "expires_at", "revoked_at")
-    list_filter = ("can_write", "limited", "created_at", "last_used_at", ("revoked_at", admin.EmptyFieldListFilter))
+    list_display = (
+        "name",
+        "hint",
+        "user",
+        "can_write",
+        "limited",
+        "created_at",
+        "last_used_at",
+        "expires_at",
+        "revoked_at",
+    )
+    list_filter = (
+        "can_write",
+        "limited",
+        "created_at",
+        "last_used_at",
+        ("revoked_at", admin.EmptyFieldListFilter),
+    )
     list_select_related = ("user",)
     search_fields = ("name", "hint", "user__username")
     autocomplete_fields = ("user", "collections")
@@ -64,34 +85,69 @@ class ApiTokenAdmin(Table):
         """Superusers alone: a token acts for its user, whoever made it."""
         return bool(request.user.is_active and request.user.is_superuser)
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any
+    ) -> Any:
         """Ask for little when one is made."""
         if obj is None:
-            options |= {"form": NewTokenForm, "fields": ("user", "name", "can_write", "collections", "days")}
+            options |= {
+                "form": NewTokenForm,
+                "fields": ("user", "name", "can_write", "collections", "days"),
+            }
         return super().get_form(request, obj, change=change, **options)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Show what there is."""
         if obj is None:
             return ("user", "name", "can_write", "collections", "days")
-        return ("name", "hint", "user", "can_write", "limited", "shelves", "created_at", "last_used_at", "expires_at", "revoked_at")
+        return (
+            "name",
+            "hint",
+            "user",
+            "can_write",
+            "limited",
+            "shelves",
+            "created_at",
+            "last_used_at",
+            "expires_at",
+            "revoked_at",
+        )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Let name and end change; what a token may do is settled when it is made."""
-        return () if obj is None else ("hint", "user", "can_write", "limited", "shelves", "created_at", "last_used_at", "revoked_at")
+        return (
+            ()
+            if obj is None
+            else (
+                "hint",
+                "user",
+                "can_write",
+                "limited",
+                "shelves",
+                "created_at",
+                "last_used_at",
+                "revoked_at",
+            )
+        )
 
     @admin.display(description="collections")
     def shelves(self, token: Any) -> str:
         """Name the collections it is limited to."""
-        named = Collection.objects.filter(pk__in=token.collections.values("pk")).values_list("name", flat=True)
-        return ", ".join(named) or ("none that is left" if token.limited else "all that the user may see")
+        named = Collection.objects.filter(pk__in=token.collections.values("pk")).values_list(
+            "name", flat=True
+        )
+        return ", ".join(named) or (
+            "none that is left" if token.limited else "all that the user may see"
+        )
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Save changes; a new one is stored already."""
         if change:
             super().save_model(request, obj, form, change)
 
-    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
+    ) -> HttpResponse:
         """Show the token's text, this once. Nothing is redirected, so that it is in no cookie, no message and no log."""
         context = {
             **self.admin_site.each_context(request),

@@ -104,7 +104,9 @@ def _on_expected(request: HttpRequest, error: KnowledgeBaseError) -> HttpRespons
 @api.exception_handler(ValidationError)
 def _on_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     said = "; ".join(_sentence(one) for one in error.errors[:10])
-    return errors.problem_response(InvalidInput(said, hint="The parameters are described at /api/v1/docs."))
+    return errors.problem_response(
+        InvalidInput(said, hint="The parameters are described at /api/v1/docs.")
+    )
 
 
 @api.exception_handler(AuthenticationError)
@@ -134,7 +136,9 @@ def _on_unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def _sentence(error: dict[str, Any]) -> str:
-    where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path", "form", "file"))
+    where = ".".join(
+        str(part) for part in error["loc"] if part not in ("body", "query", "path", "form", "file")
+    )
     return f"{where[:100]}: {errors.complaint(error)}" if where else errors.complaint(error)
 
 

@@ -19,7 +19,9 @@ from kbsite.mcp.server import build_application  # noqa: E402
 from transcripts.views import events  # noqa: E402
 
 # Django warns that a static file is read by a synchronous iterator; ours are a few kilobytes.
-warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
+warnings.filterwarnings(
+    "ignore", message="StreamingHttpResponse must consume synchronous iterators"
+)
 
 _application = build_application()
 
@@ -44,7 +46,9 @@ def _end_streams_on_signals(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _after(
-    loop: asyncio.AbstractEventLoop, call: Callable[[], None], handler: Callable[[int, FrameType | None], Any]
+    loop: asyncio.AbstractEventLoop,
+    call: Callable[[], None],
+    handler: Callable[[int, FrameType | None], Any],
 ) -> Callable[[int, FrameType | None], Any]:
     def both(number: int, frame: FrameType | None) -> Any:
         with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -54,4 +58,6 @@ def _after(
     return both
 
 
-threading.Thread(target=registry.warm, name="warm").start()  # the first search finds the model loaded
+threading.Thread(
+    target=registry.warm, name="warm"
+).start()  # the first search finds the model loaded

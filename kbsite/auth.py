@@ -27,7 +27,9 @@ class Caller:
     def require_write(self) -> None:
         """Raise ``Forbidden`` for a token that may only read."""
         if self.token is not None and not self.token.can_write:
-            raise Forbidden("This token may only read.", hint="Make one with `kb token create --write`.")
+            raise Forbidden(
+                "This token may only read.", hint="Make one with `kb token create --write`."
+            )
 
     def still_reads(self, collection_id: int) -> bool:
         """Look again whether they may read a collection: what goes on for long may outlive a membership, a token or an account."""
@@ -80,13 +82,17 @@ class CallerMiddleware(MiddlewareMixin):
         """Attach both."""
         _forget_impossible_session(request)
         request.caller = SimpleLazyObject(lambda: caller_of_request(request))
-        request.reach = SimpleLazyObject(lambda: request.caller.scope if request.caller else NOTHING)
+        request.reach = SimpleLazyObject(
+            lambda: request.caller.scope if request.caller else NOTHING
+        )
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):
     """Show nothing to strangers. The APIs say so in their own way; an HTMX request is sent to the sign-in page as a whole."""
 
-    def process_view(self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any) -> Any:
+    def process_view(
+        self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any
+    ) -> Any:
         """Let the APIs authenticate by themselves; everything else needs a session."""
         if request.path_info.startswith("/api/"):
             return None
@@ -101,7 +107,9 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
 
 def _forget_impossible_session(request: Any) -> None:
     session = getattr(request, "session", None)
-    if session is not None and "\0" in (session.session_key or ""):  # a quoted cookie can carry it; PostgreSQL would refuse the question
+    if session is not None and "\0" in (
+        session.session_key or ""
+    ):  # a quoted cookie can carry it; PostgreSQL would refuse the question
         request.session = type(session)()
 
 
@@ -117,4 +125,6 @@ def _narrowed(scope: Scope, token: ApiToken) -> Scope:
     readable = scope.readable
     if token.limited:
         readable &= frozenset(token.collections.values_list("pk", flat=True))
-    return Scope(readable=readable, writable=scope.writable & readable if token.can_write else frozenset())
+    return Scope(
+        readable=readable, writable=scope.writable & readable if token.can_write else frozenset()
+    )

@@ -14,7 +14,10 @@ HINT: Final = "Send the files in several parts, or add them on the server with k
 
 def most_bytes(*, is_stranger: bool = False) -> int:
     """Return how many bytes the body of one request may have: room for the largest files and a form; for who has nothing to sign in with, for a form alone."""
-    files = max(DOCUMENTS_AT_ONCE * settings.MAX_DOCUMENT_BYTES, ALL_FILES_FACTOR * settings.MAX_UPLOAD_BYTES)
+    files = max(
+        DOCUMENTS_AT_ONCE * settings.MAX_DOCUMENT_BYTES,
+        ALL_FILES_FACTOR * settings.MAX_UPLOAD_BYTES,
+    )
     return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) + (0 if is_stranger else int(files))
 
 
@@ -30,7 +33,9 @@ class Bounded:
             await self._application(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        body = _Body(receive, send, most_bytes(is_stranger=not any(name in headers for name in CREDENTIALS)))
+        body = _Body(
+            receive, send, most_bytes(is_stranger=not any(name in headers for name in CREDENTIALS))
+        )
         if _number(headers.get(b"content-length", b"")) > body.most:
             await _refuse(scope["path"], send, body.most)
             return
@@ -65,7 +70,9 @@ class _Body:
 
 
 def _number(header: bytes) -> int:
-    return int(header) if header.isdigit() and len(header) < 20 else 0  # what is no number the web server refuses, or it is counted
+    return (
+        int(header) if header.isdigit() and len(header) < 20 else 0
+    )  # what is no number the web server refuses, or it is counted
 
 
 async def _refuse(path: str, send: Any, most: int) -> None:
@@ -73,6 +80,17 @@ async def _refuse(path: str, send: Any, most: int) -> None:
     told = f"{PROTOCOL[413][1]} It has more than {most:,} bytes. {HINT}"
     answer = protocol_response(413, told).content if path.startswith(API) else told.encode()
     kind = PROBLEM if path.startswith(API) else "text/plain; charset=utf-8"
-    headers = {"content-type": kind, "content-length": str(len(answer)), "connection": "close", "x-content-type-options": "nosniff"}
-    await send({"type": "http.response.start", "status": 413, "headers": [(name.encode(), value.encode()) for name, value in headers.items()]})
+    headers = {
+        "content-type": kind,
+        "content-length": str(len(answer)),
+        "connection": "close",
+        "x-content-type-options": "nosniff",
+    }
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 413,
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        }
+    )
     await send({"type": "http.response.body", "body": answer})

@@ -22,7 +22,9 @@ def boot(*, migrate: bool = True) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
     join_database()
     django.setup()
-    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns where it is missing; nothing has to be collected into it
+    Path(settings.STATIC_ROOT).mkdir(
+        parents=True, exist_ok=True
+    )  # WhiteNoise warns where it is missing; nothing has to be collected into it
     if migrate and _stamp() != _wanted_stamp():
         migrate_now()
 
@@ -54,7 +56,9 @@ def migrate_now() -> None:
 
 
 def _stamp_path() -> Path:
-    return Path(settings.DATA_DIR) / "postgres" / "schema"  # beside the data: who deletes the database deletes it too
+    return (
+        Path(settings.DATA_DIR) / "postgres" / "schema"
+    )  # beside the data: who deletes the database deletes it too
 
 
 def _stamp() -> str:
@@ -63,5 +67,8 @@ def _stamp() -> str:
 
 
 def _wanted_stamp() -> str:
-    names = sorted(str(path.relative_to(settings.BASE_DIR)) for path in Path(settings.BASE_DIR).glob("*/migrations/0*.py"))
+    names = sorted(
+        str(path.relative_to(settings.BASE_DIR))
+        for path in Path(settings.BASE_DIR).glob("*/migrations/0*.py")
+    )
     return hashlib.sha256("\n".join([django.__version__, *names]).encode()).hexdigest()

@@ -15,7 +15,13 @@ def vector_extension(databases: Sequence[str] | None = None, **_: Any) -> list[C
         try:
             found += _vector_state(alias)
         except DatabaseError as error:
-            found.append(Error(f"The database cannot be asked: {error}", hint="Check DATABASE_URL, and that the server runs.", id="kbsite.E001"))
+            found.append(
+                Error(
+                    f"The database cannot be asked: {error}",
+                    hint="Check DATABASE_URL, and that the server runs.",
+                    id="kbsite.E001",
+                )
+            )
     return found
 
 
@@ -24,7 +30,9 @@ def _vector_state(alias: str) -> list[CheckMessage]:
         cursor.execute("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector')")
         if cursor.fetchone()[0]:
             return []
-        cursor.execute("SELECT bool_or(NOT superuser OR trusted) FROM pg_available_extension_versions WHERE name = 'vector'")
+        cursor.execute(
+            "SELECT bool_or(NOT superuser OR trusted) FROM pg_available_extension_versions WHERE name = 'vector'"
+        )
         creatable = cursor.fetchone()[0]  # None: the server does not have it at all
         cursor.execute(
             "SELECT rolsuper OR (%s AND has_database_privilege(current_database(), 'CREATE')) FROM pg_roles WHERE rolname = current_user",

@@ -4,14 +4,31 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent, TooManyFilesSent
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
-from transcripts.errors import Conflict, Forbidden, InvalidInput, KnowledgeBaseError, NotFound, NotSignedIn, Throttled, TooLarge, Unavailable, YouTubeError
+from transcripts.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    KnowledgeBaseError,
+    NotFound,
+    NotSignedIn,
+    Throttled,
+    TooLarge,
+    Unavailable,
+    YouTubeError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +89,11 @@ def complaint(found: Mapping[str, Any]) -> str:
         return message
     if "max_length" in about:
         return f"has more than {about['max_length']:,} characters"
-    return f"has fewer than {about['min_length']:,} characters" if about["actual_length"] else "is empty"
+    return (
+        f"has fewer than {about['min_length']:,} characters"
+        if about["actual_length"]
+        else "is empty"
+    )
 
 
 # What goes wrong before any use case is asked: status -> (code, message). There is no error class for these; nothing of ours raises them.
@@ -93,7 +114,14 @@ PROTOCOL: dict[int, tuple[str, str]] = {
 def protocol_problem(status: int, detail: str = "") -> dict[str, Any]:
     """Return the problem details of a request that was refused before anything was looked at."""
     code, message = PROTOCOL.get(status, PROTOCOL[400 if status < 500 else 500])
-    return {"type": "about:blank", "title": code.replace("_", " "), "status": status, "code": code, "detail": detail or message, "hint": ""}
+    return {
+        "type": "about:blank",
+        "title": code.replace("_", " "),
+        "status": status,
+        "code": code,
+        "detail": detail or message,
+        "hint": "",
+    }
 
 
 def protocol_response(status: int, detail: str = "") -> JsonResponse:
@@ -106,7 +134,11 @@ def protocol_response(status: int, detail: str = "") -> JsonResponse:
 
 def status_of_refusal(exception: SuspiciousOperation) -> int:
     """Return the status for a request that Django would not read: 413 for too much of anything, else 400."""
-    return 413 if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)) else 400
+    return (
+        413
+        if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent))
+        else 400
+    )
 
 
 def sentence(error: KnowledgeBaseError) -> str:
@@ -117,15 +149,24 @@ def sentence(error: KnowledgeBaseError) -> str:
 class ErrorMiddleware(MiddlewareMixin):
     """Turn an expected error of a page into a page (or a fragment) that says what to try, and every failure of an API into problem details."""
 
-    def process_view(self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any) -> HttpResponse | None:
+    def process_view(
+        self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any
+    ) -> HttpResponse | None:
         """Refuse the NUL character in an address: PostgreSQL cannot store or compare it, and no id, name or word has it."""
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            return self.process_exception(request, InvalidInput("The address has a NUL character in it.", hint="Leave %00 out."))
+            return self.process_exception(
+                request,
+                InvalidInput("The address has a NUL character in it.", hint="Leave %00 out."),
+            )
         return None
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Give what Django itself refuses under the API (unknown address, method, CSRF, unreadable body, a crash) the one shape too."""
-        if response.status_code < 400 or not request.path_info.startswith(API) or _is_ours(response):
+        if (
+            response.status_code < 400
+            or not request.path_info.startswith(API)
+            or _is_ours(response)
+        ):
             return response
         answer = protocol_response(response.status_code)
         if "Allow" in response:
@@ -151,11 +192,15 @@ def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Resp
     renderer = getattr(context["request"], "accepted_renderer", None)
     as_page = renderer is not None and renderer.media_type == "text/html"
     headers = {"WWW-Authenticate": CHALLENGE} if data["status"] == 401 else {}
-    return Response(data, status=data["status"], content_type=None if as_page else PROBLEM, headers=headers)
+    return Response(
+        data, status=data["status"], content_type=None if as_page else PROBLEM, headers=headers
+    )
 
 
 def _is_ours(response: HttpResponse) -> bool:
-    return isinstance(response, Response) or response.get("Content-Type", "").startswith((PROBLEM, "application/json"))
+    return isinstance(response, Response) or response.get("Content-Type", "").startswith(
+        (PROBLEM, "application/json")
+    )
 
 
 def _known(exception: Exception) -> KnowledgeBaseError | dict[str, Any] | None:

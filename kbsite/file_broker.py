@@ -15,7 +15,9 @@ class Channel(filesystem.Channel):
 
     def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]  # as the transport itself names it
         """Write a message under another name first: a worker that takes one of which nothing is written yet ends with an error."""
-        whole = Path(self.data_folder_out, f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg")
+        whole = Path(
+            self.data_folder_out, f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
+        )
         part = whole.with_name(f"{whole.name}.part")
         try:
             part.write_text(dumps(payload), encoding="utf-8")

@@ -17,15 +17,25 @@ TOKEN_PREFIX = "kb_"
 class ApiToken(models.Model):
     """A bearer token for REST and MCP: it acts for its user, at most as far as its own scopes and collections reach."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+    )
     name = models.CharField(max_length=80)
-    hint = models.CharField(max_length=12, help_text="How the token begins, to tell it from others.")
+    hint = models.CharField(
+        max_length=12, help_text="How the token begins, to tell it from others."
+    )
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token.")
     can_write = models.BooleanField(default=False)
     collections: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
-        "transcripts.Collection", blank=True, related_name="+", help_text="None: all that the user may see."
+        "transcripts.Collection",
+        blank=True,
+        related_name="+",
+        help_text="None: all that the user may see.",
     )
-    limited = models.BooleanField(default=False, help_text="Only the collections named; deleting one of them never widens the token.")
+    limited = models.BooleanField(
+        default=False,
+        help_text="Only the collections named; deleting one of them never widens the token.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -40,7 +50,13 @@ class ApiToken(models.Model):
 
     @classmethod
     def issue(
-        cls, user: AbstractBaseUser, *, name: str, can_write: bool = False, collections: tuple[Any, ...] = (), days: int | None = None
+        cls,
+        user: AbstractBaseUser,
+        *,
+        name: str,
+        can_write: bool = False,
+        collections: tuple[Any, ...] = (),
+        days: int | None = None,
     ) -> "tuple[ApiToken, str]":
         """Make a token; its text is returned here and never again."""
         text = TOKEN_PREFIX + secrets.token_urlsafe(32)
@@ -63,7 +79,9 @@ class ApiToken(models.Model):
             return None
         now = timezone.now()
         token = cls.valid().filter(digest=digest(text)).select_related("user").first()
-        if token is not None and (token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1)):
+        if token is not None and (
+            token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1)
+        ):
             cls.objects.filter(pk=token.pk).update(last_used_at=now)
         return token
 
@@ -100,7 +118,9 @@ class SignInLink(models.Model):
     @classmethod
     def redeem(cls, text: str) -> Any | None:
         """Return the user and use the link up; None when it is unknown, used or expired."""
-        links = cls.objects.filter(digest=digest(text), expires_at__gt=timezone.now(), user__is_active=True).select_related("user")
+        links = cls.objects.filter(
+            digest=digest(text), expires_at__gt=timezone.now(), user__is_active=True
+        ).select_related("user")
         link = links.first()
         if link is None or not links.filter(pk=link.pk).delete()[0]:
             return None

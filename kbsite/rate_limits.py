@@ -39,7 +39,11 @@ def _address(broker: str) -> str:
 
 @cache
 def _limiter(address: str) -> MovingWindowRateLimiter:
-    storage = storage_from_string(address, socket_timeout=2) if address.startswith("redis") else storage_from_string(address)
+    storage = (
+        storage_from_string(address, socket_timeout=2)
+        if address.startswith("redis")
+        else storage_from_string(address)
+    )
     if not isinstance(storage, Storage):
         raise TypeError(f"not a storage for counts: {storage!r}")
     return MovingWindowRateLimiter(storage)

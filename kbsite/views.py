@@ -51,8 +51,15 @@ class SignIn(LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Try a password; ten tries in five minutes for one name from one address. Raises ``Throttled``."""
-        who = f"{request.META.get('REMOTE_ADDR')} {request.POST.get('username', '')[:150].casefold()}"
-        rate_limits.count("sign-in", who, allowed=RateLimitItemPerMinute(10, 5), message="These are too many tries to sign in.")
+        who = (
+            f"{request.META.get('REMOTE_ADDR')} {request.POST.get('username', '')[:150].casefold()}"
+        )
+        rate_limits.count(
+            "sign-in",
+            who,
+            allowed=RateLimitItemPerMinute(10, 5),
+            message="These are too many tries to sign in.",
+        )
         return super().post(request, *args, **kwargs)
 
 
@@ -124,12 +131,28 @@ def create_token(request: Any) -> HttpResponse:
     """Make a token and show it, this once."""
     form = TokenForm(request.POST, shelves=Collection.objects.visible(request.reach))
     if not form.is_valid():
-        raise InvalidInput(f"The token was not made: {next(iter(form.errors.values()))[0]}", hint="Give it a name, and days as a number.")
+        raise InvalidInput(
+            f"The token was not made: {next(iter(form.errors.values()))[0]}",
+            hint="Give it a name, and days as a number.",
+        )
     values = form.cleaned_data
     token, text = ApiToken.issue(
-        request.user, name=values["name"], can_write=values["can_write"], collections=tuple(values["collections"]), days=values["days"]
+        request.user,
+        name=values["name"],
+        can_write=values["can_write"],
+        collections=tuple(values["collections"]),
+        days=values["days"],
     )
-    return render(request, "kbsite/tokens.html", {**_tokens(request), "made": token, "text": text, "config": _config(_mcp_url(request), text)})
+    return render(
+        request,
+        "kbsite/tokens.html",
+        {
+            **_tokens(request),
+            "made": token,
+            "text": text,
+            "config": _config(_mcp_url(request), text),
+        },
+    )
 
 
 @require_POST
@@ -145,7 +168,12 @@ def revoke_token(request: Any, pk: int) -> HttpResponse:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Show that the request cannot be read."""
-    return _trouble(request, 400, "This request cannot be read.", "Go back and try again; a very large upload may have to be sent in parts.")
+    return _trouble(
+        request,
+        400,
+        "This request cannot be read.",
+        "Go back and try again; a very large upload may have to be sent in parts.",
+    )
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -156,23 +184,41 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 @csrf_exempt
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Show that the form's protection against forgery does not fit any more."""
-    return _trouble(request, 403, "This form has expired.", "Reload the page, and send it again. Cookies have to be allowed.")
+    return _trouble(
+        request,
+        403,
+        "This form has expired.",
+        "Reload the page, and send it again. Cookies have to be allowed.",
+    )
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Show that there is nothing at the address."""
-    return _trouble(request, 404, "There is nothing at this address.", "It may have been deleted or mistyped; the library lists what is there.")
+    return _trouble(
+        request,
+        404,
+        "There is nothing at this address.",
+        "It may have been deleted or mistyped; the library lists what is there.",
+    )
 
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Show that something unexpected happened, without a word about what."""
-    error = {"message": "Something unexpected went wrong.", "hint": "Try again; the server's log has the details."}
+    error = {
+        "message": "Something unexpected went wrong.",
+        "hint": "Try again; the server's log has the details.",
+    }
     # Without the request, and so without the database, which may be what is broken.
     return HttpResponse(render_to_string(_error_template(request), {"error": error}), status=500)
 
 
 def _trouble(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:
-    return render(request, _error_template(request), {"error": {"message": message, "hint": hint}}, status=status)
+    return render(
+        request,
+        _error_template(request),
+        {"error": {"message": message, "hint": hint}},
+        status=status,
+    )
 
 
 def _error_template(request: HttpRequest) -> str:
@@ -181,14 +227,22 @@ def _error_template(request: HttpRequest) -> str:
 
 def _next(request: HttpRequest) -> str:
     wanted = request.GET.get("next", "")
-    if url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()):
+    if url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
         return wanted
     return resolve_url(settings.LOGIN_REDIRECT_URL)
 
 
 def _tokens(request: Any) -> dict[str, Any]:
-    mine = ApiToken.objects.filter(user=request.user, revoked_at=None).prefetch_related("collections")
-    return {"tokens": mine, "shelves": Collection.objects.visible(request.reach), "mcp_url": _mcp_url(request)}
+    mine = ApiToken.objects.filter(user=request.user, revoked_at=None).prefetch_related(
+        "collections"
+    )
+    return {
+        "tokens": mine,
+        "shelves": Collection.objects.visible(request.reach),
+        "mcp_url": _mcp_url(request),
+    }
 
 
 def _mcp_url(request: HttpRequest) -> str:

@@ -29,7 +29,13 @@ from transcripts.scope import Scope
 hypothesis.settings.register_profile("noisy machines", deadline=None)
 hypothesis.settings.load_profile("noisy machines")
 
-LONGEST = ("tests/journeys/", "tests/kbsite/cli/test_serve", "tests/kbsite/cli/test_db", "tests/kbsite/test_schema", "tests/citations/lectures/test_worker")
+LONGEST = (
+    "tests/journeys/",
+    "tests/kbsite/cli/test_serve",
+    "tests/kbsite/cli/test_db",
+    "tests/kbsite/test_schema",
+    "tests/citations/lectures/test_worker",
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,7 +54,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Repeat what tests recorded as ``told``: scores that are more than passed or failed."""
     for report in terminalreporter.getreports("passed"):
-        for told in (value for name, value in report.user_properties if name == "told" and report.when == "call"):
+        for told in (
+            value
+            for name, value in report.user_properties
+            if name == "told" and report.when == "call"
+        ):
             terminalreporter.write_line(str(told))
 
 
@@ -77,7 +87,9 @@ def scope(collection: Collection) -> Scope:
 @pytest.fixture
 def model_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelStandIn]:
     """A stand-in for the servers of models, which the settings of all remote providers name; pauses between tries are tiny."""
-    monkeypatch.setattr(provider_http, "PATIENCE", provider_http.Patience(first=0.001, pause=0.005, total=5.0))
+    monkeypatch.setattr(
+        provider_http, "PATIENCE", provider_http.Patience(first=0.001, pause=0.005, total=5.0)
+    )
     registry.reset()
     with ModelStandIn() as standin:
         for name, value in standin.settings().items():
@@ -106,7 +118,9 @@ def hub_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def hub(monkeypatch: pytest.MonkeyPatch, hub_cache: Path) -> Iterator[HubStandIn]:
     """A stand-in for the hub, which the settings name; whoever fetches has an empty cache and does not pause."""
     monkeypatch.setattr("huggingface_hub.file_download.time", SimpleNamespace(sleep=lambda _: None))
-    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", CHUNK)  # else a tiny model arrives in one piece or not at all
+    monkeypatch.setattr(
+        "huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", CHUNK
+    )  # else a tiny model arrives in one piece or not at all
     with HubStandIn() as standin:
         monkeypatch.setenv("HF_ENDPOINT", standin.url)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
@@ -118,7 +132,11 @@ def hub(monkeypatch: pytest.MonkeyPatch, hub_cache: Path) -> Iterator[HubStandIn
 @pytest.fixture
 def fake_models(settings: Any, fresh_registry: None) -> None:
     """Texts are embedded by their words, and no other model is there."""
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIMENSIONS = "fake", "", 0
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIMENSIONS = (
+        "fake",
+        "",
+        0,
+    )
     settings.LLM_PROVIDER = settings.RERANKER = "none"
 
 

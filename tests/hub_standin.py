@@ -29,7 +29,9 @@ class Fault(StrEnum):
     """What can go wrong with one request."""
 
     UNKNOWN = "unknown"  # 404
-    UNAUTHORIZED = "unauthorized"  # 401, as the hub says of what does not exist to those who have no token
+    UNAUTHORIZED = (
+        "unauthorized"  # 401, as the hub says of what does not exist to those who have no token
+    )
     BAD_TOKEN = "bad-token"  # 401, as it says of a token that it does not know
     GATED = "gated"  # 403
     FAILING = "failing"  # 500
@@ -43,10 +45,19 @@ class Fault(StrEnum):
 
 
 _REFUSALS: dict[Fault | None, tuple[int, dict[str, str]]] = {
-    Fault.UNKNOWN: (404, {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}),
-    Fault.UNAUTHORIZED: (401, {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Invalid username or password."}),
+    Fault.UNKNOWN: (
+        404,
+        {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"},
+    ),
+    Fault.UNAUTHORIZED: (
+        401,
+        {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Invalid username or password."},
+    ),
     Fault.BAD_TOKEN: (401, {"X-Error-Message": "Invalid credentials in Authorization header"}),
-    Fault.GATED: (403, {"X-Error-Code": "GatedRepo", "X-Error-Message": "Access to this model is restricted."}),
+    Fault.GATED: (
+        403,
+        {"X-Error-Code": "GatedRepo", "X-Error-Message": "Access to this model is restricted."},
+    ),
     Fault.FAILING: (500, {}),
     Fault.OVERLOADED: (503, {}),
 }
@@ -74,7 +85,11 @@ class Model:
     @property
     def commit(self) -> str:
         """A hash of all of it."""
-        return hashlib.sha1("".join(f"{name}{_sha256(content)}" for name, content in sorted(self.files.items())).encode()).hexdigest()
+        return hashlib.sha1(
+            "".join(
+                f"{name}{_sha256(content)}" for name, content in sorted(self.files.items())
+            ).encode()
+        ).hexdigest()
 
 
 class HubStandIn:
@@ -99,10 +114,16 @@ class HubStandIn:
         """Where large files are: another host, which must not see the token."""
         return f"http://localhost:{self._server.server_address[1]}"
 
-    def publish(self, name: str, files: Path | dict[str, bytes], *, told: dict[str, int] | None = None) -> Model:
+    def publish(
+        self, name: str, files: Path | dict[str, bytes], *, told: dict[str, int] | None = None
+    ) -> Model:
         """Give the files of a folder, or these ones, as a model."""
         if isinstance(files, Path):
-            files = {path.relative_to(files).as_posix(): path.read_bytes() for path in files.rglob("*") if path.is_file()}
+            files = {
+                path.relative_to(files).as_posix(): path.read_bytes()
+                for path in files.rglob("*")
+                if path.is_file()
+            }
         self._models[name] = Model(files, told or {})
         return self._models[name]
 
@@ -133,13 +154,22 @@ class HubStandIn:
         """Start."""
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Stop."""
         self.stop()
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request."""
-        asked = Asked(handler.command, unquote(urlsplit(handler.path).path), {name.lower(): value for name, value in handler.headers.items()})
+        asked = Asked(
+            handler.command,
+            unquote(urlsplit(handler.path).path),
+            {name.lower(): value for name, value in handler.headers.items()},
+        )
         with self._lock:
             self.requests.append(asked)
             fault = self._fault(asked.path)
@@ -149,7 +179,9 @@ class HubStandIn:
         if fault in _REFUSALS:
             answer.refuse(*_REFUSALS[fault])
         elif fault is Fault.OTHER:
-            answer.send(b"<html>Please sign in to this network.</html>", {"Content-Type": "text/html"})
+            answer.send(
+                b"<html>Please sign in to this network.</html>", {"Content-Type": "text/html"}
+            )
         else:
             self._route(answer)
 
@@ -167,8 +199,13 @@ class HubStandIn:
         elif file := re.fullmatch(r"/(.+)/resolve/[^/]+/(.+)", path):
             self._resolve(answer, file[1], file[2])
         elif stored := re.fullmatch(r"/store/(\w+)/.+", path):
-            contents = (content for model in self._models.values() for content in model.files.values())
-            answer.send(next(content for content in contents if _sha256(content) == stored[1]), {"ETag": f'"{stored[1]}"'})
+            contents = (
+                content for model in self._models.values() for content in model.files.values()
+            )
+            answer.send(
+                next(content for content in contents if _sha256(content) == stored[1]),
+                {"ETag": f'"{stored[1]}"'},
+            )
         else:
             answer.refuse(404, {})
 
@@ -177,8 +214,16 @@ class HubStandIn:
             answer.refuse(*_REFUSALS[Fault.UNKNOWN])
             return
         model = self._models[name]
-        siblings = [_sibling(file, content, model.told.get(file, len(content))) for file, content in model.files.items()]
-        answer.send(json.dumps({"id": name, "modelId": name, "sha": model.commit, "siblings": siblings}).encode(), {"Content-Type": "application/json"})
+        siblings = [
+            _sibling(file, content, model.told.get(file, len(content)))
+            for file, content in model.files.items()
+        ]
+        answer.send(
+            json.dumps(
+                {"id": name, "modelId": name, "sha": model.commit, "siblings": siblings}
+            ).encode(),
+            {"Content-Type": "application/json"},
+        )
 
     def _resolve(self, answer: "_Answer", name: str, file: str) -> None:
         model = self._models.get(name)
@@ -191,7 +236,11 @@ class HubStandIn:
             answer.send(content, {**headers, "ETag": f'"{_git(content)}"'})
             return
         headers |= {"X-Linked-Size": str(len(content)), "X-Linked-Etag": f'"{_sha256(content)}"'}
-        answer.send(b"", {**headers, "Location": f"{self.store}/store/{_sha256(content)}/{file}"}, status=302)
+        answer.send(
+            b"",
+            {**headers, "Location": f"{self.store}/store/{_sha256(content)}/{file}"},
+            status=302,
+        )
 
 
 class _Answer:
@@ -213,10 +262,15 @@ class _Answer:
             self.refuse(416, {})
             return
         if start:
-            headers, status = {**headers, "Content-Range": f"bytes {start}-{len(body) - 1}/{len(body)}"}, 206
+            headers, status = (
+                {**headers, "Content-Range": f"bytes {start}-{len(body) - 1}/{len(body)}"},
+                206,
+            )
         self._begin(status, {"Content-Length": str(len(body) - start), **headers})
         if self.asked.method != "HEAD":
-            self._write(body[start:] if self._fault is not Fault.DAMAGED else bytes(len(body) - start))
+            self._write(
+                body[start:] if self._fault is not Fault.DAMAGED else bytes(len(body) - start)
+            )
 
     def _start(self, size: int) -> int | None:
         wanted = re.fullmatch(r"bytes=(\d+)-", self.asked.headers.get("range", ""))
@@ -233,7 +287,9 @@ class _Answer:
     def _write(self, body: bytes) -> None:
         breaks = self._fault in (Fault.CUT, Fault.RESET)
         given = body[: len(body) // 2] if breaks else body
-        self.asked.sent += len(given) if "/api/" not in self.asked.path else 0  # before it is sent: who has all of it may ask at once
+        self.asked.sent += (
+            len(given) if "/api/" not in self.asked.path else 0
+        )  # before it is sent: who has all of it may ask at once
         self._handler.wfile.write(given)
         if breaks:
             self._break_off()
@@ -265,7 +321,11 @@ class _Server(ThreadingHTTPServer):
 
 def _sibling(file: str, content: bytes, size: int) -> dict[str, Any]:
     told: dict[str, Any] = {"rfilename": file, "size": size, "blobId": _git(content)}
-    return {**told, "lfs": {"sha256": _sha256(content), "size": size, "pointerSize": 130}} if file.endswith(LARGE) else told
+    return (
+        {**told, "lfs": {"sha256": _sha256(content), "size": size, "pointerSize": 130}}
+        if file.endswith(LARGE)
+        else told
+    )
 
 
 def _sha256(content: bytes) -> str:
@@ -280,7 +340,9 @@ def _git(content: bytes) -> str:
 def _handler(standin: HubStandIn) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # head and body are two writes; the second would wait for the first
+        disable_nagle_algorithm = (
+            True  # head and body are two writes; the second would wait for the first
+        )
 
         def do_GET(self) -> None:
             standin.handle(self)

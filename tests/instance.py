@@ -30,7 +30,11 @@ class Instance:
     def __init__(self, home: Path, **environment: str) -> None:
         self.home = home
         self.environment = {
-            **{name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PROXY_URL")},
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PROXY_URL")
+            },
             "DJANGO_SETTINGS_MODULE": "kbsite.settings",
             "YOUTUBE_KB_DATA_DIR": str(home),
             "SECRET_KEY": "only-for-tests-" * 4,
@@ -46,14 +50,27 @@ class Instance:
         self._connection = self._connect()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._connection.close()
         self._server.release()
 
     def python(self, code: str) -> str:
         """Run code in a process that is set up; returns what it prints."""
         script = f"from kbsite import boot\nboot.boot()\n{code}"
-        done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -84,7 +101,9 @@ class Instance:
         """Run a worker; it is killed at the end of the block if it still lives."""
         log = (self.home / "worker.log").open("ab")
         command = [sys.executable, "-m", "kbsite.cli", "worker"]
-        process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
+        )
         try:
             yield process
         finally:
@@ -107,7 +126,19 @@ def redis_server(folder: Path, *, port: int = 0) -> Iterator[tuple["subprocess.P
         assert not os.environ.get("CI"), "CI has to install redis-server"
         pytest.skip("redis-server is not installed")
     port = port or _free_port()
-    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    command = [
+        program,
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--dir",
+        str(folder),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         wait_until(lambda: _listens(port), what="Redis")
@@ -137,6 +168,17 @@ def wait_until(condition: Callable[[], Any], *, what: str, patience: float = PAT
     raise AssertionError(f"waited {patience:.0f} s for {what}")
 
 
-def run(command: Sequence[str], instance: Instance, **options: Any) -> "subprocess.CompletedProcess[str]":
+def run(
+    command: Sequence[str], instance: Instance, **options: Any
+) -> "subprocess.CompletedProcess[str]":
     """Run a command in the instance's environment."""
-    return subprocess.run(command, cwd=ROOT, env=instance.environment, capture_output=True, text=True, timeout=120, check=False, **options)
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=instance.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )

@@ -29,58 +29,122 @@ SENTENCES = (
 )
 
 
-def make_cues(count: int = 60, *, seconds: float = 5.0, sentences: Sequence[str] = SENTENCES) -> list[Cue]:
+def make_cues(
+    count: int = 60, *, seconds: float = 5.0, sentences: Sequence[str] = SENTENCES
+) -> list[Cue]:
     """Make ``count`` cues of ``seconds`` each; sentence after sentence, numbered so that no two are equal."""
     step = int(seconds * 1000)
-    return [Cue(start=n * step, end=(n + 1) * step, text=f"{sentences[n % len(sentences)]} Point {n}.") for n in range(count)]
+    return [
+        Cue(start=n * step, end=(n + 1) * step, text=f"{sentences[n % len(sentences)]} Point {n}.")
+        for n in range(count)
+    ]
 
 
 def caption_json(cues: Sequence[Cue], **about: Any) -> bytes:
     """Write cues as an object of youtube-transcript-api's kind, with ``id``, ``title``, ``lang`` as wanted."""
-    rows = [{"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000} for cue in cues]
+    rows = [
+        {"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000}
+        for cue in cues
+    ]
     return json.dumps({**about, "cues": rows}).encode()
 
 
 def make_video(
-    collection: Collection, *, key: str = "lecture-1", title: str = "Lecture 1", lang: str = "en", cues: Sequence[Cue] | None = None, **about: Any
+    collection: Collection,
+    *,
+    key: str = "lecture-1",
+    title: str = "Lecture 1",
+    lang: str = "en",
+    cues: Sequence[Cue] | None = None,
+    **about: Any,
 ) -> Video:
     """Store a video with one transcript, as an upload would."""
-    data = caption_json(make_cues() if cues is None else cues, id=key, title=title, lang=lang, **about)
+    data = caption_json(
+        make_cues() if cues is None else cues, id=key, title=title, lang=lang, **about
+    )
     return storage.add_captions(collection, data, name=f"{key}.json").video
 
 
-def make_source(video: Video, *, language: str = "en", state: str = State.READY, author: str = "", texts: Sequence[str] = ()) -> Source:
+def make_source(
+    video: Video,
+    *,
+    language: str = "en",
+    state: str = State.READY,
+    author: str = "",
+    texts: Sequence[str] = (),
+) -> Source:
     """Make the source of a transcript, and a chunk for each of ``texts``, of ten seconds each, which are found by their words."""
     transcript = video.transcripts.get(language=language)
-    about = {"title": video.title, "author": author, "tags": video.tags, "language": language, "chunk_count": len(texts)}
-    source = Source.objects.create(collection=video.collection, kind=Kind.VIDEO, video=video, transcript=transcript, state=state, **about)
+    about = {
+        "title": video.title,
+        "author": author,
+        "tags": video.tags,
+        "language": language,
+        "chunk_count": len(texts),
+    }
+    source = Source.objects.create(
+        collection=video.collection,
+        kind=Kind.VIDEO,
+        video=video,
+        transcript=transcript,
+        state=state,
+        **about,
+    )
     spans = [*accumulate((len(text) + 1 for text in texts), initial=0)]
     with transaction.atomic():
         first = lexical_index.index(source.pk, texts)
         for n, text in enumerate(texts):
-            where = {"span_start": spans[n], "span_end": spans[n] + len(text), "start": n * 10_000, "end": (n + 1) * 10_000}
-            Chunk.objects.create(source=source, ordinal=n, place=first + n, text=text, digest=b"", **where)
+            where = {
+                "span_start": spans[n],
+                "span_end": spans[n] + len(text),
+                "start": n * 10_000,
+                "end": (n + 1) * 10_000,
+            }
+            Chunk.objects.create(
+                source=source, ordinal=n, place=first + n, text=text, digest=b"", **where
+            )
     return source
 
 
 def make_document(collection: Collection, texts: Sequence[str], *, title: str = "Notes") -> Source:
     """Make a source of plain text whose chunks, one for each of ``texts``, are found by their words."""
-    source = Source.objects.create(collection=collection, kind=Kind.TEXT, title=title, state=State.WORDS)
+    source = Source.objects.create(
+        collection=collection, kind=Kind.TEXT, title=title, state=State.WORDS
+    )
     replace_chunks(source, texts)
     return source
 
 
-def make_paper(collection: Collection, pages: Sequence[Any], *, data: bytes = b"Notes on paper.", name: str = "paper.txt", title: str = "Paper") -> Source:
+def make_paper(
+    collection: Collection,
+    pages: Sequence[Any],
+    *,
+    data: bytes = b"Notes on paper.",
+    name: str = "paper.txt",
+    title: str = "Paper",
+) -> Source:
     """Make the source of a file with these pages: texts, or pages as a reader gives them. What is in the file is not looked at."""
     source = document_storage.add(collection, BytesIO(data), name=name, title=title).source
-    read = [ReadPage(number=number, text=page) if isinstance(page, str) else page for number, page in enumerate(pages, start=1)]
+    read = [
+        ReadPage(number=number, text=page) if isinstance(page, str) else page
+        for number, page in enumerate(pages, start=1)
+    ]
     starts = accumulate((len(page.text) + 2 for page in read), initial=0)
     rows = ((page, start) for page, start in zip(read, starts, strict=False))
     Page.objects.bulk_create(
-        Page(document_id=source.pk, number=page.number, label=page.label, start=start, text=page.text, blocks=[list(block) for block in page.blocks])
+        Page(
+            document_id=source.pk,
+            number=page.number,
+            label=page.label,
+            start=start,
+            text=page.text,
+            blocks=[list(block) for block in page.blocks],
+        )
         for page, start in rows
     )
-    Document.objects.filter(pk=source.pk).update(page_count=len(read), read_by=reader_dispatch.version_of(source.document.media_type))
+    Document.objects.filter(pk=source.pk).update(
+        page_count=len(read), read_by=reader_dispatch.version_of(source.document.media_type)
+    )
     Source.objects.filter(pk=source.pk).update(state=State.READY, digest="0" * 64)
     return Source.objects.get(pk=source.pk)
 
@@ -104,13 +168,23 @@ def replace_chunks(source: Source, texts: Sequence[str]) -> None:
         first = lexical_index.index(source.pk, texts)
         spans = [*accumulate((len(text) + 2 for text in texts), initial=0)]
         Chunk.objects.bulk_create(
-            Chunk(source=source, ordinal=n, place=first + n, text=text, span_start=spans[n], span_end=spans[n] + len(text) + 1, digest=b"")
+            Chunk(
+                source=source,
+                ordinal=n,
+                place=first + n,
+                text=text,
+                span_start=spans[n],
+                span_end=spans[n] + len(text) + 1,
+                digest=b"",
+            )
             for n, text in enumerate(texts)
         )
         Source.objects.filter(pk=source.pk).update(chunk_count=len(texts))
 
 
-def make_user(name: str = "ada", *, collection: Collection | None = None, role: str = Role.OWNER, **extra: Any) -> User:
+def make_user(
+    name: str = "ada", *, collection: Collection | None = None, role: str = Role.OWNER, **extra: Any
+) -> User:
     """Make a user, a member of the collection if one is given."""
     user = User.objects.create_user(name, password="correct horse battery", **extra)
     if collection is not None:

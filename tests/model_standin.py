@@ -27,7 +27,11 @@ DIMENSIONS = {
     "nomic-embed-text": 768,
     "tiny": 8,
 }
-_INSTRUCTIONS = ("Represent this sentence for searching relevant passages: ", "search_query: ", "search_document: ")
+_INSTRUCTIONS = (
+    "Represent this sentence for searching relevant passages: ",
+    "search_query: ",
+    "search_document: ",
+)
 
 
 class Fault(StrEnum):
@@ -102,7 +106,12 @@ class ModelStandIn:
         self.key = KEY  # what Voyage AI, OpenAI and Anthropic want; "": anything
         self.requests: list[Asked] = []
         self.busiest = 0
-        self.pulled = {"mxbai-embed-large": 669_615_493, "nomic-embed-text": 274_302_450, "tiny": 1, "gemma3:4b": 3_338_801_804}  # what Ollama has
+        self.pulled = {
+            "mxbai-embed-large": 669_615_493,
+            "nomic-embed-text": 274_302_450,
+            "tiny": 1,
+            "gemma3:4b": 3_338_801_804,
+        }  # what Ollama has
         self.answer: Callable[[str], str] = _echo  # from the text that is asked about
         self.longest = 0  # bytes of a text that Ollama embeds; 0: any
         self.delay = 1.0
@@ -122,7 +131,12 @@ class ModelStandIn:
     def settings(self) -> dict[str, str]:
         """Give the settings, or variables of an environment, with which all providers are here; LLM_BASE_URL is wanted for Anthropic only."""
         keys = {f"{name}_API_KEY": self.key for name in ("VOYAGE", "OPENAI", "ANTHROPIC")}
-        return {**keys, "VOYAGE_BASE_URL": f"{self.url}/voyage/v1", "OPENAI_BASE_URL": f"{self.url}/openai/v1", "OLLAMA_BASE_URL": f"{self.url}/ollama"}
+        return {
+            **keys,
+            "VOYAGE_BASE_URL": f"{self.url}/voyage/v1",
+            "OPENAI_BASE_URL": f"{self.url}/openai/v1",
+            "OLLAMA_BASE_URL": f"{self.url}/ollama",
+        }
 
     @property
     def anthropic_url(self) -> str:
@@ -156,13 +170,20 @@ class ModelStandIn:
         """Start."""
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Stop."""
         self.stop()
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request."""
-        body = json.loads(handler.rfile.read(int(handler.headers.get("Content-Length") or 0)) or b"{}")
+        body = json.loads(
+            handler.rfile.read(int(handler.headers.get("Content-Length") or 0)) or b"{}"
+        )
         with self._lock:
             self.requests.append(Asked(handler.path, dict(handler.headers.items()), body))
             self._working += 1
@@ -184,7 +205,12 @@ class ModelStandIn:
             self._release.wait(self.delay)
         fault = turn.fault or self._trouble(turn)
         if fault in _STATUS:
-            _send(turn, self._complaint(turn, fault), status=_STATUS[fault], headers=self._headers(fault))
+            _send(
+                turn,
+                self._complaint(turn, fault),
+                status=_STATUS[fault],
+                headers=self._headers(fault),
+            )
         elif fault in _RAW:
             _RAW[fault](self, turn)
         else:
@@ -192,13 +218,25 @@ class ModelStandIn:
 
     def _trouble(self, turn: _Turn) -> Fault | None:
         """Find what is wrong with a request by itself."""
-        if self.key and "/ollama/" not in turn.path and self.key not in {_bearer(turn), turn.handler.headers.get("x-api-key")}:
+        if (
+            self.key
+            and "/ollama/" not in turn.path
+            and self.key not in {_bearer(turn), turn.handler.headers.get("x-api-key")}
+        ):
             return Fault.UNAUTHORIZED
         if turn.path not in _ROUTES:
             return Fault.NOWHERE
-        if turn.path.startswith("/ollama/api/") and turn.body and turn.body["model"] not in self.pulled:
+        if (
+            turn.path.startswith("/ollama/api/")
+            and turn.body
+            and turn.body["model"] not in self.pulled
+        ):
             return Fault.UNKNOWN_MODEL
-        if turn.path == "/ollama/api/embed" and self.longest and any(len(text.encode()) > self.longest for text in turn.body["input"]):
+        if (
+            turn.path == "/ollama/api/embed"
+            and self.longest
+            and any(len(text.encode()) > self.longest for text in turn.body["input"])
+        ):
             return Fault.TOO_LONG
         return None
 
@@ -230,25 +268,57 @@ class ModelStandIn:
         """Answer as Voyage AI and OpenAI do, in another order than was asked."""
         length = turn.body.get("dimensions") or turn.body.get("output_dimension")
         rows = _vectors(turn, length)
-        items = [{"object": "embedding", "index": 0 if turn.fault is Fault.INDEXES else place, "embedding": row} for place, row in enumerate(rows)]
-        yield {"object": "list", "data": items[::-1], "model": turn.body["model"], "usage": {"total_tokens": len(rows)}}
+        items = [
+            {
+                "object": "embedding",
+                "index": 0 if turn.fault is Fault.INDEXES else place,
+                "embedding": row,
+            }
+            for place, row in enumerate(rows)
+        ]
+        yield {
+            "object": "list",
+            "data": items[::-1],
+            "model": turn.body["model"],
+            "usage": {"total_tokens": len(rows)},
+        }
 
     def embedded(self, turn: _Turn) -> Iterator[Any]:
         """Answer as Ollama does."""
-        yield {"model": turn.body["model"], "embeddings": _vectors(turn, turn.body.get("dimensions"))}
+        yield {
+            "model": turn.body["model"],
+            "embeddings": _vectors(turn, turn.body.get("dimensions")),
+        }
 
     def tags(self, turn: _Turn) -> Iterator[Any]:
         """List what was pulled."""
-        yield {"models": [{"name": name if ":" in name else f"{name}:latest", "size": size} for name, size in self.pulled.items()]}
+        yield {
+            "models": [
+                {"name": name if ":" in name else f"{name}:latest", "size": size}
+                for name, size in self.pulled.items()
+            ]
+        }
 
     def chat(self, turn: _Turn) -> Iterator[Any]:
         """Answer as OpenAI does."""
         content = turn.body["messages"][-1]["content"]
         parts = [content] if isinstance(content, str) else [part["text"] for part in content]
         words, (asked, cached) = self._words(turn, parts[-1]), self._cached(parts)
-        usage = {"prompt_tokens": asked, "completion_tokens": len(words), "prompt_tokens_details": {"cached_tokens": cached}}
+        usage = {
+            "prompt_tokens": asked,
+            "completion_tokens": len(words),
+            "prompt_tokens_details": {"cached_tokens": cached},
+        }
         if not turn.body.get("stream"):
-            yield {"choices": [{"message": {"role": "assistant", "content": "".join(words)}, "finish_reason": "stop"}], "usage": usage}
+            yield {
+                "choices": [
+                    {
+                        "message": {"role": "assistant", "content": "".join(words)},
+                        "finish_reason": "stop",
+                    }
+                ],
+                "usage": usage,
+            }
             return
         for word in words:
             yield {"choices": [{"delta": {"content": word}, "finish_reason": None}]}
@@ -259,25 +329,49 @@ class ModelStandIn:
     def message(self, turn: _Turn) -> Iterator[Any]:
         """Answer as Anthropic does."""
         blocks = turn.body["messages"][-1]["content"]
-        words, (asked, cached) = self._words(turn, blocks[-1]["text"]), self._cached([block["text"] for block in blocks])
+        words, (asked, cached) = (
+            self._words(turn, blocks[-1]["text"]),
+            self._cached([block["text"] for block in blocks]),
+        )
         stored = len(blocks[0]["text"]) // 4 if len(blocks) > 1 and not cached else 0
-        usage = {"input_tokens": asked - cached - stored, "cache_read_input_tokens": cached, "cache_creation_input_tokens": stored, "output_tokens": len(words)}
+        usage = {
+            "input_tokens": asked - cached - stored,
+            "cache_read_input_tokens": cached,
+            "cache_creation_input_tokens": stored,
+            "output_tokens": len(words),
+        }
         if not turn.body.get("stream"):
-            content = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "".join(words)}]
+            content = [
+                {"type": "thinking", "thinking": "Hm."},
+                {"type": "text", "text": "".join(words)},
+            ]
             yield {"type": "message", "content": content, "stop_reason": "end_turn", "usage": usage}
             return
         yield {"type": "message_start", "message": {"usage": {**usage, "output_tokens": 1}}}
         yield {"type": "ping"}
         for word in words:
-            yield {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": word}}
-        yield {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": len(words)}}
+            yield {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "text_delta", "text": word},
+            }
+        yield {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": len(words)},
+        }
         yield {"type": "message_stop"}
 
     def ollama_chat(self, turn: _Turn) -> Iterator[Any]:
         """Answer as Ollama does."""
         text = turn.body["messages"][-1]["content"]
         words = self._words(turn, text)
-        end = {"done": True, "done_reason": "stop", "prompt_eval_count": len(text) // 4, "eval_count": len(words)}
+        end = {
+            "done": True,
+            "done_reason": "stop",
+            "prompt_eval_count": len(text) // 4,
+            "eval_count": len(words),
+        }
         if not turn.body.get("stream"):
             yield {"message": {"role": "assistant", "content": "".join(words)}, **end}
             return
@@ -366,8 +460,13 @@ def _vectors(turn: _Turn, length: int | None) -> list[list[float]]:
     model = turn.body["model"]
     length = length or DIMENSIONS.get(model, 1024)
     texts = turn.body["input"][1:] if turn.fault is Fault.COUNT else turn.body["input"]
-    embedder = HashEmbedder(model=model, dimensions=length - 1 if turn.fault is Fault.LENGTH else length)
-    rows = [[round(2 * value, 6) for value in row] for row in embedder.embed_documents([_bare(text) for text in texts]).tolist()]  # not of length 1
+    embedder = HashEmbedder(
+        model=model, dimensions=length - 1 if turn.fault is Fault.LENGTH else length
+    )
+    rows = [
+        [round(2 * value, 6) for value in row]
+        for row in embedder.embed_documents([_bare(text) for text in texts]).tolist()
+    ]  # not of length 1
     if turn.fault in {Fault.NAN, Fault.ZERO}:
         rows[0] = [float("nan") if turn.fault is Fault.NAN else 0.0] * length
     return rows
@@ -397,12 +496,16 @@ def _begin(turn: _Turn, headers: dict[str, str], status: int = 200) -> None:
     turn.handler.end_headers()
 
 
-def _send_bytes(turn: _Turn, body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> None:
+def _send_bytes(
+    turn: _Turn, body: bytes, status: int = 200, headers: dict[str, str] | None = None
+) -> None:
     _begin(turn, {"Content-Length": str(len(body)), **(headers or {})}, status)
     turn.handler.wfile.write(body)
 
 
-def _send(turn: _Turn, answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
+def _send(
+    turn: _Turn, answer: Any, status: int = 200, headers: dict[str, str] | None = None
+) -> None:
     _send_bytes(turn, json.dumps(answer).encode(), status, headers)
 
 

@@ -14,7 +14,13 @@ from kbsite import postgres
 
 ROOT = Path(__file__).resolve().parents[1]
 SHELF = ROOT / "build" / "templates"  # kept for the next run, as the converted models are
-MADE_BY = ("kbsite/boot.py", "kbsite/postmaster.py", "kbsite/settings.py", "requirements.lock", "*/migrations/*.py")
+MADE_BY = (
+    "kbsite/boot.py",
+    "kbsite/postmaster.py",
+    "kbsite/settings.py",
+    "requirements.lock",
+    "*/migrations/*.py",
+)
 
 
 def copy_to(home: Path) -> None:
@@ -25,7 +31,9 @@ def copy_to(home: Path) -> None:
     made = SHELF / _digest()
     SHELF.mkdir(parents=True, exist_ok=True)
     with (SHELF / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one process of a parallel run makes it, the others wait; nobody removes what is being copied
+        fcntl.flock(
+            lock, fcntl.LOCK_EX
+        )  # one process of a parallel run makes it, the others wait; nobody removes what is being copied
         if not made.exists():
             _forget_others()
             _make(made)
@@ -53,15 +61,28 @@ def _make(place: Path) -> None:
         home = Path(folder)
         with postgres.start(home, fast=True):
             script = "from kbsite import boot\nboot.boot()"
-            subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=_environment(home), check=True)
+            subprocess.run(
+                [sys.executable, "-c", script], cwd=ROOT, env=_environment(home), check=True
+            )
         shutil.rmtree(home / "postgres" / "log", ignore_errors=True)
         unfinished = place.with_suffix(".new")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir()
-        subprocess.run(["cp", "-a", str(home / "postgres"), str(unfinished / "postgres")], check=True)
+        subprocess.run(
+            ["cp", "-a", str(home / "postgres"), str(unfinished / "postgres")], check=True
+        )
         unfinished.rename(place)
 
 
 def _environment(home: Path) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PROXY_URL")}
-    return {**inherited, "DJANGO_SETTINGS_MODULE": "kbsite.settings", "YOUTUBE_KB_DATA_DIR": str(home), "SECRET_KEY": "only-for-tests-" * 4}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PROXY_URL")
+    }
+    return {
+        **inherited,
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "YOUTUBE_KB_DATA_DIR": str(home),
+        "SECRET_KEY": "only-for-tests-" * 4,
+    }

@@ -47,7 +47,10 @@ class Track:
     """Captions of one language: (start ms, duration ms, text) each; recognised ones get word times."""
 
     lang: str
-    lines: tuple[tuple[int, int, str], ...] = ((0, 2000, "Hello and welcome."), (2000, 3000, "This is the stand-in."))
+    lines: tuple[tuple[int, int, str], ...] = (
+        (0, 2000, "Hello and welcome."),
+        (2000, 3000, "This is the stand-in."),
+    )
     auto: bool = False
     name: str = ""
     address: str = ""  # in place of the real one: a poisoned baseUrl
@@ -107,7 +110,9 @@ class YouTubeStandIn:
         self.delay = 0.0  # seconds before each answer
         self.videos: dict[str, Video] = {}
         self.playlists: dict[str, tuple[str, tuple[str, ...]]] = {}
-        self.channels: dict[str, tuple[str, str]] = {HANDLE: (CHANNEL, "Stand-in Channel")}  # handle -> id, title
+        self.channels: dict[str, tuple[str, str]] = {
+            HANDLE: (CHANNEL, "Stand-in Channel")
+        }  # handle -> id, title
         self._server = _Server(("127.0.0.1", port), _handler(self))
         self._release = threading.Event()
         for video in _FIRST:
@@ -139,11 +144,15 @@ class YouTubeStandIn:
         self.videos[video_id] = replace(self.videos[video_id], **fields)
         return self.videos[video_id]
 
-    def add_playlist(self, playlist_id: str, video_ids: Iterable[str], *, title: str = "A playlist") -> None:
+    def add_playlist(
+        self, playlist_id: str, video_ids: Iterable[str], *, title: str = "A playlist"
+    ) -> None:
         """Register a playlist, or put another in its place; unknown videos in it are shown as private."""
         self.playlists[playlist_id] = (title, tuple(video_ids))
 
-    def add_channel(self, handle: str, channel_id: str, video_ids: Iterable[str], *, title: str = "A channel") -> None:
+    def add_channel(
+        self, handle: str, channel_id: str, video_ids: Iterable[str], *, title: str = "A channel"
+    ) -> None:
         """Register a channel with its uploads, newest first."""
         self.channels[handle] = (channel_id, title)
         self.add_playlist(f"UU{channel_id[2:]}", video_ids, title=f"Uploads from {title}")
@@ -154,7 +163,9 @@ class YouTubeStandIn:
 
     def start(self) -> Self:
         """Start answering."""
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
         return self
 
     def stop(self) -> None:
@@ -170,13 +181,22 @@ class YouTubeStandIn:
     def uploads(self, channel_id: str) -> tuple[str, tuple[str, ...]] | None:
         """Find the list of a channel's uploads: what was registered, or its videos with the last one first."""
         known = self.playlists.get(f"UU{channel_id[2:]}")
-        own = tuple(video.id for video in reversed(self.videos.values()) if video.channel_id == channel_id and not video.behaviour)
+        own = tuple(
+            video.id
+            for video in reversed(self.videos.values())
+            if video.channel_id == channel_id and not video.behaviour
+        )
         return known or (("Uploads from Stand-in Channel", own) if channel_id == CHANNEL else None)
 
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()
 
 
@@ -191,7 +211,9 @@ class _Server(ThreadingHTTPServer):
 def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        wbufsize = -1  # headers and body in one packet, or every answer waits 40 ms for an acknowledgement
+        wbufsize = (
+            -1
+        )  # headers and body in one packet, or every answer waits 40 ms for an acknowledgement
 
         def do_GET(self) -> None:
             self._serve(b"")
@@ -207,13 +229,26 @@ def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
             query = dict(parse_qsl(parts.query))
             sent = _object(body)
             video_id = str(query.get("v") or sent.get("videoId") or "") or _id_in(parts.path)
-            standin.requests.append(Asked(self.headers.get("Host", ""), self.command, parts.path, parts.query, video_id, self.headers.get("User-Agent", "")))
+            standin.requests.append(
+                Asked(
+                    self.headers.get("Host", ""),
+                    self.command,
+                    parts.path,
+                    parts.query,
+                    video_id,
+                    self.headers.get("User-Agent", ""),
+                )
+            )
             video = standin.videos.get(video_id)
             fault = _FAULTS.get(video.behaviour) if video else None
             standin.hold(standin.delay)
             if fault and fault(standin, self, parts.path):
                 return
-            self.send(Answer(b"slow down", 429) if standin.blocked else _answer(standin, unquote(parts.path), query, sent, video_id))
+            self.send(
+                Answer(b"slow down", 429)
+                if standin.blocked
+                else _answer(standin, unquote(parts.path), query, sent, video_id)
+            )
 
         def send(self, answer: Answer) -> None:
             self.send_response(answer.status)
@@ -230,13 +265,19 @@ def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
 # Answers
 
 
-def _answer(standin: YouTubeStandIn, path: str, query: dict[str, str], sent: dict[str, Any], video_id: str) -> Answer:
-    video = standin.videos.get(video_id) or Video(video_id, tracks=(), status="ERROR", reason="This video is unavailable", title="")
+def _answer(
+    standin: YouTubeStandIn, path: str, query: dict[str, str], sent: dict[str, Any], video_id: str
+) -> Answer:
+    video = standin.videos.get(video_id) or Video(
+        video_id, tracks=(), status="ERROR", reason="This video is unavailable", title=""
+    )
     answers: dict[str, Callable[[], Answer]] = {
         "/watch": lambda: _watch_page(video),
         "/youtubei/v1/player": lambda: _json(_player(video)),
         "/youtubei/v1/next": lambda: _json(_initial_data(video)),
-        "/youtubei/v1/browse": lambda: _json(_continuation(standin, str(sent.get("continuation") or ""))),
+        "/youtubei/v1/browse": lambda: _json(
+            _continuation(standin, str(sent.get("continuation") or ""))
+        ),
         "/api/timedtext": lambda: _timedtext(video, query),
         "/oembed": lambda: _oembed(standin, query),
         "/playlist": lambda: _playlist_page(standin, query.get("list", "")),
@@ -255,9 +296,19 @@ def _json(value: Any, status: int = 200) -> Answer:
 
 
 def _page(scripts: dict[str, Any]) -> Answer:
-    config = {"INNERTUBE_API_KEY": "standin-key", "INNERTUBE_CONTEXT": {"client": {"clientName": "WEB", "clientVersion": "2.20260101.00.00", "hl": "en"}}}
-    code = "".join(f"<script>var {name} = {json.dumps(value).replace('<', chr(92) + 'u003c')};</script>" for name, value in scripts.items())
-    return Answer(f"<!DOCTYPE html><html><head><script>ytcfg.set({json.dumps(config)});</script></head><body>{code}</body></html>".encode())
+    config = {
+        "INNERTUBE_API_KEY": "standin-key",
+        "INNERTUBE_CONTEXT": {
+            "client": {"clientName": "WEB", "clientVersion": "2.20260101.00.00", "hl": "en"}
+        },
+    }
+    code = "".join(
+        f"<script>var {name} = {json.dumps(value).replace('<', chr(92) + 'u003c')};</script>"
+        for name, value in scripts.items()
+    )
+    return Answer(
+        f"<!DOCTYPE html><html><head><script>ytcfg.set({json.dumps(config)});</script></head><body>{code}</body></html>".encode()
+    )
 
 
 def _watch_page(video: Video) -> Answer:
@@ -279,7 +330,15 @@ def _player(video: Video) -> dict[str, Any]:
             "isLiveContent": bool(video.live),
             **({"isLive": True} if video.live == "now" else {}),
             **({"isUpcoming": True} if video.live == "upcoming" else {}),
-            "thumbnail": {"thumbnails": [{"url": f"https://i.ytimg.com/vi/{video.id}/hqdefault.jpg", "width": 480, "height": 360}]},
+            "thumbnail": {
+                "thumbnails": [
+                    {
+                        "url": f"https://i.ytimg.com/vi/{video.id}/hqdefault.jpg",
+                        "width": 480,
+                        "height": 360,
+                    }
+                ]
+            },
         },
         "microformat": {"playerMicroformatRenderer": _microformat(video)},
         "streamingData": {},
@@ -293,7 +352,10 @@ def _playability(video: Video) -> dict[str, Any]:
     status: dict[str, Any] = {"status": video.status}
     if video.reason:
         status["reason"] = video.reason
-        message = {"reason": {"simpleText": video.reason}, **({"subreason": {"runs": [{"text": video.subreason}]}} if video.subreason else {})}
+        message = {
+            "reason": {"simpleText": video.reason},
+            **({"subreason": {"runs": [{"text": video.subreason}]}} if video.subreason else {}),
+        }
         status["errorScreen"] = {"playerErrorMessageRenderer": message}
     return status
 
@@ -308,7 +370,10 @@ def _microformat(video: Video) -> dict[str, Any]:
         "externalChannelId": video.channel_id,
     }
     if video.live:
-        details["liveBroadcastDetails"] = {"isLiveNow": video.live == "now", "startTimestamp": video.starts or video.published}
+        details["liveBroadcastDetails"] = {
+            "isLiveNow": video.live == "now",
+            "startTimestamp": video.starts or video.published,
+        }
     return details
 
 
@@ -317,7 +382,14 @@ def _tracklist(video: Video, shown: str) -> dict[str, Any]:
         "captionTracks": [
             {
                 "baseUrl": track.address or _base_url(video, track, shown),
-                "name": {"runs": [{"text": track.name or f"{track.lang}{' (auto-generated)' if track.auto else ''}"}]},
+                "name": {
+                    "runs": [
+                        {
+                            "text": track.name
+                            or f"{track.lang}{' (auto-generated)' if track.auto else ''}"
+                        }
+                    ]
+                },
                 "vssId": f"{'a' if track.auto else ''}.{track.lang}{'.' + track.name if track.name else ''}",
                 "languageCode": track.lang,
                 "isTranslatable": True,
@@ -325,7 +397,10 @@ def _tracklist(video: Video, shown: str) -> dict[str, Any]:
             }
             for track in video.tracks
         ],
-        "translationLanguages": [{"languageCode": code, "languageName": {"runs": [{"text": code.upper()}]}} for code in video.translations],
+        "translationLanguages": [
+            {"languageCode": code, "languageName": {"runs": [{"text": code.upper()}]}}
+            for code in video.translations
+        ],
     }
 
 
@@ -336,22 +411,43 @@ def _base_url(video: Video, track: Track, shown: str) -> str:
 
 
 def _initial_data(video: Video) -> dict[str, Any]:
-    owner = {"videoSecondaryInfoRenderer": {"owner": {"videoOwnerRenderer": {"title": {"runs": [{"text": video.channel}]}}}}}
-    data: dict[str, Any] = {"contents": {"twoColumnWatchNextResults": {"results": {"results": {"contents": [owner]}}}}}
+    owner = {
+        "videoSecondaryInfoRenderer": {
+            "owner": {"videoOwnerRenderer": {"title": {"runs": [{"text": video.channel}]}}}
+        }
+    }
+    data: dict[str, Any] = {
+        "contents": {"twoColumnWatchNextResults": {"results": {"results": {"contents": [owner]}}}}
+    }
     if video.live == "now":
         chat = {"continuations": [{"reloadContinuationData": {"continuation": "chat"}}]}
-        data["contents"]["twoColumnWatchNextResults"]["conversationBar"] = {"liveChatRenderer": chat}
+        data["contents"]["twoColumnWatchNextResults"]["conversationBar"] = {
+            "liveChatRenderer": chat
+        }
     if video.chapters:
-        chapters = [{"chapterRenderer": {"title": {"simpleText": title}, "timeRangeStartMillis": start}} for start, title in video.chapters]
-        decorated = {"decoratedPlayerBarRenderer": {"playerBar": {"chapteredPlayerBarRenderer": {"chapters": chapters}}}}
-        data["playerOverlays"] = {"playerOverlayRenderer": {"decoratedPlayerBarRenderer": decorated}}
+        chapters = [
+            {"chapterRenderer": {"title": {"simpleText": title}, "timeRangeStartMillis": start}}
+            for start, title in video.chapters
+        ]
+        decorated = {
+            "decoratedPlayerBarRenderer": {
+                "playerBar": {"chapteredPlayerBarRenderer": {"chapters": chapters}}
+            }
+        }
+        data["playerOverlays"] = {
+            "playerOverlayRenderer": {"decoratedPlayerBarRenderer": decorated}
+        }
     return data
 
 
 def _oembed(standin: YouTubeStandIn, query: dict[str, str]) -> Answer:
     video_id = parse_qs(urlsplit(query.get("url", "")).query).get("v", [""])[0]
     video = standin.videos.get(video_id)
-    return _json({"title": video.title, "author_name": video.channel}) if video else Answer(b"Not Found", 404)
+    return (
+        _json({"title": video.title, "author_name": video.channel})
+        if video
+        else Answer(b"Not Found", 404)
+    )
 
 
 # Captions
@@ -359,45 +455,82 @@ def _oembed(standin: YouTubeStandIn, query: dict[str, str]) -> Answer:
 
 def _timedtext(video: Video, query: dict[str, str]) -> Answer:
     wanted = (query.get("lang"), "kind" in query, query.get("name", ""))
-    track = next((track for track in video.tracks if (track.lang, track.auto, track.name) == wanted), None)
+    track = next(
+        (track for track in video.tracks if (track.lang, track.auto, track.name) == wanted), None
+    )
     if track is None:
         return Answer(b"", 404)
     if "tlang" in query:
-        track = replace(track, lines=tuple((start, length, f"[{query['tlang']}] {text}") for start, length, text in track.lines))
+        track = replace(
+            track,
+            lines=tuple(
+                (start, length, f"[{query['tlang']}] {text}") for start, length, text in track.lines
+            ),
+        )
     form = query.get("fmt", "")
     if form == "json3":
-        return _json({"wireMagic": "pb3", "events": _rolling(track) if track.auto else _plain(track)})
+        return _json(
+            {"wireMagic": "pb3", "events": _rolling(track) if track.auto else _plain(track)}
+        )
     if form == "vtt":
         return Answer(_vtt(track), 200, "text/vtt; charset=utf-8")
     return Answer(_xml(track), 200, "text/xml; charset=utf-8")
 
 
 def _plain(track: Track) -> list[dict[str, Any]]:
-    return [{"tStartMs": start, "dDurationMs": length, "segs": [{"utf8": text}]} for start, length, text in track.lines]
+    return [
+        {"tStartMs": start, "dDurationMs": length, "segs": [{"utf8": text}]}
+        for start, length, text in track.lines
+    ]
 
 
 def _rolling(track: Track) -> list[dict[str, Any]]:
     """Write lines as YouTube's recogniser does: each shown on while the next is spoken, with words in time and a line break between."""
     end = max((start + length for start, length, _ in track.lines), default=0)
-    events: list[dict[str, Any]] = [{"tStartMs": 0, "dDurationMs": end, "id": 1, "wpWinPosId": 1, "wsWinStyleId": 1}]
+    events: list[dict[str, Any]] = [
+        {"tStartMs": 0, "dDurationMs": end, "id": 1, "wpWinPosId": 1, "wsWinStyleId": 1}
+    ]
     for number, (start, length, text) in enumerate(track.lines):
         if number:
-            events.append({"tStartMs": start - 10, "dDurationMs": length, "wWinId": 1, "aAppend": 1, "segs": [{"utf8": "\n"}]})
+            events.append(
+                {
+                    "tStartMs": start - 10,
+                    "dDurationMs": length,
+                    "wWinId": 1,
+                    "aAppend": 1,
+                    "segs": [{"utf8": "\n"}],
+                }
+            )
         words = text.split()
         step = length // max(len(words), 1)
-        segments = [{"utf8": word if not n else f" {word}", "acAsrConf": 0, **({"tOffsetMs": n * step} if n else {})} for n, word in enumerate(words)]
+        segments = [
+            {
+                "utf8": word if not n else f" {word}",
+                "acAsrConf": 0,
+                **({"tOffsetMs": n * step} if n else {}),
+            }
+            for n, word in enumerate(words)
+        ]
         events.append({"tStartMs": start, "dDurationMs": length * 2, "wWinId": 1, "segs": segments})
     return events
 
 
 def _vtt(track: Track) -> bytes:
-    lines = (f"{_stamp(start)} --> {_stamp(start + length)}\n{escape(text, quote=False)}\n" for start, length, text in track.lines)
+    lines = (
+        f"{_stamp(start)} --> {_stamp(start + length)}\n{escape(text, quote=False)}\n"
+        for start, length, text in track.lines
+    )
     return ("WEBVTT\nKind: captions\nLanguage: " + track.lang + "\n\n" + "\n".join(lines)).encode()
 
 
 def _xml(track: Track) -> bytes:
-    lines = (f'<text start="{start / 1000}" dur="{length / 1000}">{escape(escape(text))}</text>' for start, length, text in track.lines)
-    return ('<?xml version="1.0" encoding="utf-8" ?><transcript>' + "".join(lines) + "</transcript>").encode()
+    lines = (
+        f'<text start="{start / 1000}" dur="{length / 1000}">{escape(escape(text))}</text>'
+        for start, length, text in track.lines
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8" ?><transcript>' + "".join(lines) + "</transcript>"
+    ).encode()
 
 
 def _stamp(ms: int) -> str:
@@ -408,12 +541,24 @@ def _stamp(ms: int) -> str:
 
 
 def _playlist_page(standin: YouTubeStandIn, playlist_id: str) -> Answer:
-    found = standin.playlists.get(playlist_id) or (standin.uploads(f"UC{playlist_id[2:]}") if playlist_id.startswith("UU") else None)
+    found = standin.playlists.get(playlist_id) or (
+        standin.uploads(f"UC{playlist_id[2:]}") if playlist_id.startswith("UU") else None
+    )
     if found is None:
         return _page({"ytInitialData": _alert("The playlist does not exist.")})
     title, video_ids = found
-    items = {"playlistVideoListRenderer": {"playlistId": playlist_id, "contents": _items(standin, playlist_id, video_ids, 0)}}
-    tab = {"selected": True, "content": {"sectionListRenderer": {"contents": [{"itemSectionRenderer": {"contents": [items]}}]}}}
+    items = {
+        "playlistVideoListRenderer": {
+            "playlistId": playlist_id,
+            "contents": _items(standin, playlist_id, video_ids, 0),
+        }
+    }
+    tab = {
+        "selected": True,
+        "content": {
+            "sectionListRenderer": {"contents": [{"itemSectionRenderer": {"contents": [items]}}]}
+        },
+    }
     return _page(
         {
             "ytInitialData": {
@@ -424,15 +569,30 @@ def _playlist_page(standin: YouTubeStandIn, playlist_id: str) -> Answer:
     )
 
 
-def _items(standin: YouTubeStandIn, playlist_id: str, video_ids: tuple[str, ...], first: int) -> list[dict[str, Any]]:
+def _items(
+    standin: YouTubeStandIn, playlist_id: str, video_ids: tuple[str, ...], first: int
+) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     for video_id in video_ids[first : first + _PAGE]:
         video = standin.videos.get(video_id)
         title = video.title if video else "[Private video]"
-        items.append({"playlistVideoRenderer": {"videoId": video_id, "title": {"runs": [{"text": title}]}, "isPlayable": video is not None}})
+        items.append(
+            {
+                "playlistVideoRenderer": {
+                    "videoId": video_id,
+                    "title": {"runs": [{"text": title}]},
+                    "isPlayable": video is not None,
+                }
+            }
+        )
     if first + _PAGE < len(video_ids):
-        command = {"token": f"{playlist_id}:{first + _PAGE}", "request": "CONTINUATION_REQUEST_TYPE_BROWSE"}
-        items.append({"continuationItemRenderer": {"continuationEndpoint": {"continuationCommand": command}}})
+        command = {
+            "token": f"{playlist_id}:{first + _PAGE}",
+            "request": "CONTINUATION_REQUEST_TYPE_BROWSE",
+        }
+        items.append(
+            {"continuationItemRenderer": {"continuationEndpoint": {"continuationCommand": command}}}
+        )
     return items
 
 
@@ -442,20 +602,44 @@ def _continuation(standin: YouTubeStandIn, token: str) -> dict[str, Any]:
     if not found or not first.isdigit():
         return _alert("Unknown continuation.")
     items = _items(standin, playlist_id, found[1], int(first))
-    return {"onResponseReceivedActions": [{"appendContinuationItemsAction": {"continuationItems": items}}]}
+    return {
+        "onResponseReceivedActions": [
+            {"appendContinuationItemsAction": {"continuationItems": items}}
+        ]
+    }
 
 
 def _channel_page(standin: YouTubeStandIn, segments: list[str]) -> Answer:
     name = segments[1] if segments[0] == "channel" and len(segments) > 1 else segments[0]
-    known = {**standin.channels, **{channel_id: (channel_id, title) for channel_id, title in standin.channels.values()}}
+    known = {
+        **standin.channels,
+        **{channel_id: (channel_id, title) for channel_id, title in standin.channels.values()},
+    }
     if name not in known:
         return Answer(b"<html><body>404 Not Found</body></html>", 404)
     channel_id, title = known[name]
     _, video_ids = standin.uploads(channel_id) or ("", ())
-    items = [{"richItemRenderer": {"content": {"videoRenderer": {"videoId": each, "title": {"runs": [{"text": each}]}}}}} for each in video_ids[:_PAGE]]
+    items = [
+        {
+            "richItemRenderer": {
+                "content": {"videoRenderer": {"videoId": each, "title": {"runs": [{"text": each}]}}}
+            }
+        }
+        for each in video_ids[:_PAGE]
+    ]
     command = {"commandMetadata": {"webCommandMetadata": {"url": f"/{name}/videos"}}}
-    tab = {"selected": True, "title": "Videos", "endpoint": command, "content": {"richGridRenderer": {"contents": items}}}
-    owner = {"title": title, "externalId": channel_id, "channelUrl": f"https://www.youtube.com/channel/{channel_id}", "description": ""}
+    tab = {
+        "selected": True,
+        "title": "Videos",
+        "endpoint": command,
+        "content": {"richGridRenderer": {"contents": items}},
+    }
+    owner = {
+        "title": title,
+        "externalId": channel_id,
+        "channelUrl": f"https://www.youtube.com/channel/{channel_id}",
+        "description": "",
+    }
     return _page(
         {
             "ytInitialData": {
@@ -467,7 +651,10 @@ def _channel_page(standin: YouTubeStandIn, segments: list[str]) -> Answer:
 
 
 def _alert(text: str) -> dict[str, Any]:
-    return {"alerts": [{"alertRenderer": {"type": "ERROR", "text": {"runs": [{"text": text}]}}}], "contents": {}}
+    return {
+        "alerts": [{"alertRenderer": {"type": "ERROR", "text": {"runs": [{"text": text}]}}}],
+        "contents": {},
+    }
 
 
 # Faults: True when the answer has been dealt with
@@ -539,7 +726,9 @@ def _drip(standin: YouTubeStandIn, handler: Any, asked: str) -> bool:
 
 
 def _bomb() -> Answer:
-    return Answer(gzip.compress(b" " * 60_000_000, compresslevel=1), headers={"Content-Encoding": "gzip"})
+    return Answer(
+        gzip.compress(b" " * 60_000_000, compresslevel=1), headers={"Content-Encoding": "gzip"}
+    )
 
 
 _FAULTS: dict[str, _Fault] = {
@@ -548,15 +737,30 @@ _FAULTS: dict[str, _Fault] = {
     "player_403": _status(403, "/youtubei/v1/player"),
     "player_500": _status(500, "/"),
     "captions_empty": _instead("/api/timedtext", Answer(b"")),
-    "captions_html": _instead("/api/timedtext", Answer(b"<!DOCTYPE html><html><body>Sorry</body></html>")),
-    "captions_garbage": _instead("/api/timedtext", Answer(b'{"events": [', kind="application/json")),
+    "captions_html": _instead(
+        "/api/timedtext", Answer(b"<!DOCTYPE html><html><body>Sorry</body></html>")
+    ),
+    "captions_garbage": _instead(
+        "/api/timedtext", Answer(b'{"events": [', kind="application/json")
+    ),
     "captions_wordless": _instead("/api/timedtext", _json({"events": []})),
     "garbage_json": _instead("/youtubei/v1/player", Answer(b'{"half": ', kind="application/json")),
     "garbage_html": _instead("/", Answer(b"<html><body>A new kind of page</body></html>")),
-    "captcha_redirect": _instead("/", Answer(status=302, headers={"Location": "https://www.google.com/sorry/index?continue=x"})),
-    "captcha_page": _instead("/watch", Answer(b'<html><body><form><div class="g-recaptcha"></div></form></body></html>')),
-    "redirect_private": _instead("/api/timedtext", Answer(status=302, headers={"Location": "http://169.254.169.254/latest/meta-data/"})),
-    "redirect_loop": _instead("/api/timedtext", Answer(status=302, headers={"Location": "https://www.youtube.com/api/timedtext?v=loop"})),
+    "captcha_redirect": _instead(
+        "/",
+        Answer(status=302, headers={"Location": "https://www.google.com/sorry/index?continue=x"}),
+    ),
+    "captcha_page": _instead(
+        "/watch", Answer(b'<html><body><form><div class="g-recaptcha"></div></form></body></html>')
+    ),
+    "redirect_private": _instead(
+        "/api/timedtext",
+        Answer(status=302, headers={"Location": "http://169.254.169.254/latest/meta-data/"}),
+    ),
+    "redirect_loop": _instead(
+        "/api/timedtext",
+        Answer(status=302, headers={"Location": "https://www.youtube.com/api/timedtext?v=loop"}),
+    ),
     "bomb": _instead("/api/timedtext", _bomb()),
     "hang": _hang,
     "reset": _reset,
@@ -574,20 +778,50 @@ _FIRST = (
         MANUAL,
         title="Baking bread at home",
         description="Flour, water, salt.",
-        tracks=(Track("en"), Track("de", ((0, 2000, "Hallo und willkommen."), (2000, 3000, "Das ist der Ersatz."))), Track("en", _SPOKEN, auto=True)),
+        tracks=(
+            Track("en"),
+            Track("de", ((0, 2000, "Hallo und willkommen."), (2000, 3000, "Das ist der Ersatz."))),
+            Track("en", _SPOKEN, auto=True),
+        ),
         chapters=((0, "Start"), (30_000, "Dough"), (60_000, "Oven")),
     ),
-    Video(BRITISH, title="Colour and flavour", tracks=(Track("en-GB"), Track("nl", ((0, 2000, "Hallo en welkom."),)))),
-    Video(AUTO, title="Do you hear me", tracks=(Track("en", _SPOKEN, auto=True),), translations=("en", "de", "fr")),
+    Video(
+        BRITISH,
+        title="Colour and flavour",
+        tracks=(Track("en-GB"), Track("nl", ((0, 2000, "Hallo en welkom."),))),
+    ),
+    Video(
+        AUTO,
+        title="Do you hear me",
+        tracks=(Track("en", _SPOKEN, auto=True),),
+        translations=("en", "de", "fr"),
+    ),
     Video(
         RUSSIAN,
         title="О хлебе",
-        tracks=(Track("ru", ((0, 2000, "здравствуйте и добро пожаловать"), (2000, 2000, "сегодня мы печём хлеб")), auto=True),),
+        tracks=(
+            Track(
+                "ru",
+                (
+                    (0, 2000, "здравствуйте и добро пожаловать"),
+                    (2000, 2000, "сегодня мы печём хлеб"),
+                ),
+                auto=True,
+            ),
+        ),
         translations=("ru", "en", "de"),
     ),
-    Video(NAMED, title="Two tracks", tracks=(Track("en"), Track("en", ((0, 1000, "A commentary."),), name="Commentary"))),
+    Video(
+        NAMED,
+        title="Two tracks",
+        tracks=(Track("en"), Track("en", ((0, 1000, "A commentary."),), name="Commentary")),
+    ),
     Video(LIVE, title="Live from the bakery", live="now", published="2024-03-01T10:00:00-08:00"),
-    Video(CODE, title="Code", tracks=(Track("en", ((0, 2000, "if 3 < 4 && 4 > 2"), (2000, 1000, "vector<int> & more"))),)),
+    Video(
+        CODE,
+        title="Code",
+        tracks=(Track("en", ((0, 2000, "if 3 < 4 && 4 > 2"), (2000, 1000, "vector<int> & more"))),),
+    ),
 )
 
 

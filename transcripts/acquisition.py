@@ -11,8 +11,28 @@ from django.db import IntegrityError, InterfaceError, OperationalError, transact
 from django.utils import timezone
 
 from transcripts import conf, files, storage
-from transcripts.errors import CaptionError, Conflict, GateClosed, InvalidInput, KnowledgeBaseError, NetworkProblem, NoCaptions, Premiere, Retry, YouTubeError
-from transcripts.models import Collection, Feed, Job, JobFile, Thumbnail, Video, YouTubeGate, enqueue
+from transcripts.errors import (
+    CaptionError,
+    Conflict,
+    GateClosed,
+    InvalidInput,
+    KnowledgeBaseError,
+    NetworkProblem,
+    NoCaptions,
+    Premiere,
+    Retry,
+    YouTubeError,
+)
+from transcripts.models import (
+    Collection,
+    Feed,
+    Job,
+    JobFile,
+    Thumbnail,
+    Video,
+    YouTubeGate,
+    enqueue,
+)
 from transcripts.sanitize import clean
 from transcripts.timecodes import Target, parse_target
 from transcripts.youtube import YouTube
@@ -42,30 +62,60 @@ def request(
     target = parse_target(address)
     if target.kind == "video":
         return _request_video(collection, target.id, language=language, tags=tags, by=by)
-    return request_feed(_feed(collection, target, newest=newest, every_hours=every_hours), by=by, tags=tags)
+    return request_feed(
+        _feed(collection, target, newest=newest, every_hours=every_hours), by=by, tags=tags
+    )
 
 
 def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job:
     """Queue a look at a playlist or channel; only what is new will be fetched."""
-    job = Job(collection=feed.collection, kind=Job.Kind.FEED, target=feed.youtube_id, feed=feed, priority=5, created_by=by, tags=storage.clean_tags(tags))
+    job = Job(
+        collection=feed.collection,
+        kind=Job.Kind.FEED,
+        target=feed.youtube_id,
+        feed=feed,
+        priority=5,
+        created_by=by,
+        tags=storage.clean_tags(tags),
+    )
     return enqueue(job)[0]
 
 
-def request_files(collection: Collection, uploads: Iterable[tuple[str, bytes]], *, language: str = "", tags: Sequence[str] = (), by: Any = None) -> Job:
+def request_files(
+    collection: Collection,
+    uploads: Iterable[tuple[str, bytes]],
+    *,
+    language: str = "",
+    tags: Sequence[str] = (),
+    by: Any = None,
+) -> Job:
     """Queue the import of uploaded files (name, bytes). Raises ``InvalidInput`` when none is a transcript by its name, ``CaptionsTooLarge``."""
-    kept = _apart((_safe_name(name), data) for name, data in uploads if files.is_candidate(_safe_name(name)))
+    kept = _apart(
+        (_safe_name(name), data) for name, data in uploads if files.is_candidate(_safe_name(name))
+    )
     if not files.select(name for name, _ in kept):
         known = " ".join(files.FORMATS)
-        raise InvalidInput("None of these files is a transcript, by its name.", hint=f"Known kinds: {known}")
+        raise InvalidInput(
+            "None of these files is a transcript, by its name.", hint=f"Known kinds: {known}"
+        )
     for name, data in kept:
         storage.check_size(name, data)
     with transaction.atomic():
         target = kept[0][0] if len(kept) == 1 else f"{len(kept)} files"
-        job = Job(collection=collection, kind=Job.Kind.FILES, target=target[:200], language=clean(language, 35), priority=10, created_by=by)
+        job = Job(
+            collection=collection,
+            kind=Job.Kind.FILES,
+            target=target[:200],
+            language=clean(language, 35),
+            priority=10,
+            created_by=by,
+        )
         job.tags = storage.clean_tags(tags)
         enqueue(job)
         rows = [JobFile(job=job, name=name, data=data) for name, data in kept]
-        JobFile.objects.bulk_create((row for row in rows if len(row.data) <= LARGE_FILE), batch_size=50)
+        JobFile.objects.bulk_create(
+            (row for row in rows if len(row.data) <= LARGE_FILE), batch_size=50
+        )
         for row in rows:
             if len(row.data) > LARGE_FILE:
                 row.save()  # alone: a statement is many times as long as what it stores
@@ -75,7 +125,10 @@ def request_files(collection: Collection, uploads: Iterable[tuple[str, bytes]], 
 def refetch(video: Video, *, language: str = "", by: Any = None) -> Job:
     """Queue a video of YouTube anew, in another language if one is named. Raises ``InvalidInput`` for a file."""
     if not video.youtube_id:
-        raise InvalidInput(f"“{video}” came from a file, not from YouTube.", hint="Add the file again to update it.")
+        raise InvalidInput(
+            f"“{video}” came from a file, not from YouTube.",
+            hint="Add the file again to update it.",
+        )
     return _request_video(video.collection, video.youtube_id, language=language, tags=(), by=by)
 
 
@@ -84,9 +137,14 @@ def retry(job: Job) -> Job:
     with transaction.atomic():
         found = Job.objects.select_for_update().filter(pk=job.pk).first()
         if found is None or not found.is_finished:
-            raise Conflict(f"Job {job.pk} has not ended yet.", hint="It is tried again by itself where that makes sense.")
+            raise Conflict(
+                f"Job {job.pk} has not ended yet.",
+                hint="It is tried again by itself where that makes sense.",
+            )
         if found.kind == Job.Kind.FILES and not found.files.exists():
-            raise Conflict("The files of this job are gone.", hint="Add the ones that failed again.")
+            raise Conflict(
+                "The files of this job are gone.", hint="Add the ones that failed again."
+            )
         if _revived(found):
             return found
         return Job.objects.unfinished().same_as(found).first() or found
@@ -138,7 +196,10 @@ def _work(job: Job) -> None:
 
 
 def _unexpected() -> KnowledgeBaseError:
-    return KnowledgeBaseError("Something unexpected went wrong.", hint="The server's log has the details; please report it.")
+    return KnowledgeBaseError(
+        "Something unexpected went wrong.",
+        hint="The server's log has the details; please report it.",
+    )
 
 
 def _recover(job: Job) -> bool:
@@ -148,7 +209,11 @@ def _recover(job: Job) -> bool:
             return False
         if job.attempts >= MAX_CRASHES:
             message = f"The worker died {job.attempts} times while doing this."
-            job.fail(KnowledgeBaseError(message, hint="The server's log may say why; retry it when that is mended."))
+            job.fail(
+                KnowledgeBaseError(
+                    message, hint="The server's log may say why; retry it when that is mended."
+                )
+            )
         else:
             job.put_back()
         return True
@@ -181,7 +246,9 @@ def _run_feed(job: Job) -> None:
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
     wanted = _unseen(feed, listing.video_ids)
     with transaction.atomic():
-        current = Feed.objects.select_for_update().filter(pk=feed.pk).first()  # reading the list takes a while: it may be scheduled anew, or gone
+        current = (
+            Feed.objects.select_for_update().filter(pk=feed.pk).first()
+        )  # reading the list takes a while: it may be scheduled anew, or gone
         if current is None:
             return
         current.synced(title=listing.title)
@@ -205,7 +272,11 @@ def _run_files(job: Job) -> None:
     job.finish(video=video if chosen and len(chosen) == 1 else None)
 
 
-_RUNNERS: dict[str, Callable[[Job], None]] = {Job.Kind.VIDEO: _run_video, Job.Kind.FEED: _run_feed, Job.Kind.FILES: _run_files}
+_RUNNERS: dict[str, Callable[[Job], None]] = {
+    Job.Kind.VIDEO: _run_video,
+    Job.Kind.FEED: _run_feed,
+    Job.Kind.FILES: _run_files,
+}
 
 
 def _import(job: Job, selected: files.Selected, written: set[int]) -> Video | None:
@@ -218,11 +289,15 @@ def _import(job: Job, selected: files.Selected, written: set[int]) -> Video | No
         return None
     with transaction.atomic():
         stored = _store_or_tell(job, upload, selected, written)
-        job.files.filter(name__in=(selected.name, *selected.instead)).delete()  # all of them, or the next worker would take a lesser format
+        job.files.filter(
+            name__in=(selected.name, *selected.instead)
+        ).delete()  # all of them, or the next worker would take a lesser format
     return stored.video if stored else None
 
 
-def _store_or_tell(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storage.Stored | None:
+def _store_or_tell(
+    job: Job, upload: JobFile, selected: files.Selected, written: set[int]
+) -> storage.Stored | None:
     """Store a file; what keeps it out is noted with the job, so that it does not keep the others out. Only a database that is away is raised."""
     try:
         stored = _store_upload(job, upload, selected, written)
@@ -239,7 +314,9 @@ def _store_or_tell(job: Job, upload: JobFile, selected: files.Selected, written:
     return None
 
 
-def _store_upload(job: Job, upload: JobFile, selected: files.Selected, written: set[int]) -> storage.Stored:
+def _store_upload(
+    job: Job, upload: JobFile, selected: files.Selected, written: set[int]
+) -> storage.Stored:
     """Store a file; where it cannot be read, the same recording in another format. Raises what kept the first one out."""
     info = job.files.filter(name=selected.info_name).first() if selected.info_name else None
     metadata = bytes(info.data) if info else None
@@ -254,14 +331,25 @@ def _store_upload(job: Job, upload: JobFile, selected: files.Selected, written: 
 
 def _store_file(job: Job, file: JobFile, info: bytes | None, written: set[int]) -> storage.Stored:
     data = bytes(file.data)
-    return storage.add_captions(job.collection, data, name=file.name, info=info, language=job.language, tags=job.tags, settled=written)
+    return storage.add_captions(
+        job.collection,
+        data,
+        name=file.name,
+        info=info,
+        language=job.language,
+        tags=job.tags,
+        settled=written,
+    )
 
 
 def _only_problem(job: Job) -> KnowledgeBaseError:
     if len(job.problems) == 1:
         problem = job.problems[0]
         return InvalidInput(f"{problem['name']}: {problem['message']}", hint=problem["hint"])
-    return InvalidInput(f"None of the {len(job.problems)} files could be read.", hint="The problems are listed with the job.")
+    return InvalidInput(
+        f"None of the {len(job.problems)} files could be read.",
+        hint="The problems are listed with the job.",
+    )
 
 
 def _settle(job: Job, error: KnowledgeBaseError) -> None:
@@ -273,11 +361,19 @@ def _settle(job: Job, error: KnowledgeBaseError) -> None:
     if retry is Retry.COOL_DOWN:
         job.put_back(until=YouTubeGate.refused(error), error=error, counts=False)
         return
-    if retry is Retry.NETWORK and (outage := YouTubeGate.unreachable(error)) and job.attempts < MAX_ATTEMPTS:
-        job.put_back(until=outage, error=error, counts=False)  # the network is to blame, not the video
+    if (
+        retry is Retry.NETWORK
+        and (outage := YouTubeGate.unreachable(error))
+        and job.attempts < MAX_ATTEMPTS
+    ):
+        job.put_back(
+            until=outage, error=error, counts=False
+        )  # the network is to blame, not the video
         return
     if isinstance(error, YouTubeError) and not isinstance(error, NetworkProblem):
-        YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer too: YouTube talks to us
+        YouTubeGate.succeeded(
+            pace=conf.pacing_seconds()
+        )  # a "no" is an answer too: YouTube talks to us
     until = _next_try(job, error, retry)
     if until is None:
         job.fail(error)
@@ -288,7 +384,9 @@ def _settle(job: Job, error: KnowledgeBaseError) -> None:
 def _next_try(job: Job, error: KnowledgeBaseError, retry: Retry) -> datetime | None:
     if isinstance(error, Premiere) and error.retry_at:
         now, start = timezone.now(), _moment(error.retry_at)
-        return max(start, now) + max(timedelta(minutes=5), (now - start) / 4)  # one that is late may never come: it is asked for ever more rarely
+        return max(start, now) + max(
+            timedelta(minutes=5), (now - start) / 4
+        )  # one that is late may never come: it is asked for ever more rarely
     if retry is Retry.NETWORK and job.attempts < MAX_ATTEMPTS:
         return timezone.now() + timedelta(seconds=15 * 4**job.attempts)
     if retry is Retry.ONCE and job.attempts < 2:
@@ -303,18 +401,39 @@ def _moment(seconds: int) -> datetime:
 # Playlists and channels
 
 
-def _request_video(collection: Collection, video_id: str, *, language: str, tags: Sequence[str], by: Any) -> Job:
+def _request_video(
+    collection: Collection, video_id: str, *, language: str, tags: Sequence[str], by: Any
+) -> Job:
     language = clean(language, 35)
-    asked = Job(collection=collection, kind=Job.Kind.VIDEO, target=video_id, language=language, priority=10, created_by=by, tags=storage.clean_tags(tags))
+    asked = Job(
+        collection=collection,
+        kind=Job.Kind.VIDEO,
+        target=video_id,
+        language=language,
+        priority=10,
+        created_by=by,
+        tags=storage.clean_tags(tags),
+    )
     job, is_new = enqueue(asked)
     if not is_new:  # it may wait behind the ten thousand videos of a channel
         job.hasten(priority=asked.priority, tags=asked.tags)
     return job
 
 
-def _feed(collection: Collection, target: Target, *, newest: int | None, every_hours: int | None) -> Feed:
-    wishes = {name: value for name, value in (("newest", newest), ("every_hours", every_hours)) if value is not None}
-    feed, _ = Feed.objects.update_or_create(collection=collection, youtube_id=target.id, defaults=wishes, create_defaults={"kind": target.kind, **wishes})
+def _feed(
+    collection: Collection, target: Target, *, newest: int | None, every_hours: int | None
+) -> Feed:
+    wishes = {
+        name: value
+        for name, value in (("newest", newest), ("every_hours", every_hours))
+        if value is not None
+    }
+    feed, _ = Feed.objects.update_or_create(
+        collection=collection,
+        youtube_id=target.id,
+        defaults=wishes,
+        create_defaults={"kind": target.kind, **wishes},
+    )
     if every_hours is not None:
         feed.plan()  # now, not only after the first look, which may fail
     return feed
@@ -322,20 +441,43 @@ def _feed(collection: Collection, target: Target, *, newest: int | None, every_h
 
 def _unseen(feed: Feed, video_ids: Sequence[str]) -> list[str]:
     # A job of this feed counts as seen too: a video that has no captions, or was deleted here by hand, is not asked for again.
-    seen = set(Video.objects.filter(collection=feed.collection, youtube_id__in=video_ids).values_list("youtube_id", flat=True))
-    seen |= set(Job.objects.filter(feed=feed, kind=Job.Kind.VIDEO, target__in=video_ids).values_list("target", flat=True))
+    seen = set(
+        Video.objects.filter(collection=feed.collection, youtube_id__in=video_ids).values_list(
+            "youtube_id", flat=True
+        )
+    )
+    seen |= set(
+        Job.objects.filter(feed=feed, kind=Job.Kind.VIDEO, target__in=video_ids).values_list(
+            "target", flat=True
+        )
+    )
     return [video_id for video_id in dict.fromkeys(video_ids) if video_id not in seen]
 
 
 def _queue_videos(feed: Feed, video_ids: Sequence[str], job: Job) -> None:
     rows = (
-        Job(collection=feed.collection, kind=Job.Kind.VIDEO, target=video_id, feed=feed, tags=job.tags, created_by=job.created_by) for video_id in video_ids
+        Job(
+            collection=feed.collection,
+            kind=Job.Kind.VIDEO,
+            target=video_id,
+            feed=feed,
+            tags=job.tags,
+            created_by=job.created_by,
+        )
+        for video_id in video_ids
     )
     Job.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
 
 
 def _fetch_again_later(job: Job) -> None:
-    later = Job(collection=job.collection, kind=job.kind, target=job.target, language=job.language, tags=job.tags, created_by=job.created_by)
+    later = Job(
+        collection=job.collection,
+        kind=job.kind,
+        target=job.target,
+        language=job.language,
+        tags=job.tags,
+        created_by=job.created_by,
+    )
     later.run_after = timezone.now() + timedelta(hours=1)
     enqueue(later)
 
@@ -346,13 +488,19 @@ def _keep_thumbnail(youtube: YouTube, video: Video) -> None:
     try:
         data = youtube.thumbnail(video.youtube_id)
     except YouTubeError as error:
-        logger.info("no thumbnail for %s: %s", video.youtube_id, error.code)  # a picture is not worth a failed job
+        logger.info(
+            "no thumbnail for %s: %s", video.youtube_id, error.code
+        )  # a picture is not worth a failed job
         return
-    Thumbnail.objects.get_or_create(video=video, defaults={"data": data, "content_type": "image/jpeg"})
+    Thumbnail.objects.get_or_create(
+        video=video, defaults={"data": data, "content_type": "image/jpeg"}
+    )
 
 
 def _safe_name(name: str) -> str:
-    return "".join(character for character in name.replace("\\", "/") if character.isprintable()).strip("/")[:LONGEST_NAME]
+    return "".join(
+        character for character in name.replace("\\", "/") if character.isprintable()
+    ).strip("/")[:LONGEST_NAME]
 
 
 def _apart(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:

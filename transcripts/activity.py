@@ -40,12 +40,18 @@ def summary(scope: Scope) -> Activity:
     """Return how things stand."""
     found = dict(Job.objects.visible(scope).order_by().values_list("state").annotate(Count("pk")))
     counts = {str(state): found.get(state, 0) for state in Job.State.values}
-    return Activity(counts=counts, gate=YouTubeGate.current(), worker_is_alive=WorkerPulse.is_alive())
+    return Activity(
+        counts=counts, gate=YouTubeGate.current(), worker_is_alive=WorkerPulse.is_alive()
+    )
 
 
 def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25) -> JobPage:
     """Return a page of jobs, of one state if one is named."""
-    found = Job.objects.visible(scope).select_related("collection", "video", "feed").defer("video__description")
+    found = (
+        Job.objects.visible(scope)
+        .select_related("collection", "video", "feed")
+        .defer("video__description")
+    )
     if state in Job.State.values:
         found = found.filter(state=state)
     rows = tuple(found.order_by("-pk")[offset : offset + limit + 1])
@@ -66,7 +72,10 @@ def find_feed(scope: Scope, pk: int) -> Feed:
     """Return a playlist or channel. Raises ``NotFound``."""
     found = Feed.objects.visible(scope).select_related("collection").filter(pk=pk).first()
     if found is None:
-        raise NotFound("There is no such playlist or channel.", hint="The Activity page lists those you can see.")
+        raise NotFound(
+            "There is no such playlist or channel.",
+            hint="The Activity page lists those you can see.",
+        )
     return found
 
 

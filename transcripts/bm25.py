@@ -17,7 +17,17 @@ from heapq import nlargest
 from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple, Self
 
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS, MAX_QUERY_WORDS, TOKENIZER_VERSION, is_lone, is_unspaced, matched_spans, query_counts, tokenize, units
+from transcripts.tokenizer import (
+    MAX_QUERY_CHARACTERS,
+    MAX_QUERY_WORDS,
+    TOKENIZER_VERSION,
+    is_lone,
+    is_unspaced,
+    matched_spans,
+    query_counts,
+    tokenize,
+    units,
+)
 
 __all__ = [
     "B",
@@ -92,9 +102,28 @@ class Index:
     Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]`` of ``positions`` (ascending) and ``frequencies``.
     """
 
-    __slots__ = ("_frequencies", "_highest", "_kept", "_lengths", "_norms", "_ones", "_positions", "_starts", "_terms", "average_length")
+    __slots__ = (
+        "_frequencies",
+        "_highest",
+        "_kept",
+        "_lengths",
+        "_norms",
+        "_ones",
+        "_positions",
+        "_starts",
+        "_terms",
+        "average_length",
+    )
 
-    def __init__(self, *, terms: list[str], starts: "array[int]", positions: "array[int]", frequencies: "array[int]", lengths: "array[int]") -> None:
+    def __init__(
+        self,
+        *,
+        terms: list[str],
+        starts: "array[int]",
+        positions: "array[int]",
+        frequencies: "array[int]",
+        lengths: "array[int]",
+    ) -> None:
         self._terms = terms
         self._starts = starts
         self._positions = positions
@@ -138,10 +167,16 @@ class Index:
 
         Only the first ``MAX_QUERY_CHARACTERS`` characters and ``MAX_QUERY_WORDS`` words of a query count.
         """
-        asked = [(term, repetitions) for word, repetitions in query_counts(query).items() if (term := self._term(word))]
+        asked = [
+            (term, repetitions)
+            for word, repetitions in query_counts(query).items()
+            if (term := self._term(word))
+        ]
         if limit <= 0 or not asked:
             return []
-        found = sorted((-self._score(position, asked), position) for position in self._candidates(asked, limit))
+        found = sorted(
+            (-self._score(position, asked), position) for position in self._candidates(asked, limit)
+        )
         return [Hit(position, -score) for score, position in found[:limit]]
 
     def to_bytes(self) -> bytes:
@@ -170,9 +205,19 @@ class Index:
         Raises ``ValueError`` if it is none, is damaged, or was written with another tokenizer: build the index anew then.
         """
         terms, (starts, positions, frequencies, lengths) = _unpack(data)
-        if len(starts) != len(terms) + 1 or starts[-1] != len(positions) or max(positions, default=-1) >= len(lengths):
+        if (
+            len(starts) != len(terms) + 1
+            or starts[-1] != len(positions)
+            or max(positions, default=-1) >= len(lengths)
+        ):
             raise ValueError("the search index contradicts itself")
-        return cls(terms=terms, starts=starts, positions=positions, frequencies=frequencies, lengths=lengths)
+        return cls(
+            terms=terms,
+            starts=starts,
+            positions=positions,
+            frequencies=frequencies,
+            lengths=lengths,
+        )
 
     def _score(self, position: int, asked: "_Asked") -> float:
         """Sum what each term adds to one segment."""
@@ -189,11 +234,20 @@ class Index:
         All segments are scored roughly, by one sum of integers. What the best of the segments with the rarest words reach is then the least that
         a candidate has to reach.
         """
-        sums = sum([term.lanes * repetitions if repetitions > 1 else term.lanes for term, repetitions in asked])
-        slack = sum(repetitions for _, repetitions in asked) + 1  # every lane was rounded up by at most one
+        sums = sum(
+            [
+                term.lanes * repetitions if repetitions > 1 else term.lanes
+                for term, repetitions in asked
+            ]
+        )
+        slack = (
+            sum(repetitions for _, repetitions in asked) + 1
+        )  # every lane was rounded up by at most one
         lanes = array("I", sums.to_bytes(_LANE * self.size, sys.byteorder))
         rarest = sorted((term.positions for term, _ in asked), key=len)
-        likely = nlargest(limit, map(lanes.__getitem__, {*islice(chain.from_iterable(rarest), _LIKELY)}))
+        likely = nlargest(
+            limit, map(lanes.__getitem__, {*islice(chain.from_iterable(rarest), _LIKELY)})
+        )
         flags = self._reaching(sums, likely[-1] - slack if len(likely) == limit else 1)
         if flags.bit_count() > 4 * limit:
             flags = self._reaching(sums, nlargest(limit, lanes)[-1] - slack)
@@ -208,12 +262,17 @@ class Index:
         kept = self._kept.get(word)
         if kept is not None:
             return kept
-        positions, frequencies = self._character_postings(word) if is_lone(word) else self._postings(word)
+        positions, frequencies = (
+            self._character_postings(word) if is_lone(word) else self._postings(word)
+        )
         if not positions:
             return None
         weight = idf(self.size, len(positions))
         term = _Term(positions, frequencies, weight, self._pack(positions, frequencies, weight))
-        if len(positions) * _KEPT_SHARE > self.size and len(self._kept) * self.size * _LANE < _KEPT_BYTES:
+        if (
+            len(positions) * _KEPT_SHARE > self.size
+            and len(self._kept) * self.size * _LANE < _KEPT_BYTES
+        ):
             self._kept[word] = term
         return term
 
@@ -246,7 +305,9 @@ class Index:
                 said = dict(zip(*self._postings(term), strict=True))
                 heads.update(said if head == character else {})
                 tails.update(said if tail == character else {})
-        found = heads | tails  # the greater of the two: within a run of characters, each is the head of one pair and the tail of another
+        found = (
+            heads | tails
+        )  # the greater of the two: within a run of characters, each is the head of one pair and the tail of another
         places = sorted(found)
         return array("I", places), array("I", map(found.__getitem__, places))
 
@@ -279,18 +340,26 @@ _TYPECODES = {1: "B", 2: "H", 4: "I"}
 def _unpack(data: bytes) -> tuple[list[str], list["array[int]"]]:
     if len(data) < _HEADER.size:
         raise ValueError("the search index is too short")
-    magic, version, *widths, terms, name_bytes, postings, segments, checksum = _HEADER.unpack_from(data)
+    magic, version, *widths, terms, name_bytes, postings, segments, checksum = _HEADER.unpack_from(
+        data
+    )
     if magic != _MAGIC or version != TOKENIZER_VERSION:
         raise ValueError("not a search index of this version")
     body = memoryview(data)[_HEADER.size :]
     if zlib.crc32(body) != checksum or not set(widths) <= _TYPECODES.keys():
         raise ValueError("the search index is damaged")
     widths = [4, *widths]
-    sizes = [count * width for count, width in zip((terms + 1, postings, postings, segments), widths, strict=True)]
+    sizes = [
+        count * width
+        for count, width in zip((terms + 1, postings, postings, segments), widths, strict=True)
+    ]
     if name_bytes + sum(sizes) != len(body):
         raise ValueError("the search index has the wrong length")
     borders = pairwise(accumulate(sizes, initial=name_bytes))
-    parts = [_from_little_endian(body[start:stop], width) for (start, stop), width in zip(borders, widths, strict=True)]
+    parts = [
+        _from_little_endian(body[start:stop], width)
+        for (start, stop), width in zip(borders, widths, strict=True)
+    ]
     return str(body[:name_bytes], "utf-8").split("\n") if terms else [], parts
 
 

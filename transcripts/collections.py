@@ -29,7 +29,9 @@ def find(scope: Scope, pk: int) -> Collection:
     """Return a visible collection. Raises ``CollectionNotFound``."""
     found = Collection.objects.visible(scope).filter(pk=pk).first()
     if found is None:
-        raise CollectionNotFound("There is no such collection.", hint="The Collections page lists those you can see.")
+        raise CollectionNotFound(
+            "There is no such collection.", hint="The Collections page lists those you can see."
+        )
     return found
 
 
@@ -37,7 +39,10 @@ def find_video(scope: Scope, pk: int) -> Video:
     """Return a visible video by its number. Raises ``VideoNotFound``."""
     found = Video.objects.visible(scope).select_related("collection").filter(pk=pk).first()
     if found is None:
-        raise VideoNotFound("There is no such video in the collections you can see.", hint="It may have been deleted; the library lists what is there.")
+        raise VideoNotFound(
+            "There is no such video in the collections you can see.",
+            hint="It may have been deleted; the library lists what is there.",
+        )
     return found
 
 
@@ -67,7 +72,10 @@ def roles_of(user: Any) -> Callable[[Collection], str]:
 def require_owner(collection: Collection, user: Any) -> None:
     """Raise ``Forbidden`` for anyone but an owner."""
     if role_in(collection, user) != Role.OWNER:
-        raise Forbidden("Only an owner may change this collection or its members.", hint="Ask an owner of the collection.")
+        raise Forbidden(
+            "Only an owner may change this collection or its members.",
+            hint="Ask an owner of the collection.",
+        )
 
 
 def create(name: str, *, owner: Any) -> Collection:
@@ -89,9 +97,13 @@ def set_member(collection: Collection, username: str, *, role: str) -> None:
     """Make a user a member, or change the role. Raises ``InvalidInput`` for an unknown user, ``Conflict`` when no owner would be left."""
     user = get_user_model().objects.filter(username=username.strip()).first()
     if user is None:
-        raise InvalidInput(f"There is no user “{username.strip()[:80]}”.", hint="`kb user add` makes one.")
+        raise InvalidInput(
+            f"There is no user “{username.strip()[:80]}”.", hint="`kb user add` makes one."
+        )
     with _keeping_an_owner(collection):
-        Membership.objects.update_or_create(collection=collection, user=user, defaults={"role": role})
+        Membership.objects.update_or_create(
+            collection=collection, user=user, defaults={"role": role}
+        )
 
 
 def remove_member(collection: Collection, user_pk: int) -> None:
@@ -123,14 +135,20 @@ def _lock(videos: QuerySet[Video]) -> None:
 def _clean(name: str) -> str:
     wanted = " ".join(name.split())
     if not wanted:
-        raise InvalidInput("The collection has no name.", hint="Give it a short one, such as “Lectures”.")
+        raise InvalidInput(
+            "The collection has no name.", hint="Give it a short one, such as “Lectures”."
+        )
     return wanted
 
 
 def _free_slug(name: str) -> str:
     stem = slugify(name)[:50] or "collection"
     taken = set(Collection.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
-    return next(slug for number in range(1, len(taken) + 2) if (slug := stem if number == 1 else f"{stem}-{number}") not in taken)
+    return next(
+        slug
+        for number in range(1, len(taken) + 2)
+        if (slug := stem if number == 1 else f"{stem}-{number}") not in taken
+    )
 
 
 def _saved(collection: Collection) -> Collection:
@@ -138,16 +156,22 @@ def _saved(collection: Collection) -> Collection:
         with transaction.atomic():
             collection.save()
     except IntegrityError:
-        raise Conflict(f"There is a collection “{collection.name}” already.", hint="Choose another name.") from None
+        raise Conflict(
+            f"There is a collection “{collection.name}” already.", hint="Choose another name."
+        ) from None
     return collection
 
 
 @contextmanager
 def _keeping_an_owner(collection: Collection) -> Iterator[None]:
     with transaction.atomic():
-        Collection.objects.select_for_update().get(pk=collection.pk)  # of two owners who remove each other at once, one stays
+        Collection.objects.select_for_update().get(
+            pk=collection.pk
+        )  # of two owners who remove each other at once, one stays
         owners = Membership.objects.filter(collection=collection, role=Role.OWNER)
         had_one = owners.exists()
         yield
         if had_one and not owners.exists():
-            raise Conflict("A collection needs an owner.", hint="Make another member an owner first.")
+            raise Conflict(
+                "A collection needs an owner.", hint="Make another member an owner first."
+            )

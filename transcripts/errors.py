@@ -218,7 +218,9 @@ class Blocked(YouTubeError):
 
     code = "blocked"
     retry = Retry.COOL_DOWN
-    default_hint = "The queue pauses and tries again by itself. Set PROXY_URL, or upload captions instead."
+    default_hint = (
+        "The queue pauses and tries again by itself. Set PROXY_URL, or upload captions instead."
+    )
 
 
 class RateLimited(Blocked):
@@ -250,8 +252,15 @@ class LanguageMissing(YouTubeError):
 
     code = "language_missing"
 
-    def __init__(self, message: str, *, available: tuple[str, ...] = (), hint: str | None = None) -> None:
-        super().__init__(message, hint=hint if hint is not None else f"Available: {', '.join(available)}. Ask for one of these.")
+    def __init__(
+        self, message: str, *, available: tuple[str, ...] = (), hint: str | None = None
+    ) -> None:
+        super().__init__(
+            message,
+            hint=hint
+            if hint is not None
+            else f"Available: {', '.join(available)}. Ask for one of these.",
+        )
         self.available = available
 
 
@@ -293,7 +302,9 @@ class Premiere(YouTubeError):
     retry = Retry.AT_TIME
     default_hint = "It is fetched by itself once it has been shown."
 
-    def __init__(self, message: str, *, retry_at: int | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, retry_at: int | None = None, hint: str | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.retry_at = retry_at
 

@@ -7,7 +7,20 @@ from pathlib import PurePosixPath
 from transcripts.captions import split_name
 
 # Best first: where one recording lies there in several formats, the one that times words and loses nothing is taken.
-FORMATS = (".json3", ".srv3", ".srv2", ".srv1", ".vtt", ".ttml", ".dfxp", ".srt", ".sbv", ".xml", ".json", ".txt")
+FORMATS = (
+    ".json3",
+    ".srv3",
+    ".srv2",
+    ".srv1",
+    ".vtt",
+    ".ttml",
+    ".dfxp",
+    ".srt",
+    ".sbv",
+    ".xml",
+    ".json",
+    ".txt",
+)
 INFO_SUFFIX = ".info.json"
 
 
@@ -23,7 +36,11 @@ class Selected:
 def is_candidate(name: str) -> bool:
     """Say whether a file may be captions or their metadata, by its name."""
     path = PurePosixPath(name)
-    return path.suffix.casefold() in FORMATS and not path.name.startswith(".") and not path.name.casefold().endswith(".live_chat.json")
+    return (
+        path.suffix.casefold() in FORMATS
+        and not path.name.startswith(".")
+        and not path.name.casefold().endswith(".live_chat.json")
+    )
 
 
 def select(names: Iterable[str]) -> list[Selected]:
@@ -35,7 +52,10 @@ def select(names: Iterable[str]) -> list[Selected]:
         if name not in infos:
             recordings.setdefault(_recording(name), []).append(name)
     ranked = sorted(sorted(names, key=_rank) for names in recordings.values())
-    return [Selected(name=best, info_name=_info_for(best, infos), instead=tuple(others)) for best, *others in ranked]
+    return [
+        Selected(name=best, info_name=_info_for(best, infos), instead=tuple(others))
+        for best, *others in ranked
+    ]
 
 
 def is_auto(name: str) -> bool:

@@ -13,7 +13,9 @@ from transcripts.scope import Scope
 
 MAX_ADDRESSES = 100
 MAX_HOURS = 24 * 365
-ALL_FILES_FACTOR = 10  # all files of one upload together may have so many times the bytes of the largest one
+ALL_FILES_FACTOR = (
+    10  # all files of one upload together may have so many times the bytes of the largest one
+)
 
 
 class ManyFilesInput(forms.ClearableFileInput):
@@ -46,7 +48,9 @@ class LibraryForm(forms.Form):
         """Return the filter and where the page begins; a field that cannot be used counts as empty, so that a mistyped address still lists."""
         self.is_valid()
         values = self.cleaned_data
-        parts = {name: values.get(name) or "" for name in ("collection", "channel", "tag", "language")}
+        parts = {
+            name: values.get(name) or "" for name in ("collection", "channel", "tag", "language")
+        }
         return library.Filter(words=values.get("q") or "", **parts), values.get("offset") or 0
 
 
@@ -58,7 +62,9 @@ class AddForm(forms.Form):
     text = forms.CharField(required=False, strip=False, max_length=5_000_000)
     title = forms.CharField(required=False, max_length=300)
     collection = forms.CharField(required=False, max_length=120)
-    language = forms.RegexField(r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", required=False, max_length=35)
+    language = forms.RegexField(
+        r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", required=False, max_length=35
+    )
     tags = forms.CharField(required=False, max_length=500)
     newest = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     every_hours = forms.IntegerField(required=False, min_value=1, max_value=MAX_HOURS)
@@ -68,7 +74,10 @@ class AddForm(forms.Form):
         require_valid(self)
         values = self.cleaned_data
         if not (values["what"] or values["files"] or values["text"].strip()):
-            raise InvalidInput("There is nothing to add.", hint="Paste an address, choose a file, or paste a transcript.")
+            raise InvalidInput(
+                "There is nothing to add.",
+                hint="Paste an address, choose a file, or paste a transcript.",
+            )
         values["collection"] = library.shelf(scope, values["collection"])
         values["tags"] = [tag for part in values["tags"].split(",") if (tag := part.strip())][:20]
         return values
@@ -77,7 +86,10 @@ class AddForm(forms.Form):
         """Return the addresses, in order, each once. Raises ``InvalidInput`` for too many."""
         found = list(dict.fromkeys(self.cleaned_data["what"].split()))
         if len(found) > MAX_ADDRESSES:
-            raise InvalidInput(f"These are {len(found)} addresses; {MAX_ADDRESSES} go at once.", hint="Add them in parts, or as a playlist.")
+            raise InvalidInput(
+                f"These are {len(found)} addresses; {MAX_ADDRESSES} go at once.",
+                hint="Add them in parts, or as a playlist.",
+            )
         return found
 
     def uploads(self) -> Iterator[tuple[str, bytes]]:
@@ -86,16 +98,24 @@ class AddForm(forms.Form):
         total, limit = sum(one.size or 0 for one in uploads), conf.max_upload_bytes()
         largest = max(uploads, key=lambda one: one.size or 0)
         if (largest.size or 0) > limit:
-            raise CaptionsTooLarge(f"“{largest.name}” has {largest.size:,} bytes; the limit is {limit:,}.", hint="Captions are small: is it the right file?")
+            raise CaptionsTooLarge(
+                f"“{largest.name}” has {largest.size:,} bytes; the limit is {limit:,}.",
+                hint="Captions are small: is it the right file?",
+            )
         if total > ALL_FILES_FACTOR * limit:
-            raise CaptionsTooLarge("These files are too large to be sent at once.", hint="Send them in parts, or use `kb add` on the server.")
+            raise CaptionsTooLarge(
+                "These files are too large to be sent at once.",
+                hint="Send them in parts, or use `kb add` on the server.",
+            )
         return ((one.name or "", one.read()) for one in uploads)
 
 
 class FetchForm(forms.Form):
     """Another language for a video."""
 
-    language = forms.RegexField(r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", required=False, max_length=35)
+    language = forms.RegexField(
+        r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", required=False, max_length=35
+    )
 
 
 class ScheduleForm(forms.Form):
@@ -124,4 +144,6 @@ def require_valid(form: forms.Form) -> dict[str, Any]:
         return form.cleaned_data
     name, messages = next(iter(form.errors.items()))
     field = name.replace("_", " ").capitalize() if name != "__all__" else ""
-    raise InvalidInput(f"{field}: {messages[0]}" if field else str(messages[0]), hint="Mend it and send it again.")
+    raise InvalidInput(
+        f"{field}: {messages[0]}" if field else str(messages[0]), hint="Mend it and send it again."
+    )

@@ -13,7 +13,14 @@ from django.db.models import Count, Func, Prefetch, TextField
 
 from transcripts import bm25, captions, conf, reading
 from transcripts.cues import Cue, Group, group_by_time
-from transcripts.errors import EmptyQuery, Forbidden, InvalidInput, InvalidUrl, TranscriptNotFound, VideoNotFound
+from transcripts.errors import (
+    EmptyQuery,
+    Forbidden,
+    InvalidInput,
+    InvalidUrl,
+    TranscriptNotFound,
+    VideoNotFound,
+)
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -119,17 +126,34 @@ def shelf(scope: Scope, name: str = "") -> Collection:
     if len(usual) == 1:
         return usual[0]
     if not usual:
-        raise Forbidden("There is no collection that you may add to.", hint="Ask an owner of a collection to make you an editor.")
-    raise InvalidInput("Which collection is it for?", hint=f"Collections you can add to: {', '.join(one.slug for one in usual[:20])}.")
+        raise Forbidden(
+            "There is no collection that you may add to.",
+            hint="Ask an owner of a collection to make you an editor.",
+        )
+    raise InvalidInput(
+        "Which collection is it for?",
+        hint=f"Collections you can add to: {', '.join(one.slug for one in usual[:20])}.",
+    )
 
 
 def tags(scope: Scope, *, limit: int = 50) -> list[str]:
     """Return the tags that visible videos have, in alphabetical order, at most ``limit``."""
-    each = Func("tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True)
-    return list(Video.objects.visible(scope).order_by().annotate(one=each).values_list("one", flat=True).distinct().order_by("one")[:limit])
+    each = Func(
+        "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True
+    )
+    return list(
+        Video.objects.visible(scope)
+        .order_by()
+        .annotate(one=each)
+        .values_list("one", flat=True)
+        .distinct()
+        .order_by("one")[:limit]
+    )
 
 
-def list_videos(scope: Scope, wanted: Filter = Filter(), *, offset: int = 0, limit: int = 24) -> Page:  # noqa: B008  frozen
+def list_videos(
+    scope: Scope, wanted: Filter = Filter(), *, offset: int = 0, limit: int = 24
+) -> Page:
     """Return a page of videos, newest first."""
     found = Video.objects.visible(scope)
     if wanted.collection:
@@ -144,10 +168,16 @@ def list_videos(scope: Scope, wanted: Filter = Filter(), *, offset: int = 0, lim
     rows = (
         found.select_related("collection")
         .defer("description")
-        .prefetch_related(Prefetch("transcripts", queryset=Transcript.objects.light()))[offset : offset + limit + 1]
+        .prefetch_related(Prefetch("transcripts", queryset=Transcript.objects.light()))[
+            offset : offset + limit + 1
+        ]
     )
     videos = tuple(rows)
-    return Page(videos=videos[:limit], total=found.count(), next=offset + limit if len(videos) > limit else None)
+    return Page(
+        videos=videos[:limit],
+        total=found.count(),
+        next=offset + limit if len(videos) > limit else None,
+    )
 
 
 def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
@@ -159,10 +189,15 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
     if collection:
         found = found.filter(collection=find_collection(scope, collection))
     reference = clean(reference, MAX_REFERENCE)
-    for condition in _conditions(reference) if reference else ():  # "" would be the YouTube id of every file
+    for condition in (
+        _conditions(reference) if reference else ()
+    ):  # "" would be the YouTube id of every file
         if video := found.filter(**condition).order_by("collection_id").first():
             return video
-    raise VideoNotFound(f"There is no video “{reference[:100]}” in the collections you can see.", hint="List what is there, or add it first.")
+    raise VideoNotFound(
+        f"There is no video “{reference[:100]}” in the collections you can see.",
+        hint="List what is there, or add it first.",
+    )
 
 
 def find_transcript(video: Video, *, language: str = "") -> Transcript:
@@ -174,10 +209,16 @@ def find_transcript(video: Video, *, language: str = "") -> Transcript:
     wanted = clean(language, MAX_TRACK)
     transcripts = video.transcripts.light().best_first(settings.TRANSCRIPT_LANGUAGES)
     if not transcripts:
-        raise TranscriptNotFound(f"“{video}” has no transcript yet.", hint="Its job may still run, or have failed: see Activity or `kb jobs`.")
+        raise TranscriptNotFound(
+            f"“{video}” has no transcript yet.",
+            hint="Its job may still run, or have failed: see Activity or `kb jobs`.",
+        )
     if found := _choose(transcripts, wanted):
         return found
-    raise TranscriptNotFound(f"“{video}” has no transcript in “{wanted}”.", hint=f"Available: {', '.join(_names(transcripts))}.")
+    raise TranscriptNotFound(
+        f"“{video}” has no transcript in “{wanted}”.",
+        hint=f"Available: {', '.join(_names(transcripts))}.",
+    )
 
 
 def tracks(video: Video) -> list[str]:
@@ -228,7 +269,9 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     transcript = find_transcript(video, language=language)
     seconds = conf.limits().search_segment_seconds
     segments = _segments(transcript.pk, transcript.digest, seconds)
-    hits = _index(transcript.pk, transcript.digest, seconds).rank(query, limit=max(1, min(limit, MAX_HITS)))
+    hits = _index(transcript.pk, transcript.digest, seconds).rank(
+        query, limit=max(1, min(limit, MAX_HITS))
+    )
     return VideoSearch(
         video=video,
         transcript=transcript,
@@ -242,7 +285,11 @@ def export(video: Video, *, form: Format, language: str = "") -> Export:
     transcript = find_transcript(video, language=language)
     media_type, write = _WRITERS[form]
     suffix = f".{transcript.language}" if transcript.language else ""
-    return Export(name=f"{video.key}{suffix}.{form}", media_type=f"{media_type}; charset=utf-8", text=write(video, transcript))
+    return Export(
+        name=f"{video.key}{suffix}.{form}",
+        media_type=f"{media_type}; charset=utf-8",
+        text=write(video, transcript),
+    )
 
 
 def cues_of(transcript: Transcript) -> tuple[Cue, ...]:
@@ -260,16 +307,31 @@ def link_at(video: Video, ms: int) -> str:
 def _hit(video: Video, segment: Group, score: float, query: str) -> Hit:
     spans = tuple(bm25.matched_spans(segment.text, query))
     link = link_at(video, segment.start)
-    return Hit(text=segment.text, start=segment.start / 1000, end=segment.end / 1000, score=score, spans=spans, timestamp_link=link)
+    return Hit(
+        text=segment.text,
+        start=segment.start / 1000,
+        end=segment.end / 1000,
+        score=score,
+        spans=spans,
+        timestamp_link=link,
+    )
 
 
 def _conditions(reference: str) -> Sequence[dict[str, str]]:
-    conditions = [{"key": reference}, {"youtube_id": reference}, {"key": " ".join(reference.replace("/", "-").replace("\\", "-").split())}]
+    conditions = [
+        {"key": reference},
+        {"youtube_id": reference},
+        {"key": " ".join(reference.replace("/", "-").replace("\\", "-").split())},
+    ]
     try:
         target = parse_target(reference)
     except InvalidUrl:
         return conditions
-    return [*conditions, {"youtube_id": target.id}, {"key": target.id}] if target.kind == "video" else conditions
+    return (
+        [*conditions, {"youtube_id": target.id}, {"key": target.id}]
+        if target.kind == "video"
+        else conditions
+    )
 
 
 def _choose(transcripts: Sequence[Transcript], wanted: str) -> Transcript | None:
@@ -278,7 +340,9 @@ def _choose(transcripts: Sequence[Transcript], wanted: str) -> Transcript | None
         return transcripts[0]
     called = [one for one in transcripts if one.track.casefold() == wanted.casefold()]
     ranked = sorted(transcripts, key=lambda one: one.preference([wanted.casefold()]))
-    return next(iter(called + [one for one in ranked if matches_language(one.language, wanted)]), None)
+    return next(
+        iter(called + [one for one in ranked if matches_language(one.language, wanted)]), None
+    )
 
 
 def _names(transcripts: Sequence[Transcript]) -> list[str]:
@@ -292,7 +356,16 @@ def _names(transcripts: Sequence[Transcript]) -> list[str]:
 
 def _markdown(video: Video, transcript: Transcript) -> str:
     cues = cues_of(transcript)
-    about = " · ".join(part for part in (video.channel, clock(video.duration), transcript.language, transcript.get_origin_display()) if part)
+    about = " · ".join(
+        part
+        for part in (
+            video.channel,
+            clock(video.duration),
+            transcript.language,
+            transcript.get_origin_display(),
+        )
+        if part
+    )
     parts = [f"# {video}", about]
     for start, title, inside in _sections(video, cues):
         head = f"[{clock(start)}]({link_at(video, start)})"
@@ -304,23 +377,37 @@ def _sections(video: Video, cues: Sequence[Cue]) -> list[tuple[int, str, Sequenc
     """Cut at the chapters, or into time chunks where there are none."""
     if not video.chapters:
         groups = group_by_time(cues, conf.limits().chunk_size_seconds)
-        return [(group.start, "", cues[group.first : group.first + group.count]) for group in groups]
+        return [
+            (group.start, "", cues[group.first : group.first + group.count]) for group in groups
+        ]
     starts = sorted((int(start), str(title)) for start, title in video.chapters)
     if cues and cues[0].start < starts[0][0]:
         starts.insert(0, (cues[0].start, ""))
     ends = [start for start, _ in starts[1:]] + [cues[-1].end + 1 if cues else 0]
-    cut = [(start, title, [cue for cue in cues if start <= cue.start < end]) for (start, title), end in zip(starts, ends, strict=True)]
+    cut = [
+        (start, title, [cue for cue in cues if start <= cue.start < end])
+        for (start, title), end in zip(starts, ends, strict=True)
+    ]
     return [section for section in cut if section[2]]
 
 
 def _json(video: Video, transcript: Transcript) -> str:
-    rows = [{"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000} for cue in cues_of(transcript)]
-    return json.dumps({"id": video.key, "title": video.title, "lang": transcript.language, "cues": rows}, ensure_ascii=False)
+    rows = [
+        {"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000}
+        for cue in cues_of(transcript)
+    ]
+    return json.dumps(
+        {"id": video.key, "title": video.title, "lang": transcript.language, "cues": rows},
+        ensure_ascii=False,
+    )
 
 
 _WRITERS: dict[Format, tuple[str, Callable[[Video, Transcript], str]]] = {
     Format.VTT: ("text/vtt", lambda _, transcript: captions.to_vtt(cues_of(transcript))),
-    Format.SRT: ("application/x-subrip", lambda _, transcript: captions.to_srt(cues_of(transcript))),
+    Format.SRT: (
+        "application/x-subrip",
+        lambda _, transcript: captions.to_srt(cues_of(transcript)),
+    ),
     Format.TXT: ("text/plain", lambda _, transcript: captions.to_txt(cues_of(transcript))),
     Format.MD: ("text/markdown", _markdown),
     Format.JSON: ("application/json", _json),
@@ -345,7 +432,12 @@ def _segments(pk: int, digest: str, seconds: int) -> list[Group]:
 
 @lru_cache(maxsize=128)
 def _index(pk: int, digest: str, seconds: int) -> bm25.Index:
-    stored = TranscriptIndex.objects.filter(transcript=pk, digest=digest, segment_seconds=seconds, tokenizer_version=bm25.TOKENIZER_VERSION).first()
+    stored = TranscriptIndex.objects.filter(
+        transcript=pk,
+        digest=digest,
+        segment_seconds=seconds,
+        tokenizer_version=bm25.TOKENIZER_VERSION,
+    ).first()
     if stored is not None:
         with suppress(ValueError):  # damaged, or of another version: built anew below
             return bm25.Index.from_bytes(bytes(stored.data))

@@ -98,7 +98,14 @@ def read(
         return _reading(cues, Mode.FULL, cues, text=text, size=size, warning=_warning(text, limits))
     preview = _cut(text, limits.preview_length)
     shown = _cues_within(cues, len(preview))
-    return _reading(cues, Mode.PREVIEW, shown, text=f"{preview}…" if len(preview) < len(text) else text, size=size, hints=HINTS)
+    return _reading(
+        cues,
+        Mode.PREVIEW,
+        shown,
+        text=f"{preview}…" if len(preview) < len(text) else text,
+        size=size,
+        hints=HINTS,
+    )
 
 
 def chunks(cues: Sequence[Cue], *, seconds: int) -> list[Chunk]:
@@ -132,22 +139,39 @@ def _range(cues: Sequence[Cue], *, start: float | None, end: float | None, size:
     first = 0.0 if start is None else _checked(start)
     last = math.inf if end is None else _checked(end)
     if last <= first:
-        raise InvalidTime("The end has to come after the start.", hint="Give start and end in seconds, start first.")
+        raise InvalidTime(
+            "The end has to come after the start.",
+            hint="Give start and end in seconds, start first.",
+        )
     duration = max((cue.end for cue in cues), default=0)
     if first and first * 1000 >= duration:
-        raise InvalidTime(f"The start lies behind the end of the transcript, which is {clock(duration)} long.", hint=_start_hint(duration))
-    found = tuple(cue for cue in cues if cue.start < last * 1000 and (cue.end > first * 1000 or cue.start >= first * 1000))
+        raise InvalidTime(
+            f"The start lies behind the end of the transcript, which is {clock(duration)} long.",
+            hint=_start_hint(duration),
+        )
+    found = tuple(
+        cue
+        for cue in cues
+        if cue.start < last * 1000 and (cue.end > first * 1000 or cue.start >= first * 1000)
+    )
     return _reading(cues, Mode.RANGE, found, text=full_text(found), size=size)
 
 
 def _start_hint(duration: int) -> str:
-    return f"Give a start below {duration / 1000:g} seconds." if duration else "There is nothing to read."
+    return (
+        f"Give a start below {duration / 1000:g} seconds."
+        if duration
+        else "There is nothing to read."
+    )
 
 
 def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
     groups = group_by_time(cues, size)
     if not 0 <= index < len(groups):
-        raise ChunkNotFound(f"There is no chunk {index}: {_valid(len(groups))}.", hint=f"Chunks of {size} seconds were asked for; count from 0.")
+        raise ChunkNotFound(
+            f"There is no chunk {index}: {_valid(len(groups))}.",
+            hint=f"Chunks of {size} seconds were asked for; count from 0.",
+        )
     chunk = _as_chunk(cues, groups[index], index, len(groups))
     return _reading(cues, Mode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)
 
@@ -222,10 +246,16 @@ def _cues_within(cues: Sequence[Cue], characters: int) -> tuple[Cue, ...]:
 def _checked(seconds: float) -> float:
     """Return the time. A whole number too large for a float, which JSON may well bring, is as bad as infinity."""
     if not 0 <= seconds <= sys.float_info.max:
-        raise InvalidTime("A time has to be a number of seconds, 0 or more.", hint="For example start=90, end=150.")
+        raise InvalidTime(
+            "A time has to be a number of seconds, 0 or more.",
+            hint="For example start=90, end=150.",
+        )
     return seconds
 
 
 def _check_chunk_size(seconds: int) -> None:
     if not MIN_CHUNK_SECONDS <= seconds <= MAX_CHUNK_SECONDS:
-        raise InvalidTime(f"A chunk may last {MIN_CHUNK_SECONDS} to {MAX_CHUNK_SECONDS} seconds, not {seconds}.", hint="300 is usual.")
+        raise InvalidTime(
+            f"A chunk may last {MIN_CHUNK_SECONDS} to {MAX_CHUNK_SECONDS} seconds, not {seconds}.",
+            hint="300 is usual.",
+        )

@@ -15,11 +15,19 @@ TAGS = ("sample",)
 
 def load(collection: Collection | None = None) -> list[Stored]:
     """Store the samples in a collection, by default one of their own; what is there already stays as it is."""
-    shelf = collection or Collection.objects.get_or_create(slug="samples", defaults={"name": "Sample library"})[0]
+    shelf = (
+        collection
+        or Collection.objects.get_or_create(slug="samples", defaults={"name": "Sample library"})[0]
+    )
     with transaction.atomic():
-        return [_store(shelf, selected) for selected in files.select(path.name for path in FOLDER.iterdir())]
+        return [
+            _store(shelf, selected)
+            for selected in files.select(path.name for path in FOLDER.iterdir())
+        ]
 
 
 def _store(shelf: Collection, selected: files.Selected) -> Stored:
     info = (FOLDER / selected.info_name).read_bytes() if selected.info_name else None
-    return storage.add_captions(shelf, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS)
+    return storage.add_captions(
+        shelf, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS
+    )

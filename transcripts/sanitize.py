@@ -9,7 +9,11 @@ def clean(value: object, limit: int) -> str:
     What is no text at all becomes "".
     """
     text = value if isinstance(value, str) else ""
-    return "".join(mark for mark in text[:limit] if mark in "\n\t" or not (ord(mark) < 32 or 0xD800 <= ord(mark) <= 0xDFFF)).strip()
+    return "".join(
+        mark
+        for mark in text[:limit]
+        if mark in "\n\t" or not (ord(mark) < 32 or 0xD800 <= ord(mark) <= 0xDFFF)
+    ).strip()
 
 
 def uuid_of(reference: UUID | str) -> UUID:

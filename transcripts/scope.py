@@ -15,7 +15,10 @@ class Scope:
     def require_write(self, collection_id: int) -> None:
         """Raise ``Forbidden`` unless this collection may be changed."""
         if collection_id not in self.writable:
-            raise Forbidden("You may read this collection, but not change it.", hint="Ask an owner of the collection to make you an editor.")
+            raise Forbidden(
+                "You may read this collection, but not change it.",
+                hint="Ask an owner of the collection to make you an editor.",
+            )
 
 
 NOTHING = Scope()

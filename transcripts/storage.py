@@ -14,7 +14,15 @@ from django.utils import timezone
 from transcripts import bm25, captions, conf, files
 from transcripts.cues import Cue, group_by_time
 from transcripts.errors import BadJson, CaptionsTooLarge, Conflict, EmptyCaptions
-from transcripts.models import KEY_LENGTH, Collection, Origin, RawCaptions, Transcript, TranscriptIndex, Video
+from transcripts.models import (
+    KEY_LENGTH,
+    Collection,
+    Origin,
+    RawCaptions,
+    Transcript,
+    TranscriptIndex,
+    Video,
+)
 from transcripts.sanitize import clean
 from transcripts.youtube import Fetched, VideoInfo, info_from_json
 
@@ -72,7 +80,9 @@ def add_captions(
     check_size(name, data)
     parsed = captions.parse(data, name=name)
     if not parsed.cues:
-        raise EmptyCaptions(f"Nothing is said in “{name}”.", hint="Check that the file is the right one.")
+        raise EmptyCaptions(
+            f"Nothing is said in “{name}”.", hint="Check that the file is the right one."
+        )
     known = _info(info)
     stem, name_language = captions.split_name(PurePosixPath(name).name)
     found = Metadata(
@@ -84,30 +94,78 @@ def add_captions(
     )
     origin = Origin.AUTO if files.is_auto(name) else Origin.UPLOAD
     language = language or name_language or parsed.language
-    return _store(collection, found, cues=parsed.cues, language=language, origin=origin, raw_name=name, raw=data, settled=settled)
+    return _store(
+        collection,
+        found,
+        cues=parsed.cues,
+        language=language,
+        origin=origin,
+        raw_name=name,
+        raw=data,
+        settled=settled,
+    )
 
 
-def add_text(collection: Collection, text: str, *, title: str, language: str = "", tags: Sequence[str] = (), key: str = "") -> Stored:
+def add_text(
+    collection: Collection,
+    text: str,
+    *,
+    title: str,
+    language: str = "",
+    tags: Sequence[str] = (),
+    key: str = "",
+) -> Stored:
     """Store a pasted transcript panel or plain text. Raises ``CaptionError`` kinds."""
     name = f"{clean_key(key or title or 'pasted')}.txt"
-    return add_captions(collection, text.encode(errors="replace"), name=name, title=title, language=language, tags=tags, key=key)
+    return add_captions(
+        collection,
+        text.encode(errors="replace"),
+        name=name,
+        title=title,
+        language=language,
+        tags=tags,
+        key=key,
+    )
 
 
 def reparse(transcript: Transcript) -> Change:
     """Read the kept original again, with today's parser. Raises ``Conflict`` where none was kept."""
     raw = RawCaptions.objects.filter(transcript=transcript).first()
     if raw is None:
-        raise Conflict(f"The original of “{transcript.video}” was not kept.", hint="Fetch or add it again.")
+        raise Conflict(
+            f"The original of “{transcript.video}” was not kept.", hint="Fetch or add it again."
+        )
     parsed = captions.parse(bytes(raw.data), name=raw.name)
     with transaction.atomic():
-        return _write(transcript.video, parsed.cues, language=transcript.language, origin=transcript.origin, old=transcript)[1]
+        return _write(
+            transcript.video,
+            parsed.cues,
+            language=transcript.language,
+            origin=transcript.origin,
+            old=transcript,
+        )[1]
 
 
 def store_fetched(collection: Collection, fetched: Fetched, *, tags: Sequence[str] = ()) -> Stored:
     """Store what YouTube gave."""
     info = fetched.info
-    found = Metadata(key=info.id, info=info, title=info.title, youtube_id=info.id, tags=tuple(tags), partial=fetched.partial)
-    return _store(collection, found, cues=fetched.cues, language=fetched.language, origin=fetched.origin, raw_name=fetched.raw_name, raw=fetched.raw)
+    found = Metadata(
+        key=info.id,
+        info=info,
+        title=info.title,
+        youtube_id=info.id,
+        tags=tuple(tags),
+        partial=fetched.partial,
+    )
+    return _store(
+        collection,
+        found,
+        cues=fetched.cues,
+        language=fetched.language,
+        origin=fetched.origin,
+        raw_name=fetched.raw_name,
+        raw=fetched.raw,
+    )
 
 
 def clean_tags(tags: Iterable[str]) -> list[str]:
@@ -118,7 +176,9 @@ def clean_tags(tags: Iterable[str]) -> list[str]:
 def clean_key(text: str) -> str:
     """Return an id as it is stored and looked up: trimmed, of printable characters, slashes as hyphens, at most 200 long."""
     printable = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(printable.replace("/", "-").replace("\\", "-").split())[:KEY_LENGTH] or "untitled"
+    return (
+        " ".join(printable.replace("/", "-").replace("\\", "-").split())[:KEY_LENGTH] or "untitled"
+    )
 
 
 def _store(
@@ -135,7 +195,12 @@ def _store(
     language = clean(language, 35)
     with transaction.atomic():
         video = _store_video(collection, found, duration=cues[-1].end)
-        old = Transcript.objects.light().filter(video=video, language=language, origin=origin).select_related("raw").first()
+        old = (
+            Transcript.objects.light()
+            .filter(video=video, language=language, origin=origin)
+            .select_related("raw")
+            .first()
+        )
         if old is not None:
             _refuse_other_recording(video, old, cues, raw_name=raw_name)
             if old.pk in settled:
@@ -148,11 +213,19 @@ def _store(
 
 def _store_video(collection: Collection, found: Metadata, *, duration: int) -> Video:
     values = _video_values(found)
-    defaults = {**values, "title": values.get("title") or found.key, "duration": max(duration, values.get("duration", 0))}
+    defaults = {
+        **values,
+        "title": values.get("title") or found.key,
+        "duration": max(duration, values.get("duration", 0)),
+    }
     # Locked, so that nothing of what others change or delete meanwhile is written back.
-    video, created = Video.objects.select_for_update().get_or_create(collection=collection, key=found.key, defaults=defaults)
+    video, created = Video.objects.select_for_update().get_or_create(
+        collection=collection, key=found.key, defaults=defaults
+    )
     values["duration"] = max(duration, values.get("duration", 0), video.duration)
-    if not created and (new := {name: value for name, value in values.items() if getattr(video, name) != value}):
+    if not created and (
+        new := {name: value for name, value in values.items() if getattr(video, name) != value}
+    ):
         for name, value in new.items():
             setattr(video, name, value)
         video.save(update_fields=[*new, "updated_at"])
@@ -160,7 +233,11 @@ def _store_video(collection: Collection, found: Metadata, *, duration: int) -> V
 
 
 def _video_values(found: Metadata) -> dict[str, Any]:
-    values: dict[str, Any] = {"title": clean(found.title, 300), "youtube_id": found.youtube_id, "tags": clean_tags(found.tags)}
+    values: dict[str, Any] = {
+        "title": clean(found.title, 300),
+        "youtube_id": found.youtube_id,
+        "tags": clean_tags(found.tags),
+    }
     if info := found.info:
         values |= {
             "channel": info.channel[:200],
@@ -174,22 +251,35 @@ def _video_values(found: Metadata) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value} | {"partial": found.partial}
 
 
-def _refuse_other_recording(video: Video, old: Transcript, cues: Sequence[Cue], *, raw_name: str) -> None:
+def _refuse_other_recording(
+    video: Video, old: Transcript, cues: Sequence[Cue], *, raw_name: str
+) -> None:
     """Keep a second file of the same name from overwriting another recording; a new version of the same one may."""
-    if old.origin not in (Origin.UPLOAD, Origin.AUTO) or not hasattr(old, "raw") or old.raw.name == raw_name:
+    if (
+        old.origin not in (Origin.UPLOAD, Origin.AUTO)
+        or not hasattr(old, "raw")
+        or old.raw.name == raw_name
+    ):
         return
     before, now = _vocabulary(captions.from_json(old.cues)), _vocabulary(cues)
     if len(before & now) < ALIKE * min(len(before), len(now)):
-        raise Conflict(f"“{video.key}” already names another recording ({old.raw.name}).", hint="Rename the file, or add it to another collection.")
+        raise Conflict(
+            f"“{video.key}” already names another recording ({old.raw.name}).",
+            hint="Rename the file, or add it to another collection.",
+        )
 
 
 def _vocabulary(cues: Iterable[Cue]) -> set[str]:
     return {token for cue in cues for token in bm25.tokenize(cue.text)}
 
 
-def _write(video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None) -> tuple[Transcript, Change]:
+def _write(
+    video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None
+) -> tuple[Transcript, Change]:
     rows = captions.to_json(cues)
-    digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+    digest = hashlib.sha256(
+        json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
+    ).hexdigest()
     word_times = captions.word_times_to_json(cues)
     if old is not None and old.digest == digest and not (word_times and _lacks_word_times(old)):
         return old, Change.UNCHANGED
@@ -204,7 +294,12 @@ def _write(video: Video, cues: Sequence[Cue], *, language: str, origin: str, old
     }
     # One statement each: a second worker with the same captions changes nothing, and thousands of files cost a third of the time.
     written = Transcript(video=video, language=language, origin=origin, **values)
-    Transcript.objects.bulk_create([written], update_conflicts=True, unique_fields=["video", "language", "origin"], update_fields=[*values])
+    Transcript.objects.bulk_create(
+        [written],
+        update_conflicts=True,
+        unique_fields=["video", "language", "origin"],
+        update_fields=[*values],
+    )
     _index(written, cues)
     return written, Change.ADDED if old is None else Change.UPDATED
 
@@ -213,19 +308,37 @@ def _lacks_word_times(transcript: Transcript) -> bool:
     return not Transcript.objects.values_list("word_times", flat=True).get(pk=transcript.pk)
 
 
-def _keep_original(transcript: Transcript, old: Transcript | None, *, name: str, data: bytes) -> None:
-    if old is not None and hasattr(old, "raw") and (old.raw.name, bytes(old.raw.data)) == (name, data):
+def _keep_original(
+    transcript: Transcript, old: Transcript | None, *, name: str, data: bytes
+) -> None:
+    if (
+        old is not None
+        and hasattr(old, "raw")
+        and (old.raw.name, bytes(old.raw.data)) == (name, data)
+    ):
         return
     original = RawCaptions(transcript=transcript, name=name, data=data)
-    RawCaptions.objects.bulk_create([original], update_conflicts=True, unique_fields=["transcript"], update_fields=["name", "data"])
+    RawCaptions.objects.bulk_create(
+        [original],
+        update_conflicts=True,
+        unique_fields=["transcript"],
+        update_fields=["name", "data"],
+    )
 
 
 def _index(transcript: Transcript, cues: Sequence[Cue]) -> None:
     seconds = conf.limits().search_segment_seconds
     index = bm25.Index.build([group.text for group in group_by_time(cues, seconds)])
-    values = {"segment_seconds": seconds, "tokenizer_version": bm25.TOKENIZER_VERSION, "digest": transcript.digest, "data": index.to_bytes()}
+    values = {
+        "segment_seconds": seconds,
+        "tokenizer_version": bm25.TOKENIZER_VERSION,
+        "digest": transcript.digest,
+        "data": index.to_bytes(),
+    }
     index_row = TranscriptIndex(transcript=transcript, **values)
-    TranscriptIndex.objects.bulk_create([index_row], update_conflicts=True, unique_fields=["transcript"], update_fields=[*values])
+    TranscriptIndex.objects.bulk_create(
+        [index_row], update_conflicts=True, unique_fields=["transcript"], update_fields=[*values]
+    )
 
 
 def _info(data: bytes | None) -> VideoInfo | None:
@@ -234,10 +347,16 @@ def _info(data: bytes | None) -> VideoInfo | None:
     try:
         return info_from_json(json.loads(data))
     except (ValueError, RecursionError) as error:
-        raise BadJson("The .info.json beside the captions cannot be read.", hint="Leave it out, or download it again.") from error
+        raise BadJson(
+            "The .info.json beside the captions cannot be read.",
+            hint="Leave it out, or download it again.",
+        ) from error
 
 
 def check_size(name: str, data: bytes) -> None:
     """Raise ``CaptionsTooLarge`` for a file beyond the limit."""
     if len(data) > conf.max_upload_bytes():
-        raise CaptionsTooLarge(f"“{name}” has {len(data):,} bytes; the limit is {conf.max_upload_bytes():,}.", hint="Captions are small: is it the right file?")
+        raise CaptionsTooLarge(
+            f"“{name}” has {len(data):,} bytes; the limit is {conf.max_upload_bytes():,}.",
+            hint="Captions are small: is it the right file?",
+        )

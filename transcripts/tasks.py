@@ -14,7 +14,9 @@ from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 logger = logging.getLogger(__name__)
 
 SENT_AT_ONCE = 50  # how many messages may be out for jobs that need no turn at YouTube
-LOST_AFTER = timedelta(seconds=30)  # sending a message again does no harm; a killed worker's messages should not wait long
+LOST_AFTER = timedelta(
+    seconds=30
+)  # sending a message again does no harm; a killed worker's messages should not wait long
 
 
 @shared_task
@@ -59,6 +61,12 @@ def dispatch() -> None:
 def _publish(job: Job) -> None:
     try:
         run_job.delay(job.pk)
-    except (OperationalError, ChannelError, OSError) as error:  # the last two: a queue of files on a full disk
-        logger.warning("the broker is away (%s); job %s waits for the next sweep", type(error).__name__, job.pk)
+    except (
+        OperationalError,
+        ChannelError,
+        OSError,
+    ) as error:  # the last two: a queue of files on a full disk
+        logger.warning(
+            "the broker is away (%s); job %s waits for the next sweep", type(error).__name__, job.pk
+        )
         job.mark_unsent()

@@ -12,7 +12,13 @@ Kind = Literal["video", "playlist", "channel"]
 LONGEST_SECONDS = 72 * 3600  # no video is longer; a later start in an address is ignored
 _LONGEST_ADDRESS = 2048
 _SITES = frozenset({f"{prefix}youtube.com" for prefix in ("", "www.", "m.", "music.", "gaming.")})
-_EMBEDS = frozenset({f"{prefix}{name}.com" for prefix in ("", "www.") for name in ("youtube-nocookie", "youtubekids")})
+_EMBEDS = frozenset(
+    {
+        f"{prefix}{name}.com"
+        for prefix in ("", "www.")
+        for name in ("youtube-nocookie", "youtubekids")
+    }
+)
 _SHORT = frozenset({"youtu.be", "www.youtu.be"})
 
 _VIDEO = re.compile(r"[A-Za-z0-9_-]{11}")
@@ -22,8 +28,12 @@ _PLAYLIST = re.compile(r"(?:PL|UU|FL|EC|PU|OLAK5uy_)[A-Za-z0-9_-]{10,62}")
 # Watch later, liked videos and mixes are made for the person who is signed in: another reader gets another list, or none.
 _PERSONAL = re.compile(r"WL|LL|LM|LL[A-Za-z0-9_-]{22}|(?:RD|UL)[A-Za-z0-9_-]*")
 
-_COLONS = re.compile(r"(?:(?P<h>[0-9]{1,4}):)?(?P<m>[0-9]{1,5}):(?P<s>[0-9]{1,2}(?:[.,][0-9]{1,9})?)")
-_UNITS = re.compile(r"(?:(?P<h>[0-9]{1,4})h)?(?:(?P<m>[0-9]{1,5})m)?(?:(?P<s>[0-9]{1,7}(?:[.,][0-9]{1,9})?)s?)?")
+_COLONS = re.compile(
+    r"(?:(?P<h>[0-9]{1,4}):)?(?P<m>[0-9]{1,5}):(?P<s>[0-9]{1,2}(?:[.,][0-9]{1,9})?)"
+)
+_UNITS = re.compile(
+    r"(?:(?P<h>[0-9]{1,4})h)?(?:(?P<m>[0-9]{1,5})m)?(?:(?P<s>[0-9]{1,7}(?:[.,][0-9]{1,9})?)s?)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +61,15 @@ def parse_clock(text: str) -> float:
     written = text.strip().lower()
     match = _COLONS.fullmatch(written) or _UNITS.fullmatch(written)
     if not written or match is None:
-        raise InvalidTime(f"“{_shown(text)}” is not a time.", hint="Write 12:34, 1:02:03, 90 (seconds) or 1h2m3s.")
+        raise InvalidTime(
+            f"“{_shown(text)}” is not a time.", hint="Write 12:34, 1:02:03, 90 (seconds) or 1h2m3s."
+        )
     hours, minutes, seconds = (float((match[name] or "0").replace(",", ".")) for name in "hms")
     if ":" in written and (seconds >= 60 or (match["h"] and minutes >= 60)):
-        raise InvalidTime(f"“{_shown(text)}” is not a time: minutes and seconds end at 59.", hint="Write 12:34 or 1:02:03.")
+        raise InvalidTime(
+            f"“{_shown(text)}” is not a time: minutes and seconds end at 59.",
+            hint="Write 12:34 or 1:02:03.",
+        )
     return hours * 3600 + minutes * 60 + seconds
 
 
@@ -91,12 +106,17 @@ def target_url(target: Target) -> str:
 
 def _refuse_tricks(written: str) -> None:
     if not written:
-        raise InvalidUrl("The address is empty.", hint="Paste the address of a video, playlist or channel.")
+        raise InvalidUrl(
+            "The address is empty.", hint="Paste the address of a video, playlist or channel."
+        )
     if len(written) > _LONGEST_ADDRESS:
         raise InvalidUrl(f"The address is longer than {_LONGEST_ADDRESS} characters.")
     # Browsers and libraries disagree on these, and so on which host such an address names.
     if "\\" in written or not written.isprintable() or any(mark.isspace() for mark in written):
-        raise InvalidUrl("The address contains a blank, a backslash or a control character.", hint="Paste one address only.")
+        raise InvalidUrl(
+            "The address contains a blank, a backslash or a control character.",
+            hint="Paste one address only.",
+        )
 
 
 def _bare(written: str) -> Target | None:
@@ -117,7 +137,9 @@ def _split(written: str) -> SplitResult:
     except ValueError:
         raise InvalidUrl(f"“{_shown(written)}” is not an address.") from None
     if parts.scheme not in {"http", "https"}:
-        raise InvalidUrl(f"The address begins with “{_shown(parts.scheme)}:”; only http and https are read.")
+        raise InvalidUrl(
+            f"The address begins with “{_shown(parts.scheme)}:”; only http and https are read."
+        )
     if "@" in parts.netloc:
         raise InvalidUrl("The address contains a user name, which YouTube addresses never do.")
     if port not in {None, 80, 443}:
@@ -133,12 +155,19 @@ def _address(parts: SplitResult) -> Target:
         return _video(segments[0] if len(segments) == 1 else "", query, parts.fragment)
     if host in _SITES | _EMBEDS:
         return _page(segments or [""], query, parts.fragment)
-    raise InvalidUrl(f"“{_shown(host or parts.path)}” is not YouTube.", hint="Paste a youtube.com or youtu.be address, or upload a file.")
+    raise InvalidUrl(
+        f"“{_shown(host or parts.path)}” is not YouTube.",
+        hint="Paste a youtube.com or youtu.be address, or upload a file.",
+    )
 
 
 def _page(segments: list[str], query: dict[str, str], fragment: str) -> Target:
     first, second = segments[0], segments[1] if len(segments) > 1 else ""
-    if first == "playlist" or (first, second) == ("embed", "videoseries") or (first == "watch" and "v" not in query and "list" in query):
+    if (
+        first == "playlist"
+        or (first, second) == ("embed", "videoseries")
+        or (first == "watch" and "v" not in query and "list" in query)
+    ):
         return _playlist(query.get("list", ""))
     if first == "watch":
         return _video(query.get("v", ""), query, fragment)
@@ -149,9 +178,16 @@ def _page(segments: list[str], query: dict[str, str], fragment: str) -> Target:
 
 def _video(video_id: str, query: dict[str, str], fragment: str) -> Target:
     if not is_video_id(video_id):
-        raise InvalidUrl("The address names no video: an id of 11 letters, digits, - and _ is missing.")
+        raise InvalidUrl(
+            "The address names no video: an id of 11 letters, digits, - and _ is missing."
+        )
     hint = query.get("list", "")
-    return Target("video", video_id, start=_start(query, fragment), playlist_hint=hint if _PLAYLIST.fullmatch(hint) else "")
+    return Target(
+        "video",
+        video_id,
+        start=_start(query, fragment),
+        playlist_hint=hint if _PLAYLIST.fullmatch(hint) else "",
+    )
 
 
 def _playlist(playlist_id: str) -> Target:
@@ -183,12 +219,16 @@ def _query(text: str) -> dict[str, str]:
         raise InvalidUrl("The address has too many parameters.") from None
     for name, value in pairs:
         if found.setdefault(name, value) != value and name in {"v", "list"}:
-            raise InvalidUrl(f"The address names two different {name}= at once.", hint="Paste one address only.")
+            raise InvalidUrl(
+                f"The address names two different {name}= at once.", hint="Paste one address only."
+            )
     return found
 
 
 def _start(query: dict[str, str], fragment: str) -> int | None:
-    written = query.get("t") or query.get("start") or (fragment[2:] if fragment.startswith("t=") else "")
+    written = (
+        query.get("t") or query.get("start") or (fragment[2:] if fragment.startswith("t=") else "")
+    )
     try:
         seconds = int(parse_clock(written))
     except InvalidTime:

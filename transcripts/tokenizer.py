@@ -70,7 +70,9 @@ _UNSPACED_RANGES = (
     "\u3041-\u31ff\U0001b000-\U0001b16f"  # kana, bopomofo
 )
 _LETTER = f"[^ '{_UNSPACED_RANGES}]"
-_WORDS = re.compile(rf"[{_UNSPACED_RANGES}]+|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*")
+_WORDS = re.compile(
+    rf"[{_UNSPACED_RANGES}]+|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*"
+)
 _LONG = re.compile("[^ ']{2,}")
 _UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]")
 _SIGNS = (
@@ -78,7 +80,9 @@ _SIGNS = (
     "\u1071-\u1074\u1082-\u108d\u109a-\u109d\u17b4-\u17d3\u17dd\u302a-\u302f\u3099\u309a"
 )
 _UNITS = re.compile(f".[{_SIGNS}]*")
-_ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
+_ASCII = "".join(
+    chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128)
+)
 # The typography of captions, replaced first so that most English text takes the fast way; folding it the slow way gives the same.
 _TYPOGRAPHY = tuple(zip("’“”–—…♪\xa0", "'       ", strict=True))
 
@@ -91,7 +95,9 @@ class _Folding(dict[int, str]):
         return result
 
 
-_FOLDING = _Folding({ord(apostrophe): "'" for apostrophe in "'" + _APOSTROPHES} | {0x200B: " ", 0x034F: ""})
+_FOLDING = _Folding(
+    {ord(apostrophe): "'" for apostrophe in "'" + _APOSTROPHES} | {0x200B: " ", 0x034F: ""}
+)
 
 
 def _fold_character(character: str) -> str:
@@ -109,7 +115,9 @@ def _fold(text: str) -> str:
     if text.isascii():
         return text.translate(_ASCII)
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return text.replace("i\u0307", "i").translate(_FOLDING)  # "İ" folds to "i" and a dot, which nobody types
+    return text.replace("i\u0307", "i").translate(
+        _FOLDING
+    )  # "İ" folds to "i" and a dot, which nobody types
 
 
 def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -30,6 +30,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("collections/<int:pk>/", collections.show_collection, name="collection"),
     path("collections/<int:pk>/rename/", collections.rename, name="collection-rename"),
     path("collections/<int:pk>/members/", collections.set_member, name="collection-members"),
-    path("collections/<int:pk>/members/<int:user>/remove/", collections.remove_member, name="collection-member-remove"),
+    path(
+        "collections/<int:pk>/members/<int:user>/remove/",
+        collections.remove_member,
+        name="collection-member-remove",
+    ),
     path("collections/<int:pk>/delete/", collections.delete, name="collection-delete"),
 ]

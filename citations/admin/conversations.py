@@ -20,7 +20,16 @@ class ConversationAdmin(Record):
 class AnswerAdmin(Record):
     """Questions, and what became of them."""
 
-    list_display = ("question", "conversation", "state", "confidence", "feedback", "model", "milliseconds", "created_at")
+    list_display = (
+        "question",
+        "conversation",
+        "state",
+        "confidence",
+        "feedback",
+        "model",
+        "milliseconds",
+        "created_at",
+    )
     list_filter = ("state", "feedback", "model", "conversation__collection", "created_at")
     list_select_related = ("conversation",)
     search_fields = ("question", "conversation__title")

@@ -12,14 +12,30 @@ from citations.models import Citation, LectureSession, Outcome, Segment, Window
 from transcripts.admin import Record
 from transcripts.timecodes import clock
 
-SHOWN = ((Outcome.CITED, "cited"), (Outcome.OFF_TOPIC, "gate"), (Outcome.TOO_FAR, "distance"), (Outcome.TOO_WEAK, "threshold"), (Outcome.FAILED, "failed"))
+SHOWN = (
+    (Outcome.CITED, "cited"),
+    (Outcome.OFF_TOPIC, "gate"),
+    (Outcome.TOO_FAR, "distance"),
+    (Outcome.TOO_WEAK, "threshold"),
+    (Outcome.FAILED, "failed"),
+)
 
 
 @admin.register(LectureSession)
 class LectureSessionAdmin(Record):
     """Lectures, with the shares of windows that cite and that each check left out."""
 
-    list_display = ("title", "collection", "owner", "windows_", "waiting", *(name for _, name in SHOWN), "citations_", "ended_at", "created_at")
+    list_display = (
+        "title",
+        "collection",
+        "owner",
+        "windows_",
+        "waiting",
+        *(name for _, name in SHOWN),
+        "citations_",
+        "ended_at",
+        "created_at",
+    )
     list_filter = ("collection", "created_at", "ended_at")
     list_select_related = ("collection", "owner")
     search_fields = ("title", "owner__username")
@@ -30,15 +46,23 @@ class LectureSessionAdmin(Record):
         """Count windows by their outcome."""
         rows: QuerySet[Any] = super().get_queryset(request).defer("buffer")
         counts = {f"n_{outcome}": _count(Window, Q(outcome=outcome)) for outcome in Outcome.values}
-        counted: QuerySet[Any] = rows.annotate(n_windows=_count(Window, Q()), n_citations=_count(Citation, Q()), **counts)
+        counted: QuerySet[Any] = rows.annotate(
+            n_windows=_count(Window, Q()), n_citations=_count(Citation, Q()), **counts
+        )
         return counted
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Show the list, under the figures of all lectures."""
         figures = sessions.statistics()
-        stages = ", ".join(f"{one.name} {one.p50:.0f}/{one.p95:.0f}" for one in (*figures.stages, *([figures.total] if figures.total else [])))
+        stages = ", ".join(
+            f"{one.name} {one.p50:.0f}/{one.p95:.0f}"
+            for one in (*figures.stages, *([figures.total] if figures.total else []))
+        )
         shares = f"cited {figures.cited:.0%}, gate {figures.off_topic:.0%}, distance {figures.too_far:.0%}, threshold {figures.too_weak:.0%}"
-        told = f"All lectures: {figures.windows:,} windows, {figures.waiting:,} waiting; {shares}" + (f"; p50/p95 ms: {stages}" if stages else "")
+        told = (
+            f"All lectures: {figures.windows:,} windows, {figures.waiting:,} waiting; {shares}"
+            + (f"; p50/p95 ms: {stages}" if stages else "")
+        )
         return super().changelist_view(request, {**(extra_context or {}), "subtitle": told})
 
     @admin.display(description="windows", ordering="n_windows")
@@ -85,20 +109,42 @@ class LectureSessionAdmin(Record):
     def outcomes(self, session: Any) -> str:
         """Show counts."""
         counts = sessions.statistics(session).outcomes
-        return ", ".join(f"{label}: {counts[value]:,}" for value, label in Outcome.choices if value in counts) or "–"
+        return (
+            ", ".join(
+                f"{label}: {counts[value]:,}" for value, label in Outcome.choices if value in counts
+            )
+            or "–"
+        )
 
     @admin.display(description="stages (ms)")
     def stage_times(self, session: Any) -> str:
         """Show how long each stage took."""
         figures = sessions.statistics(session)
-        rows = [(one.name, f"{one.p50:.1f}", f"{one.p95:.1f}", one.count) for one in (*figures.stages, *([figures.total] if figures.total else []))]
+        rows = [
+            (one.name, f"{one.p50:.1f}", f"{one.p95:.1f}", one.count)
+            for one in (*figures.stages, *([figures.total] if figures.total else []))
+        ]
         body = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>", rows)
-        return format_html("<table><tr><th>stage</th><th>p50</th><th>p95</th><th>windows</th></tr>{}</table>", body) if rows else "–"
+        return (
+            format_html(
+                "<table><tr><th>stage</th><th>p50</th><th>p95</th><th>windows</th></tr>{}</table>",
+                body,
+            )
+            if rows
+            else "–"
+        )
 
     @admin.display(description="notes of its windows")
     def notes(self, session: Any) -> str:
         """Show what was noted most often."""
-        return format_html_join("", "{}× {}<br>", [(count, note) for note, count in sessions.statistics(session).notes.items()]) or "–"
+        return (
+            format_html_join(
+                "",
+                "{}× {}<br>",
+                [(count, note) for note, count in sessions.statistics(session).notes.items()],
+            )
+            or "–"
+        )
 
 
 @admin.register(Segment)
@@ -120,7 +166,17 @@ class SegmentAdmin(Record):
 class WindowAdmin(Record):
     """What was looked up, and what became of it."""
 
-    list_display = ("session", "index", "at", "outcome", "off_topic", "distance", "milliseconds", "note", "created_at")
+    list_display = (
+        "session",
+        "index",
+        "at",
+        "outcome",
+        "off_topic",
+        "distance",
+        "milliseconds",
+        "note",
+        "created_at",
+    )
     list_filter = ("outcome", "session__collection", "created_at")
     list_select_related = ("session",)
     search_fields = ("session__title", "note")
@@ -135,7 +191,17 @@ class WindowAdmin(Record):
 class CitationAdmin(Record):
     """What was cited."""
 
-    list_display = ("session", "window_index", "rank", "source", "page", "at", "relevance_score", "snippet", "created_at")
+    list_display = (
+        "session",
+        "window_index",
+        "rank",
+        "source",
+        "page",
+        "at",
+        "relevance_score",
+        "snippet",
+        "created_at",
+    )
     list_filter = ("rank", "source__kind", "session__collection", "created_at")
     list_select_related = ("session", "source")
     search_fields = ("session__title", "source__title")
@@ -157,7 +223,13 @@ def _share(session: Any, outcome: str) -> str:
 
 
 def _count(model: Any, wanted: Q) -> Subquery:
-    rows = model.objects.filter(wanted, session=OuterRef("pk")).order_by().values("session").annotate(count=Count("pk")).values("count")
+    rows = (
+        model.objects.filter(wanted, session=OuterRef("pk"))
+        .order_by()
+        .values("session")
+        .annotate(count=Count("pk"))
+        .values("count")
+    )
     return _Counted(rows)
 
 

@@ -25,7 +25,17 @@ FOUND_AT_MOST = 500  # chunks that a search in the admin shows
 class SourceAdmin(Record):
     """What is indexed, and how far it has come. Sources are made from transcripts, and go with them."""
 
-    list_display = ("title", "kind", "collection", "language", "state", "progress", "chunk_count", "error_code", "updated_at")
+    list_display = (
+        "title",
+        "kind",
+        "collection",
+        "language",
+        "state",
+        "progress",
+        "chunk_count",
+        "error_code",
+        "updated_at",
+    )
     list_filter = ("state", "kind", "error_code", "cut", "collection", "created_at")
     search_fields = ("title", "author", "video__key")
     search_help_text = "Title, author or id"
@@ -35,21 +45,37 @@ class SourceAdmin(Record):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Leave what a video is described with where it is."""
-        return super().get_queryset(request).select_related("video", "collection").defer(*LONG_VIDEO)
+        return (
+            super().get_queryset(request).select_related("video", "collection").defer(*LONG_VIDEO)
+        )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Whoever may, and documents only: a recording goes with its video."""
-        return obj is not None and obj.video_id is None and super().has_delete_permission(request, obj)
+        return (
+            obj is not None and obj.video_id is None and super().has_delete_permission(request, obj)
+        )
 
     @admin.display(ordering="done")
     def progress(self, source: Any) -> str:
         """Show a bar, and what is done just now."""
-        return format_html('<progress max="100" value="{0}">{0}%</progress> {1}', source.percent, source.step) if source.step else "–"
+        return (
+            format_html(
+                '<progress max="100" value="{0}">{0}%</progress> {1}', source.percent, source.step
+            )
+            if source.step
+            else "–"
+        )
 
     @admin.action(description="Index again, from the text on", permissions=["work"])
     def index_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Let them be found as they are until they are replaced."""
-        self.work_on(request, queryset, ingest_pipeline.start_anew, done="will be indexed again", most=QUEUED_AT_ONCE)
+        self.work_on(
+            request,
+            queryset,
+            ingest_pipeline.start_anew,
+            done="will be indexed again",
+            most=QUEUED_AT_ONCE,
+        )
         dispatch()
 
     @admin.action(description="Try again now", permissions=["work"])
@@ -76,12 +102,16 @@ class ChunkAdmin(Record):
         """Nobody here: chunks go with their source. Whoever deletes that needs the right to delete them."""
         return False
 
-    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> tuple[QuerySet[Any], bool]:
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
         """Find chunks through the index: comparing every text would take long."""
         if not search_term.strip():
             return queryset, False
         everything = Reach(sources=None, chunks=1)
-        hits = lexical_index.search(parse(search_term[:1_000]), limit=FOUND_AT_MOST, reach=everything)
+        hits = lexical_index.search(
+            parse(search_term[:1_000]), limit=FOUND_AT_MOST, reach=everything
+        )
         return queryset.filter(place__in=[hit.place for hit in hits]), False
 
     @admin.display(ordering="start")

@@ -26,22 +26,44 @@ class MigrateForm(forms.Form):
     """The model to move to."""
 
     provider = forms.ChoiceField(choices=[(name, name) for name in PROVIDERS])
-    model = forms.CharField(required=False, max_length=200, help_text="Another model of that provider than its usual one.")
-    dimensions = forms.IntegerField(required=False, min_value=0, max_value=4_000, help_text="Length of its vectors, for a remote model that is not known.")
-    guarded = forms.BooleanField(required=False, help_text="Do not switch where hits that people marked as right would be found worse.")
+    model = forms.CharField(
+        required=False,
+        max_length=200,
+        help_text="Another model of that provider than its usual one.",
+    )
+    dimensions = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=4_000,
+        help_text="Length of its vectors, for a remote model that is not known.",
+    )
+    guarded = forms.BooleanField(
+        required=False,
+        help_text="Do not switch where hits that people marked as right would be found worse.",
+    )
 
     @property
     def choice(self) -> EmbeddingChoice:
         """Return what was chosen."""
         values = self.cleaned_data
-        return EmbeddingChoice(provider=values["provider"], model=values["model"], dimensions=values["dimensions"] or 0)
+        return EmbeddingChoice(
+            provider=values["provider"], model=values["model"], dimensions=values["dimensions"] or 0
+        )
 
 
 @admin.register(EmbeddingSpace)
 class EmbeddingSpaceAdmin(Record):
     """The model that the library is locked to, the one it moves to, and those before. Adding one is moving the library to it."""
 
-    list_display = ("__str__", "state", "progress", "guarded", "error", "activated_at", "created_at")
+    list_display = (
+        "__str__",
+        "state",
+        "progress",
+        "guarded",
+        "error",
+        "activated_at",
+        "created_at",
+    )
     list_filter = ("state", "provider", "created_at")
     search_fields = ("provider", "model", "error")
     readonly_fields = ("progress",)
@@ -61,7 +83,12 @@ class EmbeddingSpaceAdmin(Record):
         if space.state != "building":
             return "–"
         percent = min(100, 100 * space.done // space.total) if space.total else 0
-        return format_html('<progress max="100" value="{0}">{0}%</progress> {1} of {2}', percent, f"{space.done:,}", f"{space.total:,}")
+        return format_html(
+            '<progress max="100" value="{0}">{0}%</progress> {1} of {2}',
+            percent,
+            f"{space.done:,}",
+            f"{space.total:,}",
+        )
 
     @admin.action(description="Move the library to this model", permissions=["work"])
     def move(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -74,23 +101,36 @@ class EmbeddingSpaceAdmin(Record):
         """Search on with the active one."""
         self.work_on(request, queryset, migration.cancel, done="given up", most=1)
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
         """Ask for the model, tell how much it is, begin."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = MigrateForm(request.POST or None)
-        context: dict[str, Any] = {**self.admin_site.each_context(request), "opts": self.opts, "title": "Move to another model", "media": self.media}
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": "Move to another model",
+            "media": self.media,
+        }
         if form.is_valid():
             try:
                 context["plan"] = migration.plan(form.choice)
                 if "begin" in request.POST:
                     space = migration.begin(form.choice, guarded=form.cleaned_data["guarded"])
                     dispatch()
-                    return HttpResponseRedirect(reverse("admin:citations_embeddingspace_change", args=[space.pk]))
+                    return HttpResponseRedirect(
+                        reverse("admin:citations_embeddingspace_change", args=[space.pk])
+                    )
             except KnowledgeBaseError as error:
                 context |= {"problem": error, "plan": None}
-        return TemplateResponse(request, "admin/citations/embeddingspace/migrate.html", {**context, "form": form})
+        return TemplateResponse(
+            request, "admin/citations/embeddingspace/migrate.html", {**context, "form": form}
+        )
 
 
 def _begin(space: EmbeddingSpace) -> None:
-    migration.begin(EmbeddingChoice(provider=space.provider, model=space.model, dimensions=space.dimensions))
+    migration.begin(
+        EmbeddingChoice(provider=space.provider, model=space.model, dimensions=space.dimensions)
+    )

@@ -108,7 +108,12 @@ class Claim:
 
     def as_json(self) -> dict[str, Any]:
         """Return it to be stored, and as every door gives it."""
-        return {"label": self.label, "text": self.text, "citations": list(self.citations), "is_supported": self.is_supported}
+        return {
+            "label": self.label,
+            "text": self.text,
+            "citations": list(self.citations),
+            "is_supported": self.is_supported,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +144,24 @@ class Trace:
             "parts": [{"text": part.text, "breadth": part.breadth} for part in self.route.parts],
             "by": self.route.by,
             "evidence": [one.as_json() for one in self.evidence],
-            "checks": [{"quote": one.quote, "verdict": one.verdict, "evidence": one.evidence, "number": one.number} for one in self.checks],
-            "stages": [{"name": one.name, "milliseconds": round(one.milliseconds, 2), "count": one.count, "note": one.note} for one in self.stages],
+            "checks": [
+                {
+                    "quote": one.quote,
+                    "verdict": one.verdict,
+                    "evidence": one.evidence,
+                    "number": one.number,
+                }
+                for one in self.checks
+            ],
+            "stages": [
+                {
+                    "name": one.name,
+                    "milliseconds": round(one.milliseconds, 2),
+                    "count": one.count,
+                    "note": one.note,
+                }
+                for one in self.stages
+            ],
             "tokens": dict(self.tokens),
             "notes": list(self.notes),
             "signs": [{name: round(value, 4) for name, value in one.items()} for one in self.signs],

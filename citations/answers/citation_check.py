@@ -15,7 +15,9 @@ from citations.quotes.source_texts import Reading
 from transcripts.scope import NOTHING, Scope
 
 AROUND: Final = 1_000  # characters on either side of a passage, in which what belongs to a sentence is looked for
-MOST_LOOKED_UP: Final = 12  # quotes of an answer that are looked for in all the sources that were asked
+MOST_LOOKED_UP: Final = (
+    12  # quotes of an answer that are looked for in all the sources that were asked
+)
 Span = tuple[int, int]
 
 
@@ -31,7 +33,13 @@ class Found(NamedTuple):
 class Proof:
     """What was proved while an answer was made: its quotes, numbered in their order, and the verdict on each that it wanted to cite."""
 
-    def __init__(self, evidence: Sequence[Evidence] = (), *, scope: Scope = NOTHING, wanted: Filter = Filter()) -> None:  # noqa: B008  frozen
+    def __init__(
+        self,
+        evidence: Sequence[Evidence] = (),
+        *,
+        scope: Scope = NOTHING,
+        wanted: Filter = Filter(),
+    ) -> None:
         self.quotes: list[Quote] = []
         self.checks: list[Checked] = []
         self.milliseconds = 0.0
@@ -82,35 +90,57 @@ class Proof:
         if not matching.is_enough(cited.quote):
             return Verdict.NOT_FOUND, None
         named = self._evidence.get(cited.passage)
-        if named and (place := self._in_passage(cited.quote, named) or self._in_passage(cited.quote, named, around=AROUND)):
+        if named and (
+            place := self._in_passage(cited.quote, named)
+            or self._in_passage(cited.quote, named, around=AROUND)
+        ):
             return Verdict.VERBATIM, place
         verdict, place = self._in_source(cited.quote, named) if named else (Verdict.NOT_FOUND, None)
         if place:
             return verdict, place
         place = next(self._in_passages(cited.quote), None) or self._anywhere(cited.quote)
         if place:
-            return Verdict.VERBATIM if named is None or place[0].pk == named.source else Verdict.MISATTRIBUTED, place
+            return Verdict.VERBATIM if named is None or place[
+                0
+            ].pk == named.source else Verdict.MISATTRIBUTED, place
         return verdict, None
 
-    def _in_passage(self, quote: str, one: Evidence, *, around: int = 0) -> tuple[Source, Span, str] | None:
+    def _in_passage(
+        self, quote: str, one: Evidence, *, around: int = 0
+    ) -> tuple[Source, Span, str] | None:
         """Look into the passage alone, or so many characters around it, which takes a fraction of the time that its whole source takes."""
         known = self._known(one.source)
         if known is None or known.reading.digest != one.digest:
             return None
         text, first, last = known.reading.text, one.spans[0][0], one.spans[-1][1]
         if around:
-            first, last = source_texts.border(text, first - around), source_texts.border(text, last + around)
+            first, last = (
+                source_texts.border(text, first - around),
+                source_texts.border(text, last + around),
+            )
         near = (one.spans[0][0] - first, one.spans[-1][1] - first)
         span = matching.find(quote, matching.prepare(text[first:last]), near=near)
         return (known.source, (span[0] + first, span[1] + first), _around(one)) if span else None
 
-    def _in_source(self, quote: str, one: Evidence) -> tuple[Verdict, tuple[Source, Span, str] | None]:
+    def _in_source(
+        self, quote: str, one: Evidence
+    ) -> tuple[Verdict, tuple[Source, Span, str] | None]:
         known = self._known(one.source)
         if known is None:
             return Verdict.NOT_FOUND, None
-        check = matching.check(quote, source_texts.prepared(known.source), near=(one.spans[0][0], one.spans[-1][1]))
-        is_true = check.verdict == Verdict.VERBATIM and check.span is not None and matching.find(quote, matching.prepare(known.text(check.span)))
-        return check.verdict, (known.source, check.span, f"{_around(one)} {quote}") if is_true and check.span else None
+        check = matching.check(
+            quote, source_texts.prepared(known.source), near=(one.spans[0][0], one.spans[-1][1])
+        )
+        is_true = (
+            check.verdict == Verdict.VERBATIM
+            and check.span is not None
+            and matching.find(quote, matching.prepare(known.text(check.span)))
+        )
+        return check.verdict, (
+            known.source,
+            check.span,
+            f"{_around(one)} {quote}",
+        ) if is_true and check.span else None
 
     def _in_passages(self, quote: str) -> Iterator[tuple[Source, Span, str]]:
         return (place for one in self._evidence.values() if (place := self._in_passage(quote, one)))
@@ -125,13 +155,21 @@ class Proof:
         known = self._known(found.source)
         if known is None or known.reading.digest != found.digest:
             return None
-        return known.source, found.locator.span, f"{found.text} {found.heading} {known.source.title}"
+        return (
+            known.source,
+            found.locator.span,
+            f"{found.text} {found.heading} {known.source.title}",
+        )
 
     def _known(self, pk: int) -> "_Known | None":
         """Return a source with its text as it is now, read once for an answer; None where it is gone."""
         if pk not in self._sources:
             missing = {pk, *(one.source for one in self._evidence.values())} - self._sources.keys()
-            rows = Source.objects.visible(self._scope).select_related("collection", "video", "transcript").in_bulk(missing)
+            rows = (
+                Source.objects.visible(self._scope)
+                .select_related("collection", "video", "transcript")
+                .in_bulk(missing)
+            )
             self._sources |= {one: _Known(rows[one]) if one in rows else None for one in missing}
         return self._sources[pk]
 

@@ -13,7 +13,11 @@ from typing import Any, Final
 
 TRAINED: Final = Path(__file__).with_name("confidence.json")
 ALWAYS: Final = ("words", "spoken", "agreement")  # signs that every answer has
-FUSED: Final = ("score", "margin", "share")  # those of a search by words and meaning that no cross-encoder ordered
+FUSED: Final = (
+    "score",
+    "margin",
+    "share",
+)  # those of a search by words and meaning that no cross-encoder ordered
 NEAR: Final = ("meaning", "lead")  # those of the model that it was trained with
 BINS: Final = 5  # of a reliability table
 RIGHT, PRESENT = "right", "present"  # what was trained
@@ -30,7 +34,9 @@ class Calibration:
 
     def estimate(self, signs: Mapping[str, float]) -> float:
         """Return how likely it is, 0 to 1."""
-        total = self.bias + sum(weight * signs[name] for name, weight in zip(self.signs, self.weights, strict=True))
+        total = self.bias + sum(
+            weight * signs[name] for name, weight in zip(self.signs, self.weights, strict=True)
+        )
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
 
 
@@ -71,7 +77,9 @@ def reliability(pairs: Sequence[tuple[float, bool]], *, bins: int = BINS) -> lis
 def error(table: Sequence[Bin]) -> float:
     """Return the expected calibration error: Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian Binning" (2015)."""
     total = sum(one.answers for one in table)
-    return sum(one.answers * abs(one.estimated - one.right) for one in table) / total if total else 0.0
+    return (
+        sum(one.answers * abs(one.estimated - one.right) for one in table) / total if total else 0.0
+    )
 
 
 def _bin(place: int, inside: Sequence[tuple[float, bool]], bins: int) -> Bin:
@@ -96,7 +104,10 @@ def _known(signs: Mapping[str, float]) -> str:
 @lru_cache(maxsize=2)
 def _trained(what: str) -> dict[str, Calibration]:
     stored: dict[str, dict[str, Any]] = json.loads(TRAINED.read_text(encoding="utf-8"))
-    return {name: Calibration(tuple(one["signs"]), tuple(one["weights"]), one["bias"], one["border"]) for name, one in stored[what].items()}
+    return {
+        name: Calibration(tuple(one["signs"]), tuple(one["weights"]), one["bias"], one["border"])
+        for name, one in stored[what].items()
+    }
 
 
 def model() -> str:

@@ -74,7 +74,9 @@ class Run:
 
     def take(self, evidence: Iterable[Evidence]) -> None:
         """Go by these passages, numbered through; one that was found for two parts stays with each."""
-        self.evidence = [replace(one, number=number) for number, one in enumerate(evidence, start=1)]
+        self.evidence = [
+            replace(one, number=number) for number, one in enumerate(evidence, start=1)
+        ]
         self.proof = Proof(self.evidence, scope=self.asked.scope, wanted=self.asked.wanted)
 
     def begin_anew(self, asked: Asked) -> None:

@@ -30,7 +30,11 @@ LEVELS: Final = "levels"  # a stage
 LIFT: Final = 0.2  # what the document that a chunk stands in adds to the chunk's score, in terms of the document's
 GROUPED: Final = 0.6  # what a group counts for where a fact is wanted: its summary may leave out the sentence that says it
 NEAREST: Final = 50  # nodes of each level that are looked at
-BEAM: Final[Mapping[Level, int]] = {Level.DOCUMENT: 8, Level.SECTION: 12, Level.GROUP: 24}  # nodes of each level below which a descent looks
+BEAM: Final[Mapping[Level, int]] = {
+    Level.DOCUMENT: 8,
+    Level.SECTION: 12,
+    Level.GROUP: 24,
+}  # nodes of each level below which a descent looks
 SAID: Final = 0.5  # of a passage's characters that better ones have: it is left out
 _QUOTES: Final = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _SUPPORTED_BY: Final = 20  # passages, at least
@@ -57,7 +61,7 @@ def find(
     scope: Scope,
     part: Part,
     *,
-    wanted: Filter = Filter(),  # noqa: B008  frozen
+    wanted: Filter = Filter(),
     limit: int = 10,
     strategy: Strategy | None = None,
     user: User | None = None,
@@ -72,16 +76,33 @@ def find(
     """
     strategy = strategy or (Strategy.COLLAPSED if part.breadth == Breadth.BROAD else Strategy.FLAT)
     asked = _Asked(scope, part, wanted, limit, user)
-    if asked.part.is_of_the_whole and strategy == Strategy.COLLAPSED and (whole := _whole(asked)).evidence:
+    if (
+        asked.part.is_of_the_whole
+        and strategy == Strategy.COLLAPSED
+        and (whole := _whole(asked)).evidence
+    ):
         return whole
-    results, notes = _passages(asked, limit if strategy == Strategy.FLAT else max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _SUPPORTED_BY))))
+    results, notes = _passages(
+        asked,
+        limit
+        if strategy == Strategy.FLAT
+        else max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _SUPPORTED_BY))),
+    )
     chunks = _chunks(results.passages)
     if strategy == Strategy.FLAT:
-        return Found(evidence=_numbered([one.evidence for one in chunks[:limit]]), stages=results.stages, notes=notes)
+        return Found(
+            evidence=_numbered([one.evidence for one in chunks[:limit]]),
+            stages=results.stages,
+            notes=notes,
+        )
     started = perf_counter()
     look = _descended if strategy == Strategy.DESCENT else _collapsed
     evidence = _numbered(look(asked, chunks, reranked=results.reranked)[:limit])
-    stage = Stage(name=LEVELS, milliseconds=(perf_counter() - started) * 1000, count=sum(one.level > 0 for one in evidence))
+    stage = Stage(
+        name=LEVELS,
+        milliseconds=(perf_counter() - started) * 1000,
+        count=sum(one.level > 0 for one in evidence),
+    )
     return Found(evidence=evidence, stages=(*results.stages, stage), notes=notes)
 
 
@@ -114,17 +135,25 @@ class _Chunk(NamedTuple):
 
 
 def _passages(asked: _Asked, limit: int) -> tuple[Results, tuple[str, ...]]:
-    results = search_pipeline.search(asked.scope, asked.question, limit=limit, wanted=asked.wanted, user=asked.user)
+    results = search_pipeline.search(
+        asked.scope, asked.question, limit=limit, wanted=asked.wanted, user=asked.user
+    )
     unquoted = asked.question.translate(_QUOTES)
     if results.passages or unquoted == asked.question:
         return results, results.notes
-    results = search_pipeline.search(asked.scope, unquoted, limit=limit, wanted=asked.wanted, user=asked.user)
+    results = search_pipeline.search(
+        asked.scope, unquoted, limit=limit, wanted=asked.wanted, user=asked.user
+    )
     return results, (*results.notes, *((UNQUOTED,) if results.passages else ()))
 
 
 def _chunks(passages: Sequence[Passage]) -> list[_Chunk]:
     """Make evidence of passages; those that were cut anew a moment ago are left out, since their characters may be others now."""
-    rows = Chunk.objects.filter(pk__in=[one.chunk for one in passages]).order_by().values_list("pk", "ordinal", "source_id", "source__digest")
+    rows = (
+        Chunk.objects.filter(pk__in=[one.chunk for one in passages])
+        .order_by()
+        .values_list("pk", "ordinal", "source_id", "source__digest")
+    )
     known = {pk: (ordinal, source, digest) for pk, ordinal, source, digest in rows}
     return [_chunk(one, *known[one.chunk]) for one in passages if one.chunk in known]
 
@@ -155,7 +184,9 @@ def _numbered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 def _whole(asked: _Asked) -> Found:
     started = perf_counter()
-    whole = outline_overview.of(asked.scope, resolve(asked.scope, asked.wanted), asked.question, limit=asked.limit)
+    whole = outline_overview.of(
+        asked.scope, resolve(asked.scope, asked.wanted), asked.question, limit=asked.limit
+    )
     evidence = _numbered(_distinct(_told(whole.nodes)))
     stage = Stage(name=LEVELS, milliseconds=(perf_counter() - started) * 1000, count=len(evidence))
     return Found(evidence=evidence, stages=(stage,), notes=(whole.note,) if whole.note else ())
@@ -163,16 +194,27 @@ def _whole(asked: _Asked) -> Found:
 
 def _collapsed(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> list[Evidence]:
     reach = resolve(asked.scope, asked.wanted)
-    nodes = _nodes(asked, reach, chunks, levels=(Level.SECTION, Level.DOCUMENT) if asked.is_broad else (Level.GROUP, Level.DOCUMENT))
+    nodes = _nodes(
+        asked,
+        reach,
+        chunks,
+        levels=(Level.SECTION, Level.DOCUMENT) if asked.is_broad else (Level.GROUP, Level.DOCUMENT),
+    )
     shares = _shares(nodes, chunks)
     own = [one.evidence for one in chunks] if reranked else _lifted(chunks, nodes, shares)
     return _merged(asked, own, nodes, _reranked(asked, nodes, shares) if reranked else shares)
 
 
-def _nodes(asked: _Asked, reach: Reach, chunks: Sequence[_Chunk], *, levels: Collection[Level]) -> list[Summary]:
+def _nodes(
+    asked: _Asked, reach: Reach, chunks: Sequence[_Chunk], *, levels: Collection[Level]
+) -> list[Summary]:
     """Return the nodes near the question, and those above the chunks that were found."""
     near = _near(asked, Wanted(asked.scope, reach, levels), limit=NEAREST)
-    over = outline_search.over(Wanted(asked.scope, reach, levels, above=[(one.evidence.source, one.ordinal) for one in chunks]))
+    over = outline_search.over(
+        Wanted(
+            asked.scope, reach, levels, above=[(one.evidence.source, one.ordinal) for one in chunks]
+        )
+    )
     nodes = list({one.node: one for one in (*over, *near)}.values())
     return outline_overview.in_its_language(nodes, asked.question) if asked.is_broad else nodes
 
@@ -180,21 +222,38 @@ def _nodes(asked: _Asked, reach: Reach, chunks: Sequence[_Chunk], *, levels: Col
 def _near(asked: _Asked, wanted: Wanted, *, limit: int) -> list[Summary]:
     space = vector_space.active()
     vector = _vector(asked.subject, space) if space else None
-    return outline_search.near(wanted, vector, space=space, limit=limit) if space and vector is not None else []
+    return (
+        outline_search.near(wanted, vector, space=space, limit=limit)
+        if space and vector is not None
+        else []
+    )
 
 
 def _vector(question: str, space: EmbeddingSpace) -> Vector | None:
     try:
-        return registry.embedder(space.provider, model=space.model, dimensions=space.dimensions).embed_query(question)
+        return registry.embedder(
+            space.provider, model=space.model, dimensions=space.dimensions
+        ).embed_query(question)
     except (ModelError, InvalidProvider):
         return None  # the search for chunks has said so
 
 
-def _merged(asked: _Asked, own: Iterable[Evidence], nodes: Sequence[Summary], scores: Mapping[int, float]) -> list[Evidence]:
+def _merged(
+    asked: _Asked, own: Iterable[Evidence], nodes: Sequence[Summary], scores: Mapping[int, float]
+) -> list[Evidence]:
     """Put chunks and nodes in one order. For an overview sections and documents come first; for a fact groups stand among the chunks."""
     level = (Level.SECTION, Level.DOCUMENT) if asked.is_broad else (Level.GROUP,)
-    fitting = sorted(((one, scores.get(one.node, 0.0)) for one in nodes if one.level in level), key=lambda pair: (-pair[1], *outline_search.place(pair[0])))
-    chosen = _told([(one, score if asked.is_broad else GROUPED * score) for one, score in fitting[: 2 * asked.limit] if score > 0])
+    fitting = sorted(
+        ((one, scores.get(one.node, 0.0)) for one in nodes if one.level in level),
+        key=lambda pair: (-pair[1], *outline_search.place(pair[0])),
+    )
+    chosen = _told(
+        [
+            (one, score if asked.is_broad else GROUPED * score)
+            for one, score in fitting[: 2 * asked.limit]
+            if score > 0
+        ]
+    )
     rest = sorted(own, key=lambda one: -one.score)
     if not asked.is_broad:
         return _distinct(sorted([*rest, *chosen], key=lambda one: -one.score))
@@ -217,9 +276,18 @@ def _descended(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> li
     if not passed:
         return [one.evidence for one in chunks]
     groups = [one for one in passed if one.level == Level.GROUP]
-    below = [chunk for chunk in _within(asked, passed, chunks) if any(_holds(one, chunk) for one in groups)]
+    below = [
+        chunk
+        for chunk in _within(asked, passed, chunks)
+        if any(_holds(one, chunk) for one in groups)
+    ]
     shares = _shares(passed, below)
-    return _merged(asked, [one.evidence for one in below], passed, _reranked(asked, passed, shares) if reranked else shares)
+    return _merged(
+        asked,
+        [one.evidence for one in below],
+        passed,
+        _reranked(asked, passed, shares) if reranked else shares,
+    )
 
 
 def _within(asked: _Asked, passed: Sequence[Summary], chunks: Sequence[_Chunk]) -> list[_Chunk]:
@@ -227,7 +295,11 @@ def _within(asked: _Asked, passed: Sequence[Summary], chunks: Sequence[_Chunk]) 
     sources = dict.fromkeys(str(one.told.uuid) for one in passed if one.level == Level.DOCUMENT)
     narrowed = asked._replace(wanted=replace(asked.wanted, sources=tuple(sources)))
     again = _chunks(_passages(narrowed, search_pipeline.MAX_LIMIT)[0].passages)
-    return list({(one.evidence.source, one.ordinal): one for one in (*chunks, *again)}.values()) if len(sources) == 1 else again
+    return (
+        list({(one.evidence.source, one.ordinal): one for one in (*chunks, *again)}.values())
+        if len(sources) == 1
+        else again
+    )
 
 
 # Scores
@@ -244,33 +316,59 @@ def _shares(nodes: Iterable[Summary], chunks: Sequence[_Chunk]) -> dict[int, flo
     shares: dict[int, float] = {}
     for own in levels.values():
         near = _ranking({one.node: one.cosine for one in own if one.cosine is not None})
-        support = _ranking({one.node: sum(chunk.evidence.score**2 for chunk in chunks if _holds(one, chunk)) for one in own})
+        support = _ranking(
+            {
+                one.node: sum(chunk.evidence.score**2 for chunk in chunks if _holds(one, chunk))
+                for one in own
+            }
+        )
         branches = [ranking for ranking in (near, support) if ranking]
         most = len(branches) / (fusion.RRF_K + 1)
-        shares |= {one.key: one.score / most for one in rescoring.by_closeness(fusion.rrf([list(ranking) for ranking in branches]), branches)}
+        shares |= {
+            one.key: one.score / most
+            for one in rescoring.by_closeness(
+                fusion.rrf([list(ranking) for ranking in branches]), branches
+            )
+        }
     return shares
 
 
 def _ranking(scores: Mapping[int, float]) -> dict[int, float]:
-    return dict(sorted(((node, score) for node, score in scores.items() if score > 0), key=lambda pair: (-pair[1], pair[0])))
+    return dict(
+        sorted(
+            ((node, score) for node, score in scores.items() if score > 0),
+            key=lambda pair: (-pair[1], pair[0]),
+        )
+    )
 
 
-def _lifted(chunks: Iterable[_Chunk], nodes: Sequence[Summary], shares: Mapping[int, float]) -> list[Evidence]:
+def _lifted(
+    chunks: Iterable[_Chunk], nodes: Sequence[Summary], shares: Mapping[int, float]
+) -> list[Evidence]:
     """Add to each chunk's score what its document comes to, as a share of what the two can come to."""
-    documents = {one.told.source: shares.get(one.node, 0.0) for one in nodes if one.level == Level.DOCUMENT}
+    documents = {
+        one.told.source: shares.get(one.node, 0.0) for one in nodes if one.level == Level.DOCUMENT
+    }
     if not documents:
         return [one.evidence for one in chunks]
-    return [replace(one, score=(one.score + LIFT * documents.get(one.source, 0.0)) / (1 + LIFT)) for one, _ in chunks]
+    return [
+        replace(one, score=(one.score + LIFT * documents.get(one.source, 0.0)) / (1 + LIFT))
+        for one, _ in chunks
+    ]
 
 
-def _reranked(asked: _Asked, nodes: Sequence[Summary], shares: Mapping[int, float]) -> dict[int, float]:
+def _reranked(
+    asked: _Asked, nodes: Sequence[Summary], shares: Mapping[int, float]
+) -> dict[int, float]:
     """Score the first nodes with the cross-encoder that scored the chunks, where it can be had."""
     reranker = registry.reranker()
     first = sorted(nodes, key=lambda one: -shares.get(one.node, 0.0))[: 2 * asked.limit]
     if reranker is None or not first:
         return dict(shares)
     try:
-        scores = reranker.score(asked.question, [f"{one.told.heading}\n\n{one.told.text}" for one in first])
+        scores = reranker.score(
+            asked.question, [f"{one.told.heading}\n\n{one.told.text}" for one in first]
+        )
     except ModelError:
         return dict(shares)
     return {one.node: score for one, score in zip(first, scores, strict=True)}
@@ -309,7 +407,12 @@ def _distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
     """Keep, of passages in order, those that say something new: summaries repeat sentences of chunks, and of one another."""
     kept: list[Evidence] = []
     for one in evidence:
-        said = [span for other in kept if other.source == one.source and (other.level or one.level) for span in other.spans]
+        said = [
+            span
+            for other in kept
+            if other.source == one.source and (other.level or one.level)
+            for span in other.spans
+        ]
         if _common(one.spans, said) < SAID * sum(last - first for first, last in one.spans):
             kept.append(one)
     return kept
@@ -323,4 +426,8 @@ def _common(spans: Iterable[tuple[int, int]], said: Sequence[tuple[int, int]]) -
             merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
         else:
             merged.append((first, last))
-    return sum(max(0, min(last, until) - max(first, since)) for first, last in spans for since, until in merged)
+    return sum(
+        max(0, min(last, until) - max(first, since))
+        for first, last in spans
+        for since, until in merged
+    )

@@ -33,7 +33,13 @@ def rewritten(question: str, history: Sequence[tuple[str, str]], *, llm: Llm | N
 def _asked(llm: Llm, question: str, said: Sequence[tuple[str, str]]) -> str:
     prompt = writing_prompts.rewriting(question, said, budget=llm.budget)
     try:
-        answer = llm.complete(prompt.text, system=prompt.system, document=prompt.document, max_tokens=prompt.max_tokens, tries=1)
+        answer = llm.complete(
+            prompt.text,
+            system=prompt.system,
+            document=prompt.document,
+            max_tokens=prompt.max_tokens,
+            tries=1,
+        )
     except ModelError:
         return ""
     line = next(output_parser.drafts([answer]), None)
@@ -50,4 +56,7 @@ def _is_same(text: str, question: str, said: Sequence[tuple[str, str]]) -> bool:
 
 def _by_rules(question: str, said: Sequence[tuple[str, str]]) -> str:
     """Make each question whole by the one before it, from the first on: the last one may itself have left something out."""
-    return reduce(lambda before, asked: completed(asked, before)[:MAX_QUERY], [*(asked[:MAX_QUERY] for asked, _ in said), question])
+    return reduce(
+        lambda before, asked: completed(asked, before)[:MAX_QUERY],
+        [*(asked[:MAX_QUERY] for asked, _ in said), question],
+    )

@@ -9,7 +9,16 @@ from django.contrib.auth.models import User
 from citations import conf
 from citations.answers import confidence, writers
 from citations.answers import evidence as answer_evidence
-from citations.answers.answer import Event, Evidence, Finished, Outcome, Progress, Reply, Route, Trace
+from citations.answers.answer import (
+    Event,
+    Evidence,
+    Finished,
+    Outcome,
+    Progress,
+    Reply,
+    Route,
+    Trace,
+)
 from citations.answers.draft import GROUND, RETRIEVE, ROUTE, WRITE, Asked, Run
 from citations.answers.follow_up import asks_for_more, rewritten
 from citations.answers.question import router
@@ -39,7 +48,7 @@ def ask(
     question: str,
     *,
     history: Sequence[tuple[str, str]] = (),
-    wanted: Filter = Filter(),  # noqa: B008  frozen
+    wanted: Filter = Filter(),
     user: User | None = None,
     asked_as: str = "",
     told: Iterable[str] = (),
@@ -54,12 +63,24 @@ def ask(
     text = _checked(question)
     resolve(scope, wanted)
     heard = tuple(told) if asks_for_more(text) else ()
-    return _events(Asked(scope=scope, question=text, history=tuple(history), wanted=wanted, user=user, asked_as=clean(asked_as, MAX_QUERY), told=heard))
+    return _events(
+        Asked(
+            scope=scope,
+            question=text,
+            history=tuple(history),
+            wanted=wanted,
+            user=user,
+            asked_as=clean(asked_as, MAX_QUERY),
+            told=heard,
+        )
+    )
 
 
 def _checked(question: str) -> str:
     if len(question) > MAX_QUERY:
-        raise InvalidInput(f"The question is longer than {MAX_QUERY:,} characters.", hint="Ask more briefly.")
+        raise InvalidInput(
+            f"The question is longer than {MAX_QUERY:,} characters.", hint="Ask more briefly."
+        )
     text = clean(question, MAX_QUERY)
     if not any(mark.isalnum() for mark in text):
         raise EmptyQuery("There is nothing to answer.", hint="Ask something in words.")
@@ -88,7 +109,9 @@ def _everywhere(run: Run, asked: Asked, named: Aim, llm: Llm | None) -> Iterator
     run.route = run.timed(ROUTE, lambda: _route(run.asked_as, llm))
     run.take(_retrieved(run))
     yield from _written(run, llm)
-    run.tokens = {name: spent.get(name, 0) + run.tokens.get(name, 0) for name in {**spent, **run.tokens}}
+    run.tokens = {
+        name: spent.get(name, 0) + run.tokens.get(name, 0) for name in {**spent, **run.tokens}
+    }
 
 
 def _written(run: Run, llm: Llm | None) -> Iterator[Event]:
@@ -110,7 +133,9 @@ def _llm(run: Run) -> Llm | None:
     try:
         return registry.llm()
     except InvalidProvider as error:
-        run.notes.append(f"Answered without a language model: {error.message} {error.hint}".rstrip())
+        run.notes.append(
+            f"Answered without a language model: {error.message} {error.hint}".rstrip()
+        )
         return None
 
 
@@ -129,7 +154,12 @@ def _routed(run: Run, llm: Llm | None) -> Aim | None:
 def _route(question: str, llm: Llm | None) -> Route:
     embedder = _embedder()
     tell = (lambda prompt: llm.complete(prompt, max_tokens=200, tries=1)) if llm else None
-    return router.route(question, embed=embedder.embed_queries if embedder else None, ask=tell, model=llm.name if llm else "")
+    return router.route(
+        question,
+        embed=embedder.embed_queries if embedder else None,
+        ask=tell,
+        model=llm.name if llm else "",
+    )
 
 
 def _embedder() -> Embedder | None:
@@ -163,9 +193,13 @@ def _rate(run: Run) -> sentence_ranking.Rate | None:
 def _retrieved(run: Run) -> Iterator[Evidence]:
     limit = min(MOST, LIMIT + len(run.asked.told))  # what was told is found again
     for number, part in enumerate(run.route.parts):
-        found = answer_evidence.find(run.asked.scope, part, wanted=run.asked.wanted, limit=limit, user=run.asked.user)
+        found = answer_evidence.find(
+            run.asked.scope, part, wanted=run.asked.wanted, limit=limit, user=run.asked.user
+        )
         run.stages += found.stages
-        run.is_fused = vector_space.active() is not None and not any(one.name == search_pipeline.RERANK for one in found.stages)
+        run.is_fused = vector_space.active() is not None and not any(
+            one.name == search_pipeline.RERANK for one in found.stages
+        )
         run.notes += found.notes
         yield from (replace(one, part=number) for one in found.evidence)
 
@@ -198,9 +232,16 @@ def _outcome(run: Run) -> Outcome:
 
 
 def _note(run: Run, outcome: Outcome) -> str:
-    missing = [run.asked_as] if outcome == Outcome.REFUSED and len(run.missing) < len(run.route.parts) else run.missing
+    missing = (
+        [run.asked_as]
+        if outcome == Outcome.REFUSED and len(run.missing) < len(run.route.parts)
+        else run.missing
+    )
     what = "more information" if run.goes_on else "information"
-    refused = (f"I cannot find {what} about {term_matching.named(one)} in the sources." for one in dict.fromkeys(missing))
+    refused = (
+        f"I cannot find {what} about {term_matching.named(one)} in the sources."
+        for one in dict.fromkeys(missing)
+    )
     return " ".join((*refused, *run.said))
 
 

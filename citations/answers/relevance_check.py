@@ -12,7 +12,9 @@ UNRELATED: Final = 0.2  # cosine below which two texts speak of different things
 LANGUAGE: Final = "en"  # that the model knows; in others what is unrelated may be near to each other, and what is not may be far
 FEWEST: Final = 3  # words of a claim that say something; one of fewer may be about anything
 AROUND: Final = 200  # characters on either side of a quote that are read with it
-SENTENCE: Final = 600  # characters on either side in which the sentences that it stands in begin and end
+SENTENCE: Final = (
+    600  # characters on either side in which the sentences that it stands in begin and end
+)
 
 
 def relates(claim: str, text: str, span: source_texts.Span, rate: Rate | None) -> bool:
@@ -33,6 +35,12 @@ def read_with(text: str, span: source_texts.Span) -> list[str]:
     """Return the whole sentences that characters of a text stand in, and the characters around them."""
     offset = source_texts.border(text, span[0] - SENTENCE)
     piece = text[offset : source_texts.border(text, span[1] + SENTENCE)]
-    inside = [(first, last) for first, last in split(piece) if first + offset < span[1] and span[0] < last + offset]
-    around = text[source_texts.border(text, span[0] - AROUND) : source_texts.border(text, span[1] + AROUND)]
+    inside = [
+        (first, last)
+        for first, last in split(piece)
+        if first + offset < span[1] and span[0] < last + offset
+    ]
+    around = text[
+        source_texts.border(text, span[0] - AROUND) : source_texts.border(text, span[1] + AROUND)
+    ]
     return [piece[inside[0][0] : inside[-1][1]], around] if inside else [around]

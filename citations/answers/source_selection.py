@@ -57,12 +57,22 @@ def _only(asked: Asked, question: str) -> Aim | None:
     if not kind:
         return None
     sources = matching(asked.scope, asked.wanted).filter(chunk_count__gt=0)
-    meant = sources.filter(kind=Kind.VIDEO) if kind == "recording" else sources.exclude(kind=Kind.VIDEO)
-    works = list(meant.order_by().values_list("video", "pk" if kind == "document" else "video").distinct()[:2])
+    meant = (
+        sources.filter(kind=Kind.VIDEO) if kind == "recording" else sources.exclude(kind=Kind.VIDEO)
+    )
+    works = list(
+        meant.order_by()
+        .values_list("video", "pk" if kind == "document" else "video")
+        .distinct()[:2]
+    )
     if len(works) != 1 or not sources.exclude(pk__in=meant).exists():
         return None
     rows = list(meant.order_by("pk").values_list("pk", "title"))
-    return Aim(keys=frozenset(pk for pk, _ in rows), question=question, titles=" and ".join(dict.fromkeys(f"“{title[:_TOLD]}”" for _, title in rows)))
+    return Aim(
+        keys=frozenset(pk for pk, _ in rows),
+        question=question,
+        titles=" and ".join(dict.fromkeys(f"“{title[:_TOLD]}”" for _, title in rows)),
+    )
 
 
 def speaks(run: Run, rate: Rate | None) -> bool:
@@ -72,7 +82,9 @@ def speaks(run: Run, rate: Rate | None) -> bool:
     """
     texts = [one.text for one in run.evidence]
     said = {word for text in texts for word in term_matching.stems(text)}
-    return any(part.is_of_the_whole or _tells_of(part.text, texts, said, rate) for part in run.route.parts)
+    return any(
+        part.is_of_the_whole or _tells_of(part.text, texts, said, rate) for part in run.route.parts
+    )
 
 
 def _tells_of(question: str, texts: Sequence[str], said: set[str], rate: Rate | None) -> bool:
@@ -91,5 +103,10 @@ def _titles(asked: Asked, clues: Sequence[Clue]) -> list[tuple[int, str]]:
         for word in () if clue.is_whole else clue.words:
             has_all &= Q(title__icontains=word)
         wanted |= has_all
-    titles = list(matching(asked.scope, asked.wanted).filter(wanted, chunk_count__gt=0).order_by("pk").values_list("pk", "title")[: MOST + 1])
+    titles = list(
+        matching(asked.scope, asked.wanted)
+        .filter(wanted, chunk_count__gt=0)
+        .order_by("pk")
+        .values_list("pk", "title")[: MOST + 1]
+    )
     return titles if len(titles) <= MOST else []

@@ -12,8 +12,28 @@ from ninja import Query, Router, Status
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Claimed, Event, Finished, Progress
-from citations.api.conversations_in import AnswerId, AskIn, ConversationId, ConversationsIn, ExportIn, FeedbackIn, QuotationId, StreamIn, TitleIn
-from citations.api.conversations_out import ConversationOut, ConversationsOut, FeedbackOut, QuotationOut, RepliedOut, WholeOut, forgotten, kept, whole
+from citations.api.conversations_in import (
+    AnswerId,
+    AskIn,
+    ConversationId,
+    ConversationsIn,
+    ExportIn,
+    FeedbackIn,
+    QuotationId,
+    StreamIn,
+    TitleIn,
+)
+from citations.api.conversations_out import (
+    ConversationOut,
+    ConversationsOut,
+    FeedbackOut,
+    QuotationOut,
+    RepliedOut,
+    WholeOut,
+    forgotten,
+    kept,
+    whole,
+)
 from citations.library.filters import Filter
 from citations.models import Answer, Conversation
 from citations.notebook import answers as notebook_answers
@@ -25,7 +45,9 @@ from transcripts.api.out import answers
 from transcripts.errors import KnowledgeBaseError
 from transcripts.views import events
 
-UNEXPECTED: Final = KnowledgeBaseError("Something went wrong while this was answered.", hint="Ask again; the server's log says more.")
+UNEXPECTED: Final = KnowledgeBaseError(
+    "Something went wrong while this was answered.", hint="Ask again; the server's log says more."
+)
 _TOLD: Final = {
     200: {
         "description": "The answer; streamed, events: asked (ids), stage, claim (with its citations), then answer (all of it) or failed (a problem).",
@@ -40,41 +62,67 @@ logger = logging.getLogger(__name__)
 # Questions
 
 
-@router.post("ask", response=answers({200: RepliedOut}, 404, 409, 429, 503), openapi_extra={"responses": _TOLD}, summary="Ask the library")
+@router.post(
+    "ask",
+    response=answers({200: RepliedOut}, 404, 409, 429, 503),
+    openapi_extra={"responses": _TOLD},
+    summary="Ask the library",
+)
 def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
     """Answer a question out of the sources, each claim with quotes that were looked up word for word; or say that they hold nothing about it.
 
     Asking is reading: a token that may only read will do, also for what is kept, which is yours alone.
     """
     if not sent.keep:
-        told = answer_pipeline.ask(request.reach, sent.question, wanted=_asked(sent), user=request.caller.user)
+        told = answer_pipeline.ask(
+            request.reach, sent.question, wanted=_asked(sent), user=request.caller.user
+        )
         return _told(request, told, None, streams=wanted.stream)
     return _respond(request, _put(request, sent), streams=wanted.stream)
 
 
-@router.get("answers/{answer_id}", response=answers({200: RepliedOut}, 404), summary="See an answer, and how it was made")
+@router.get(
+    "answers/{answer_id}",
+    response=answers({200: RepliedOut}, 404),
+    summary="See an answer, and how it was made",
+)
 def get_answer(request: Request, answer_id: AnswerId) -> dict[str, Any]:
     """Give an answer of yours, with the questions, passages, verdicts, milliseconds and tokens that it took."""
-    return _kept(request, notebook_answers.find_answer(request.reach, request.caller.user, answer_id))
+    return _kept(
+        request, notebook_answers.find_answer(request.reach, request.caller.user, answer_id)
+    )
 
 
 @router.post(
-    "answers/{answer_id}/again", response=answers({200: RepliedOut}, 404, 409, 429, 503), openapi_extra={"responses": _TOLD}, summary="Answer a question anew"
+    "answers/{answer_id}/again",
+    response=answers({200: RepliedOut}, 404, 409, 429, 503),
+    openapi_extra={"responses": _TOLD},
+    summary="Answer a question anew",
 )
 def ask_again(request: Request, answer_id: AnswerId, wanted: Query[StreamIn]) -> Any:
     """Make an answer anew, in its place. It stays as it is if that comes to nothing."""
-    answer = questions.put_again(request.reach, request.caller.user, _changeable(request, answer_id))
+    answer = questions.put_again(
+        request.reach, request.caller.user, _changeable(request, answer_id)
+    )
     return _respond(request, answer, streams=wanted.stream)
 
 
-@router.put("answers/{answer_id}/feedback", response=answers({200: FeedbackOut}, 404), summary="Rate an answer")
+@router.put(
+    "answers/{answer_id}/feedback",
+    response=answers({200: FeedbackOut}, 404),
+    summary="Rate an answer",
+)
 def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> FeedbackIn:
     """Say that an answer is helpful, or not, or take that back."""
     questions.rate(_changeable(request, answer_id), sent.feedback)
     return sent
 
 
-@router.get("quotations/{quotation_id}", response=answers({200: QuotationOut}, 404), summary="See a citation of an answer")
+@router.get(
+    "quotations/{quotation_id}",
+    response=answers({200: QuotationOut}, 404),
+    summary="See a citation of an answer",
+)
 def get_quotation(request: Request, quotation_id: QuotationId) -> dict[str, Any]:
     """Give a quote of an answer, with what stands around it and the address that opens it, to whoever may read the source."""
     return citation(notebook_answers.find_quotation(request.reach, quotation_id))
@@ -83,22 +131,36 @@ def get_quotation(request: Request, quotation_id: QuotationId) -> dict[str, Any]
 # Conversations
 
 
-@router.get("conversations", response=answers({200: ConversationsOut}, 404), summary="List conversations")
+@router.get(
+    "conversations", response=answers({200: ConversationsOut}, 404), summary="List conversations"
+)
 def list_conversations(request: Request, wanted: Query[ConversationsIn]) -> conversations.Page:
     """List your conversations, the latest first. Nobody else sees them."""
     about = {"words": wanted.words, "collection": wanted.collection}
-    return conversations.list_conversations(request.reach, request.caller.user, **about, offset=wanted.offset, limit=wanted.limit)
+    return conversations.list_conversations(
+        request.reach, request.caller.user, **about, offset=wanted.offset, limit=wanted.limit
+    )
 
 
-@router.get("conversations/{conversation_id}", response=answers({200: WholeOut}, 404), summary="Read a conversation")
+@router.get(
+    "conversations/{conversation_id}",
+    response=answers({200: WholeOut}, 404),
+    summary="Read a conversation",
+)
 def get_conversation(request: Request, conversation_id: ConversationId) -> dict[str, Any]:
     """Give what was asked and answered, in order."""
     conversation = _found(request, conversation_id)
     return whole(conversation, notebook_answers.of(request.reach, conversation))
 
 
-@router.patch("conversations/{conversation_id}", response=answers({200: ConversationOut}, 404), summary="Rename a conversation")
-def rename_conversation(request: Request, conversation_id: ConversationId, sent: TitleIn) -> Conversation:
+@router.patch(
+    "conversations/{conversation_id}",
+    response=answers({200: ConversationOut}, 404),
+    summary="Rename a conversation",
+)
+def rename_conversation(
+    request: Request, conversation_id: ConversationId, sent: TitleIn
+) -> Conversation:
     """Give a conversation another title."""
     request.caller.require_write()
     conversation = _found(request, conversation_id)
@@ -106,7 +168,11 @@ def rename_conversation(request: Request, conversation_id: ConversationId, sent:
     return conversation
 
 
-@router.delete("conversations/{conversation_id}", response=answers({204: None}, 404), summary="Delete a conversation")
+@router.delete(
+    "conversations/{conversation_id}",
+    response=answers({204: None}, 404),
+    summary="Delete a conversation",
+)
 def delete_conversation(request: Request, conversation_id: ConversationId) -> Status[Any]:
     """Delete a conversation with its answers. Sources stay, and so do notes."""
     request.caller.require_write()
@@ -114,15 +180,33 @@ def delete_conversation(request: Request, conversation_id: ConversationId) -> St
     return Status(204, None)
 
 
-_KINDS: Final = ("text/markdown", "text/html", "application/json", "application/vnd.citationstyles.csl+json", "application/x-bibtex")
-_FILES: Final = {200: {"description": "The file.", "content": {kind: {"schema": {"type": "string"}} for kind in _KINDS}}}
-_FILES[200]["content"]["application/json"] = _FILES[200]["content"]["application/vnd.citationstyles.csl+json"] = {"schema": {}}  # type: ignore[index]
+_KINDS: Final = (
+    "text/markdown",
+    "text/html",
+    "application/json",
+    "application/vnd.citationstyles.csl+json",
+    "application/x-bibtex",
+)
+_FILES: Final = {
+    200: {
+        "description": "The file.",
+        "content": {kind: {"schema": {"type": "string"}} for kind in _KINDS},
+    }
+}
+_FILES[200]["content"]["application/json"] = _FILES[200]["content"][
+    "application/vnd.citationstyles.csl+json"
+] = {"schema": {}}  # type: ignore[index]
 
 
 @router.get(
-    "conversations/{conversation_id}/export", response=answers({200: None}, 404), openapi_extra={"responses": _FILES}, summary="Download a conversation"
+    "conversations/{conversation_id}/export",
+    response=answers({200: None}, 404),
+    openapi_extra={"responses": _FILES},
+    summary="Download a conversation",
 )
-def export_conversation(request: Request, conversation_id: ConversationId, wanted: Query[ExportIn]) -> HttpResponse:
+def export_conversation(
+    request: Request, conversation_id: ConversationId, wanted: Query[ExportIn]
+) -> HttpResponse:
     """Give a conversation with its citations as a file, or the sources that it cites as a bibliography."""
     made = notebook_export.export(request.reach, _found(request, conversation_id), wanted.format)
     headers = {"Content-Disposition": content_disposition_header(True, made.name) or ""}
@@ -144,22 +228,39 @@ def _changeable(request: Request, answer_id: Any) -> Answer:
 def _put(request: Request, sent: AskIn) -> Answer:
     user = request.caller.user
     if sent.conversation is None:
-        return questions.put_first(request.reach, user, sent.question, collection=sent.collection, sources=sent.sources)
-    return questions.put(request.reach, user, _found(request, sent.conversation), sent.question, sources=sent.sources or None)
+        return questions.put_first(
+            request.reach, user, sent.question, collection=sent.collection, sources=sent.sources
+        )
+    return questions.put(
+        request.reach,
+        user,
+        _found(request, sent.conversation),
+        sent.question,
+        sources=sent.sources or None,
+    )
 
 
 def _asked(sent: AskIn) -> Filter:
-    return Filter(collections=(sent.collection,) if sent.collection else (), sources=tuple(sent.sources))
+    return Filter(
+        collections=(sent.collection,) if sent.collection else (), sources=tuple(sent.sources)
+    )
 
 
 # What is told
 
 
 def _respond(request: Request, answer: Answer, *, streams: bool) -> Any:
-    return _told(request, questions.respond(request.reach, request.caller.user, answer), answer, streams=streams)
+    return _told(
+        request,
+        questions.respond(request.reach, request.caller.user, answer),
+        answer,
+        streams=streams,
+    )
 
 
-def _told(request: Request, told: Iterator[Event], answer: Answer | None, *, streams: bool) -> dict[str, Any] | StreamingHttpResponse:
+def _told(
+    request: Request, told: Iterator[Event], answer: Answer | None, *, streams: bool
+) -> dict[str, Any] | StreamingHttpResponse:
     if streams:
         return events.streamed(events.apart(_written(request, told, answer)))
     *_, last = told
@@ -167,13 +268,19 @@ def _told(request: Request, told: Iterator[Event], answer: Answer | None, *, str
 
 
 def _written(request: Request, told: Iterator[Event], answer: Answer | None) -> Iterator[str]:
-    yield _event("asked", {"answer": answer and answer.uuid, "conversation": answer and answer.conversation.uuid})
+    yield _event(
+        "asked",
+        {"answer": answer and answer.uuid, "conversation": answer and answer.conversation.uuid},
+    )
     try:
         for one in told:
             if isinstance(one, Progress):
                 yield _event("stage", {"stage": one.stage})
             elif isinstance(one, Claimed):
-                yield _event("claim", {**one.claim.as_json(), "quotes": [citation(quote) for quote in one.quotes]})
+                yield _event(
+                    "claim",
+                    {**one.claim.as_json(), "quotes": [citation(quote) for quote in one.quotes]},
+                )
             else:
                 yield _event("answer", RepliedOut(**_whole(request, one, answer)).dict())
     except KnowledgeBaseError as error:
@@ -185,7 +292,9 @@ def _written(request: Request, told: Iterator[Event], answer: Answer | None) -> 
 
 def _whole(request: Request, last: Event, answer: Answer | None) -> dict[str, Any]:
     if answer is not None:
-        return _kept(request, notebook_answers.find_answer(request.reach, request.caller.user, answer.uuid))
+        return _kept(
+            request, notebook_answers.find_answer(request.reach, request.caller.user, answer.uuid)
+        )
     if not isinstance(last, Finished):
         raise TypeError("A question was answered without an end.")
     return forgotten(last.reply)

@@ -28,31 +28,45 @@ class AskIn(Schema):
 
     question: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
     conversation: UUID | None = Field(None, description="To ask on in it; none: a new one begins.")
-    collection: Annotated[Text, StringConstraints(max_length=120)] = Field("", description="Of a new conversation: its slug or name; empty: all you may read.")
-    sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
-        [], max_length=MAX_SOURCES, description="Ids of the sources that are asked; none: all, or those that the conversation is about already."
+    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="Of a new conversation: its slug or name; empty: all you may read."
     )
-    keep: bool = Field(True, description="Among your conversations; false: the answer is given and forgotten.")
+    sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
+        [],
+        max_length=MAX_SOURCES,
+        description="Ids of the sources that are asked; none: all, or those that the conversation is about already.",
+    )
+    keep: bool = Field(
+        True, description="Among your conversations; false: the answer is given and forgotten."
+    )
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
         """Refuse what contradicts itself."""
         if self.conversation and (self.collection or not self.keep):
-            raise ValueError("a conversation has its collection already, and keeps what is asked in it")
+            raise ValueError(
+                "a conversation has its collection already, and keeps what is asked in it"
+            )
         return self
 
 
 class StreamIn(Schema):
     """How the answer is given."""
 
-    stream: bool = Field(True, description="As server-sent events while it is made; false: as JSON when it is whole.")
+    stream: bool = Field(
+        True, description="As server-sent events while it is made; false: as JSON when it is whole."
+    )
 
 
 class ConversationsIn(Schema):
     """Which conversations, and which page of them."""
 
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field("", description="Words of the title.")
-    collection: Annotated[Text, StringConstraints(max_length=120)] = Field("", description="Only those about this collection, by slug or name.")
+    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
+        "", description="Words of the title."
+    )
+    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="Only those about this collection, by slug or name."
+    )
     offset: int = Field(0, ge=0, le=BIGGEST_ID)
     limit: int = Field(25, ge=1, le=100)
 
@@ -76,14 +90,21 @@ class FeedbackIn(Schema):
 class ExportIn(Schema):
     """What a conversation is written as."""
 
-    format: FormOf = Field(Form.MARKDOWN, description="Markdown, a page to print, JSON, CSL-JSON or BibTeX of the sources that are cited.")
+    format: FormOf = Field(
+        Form.MARKDOWN,
+        description="Markdown, a page to print, JSON, CSL-JSON or BibTeX of the sources that are cited.",
+    )
 
 
 class NotesIn(Schema):
     """Which notes, and which page of them."""
 
-    collection: Annotated[Text, StringConstraints(max_length=120)] = Field("", description="By slug or name; empty: of all your collections.")
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field("", description="Words of title or text.")
+    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="By slug or name; empty: of all your collections."
+    )
+    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
+        "", description="Words of title or text."
+    )
     offset: int = Field(0, ge=0, le=BIGGEST_ID)
     limit: int = Field(25, ge=1, le=100)
 
@@ -94,7 +115,9 @@ class NoteText(Schema):
     model_config = ConfigDict(extra="forbid")
 
     title: Title = Field("", description="Empty: the first line, or the question.")
-    text: Annotated[Text, StringConstraints(max_length=MAX_TEXT)] = Field("", description="Markdown.")
+    text: Annotated[Text, StringConstraints(max_length=MAX_TEXT)] = Field(
+        "", description="Markdown."
+    )
 
     @model_validator(mode="after")
     def something(self) -> Self:

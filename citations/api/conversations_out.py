@@ -16,7 +16,9 @@ from citations.notebook.export import as_json, citation, nearest
 class ClaimOut(Schema):
     """A sentence or two of an answer, and the numbers of the citations that it stands on."""
 
-    label: str = Field(description="In an overview, the heading or title that it tells of; empty where it is that of the claim before.")
+    label: str = Field(
+        description="In an overview, the heading or title that it tells of; empty where it is that of the claim before."
+    )
     text: str
     citations: list[int]
     is_supported: bool
@@ -25,7 +27,9 @@ class ClaimOut(Schema):
 class QuotationOut(Schema):
     """A quote that was found word for word in its source, and where it stands."""
 
-    id: UUID | None = Field(description="Of its permanent address; null where the answer is not kept.")
+    id: UUID | None = Field(
+        description="Of its permanent address; null where the answer is not kept."
+    )
     number: int
     quote: str
     before: str = Field(description="What stands before it, at most 100 characters.")
@@ -63,17 +67,25 @@ class ReplyOut(Schema):
     id: UUID | None = Field(description="Null where it is not kept.")
     conversation: UUID | None
     question: str
-    asked_as: str = Field(description="The question by itself, where it followed on what was said before.")
+    asked_as: str = Field(
+        description="The question by itself, where it followed on what was said before."
+    )
     state: str = Field(description="running, answered, partial, refused or failed.")
     claims: list[ClaimOut]
     citations: list[QuotationOut]
-    gone: list[int] = Field(description="Numbers that claims cite of sources that were deleted: they are not among the citations.")
+    gone: list[int] = Field(
+        description="Numbers that claims cite of sources that were deleted: they are not among the citations."
+    )
     nearest: list[NearestOut] = Field(description="Of a refusal: the passages that come nearest.")
     note: str
     error: str
     hint: str
-    confidence: float | None = Field(description="How likely the first citation is right, 0 to 1, as calibrated.")
-    model: str = Field(description="The language model; empty: the answer is made of the sources' own sentences.")
+    confidence: float | None = Field(
+        description="How likely the first citation is right, 0 to 1, as calibrated."
+    )
+    model: str = Field(
+        description="The language model; empty: the answer is made of the sources' own sentences."
+    )
     feedback: int | None
     withheld: int
     milliseconds: float | None
@@ -83,7 +95,9 @@ class ReplyOut(Schema):
 class RepliedOut(ReplyOut):
     """An answer, and how it was made."""
 
-    trace: dict[str, Any] = Field(description="Questions, passages, verdicts, milliseconds and tokens.")
+    trace: dict[str, Any] = Field(
+        description="Questions, passages, verdicts, milliseconds and tokens."
+    )
 
 
 class ConversationOut(Schema):
@@ -91,7 +105,9 @@ class ConversationOut(Schema):
 
     id: UUID
     title: str
-    collection: str | None = Field(description="The notebook that is asked; null: all you may read.")
+    collection: str | None = Field(
+        description="The notebook that is asked; null: all you may read."
+    )
     sources: list[UUID] = Field(description="The sources that are asked; none: all.")
     created_at: datetime
     updated_at: datetime
@@ -146,7 +162,9 @@ class NoteOut(Schema):
     collection: str
     title: str
     text: str = Field(description="Markdown.")
-    author: str = Field(description="Empty: the account is gone, or it was written on the server itself.")
+    author: str = Field(
+        description="Empty: the account is gone, or it was written on the server itself."
+    )
     answer: UUID | None = Field(description="The answer that it is from, if that is yours.")
     created_at: datetime
     updated_at: datetime

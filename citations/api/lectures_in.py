@@ -15,8 +15,15 @@ from transcripts.api.in_ import BIGGEST_ID, Language, Shelf, Text, Track
 SessionId = Annotated[UUID, Path(description="The session's id.")]
 CitationId = Annotated[UUID, Path(description="The citation's id.")]
 Number = Annotated[int, Field(ge=0, le=GREATEST)]
-LastEventId = Annotated[Number | None, Header(alias="Last-Event-ID", description="What a browser sends when it connects again by itself.")]
-Milliseconds = Annotated[int, Field(ge=0, le=GREATEST, description="Milliseconds from the lecture's start.")]
+LastEventId = Annotated[
+    Number | None,
+    Header(
+        alias="Last-Event-ID", description="What a browser sends when it connects again by itself."
+    ),
+]
+Milliseconds = Annotated[
+    int, Field(ge=0, le=GREATEST, description="Milliseconds from the lecture's start.")
+]
 
 
 class SessionIn(Schema):
@@ -24,20 +31,28 @@ class SessionIn(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    title: Annotated[Text, StringConstraints(max_length=300)] = Field("", description="Empty: the title of what is replayed, or the day and time.")
+    title: Annotated[Text, StringConstraints(max_length=300)] = Field(
+        "", description="Empty: the title of what is replayed, or the day and time."
+    )
     collection: Shelf = ""
     sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
-        [], max_length=MAX_VALUES, description="Ids of the sources of the collection that it cites; none: all of them, also those that are added later."
+        [],
+        max_length=MAX_VALUES,
+        description="Ids of the sources of the collection that it cites; none: all of them, also those that are added later.",
     )
     language: Language = ""
-    video: Annotated[Text, StringConstraints(max_length=2048)] = Field("", description="What is to be replayed: a video's id, or its address on YouTube.")
+    video: Annotated[Text, StringConstraints(max_length=2048)] = Field(
+        "", description="What is to be replayed: a video's id, or its address on YouTube."
+    )
     track: Track = ""
 
 
 class SessionsIn(Schema):
     """Which sessions, and which page of them."""
 
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field("", description="Words of the title.")
+    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
+        "", description="Words of the title."
+    )
     collection: Shelf = ""
     offset: int = Field(0, ge=0, le=BIGGEST_ID)
     limit: int = Field(25, ge=1, le=100)
@@ -48,7 +63,9 @@ class SegmentIn(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    number: Number = Field(description="Yours, from 0 on: it orders the segments, and one that is sent twice counts once.")
+    number: Number = Field(
+        description="Yours, from 0 on: it orders the segments, and one that is sent twice counts once."
+    )
     text: Annotated[Text, StringConstraints(max_length=MAX_TEXT)]
     start: Milliseconds | None = None
     end: Milliseconds | None = None
@@ -60,7 +77,9 @@ class SegmentsIn(Schema):
     model_config = ConfigDict(extra="forbid")
 
     segments: list[SegmentIn] = Field([], max_length=MAX_AT_ONCE)
-    text: Annotated[Text, StringConstraints(max_length=MAX_SAID)] = Field("", description="Instead of segments: what is said next, numbered here.")
+    text: Annotated[Text, StringConstraints(max_length=MAX_SAID)] = Field(
+        "", description="Instead of segments: what is said next, numbered here."
+    )
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
@@ -89,8 +108,14 @@ class WindowIn(Schema):
     model_config = ConfigDict(extra="forbid")
 
     session_id: UUID
-    transcript_text: Annotated[Text, StringConstraints(min_length=1, max_length=lecture_worker.MAX_TEXT)]
-    window_index: int = Field(ge=0, le=lecture_worker.MAX_INDEX, description="Which window of the session it is: citations are listed in this order.")
+    transcript_text: Annotated[
+        Text, StringConstraints(min_length=1, max_length=lecture_worker.MAX_TEXT)
+    ]
+    window_index: int = Field(
+        ge=0,
+        le=lecture_worker.MAX_INDEX,
+        description="Which window of the session it is: citations are listed in this order.",
+    )
 
 
 class CitationsIn(Schema):
@@ -102,7 +127,10 @@ class CitationsIn(Schema):
 class EventsIn(Schema):
     """Where to go on."""
 
-    after: Number = Field(0, description="The number of the event that was seen last; the header Last-Event-ID counts for more.")
+    after: Number = Field(
+        0,
+        description="The number of the event that was seen last; the header Last-Event-ID counts for more.",
+    )
 
 
 __all__ = [

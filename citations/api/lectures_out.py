@@ -20,11 +20,15 @@ class SessionOut(Schema):
     collection: str
     language: str
     sources: list[UUID] = Field(description="The sources that it names and that are still there.")
-    names_sources: bool = Field(description="Whether it cites nothing but those; else every source of its collection.")
+    names_sources: bool = Field(
+        description="Whether it cites nothing but those; else every source of its collection."
+    )
     video: str | None = Field(description="The id of the video that is replayed.")
     position: int = Field(description="How far it is replayed, in milliseconds.")
     windows: int
-    events: int = Field(description="The number of the last event: to hear what comes after it, and nothing before.")
+    events: int = Field(
+        description="The number of the last event: to hear what comes after it, and nothing before."
+    )
     created_at: datetime
     ended_at: datetime | None
 
@@ -144,7 +148,11 @@ class AnswerOut(Schema):
     @staticmethod
     def resolve_query_metadata(answer: Answer) -> dict[str, Any]:
         """Lay out how it was found."""
-        return {"keywords": answer.keywords, "expanded_concepts": answer.expanded_concepts, "processing_time_ms": answer.milliseconds}
+        return {
+            "keywords": answer.keywords,
+            "expanded_concepts": answer.expanded_concepts,
+            "processing_time_ms": answer.milliseconds,
+        }
 
 
 class CitationOut(CitedWhole):

@@ -19,11 +19,23 @@ router = Router(tags=["conversations"])
 @router.get("notes", response=answers({200: NotesOut}, 404), summary="List notes")
 def list_notes(request: Request, wanted: Query[NotesIn]) -> dict[str, Any]:
     """List the notes of your collections, the latest first."""
-    page = notes.list_notes(request.reach, collection=wanted.collection, words=wanted.words, offset=wanted.offset, limit=wanted.limit)
-    return {"notes": [noted(note, request.caller.user) for note in page.notes], "total": page.total, "next": page.next}
+    page = notes.list_notes(
+        request.reach,
+        collection=wanted.collection,
+        words=wanted.words,
+        offset=wanted.offset,
+        limit=wanted.limit,
+    )
+    return {
+        "notes": [noted(note, request.caller.user) for note in page.notes],
+        "total": page.total,
+        "next": page.next,
+    }
 
 
-@router.post("notes", response=answers({200: NoteOut, 201: NoteOut}, 404, 409), summary="Keep a note")
+@router.post(
+    "notes", response=answers({200: NoteOut, 201: NoteOut}, 404, 409), summary="Keep a note"
+)
 def add_note(request: Request, sent: NoteIn) -> Status[Mapping[str, Any]]:
     """Keep a text, or an answer of yours with its citations, beside the sources of a collection: all who may read it see it.
 
@@ -32,7 +44,9 @@ def add_note(request: Request, sent: NoteIn) -> Status[Mapping[str, Any]]:
     request.caller.require_write()
     user = request.caller.user
     if sent.answer is None:
-        made = notes.pin(request.reach, user, collection=sent.collection, title=sent.title, text=sent.text)
+        made = notes.pin(
+            request.reach, user, collection=sent.collection, title=sent.title, text=sent.text
+        )
         return Status(201, noted(made, user))
     answer = notebook_answers.find_answer(request.reach, user, sent.answer)
     kept = notes.keep(request.reach, user, answer, collection=sent.collection, title=sent.title)

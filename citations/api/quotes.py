@@ -23,8 +23,12 @@ class VerifyIn(Schema):
     model_config = ConfigDict(extra="forbid")
 
     quote: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUOTE)]
-    source: Annotated[Text, StringConstraints(max_length=500)] = Field("", description="Id of the source or video that it is said to be from.")
-    collection: list[Annotated[Text, StringConstraints(max_length=120)]] = Field([], max_length=MAX_VALUES, description="Look only in these: slugs or names.")
+    source: Annotated[Text, StringConstraints(max_length=500)] = Field(
+        "", description="Id of the source or video that it is said to be from."
+    )
+    collection: list[Annotated[Text, StringConstraints(max_length=120)]] = Field(
+        [], max_length=MAX_VALUES, description="Look only in these: slugs or names."
+    )
 
 
 class DifferenceOut(Schema):
@@ -56,14 +60,25 @@ class VerifiedOut(Schema):
     link: str | None = Field(description="Opens the page here, exactly there.")
     timestamp_link: str | None
     differences: list[DifferenceOut]
-    likeness: float = Field(description="Share of the quote's words that stand there in their order, 0 to 1.")
+    likeness: float = Field(
+        description="Share of the quote's words that stand there in their order, 0 to 1."
+    )
     ms: float
 
     @staticmethod
     def of(found: Verified) -> dict[str, Any]:
         """Lay it out flat."""
         origin, at = found.origin, found.locator
-        same = ("verdict", "is_enough", "text", "before", "behind", "heading", "differences", "likeness")
+        same = (
+            "verdict",
+            "is_enough",
+            "text",
+            "before",
+            "behind",
+            "heading",
+            "differences",
+            "likeness",
+        )
         return {name: getattr(found, name) for name in same} | {
             "verdict": found.verdict.value,
             "source_id": origin.id if origin else None,
@@ -86,4 +101,6 @@ class VerifiedOut(Schema):
 def verify_quote(request: Request, sent: VerifyIn) -> dict[str, Any]:
     """Say whether a quote stands in a source word for word, and where: to the second or the page. Nothing is changed by it."""
     wanted = Filter(collections=tuple(sent.collection))
-    return VerifiedOut.of(verification.verify(request.reach, sent.quote, source=sent.source, wanted=wanted))
+    return VerifiedOut.of(
+        verification.verify(request.reach, sent.quote, source=sent.source, wanted=wanted)
+    )

@@ -19,7 +19,9 @@ from transcripts.api.out import answers
 router = Router()
 
 
-@router.get("search", response=answers({200: SearchOut}, 404, 409, 503), summary="Search the library")
+@router.get(
+    "search", response=answers({200: SearchOut}, 404, 409, 503), summary="Search the library"
+)
 def search(request: Request, wanted: Query[SearchIn]) -> Results:
     """Find the passages of all sources that answer best: by words, by meaning, or by both. Reading them whole is another operation, or the link."""
     return search_pipeline.search(
@@ -34,7 +36,11 @@ def search(request: Request, wanted: Query[SearchIn]) -> Results:
     )
 
 
-@router.post("sources/{source_id}/index", response=answers({202: SourceOut}, 404), summary="Index a source again")
+@router.post(
+    "sources/{source_id}/index",
+    response=answers({202: SourceOut}, 404),
+    summary="Index a source again",
+)
 def index_source(request: Request, source_id: SourceId) -> Status[Source]:
     """Cut, embed and index a source anew. What is indexed of it is found until it is replaced; /api/content/sources/ says how far it is."""
     request.caller.require_write()

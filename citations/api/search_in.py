@@ -26,21 +26,39 @@ SourceId = Annotated[UUID, Path(description="The source's id, as searches and li
 class SearchIn(Schema):
     """What to look for, and where. Whatever can be given several times is met by any of its values; all that is given must be met."""
 
-    q: Question = Field(description='Words, "a phrase", -without. In hybrid and vector mode a question in plain language does as well.')
-    mode: ModeOf = Field(Mode.HYBRID, description="By words and meaning, by words alone, or by meaning alone.")
+    q: Question = Field(
+        description='Words, "a phrase", -without. In hybrid and vector mode a question in plain language does as well.'
+    )
+    mode: ModeOf = Field(
+        Mode.HYBRID, description="By words and meaning, by words alone, or by meaning alone."
+    )
     limit: int = Field(10, ge=1, le=MAX_LIMIT)
-    collection: list[Annotated[Text, StringConstraints(max_length=120)]] = Field([], max_length=MAX_VALUES, description="Slugs or names.")
-    source: list[Annotated[Text, StringConstraints(max_length=500)]] = Field([], max_length=MAX_VALUES, description="Ids of sources or of videos.")
+    collection: list[Annotated[Text, StringConstraints(max_length=120)]] = Field(
+        [], max_length=MAX_VALUES, description="Slugs or names."
+    )
+    source: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
+        [], max_length=MAX_VALUES, description="Ids of sources or of videos."
+    )
     kind: list[Kind] = Field([], max_length=MAX_VALUES)
-    channel: list[Annotated[Text, StringConstraints(max_length=200)]] = Field([], max_length=MAX_VALUES, description="Channels or authors.")
+    channel: list[Annotated[Text, StringConstraints(max_length=200)]] = Field(
+        [], max_length=MAX_VALUES, description="Channels or authors."
+    )
     tag: list[Annotated[Text, StringConstraints(max_length=100)]] = Field([], max_length=MAX_VALUES)
-    language: list[Annotated[Text, StringConstraints(max_length=35)]] = Field([], max_length=MAX_VALUES, description="Codes; en is en-GB as well.")
+    language: list[Annotated[Text, StringConstraints(max_length=35)]] = Field(
+        [], max_length=MAX_VALUES, description="Codes; en is en-GB as well."
+    )
     since: date | None = Field(None, description="Published on this day or later.")
     until: date | None = Field(None, description="Published on this day or earlier.")
-    start: Seconds | None = Field(None, description="Of recordings, only what is said from this second on.")
-    end: Seconds | None = Field(None, description="Of recordings, only what is said up to this second.")
+    start: Seconds | None = Field(
+        None, description="Of recordings, only what is said from this second on."
+    )
+    end: Seconds | None = Field(
+        None, description="Of recordings, only what is said up to this second."
+    )
     explain: bool = Field(False, description="Say how each score came about.")
-    rerank: bool = Field(True, description="Let the cross-encoder order the best candidates, where there is one.")
+    rerank: bool = Field(
+        True, description="Let the cross-encoder order the best candidates, where there is one."
+    )
 
     @property
     def wanted(self) -> Filter:
@@ -65,7 +83,9 @@ class MarkedIn(Schema):
     model_config = ConfigDict(extra="forbid")
 
     query: Question
-    chunk: int = Field(ge=1, le=BIGGEST_ID, description="The passage's chunk, as the search gave it.")
+    chunk: int = Field(
+        ge=1, le=BIGGEST_ID, description="The passage's chunk, as the search gave it."
+    )
 
 
 class MarkIn(MarkedIn):

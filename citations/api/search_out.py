@@ -112,7 +112,18 @@ class PassageOut(Schema):
     def of(passage: Passage) -> dict[str, Any]:
         """Lay a passage out flat."""
         origin, locator = passage.origin, passage.locator
-        same = ("text", "score", "timestamp_link", "context", "heading", "spans", "also", "chunk", "mark", "explanation")
+        same = (
+            "text",
+            "score",
+            "timestamp_link",
+            "context",
+            "heading",
+            "spans",
+            "also",
+            "chunk",
+            "mark",
+            "explanation",
+        )
         return {name: getattr(passage, name) for name in same} | {
             "source_id": origin.id,
             "title": origin.title,
@@ -152,7 +163,9 @@ class SearchOut(Schema):
     stages: list[StageOut]
     notes: list[str]
     reranked: bool
-    hypothesis: str = Field(description="The hypothetical answer that was looked for as well, where a language model wrote one.")
+    hypothesis: str = Field(
+        description="The hypothetical answer that was looked for as well, where a language model wrote one."
+    )
     ms: float
 
     @staticmethod
@@ -223,4 +236,15 @@ def absolute(path: str) -> str:
     return f"{public_url()}{path}" if path.startswith("/") else path
 
 
-__all__ = ["ExplanationOut", "MarkOut", "PassageOut", "SearchOut", "SourceOut", "StageOut", "TermOut", "TwinOut", "absolute", "seconds"]
+__all__ = [
+    "ExplanationOut",
+    "MarkOut",
+    "PassageOut",
+    "SearchOut",
+    "SourceOut",
+    "StageOut",
+    "TermOut",
+    "TwinOut",
+    "absolute",
+    "seconds",
+]

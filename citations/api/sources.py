@@ -35,7 +35,9 @@ class UploadIn(FilesIn):
 
     model_config = ConfigDict(extra="forbid")
 
-    title: Annotated[Text, StringConstraints(max_length=300)] = Field("", description="The title of a single document; empty: what the file says itself.")
+    title: Annotated[Text, StringConstraints(max_length=300)] = Field(
+        "", description="The title of a single document; empty: what the file says itself."
+    )
 
 
 class DocumentOut(Schema):
@@ -57,11 +59,22 @@ _FORM = {
     "type": "object",
     "required": ["files"],
     "properties": {
-        "files": {"type": "array", "minItems": 1, "maxItems": MOST_FILES, "items": {"type": "string", "format": "binary"}},
+        "files": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MOST_FILES,
+            "items": {"type": "string", "format": "binary"},
+        },
         **UploadIn.model_json_schema()["properties"],
     },
 }
-_BODY = {"required": True, "content": {"application/json": {"schema": SourceIn.model_json_schema()}, "multipart/form-data": {"schema": _FORM}}}
+_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {"schema": SourceIn.model_json_schema()},
+        "multipart/form-data": {"schema": _FORM},
+    },
+}
 
 
 @router.post(
@@ -80,14 +93,19 @@ def add_source(request: Request) -> Status[Any]:
     return add_one(request, _checked(SourceIn, _json(request), "body"))
 
 
-@router.delete("sources/{source_id}", response=answers({204: None}, 404, 409), summary="Delete a document")
+@router.delete(
+    "sources/{source_id}", response=answers({204: None}, 404, 409), summary="Delete a document"
+)
 def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
     """Delete a document with its pages and all that was made from it. A recording goes with its video: /api/content/videos/."""
     request.caller.require_write()
     source = find_source(request.reach, str(source_id))
     request.reach.require_write(source.collection_id)
     if source.video_id:
-        raise Conflict("This source is a recording: it goes with its video.", hint="Delete the video at /api/content/videos/.")
+        raise Conflict(
+            "This source is a recording: it goes with its video.",
+            hint="Delete the video at /api/content/videos/.",
+        )
     ingest_pipeline.remove(source)
     return Status(204, None)
 
@@ -95,34 +113,61 @@ def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
 def _add_files(request: Request) -> Status[Any]:
     request.caller.require_write()
     files = [file for file in request.FILES.getlist("files") if isinstance(file, UploadedFile)]
-    form = {name: request.POST.getlist(name) if name == "tags" else request.POST[name] for name in request.POST if name != "csrfmiddlewaretoken"}
+    form = {
+        name: request.POST.getlist(name) if name == "tags" else request.POST[name]
+        for name in request.POST
+        if name != "csrfmiddlewaretoken"
+    }
     about = _checked(UploadIn, form, "form")
     if not 0 < len(files) <= MOST_FILES:
-        raise InvalidInput(f"files: 1 to {MOST_FILES} files are expected.", hint="The parameters are described at /api/v1/docs.")
+        raise InvalidInput(
+            f"files: 1 to {MOST_FILES} files are expected.",
+            hint="The parameters are described at /api/v1/docs.",
+        )
     shelf = library.shelf(request.reach, about.collection)
     papers = [file for file in files if document_storage.is_document(file, file.name or "")]
     captions: Any = [file for file in files if file not in papers]
     job = None
     if captions:  # first: what refuses the whole request must leave nothing behind
-        job = acquisition.request_files(shelf, contents(captions), language=about.language, tags=about.tags, by=request.caller.user)
+        job = acquisition.request_files(
+            shelf,
+            contents(captions),
+            language=about.language,
+            tags=about.tags,
+            by=request.caller.user,
+        )
         send_job(job)
     added, problems = _add_documents(shelf, papers, about, alone=len(files) == 1)
     return Status(202, {"documents": added, "job": job, "problems": problems})
 
 
-def _add_documents(shelf: Any, files: "Sequence[UploadedFile[Any]]", about: UploadIn, *, alone: bool) -> tuple[list[Added], list[dict[str, str]]]:
+def _add_documents(
+    shelf: Any, files: "Sequence[UploadedFile[Any]]", about: UploadIn, *, alone: bool
+) -> tuple[list[Added], list[dict[str, str]]]:
     """Store documents; returns what is there now and what was not taken. Raises what kept the only file that was sent (``alone``) out."""
     added: list[Added] = []
     problems: list[dict[str, str]] = []
     for file in files:
         try:
             one = document_storage.add(
-                shelf, file, name=file.name or "", title=about.title if len(files) == 1 else "", tags=about.tags, language=about.language
+                shelf,
+                file,
+                name=file.name or "",
+                title=about.title if len(files) == 1 else "",
+                tags=about.tags,
+                language=about.language,
             )
         except KnowledgeBaseError as error:
             if alone:
                 raise
-            problems.append({"name": document_storage.clean_name(file.name or ""), "code": error.code, "message": error.message, "hint": error.hint})
+            problems.append(
+                {
+                    "name": document_storage.clean_name(file.name or ""),
+                    "code": error.code,
+                    "message": error.message,
+                    "hint": error.hint,
+                }
+            )
         else:
             send(one.source)
             added.append(one)
@@ -142,4 +187,9 @@ def _checked(form: type[Sent], sent: Any, where: str) -> Sent:
     try:
         return form.model_validate(sent)
     except Invalid as error:
-        raise ValidationError([{**one, "loc": (where, *one["loc"])} for one in error.errors(include_url=False, include_context=False)]) from None
+        raise ValidationError(
+            [
+                {**one, "loc": (where, *one["loc"])}
+                for one in error.errors(include_url=False, include_context=False)
+            ]
+        ) from None

@@ -50,7 +50,12 @@ def look(document: Document, number: int) -> Picture | None:
 
 def draw(document: Document, number: int, *, width: int) -> Path:
     """Return the file of a page's picture (WebP), drawn now if it was not kept. Raises ``DocumentBroken`` and ``DocumentEncrypted``."""
-    path = _folder() / document.digest[:2] / document.digest / f"{name(document, number, width=width)}{SUFFIX}"
+    path = (
+        _folder()
+        / document.digest[:2]
+        / document.digest
+        / f"{name(document, number, width=width)}{SUFFIX}"
+    )
     with suppress(FileNotFoundError):
         os.utime(path)
         return path
@@ -65,7 +70,9 @@ def name(document: Document, number: int, *, width: int) -> str:
     return f"{document.digest[:16]}-{number}-{width}-{pdf_reader.VERSION.replace(' ', '')}"
 
 
-def boxes(document: Document, page: Page, quote: Sequence[Span], found: Sequence[Span]) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
+def boxes(
+    document: Document, page: Page, quote: Sequence[Span], found: Sequence[Span]
+) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
     """Return where a quote and the words that are looked for stand on a page's picture.
 
     Nothing where the file cannot be read any more, or where another version of the reader made the text: its characters stand elsewhere.
@@ -74,7 +81,14 @@ def boxes(document: Document, page: Page, quote: Sequence[Span], found: Sequence
         return (), ()
     try:
         path = document_storage.path_of(document)
-        on_page = [[box for first, last in spans[:MOST_SPANS] for box in pdf_reader.boxes(path, page.number, first, last)] for spans in (quote, found)]
+        on_page = [
+            [
+                box
+                for first, last in spans[:MOST_SPANS]
+                for box in pdf_reader.boxes(path, page.number, first, last)
+            ]
+            for spans in (quote, found)
+        ]
     except KnowledgeBaseError:
         return (), ()
     return tuple(on_page[0]), tuple(on_page[1])

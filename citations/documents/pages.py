@@ -92,14 +92,18 @@ class Found:
         return sum(hit.count for hit in self.hits)
 
 
-def show(scope: Scope, source_id: UUID, number: int, *, quote: Span | None = None, words: str = "") -> PageView:
+def show(
+    scope: Scope, source_id: UUID, number: int, *, quote: Span | None = None, words: str = ""
+) -> PageView:
     """Return a page of a document; ``quote`` counts in characters of the source's text. Raises ``SourceNotFound`` and ``PageNotFound``."""
     source, page = _find_page(scope, source_id, number)
     document = source.document
     on_page = _on_page(page, quote) if quote else ()
     found = tuple(islice(_places(page.text, words), MOST_MARKS))
     picture = page_images.look(document, number)
-    quote_boxes, found_boxes = page_images.boxes(document, page, on_page, found) if picture else ((), ())
+    quote_boxes, found_boxes = (
+        page_images.boxes(document, page, on_page, found) if picture else ((), ())
+    )
     return PageView(
         source=source,
         document=document,
@@ -118,7 +122,9 @@ def picture_of(scope: Scope, source_id: UUID, number: int) -> Document:
     """Return the document of a page that has a picture. Raises ``SourceNotFound`` and ``PageNotFound``."""
     source, _ = _find_page(scope, source_id, number)
     if source.document.media_type != page_images.PDF:
-        raise PageNotFound(f"The pages of “{source.title}” have no pictures.", hint="They are shown as text.")
+        raise PageNotFound(
+            f"The pages of “{source.title}” have no pictures.", hint="They are shown as text."
+        )
     return source.document
 
 
@@ -128,19 +134,30 @@ def find_in(scope: Scope, source_id: UUID, words: str) -> Found:
     needles = _needles(words)
     if not needles:
         return Found(words=clean(words, MAX_QUERY), hits=())
-    pages = Page.objects.filter(_containing(needles), document=source.pk).order_by("number").iterator(chunk_size=100)
+    pages = (
+        Page.objects.filter(_containing(needles), document=source.pk)
+        .order_by("number")
+        .iterator(chunk_size=100)
+    )
     hits: list[PageHit] = []
     for page in pages:
         if hit := _hit(page, needles):
             hits.append(hit)
         if len(hits) > MOST_PAGES:
             break
-    return Found(words=clean(words, MAX_QUERY), hits=tuple(hits[:MOST_PAGES]), is_cut=len(hits) > MOST_PAGES)
+    return Found(
+        words=clean(words, MAX_QUERY), hits=tuple(hits[:MOST_PAGES]), is_cut=len(hits) > MOST_PAGES
+    )
 
 
 def quote_of(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
     """Return where a citation's quote stands in the source's text now; None where that is not there any more, or not sure, or the caller may not see it."""
-    citation = Citation.objects.visible(scope).filter(uuid=citation_id, source__uuid=source_id).select_related("source").first()
+    citation = (
+        Citation.objects.visible(scope)
+        .filter(uuid=citation_id, source__uuid=source_id)
+        .select_related("source")
+        .first()
+    )
     place = verification.place_of(citation) if citation else None
     return place.span if place else None
 
@@ -176,8 +193,13 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
 def _missing(source: Source, number: int) -> PageNotFound:
     count = Page.objects.filter(document=source.pk).count()
     if not count:
-        return PageNotFound(f"“{source.title}” has no pages.", hint="A document has them once it is read; the Sources page tells how far it is.")
-    return PageNotFound(f"“{source.title}” has no page {number}.", hint=f"Its pages are counted from 1 to {count}.")
+        return PageNotFound(
+            f"“{source.title}” has no pages.",
+            hint="A document has them once it is read; the Sources page tells how far it is.",
+        )
+    return PageNotFound(
+        f"“{source.title}” has no page {number}.", hint=f"Its pages are counted from 1 to {count}."
+    )
 
 
 # The quote
@@ -221,7 +243,13 @@ def _hit(page: Page, needles: list[str]) -> PageHit | None:
         return None
     begin, end = _around(page.text, *places[0])
     spans = tuple((first - begin, last - begin) for first, last in places if last <= end)
-    return PageHit(number=page.number, label=page.label, count=len(places), snippet=page.text[begin:end], spans=spans)
+    return PageHit(
+        number=page.number,
+        label=page.label,
+        count=len(places),
+        snippet=page.text[begin:end],
+        spans=spans,
+    )
 
 
 def _around(text: str, first: int, last: int) -> Span:

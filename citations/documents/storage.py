@@ -31,7 +31,12 @@ NAME_LENGTH, TITLE_LENGTH, AUTHOR_LENGTH, LANGUAGE_LENGTH = 300, 300, 200, 35
 KEPT_BYTES: Final = 2_000_000_000  # of files in the cache
 KEPT_SECONDS: Final = 3_600  # that a file stays there after it was used, however full the cache is
 
-_KINDS: Final = {file_types.PDF: Kind.PDF, file_types.MARKDOWN: Kind.MARKDOWN, file_types.TEXT: Kind.TEXT, file_types.HTML: Kind.HTML}
+_KINDS: Final = {
+    file_types.PDF: Kind.PDF,
+    file_types.MARKDOWN: Kind.MARKDOWN,
+    file_types.TEXT: Kind.TEXT,
+    file_types.HTML: Kind.HTML,
+}
 
 sniff = file_types.sniff
 may_be_document = file_types.may_be_document
@@ -48,7 +53,15 @@ class Added:
 # Adding
 
 
-def add(collection: Collection, file: IO[bytes], *, name: str, title: str = "", tags: Sequence[str] = (), language: str = "") -> Added:
+def add(
+    collection: Collection,
+    file: IO[bytes],
+    *,
+    name: str,
+    title: str = "",
+    tags: Sequence[str] = (),
+    language: str = "",
+) -> Added:
     """Store a file (that can be read twice) as a source that waits to be read; the same bytes in the same collection are the same source.
 
     One that could not be read before is tried again. Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``InvalidInput`` for an empty one.
@@ -59,14 +72,24 @@ def add(collection: Collection, file: IO[bytes], *, name: str, title: str = "", 
     digest, size = _measure(file)
     with transaction.atomic():
         _wait_for_twins(collection, digest)
-        known = Source.objects.select_for_update().filter(collection=collection, document__digest=digest).first()
+        known = (
+            Source.objects.select_for_update()
+            .filter(collection=collection, document__digest=digest)
+            .first()
+        )
         if known is not None:
             if known.state == State.FAILED:
                 known.start_anew()
             return Added(known, is_new=False)
-        about = {"title": clean(title, TITLE_LENGTH) or _title_of(name), "language": clean(language, LANGUAGE_LENGTH), "tags": clean_tags(tags)}
+        about = {
+            "title": clean(title, TITLE_LENGTH) or _title_of(name),
+            "language": clean(language, LANGUAGE_LENGTH),
+            "tags": clean_tags(tags),
+        }
         source = Source.objects.create(collection=collection, kind=_KINDS[media_type], **about)
-        document = Document.objects.create(source=source, name=name, media_type=media_type, size=size, digest=digest)
+        document = Document.objects.create(
+            source=source, name=name, media_type=media_type, size=size, digest=digest
+        )
         file.seek(0)
         for ordinal, data in enumerate(_parts(file)):
             DocumentPart.objects.create(document=document, ordinal=ordinal, data=data)
@@ -109,7 +132,9 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
 
 def _wait_for_twins(collection: Collection, digest: str) -> None:
     """Let two who add the same bytes at once come one after the other."""
-    key = int.from_bytes(hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:8], "big", signed=True)
+    key = int.from_bytes(
+        hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:8], "big", signed=True
+    )
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])
 
@@ -143,13 +168,22 @@ def path_of(document: Document) -> Path:
 def prune() -> None:
     """Delete the copies of documents that are no more, and those used longest ago where all of them take too much room."""
     with suppress(FileNotFoundError):
-        found = sorted(((one.stat().st_mtime, one.stat().st_size, one) for one in _folder().iterdir()), reverse=True)
-        wanted = set(Document.objects.filter(digest__in=[path.name for *_, path in found]).values_list("digest", flat=True))
+        found = sorted(
+            ((one.stat().st_mtime, one.stat().st_size, one) for one in _folder().iterdir()),
+            reverse=True,
+        )
+        wanted = set(
+            Document.objects.filter(digest__in=[path.name for *_, path in found]).values_list(
+                "digest", flat=True
+            )
+        )
         total, now = 0, time.time()
         for used_at, size, path in found:
             total += size
             is_old = now - used_at > KEPT_SECONDS
-            if (path.name not in wanted and (is_old or not path.name.startswith("."))) or (is_old and total > KEPT_BYTES):
+            if (path.name not in wanted and (is_old or not path.name.startswith("."))) or (
+                is_old and total > KEPT_BYTES
+            ):
                 path.unlink(missing_ok=True)
 
 
@@ -159,12 +193,20 @@ def _folder() -> Path:
 
 def _write(document: Document, file: IO[bytes]) -> None:
     digest = hashlib.sha256()
-    for data in DocumentPart.objects.filter(document=document).order_by("ordinal").values_list("data", flat=True).iterator(chunk_size=4):
+    for data in (
+        DocumentPart.objects.filter(document=document)
+        .order_by("ordinal")
+        .values_list("data", flat=True)
+        .iterator(chunk_size=4)
+    ):
         digest.update(data)
         file.write(data)
     file.flush()
     if digest.hexdigest() != document.digest:
-        raise DocumentBroken(f"The bytes of “{document.name}” are not all there.", hint="Delete it and add the file again.")
+        raise DocumentBroken(
+            f"The bytes of “{document.name}” are not all there.",
+            hint="Delete it and add the file again.",
+        )
 
 
 # Reading it
@@ -197,15 +239,21 @@ class _Extraction:
     def perform(self) -> None:
         first = self._resume()
         most = settings.MAX_DOCUMENT_PAGES
-        opened = reader_dispatch.open_file(path_of(self.document), self.document.media_type, most_pages=most, first=first)
+        opened = reader_dispatch.open_file(
+            path_of(self.document), self.document.media_type, most_pages=most, first=first
+        )
         pages = iter(opened.pages)
         while batch := list(islice(pages, PAGES_AT_ONCE)):
             self._store(batch)
             if self.on_progress:
                 self.on_progress(batch[-1].number, opened.facts.page_count)
         if not self.end:
-            Page.objects.filter(document=self.document).delete()  # so that another try says again which pages are pictures
-            raise DocumentWithoutText(f"“{self.document.name}” has no text. {self.survey.note()}".rstrip())
+            Page.objects.filter(
+                document=self.document
+            ).delete()  # so that another try says again which pages are pictures
+            raise DocumentWithoutText(
+                f"“{self.document.name}” has no text. {self.survey.note()}".rstrip()
+            )
         self._finish(opened.facts)
 
     def _resume(self) -> int:
@@ -217,9 +265,15 @@ class _Extraction:
         if stored is None:
             return 1
         self.survey.pages = stored.number
-        written = Page.objects.filter(document=self.document).exclude(text="").order_by("-number").first()
+        written = (
+            Page.objects.filter(document=self.document).exclude(text="").order_by("-number").first()
+        )
         if written is not None:
-            self.end, self.tail, self.heading = written.start + len(written.text), written.text[-1:], written.blocks[-1][2]
+            self.end, self.tail, self.heading = (
+                written.start + len(written.text),
+                written.text[-1:],
+                written.blocks[-1][2],
+            )
         return stored.number + 1
 
     def _store(self, batch: Sequence[ReadPage]) -> None:
@@ -234,8 +288,18 @@ class _Extraction:
         start = self.end + self._gap(page) if page.text else self.end
         if page.text:
             self.end, self.tail = start + len(page.text), page.text[-1:]
-        blocks = [[first, last, heading or self.heading, begins] for first, last, heading, begins in page.blocks]
-        return Page(document=self.document, number=page.number, label=page.label[:40], start=start, text=page.text, blocks=blocks)
+        blocks = [
+            [first, last, heading or self.heading, begins]
+            for first, last, heading, begins in page.blocks
+        ]
+        return Page(
+            document=self.document,
+            number=page.number,
+            label=page.label[:40],
+            start=start,
+            text=page.text,
+            blocks=blocks,
+        )
 
     def _gap(self, page: ReadPage) -> int:
         """Say how many characters lie between the text so far and this page: one where a sentence goes on, else an empty line."""
@@ -247,7 +311,12 @@ class _Extraction:
     def _finish(self, facts: Facts) -> None:
         version = reader_dispatch.version_of(self.document.media_type)
         outline = [list(entry) for entry in facts.outline]
-        about = {"read_by": version, "page_count": facts.page_count, "outline": outline, "note": self.survey.note()}
+        about = {
+            "read_by": version,
+            "page_count": facts.page_count,
+            "outline": outline,
+            "note": self.survey.note(),
+        }
         with transaction.atomic():
             Document.objects.filter(pk=self.document.pk).update(**about)
             self.source.change(**self._told_by(facts))

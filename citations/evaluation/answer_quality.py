@@ -37,17 +37,37 @@ class Appraisal:
         return asdict(self)
 
 
-def appraise(scope: Scope, questions: Sequence[Question], *, wanted: Filter = Filter(), tell: Tell = lambda done, total: None) -> Appraisal:  # noqa: B008  frozen
+def appraise(
+    scope: Scope,
+    questions: Sequence[Question],
+    *,
+    wanted: Filter = Filter(),
+    tell: Tell = lambda done, total: None,
+) -> Appraisal:
     """Answer gold questions, and see what is cited. Raises what ``answering.ask`` raises."""
     judge = search_quality.judge(scope, wanted=wanted)
     asked = [question for question in questions if judge.count(question)]
     replies: list[Reply] = []
     for question in asked:
-        replies += [event.reply for event in answer_pipeline.ask(scope, question.query, wanted=wanted) if isinstance(event, Finished)]
+        replies += [
+            event.reply
+            for event in answer_pipeline.ask(scope, question.query, wanted=wanted)
+            if isinstance(event, Finished)
+        ]
         tell(len(replies), len(asked))
     right = [_right(judge, question, reply) for question, reply in zip(asked, replies, strict=True)]
-    answered = [(reply, found) for reply, found in zip(replies, right, strict=True) if reply.outcome != Outcome.REFUSED]
-    table = confidence.reliability([(reply.confidence, found[0]) for reply, found in answered if reply.confidence is not None and found])
+    answered = [
+        (reply, found)
+        for reply, found in zip(replies, right, strict=True)
+        if reply.outcome != Outcome.REFUSED
+    ]
+    table = confidence.reliability(
+        [
+            (reply.confidence, found[0])
+            for reply, found in answered
+            if reply.confidence is not None and found
+        ]
+    )
     return Appraisal(
         questions=len(asked),
         skipped=len(questions) - len(asked),

@@ -77,7 +77,9 @@ def parse(data: str | bytes) -> list[Gold]:
     """
     text = _decoded(data)
     if len(text) > MAX_CHARACTERS:
-        raise InvalidGold(f"The gold file has more than {MAX_CHARACTERS:,} characters.", hint="Split it.")
+        raise InvalidGold(
+            f"The gold file has more than {MAX_CHARACTERS:,} characters.", hint="Split it."
+        )
     lines = text.split("\n")  # not splitlines: JSON may hold U+2028 and the like
     if len(lines) > MAX_LINES:
         raise InvalidGold(f"The gold file has more than {MAX_LINES:,} lines.", hint="Split it.")
@@ -97,7 +99,10 @@ def _decoded(data: str | bytes) -> str:
 def _gold(line: str, number: int) -> Gold:
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError) as error:  # ValueError: also numbers of more digits than Python reads
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # ValueError: also numbers of more digits than Python reads
         raise _invalid(number, "it is not JSON") from error
     if not isinstance(row, dict):
         raise _invalid(number, "it is not an object in braces")
@@ -106,22 +111,30 @@ def _gold(line: str, number: int) -> Gold:
     return Gold(
         query=_text(row.get("query"), number, name="query", limit=MAX_QUERY_CHARACTERS),
         source=_source(row, number),
-        ranges=tuple(_range(pair, number) for pair in _list(row["gold"], number, name="gold")) if "gold" in row else (),
-        pages=tuple(_pages(pair, number) for pair in _list(row["pages"], number, name="pages")) if "pages" in row else (),
+        ranges=tuple(_range(pair, number) for pair in _list(row["gold"], number, name="gold"))
+        if "gold" in row
+        else (),
+        pages=tuple(_pages(pair, number) for pair in _list(row["pages"], number, name="pages"))
+        if "pages" in row
+        else (),
         line=number,
     )
 
 
 def _invalid(number: int, what: str, *, hint: str = "") -> InvalidGold:
     usual = 'A line looks like {"query": "what is entropy", "video": "abcdefghijk", "gold": [[61.5, 90]]}.'
-    return InvalidGold(f"Line {number} of the gold file cannot be used: {what}.", hint=hint or usual)
+    return InvalidGold(
+        f"Line {number} of the gold file cannot be used: {what}.", hint=hint or usual
+    )
 
 
 def _source(row: dict[str, object], number: int) -> str:
     named = [row[name] for name in ("source", "video") if name in row]
     if not named or any(other != named[0] for other in named):
         raise _invalid(number, "it needs either “video” or “source”")
-    return _text(named[0], number, name="source" if "source" in row else "video", limit=MAX_REFERENCE)
+    return _text(
+        named[0], number, name="source" if "source" in row else "video", limit=MAX_REFERENCE
+    )
 
 
 def _text(value: object, number: int, *, name: str, limit: int) -> str:
@@ -141,7 +154,11 @@ def _list(value: object, number: int, *, name: str) -> list[object]:
 
 
 def _range(pair: object, number: int) -> Range:
-    if not isinstance(pair, list) or len(pair) != 2 or not all(_is_number(moment) for moment in pair):
+    if (
+        not isinstance(pair, list)
+        or len(pair) != 2
+        or not all(_is_number(moment) for moment in pair)
+    ):
         raise _invalid(number, "“gold” holds something that is no [start, end] in seconds")
     start, end = pair
     if not start < end:
@@ -153,7 +170,10 @@ def _pages(value: object, number: int) -> tuple[int, int]:
     pair = value if isinstance(value, list) else [value, value]
     pages = [page for page in pair if isinstance(page, int) and _is_number(page) and page > 0]
     if len(pair) != 2 or len(pages) != 2:
-        raise _invalid(number, "“pages” holds something that is neither a page, counted from 1, nor [first, last]")
+        raise _invalid(
+            number,
+            "“pages” holds something that is neither a page, counted from 1, nor [first, last]",
+        )
     first, last = pages
     if first > last:
         raise _invalid(number, "a range of “pages” ends before it starts")
@@ -161,7 +181,9 @@ def _pages(value: object, number: int) -> tuple[int, int]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LAST  # which NaN is not
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LAST
+    )  # which NaN is not
 
 
 # Scoring
@@ -174,8 +196,16 @@ def is_relevant(place: Place, gold: Gold) -> bool:
     if gold.pages:
         # Pages are whole: 3 to 4 are two of them.
         last = place.page if place.last_page is None else place.last_page
-        return place.page is not None and last is not None and any(_shares((place.page, last + 1), (first, end + 1)) for first, end in gold.pages)
-    return place.start is not None and place.end is not None and any(_shares((place.start, place.end), answer) for answer in gold.ranges)
+        return (
+            place.page is not None
+            and last is not None
+            and any(_shares((place.page, last + 1), (first, end + 1)) for first, end in gold.pages)
+        )
+    return (
+        place.start is not None
+        and place.end is not None
+        and any(_shares((place.start, place.end), answer) for answer in gold.ranges)
+    )
 
 
 def score(relevances: Sequence[bool], relevant: int) -> Scores:
@@ -186,7 +216,9 @@ def score(relevances: Sequence[bool], relevant: int) -> Scores:
     """
     if relevant < 1:
         raise ValueError("nothing is relevant: there is nothing to score")
-    gain = sum(1 / math.log2(rank + 1) for rank, found in enumerate(relevances[:10], start=1) if found)
+    gain = sum(
+        1 / math.log2(rank + 1) for rank, found in enumerate(relevances[:10], start=1) if found
+    )
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(relevant, 10) + 1))
     first = next((rank for rank, found in enumerate(relevances[:10], start=1) if found), None)
     return Scores(
@@ -201,7 +233,11 @@ def score(relevances: Sequence[bool], relevant: int) -> Scores:
 
 def mean(rows: Sequence[Scores]) -> Scores:
     """Return the mean over queries, each of the same weight; zeros for no rows."""
-    return Scores(*(fmean(column) for column in zip(*map(astuple, rows), strict=True))) if rows else Scores(0, 0, 0, 0, 0, 0)
+    return (
+        Scores(*(fmean(column) for column in zip(*map(astuple, rows), strict=True)))
+        if rows
+        else Scores(0, 0, 0, 0, 0, 0)
+    )
 
 
 def compare(before: Sequence[float], after: Sequence[float], *, rounds: int = 1_000) -> Difference:

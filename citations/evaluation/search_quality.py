@@ -116,13 +116,26 @@ def from_marks(scope: Scope, *, user: str = "") -> list[Question]:
 
     What is marked as wrong is no answer, like everything that nobody marked.
     """
-    mine = Mark.objects.filter(right=True, source__in=Source.objects.visible(scope), **({"user__username": user} if user else {}))
-    ranges: defaultdict[str, defaultdict[str, list[metrics.Range]]] = defaultdict(lambda: defaultdict(list))
-    for query, source, start, end in mine.order_by("query", "source", "span_start").values_list("query", "source__uuid", "span_start", "span_end"):
+    mine = Mark.objects.filter(
+        right=True,
+        source__in=Source.objects.visible(scope),
+        **({"user__username": user} if user else {}),
+    )
+    ranges: defaultdict[str, defaultdict[str, list[metrics.Range]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for query, source, start, end in mine.order_by("query", "source", "span_start").values_list(
+        "query", "source__uuid", "span_start", "span_end"
+    ):
         ranges[query][str(source)].append((start, end))
     return [
         Question(
-            query=query, answers=tuple(metrics.Gold(query=query, source=source, ranges=tuple(found)) for source, found in sources.items()), by_characters=True
+            query=query,
+            answers=tuple(
+                metrics.Gold(query=query, source=source, ranges=tuple(found))
+                for source, found in sources.items()
+            ),
+            by_characters=True,
         )
         for query, sources in ranges.items()
     ]
@@ -146,7 +159,7 @@ def evaluate(
     *,
     modes: Sequence[Approach] = (),
     limit: int = 10,
-    wanted: Filter = Filter(),  # noqa: B008  frozen
+    wanted: Filter = Filter(),
     space: EmbeddingSpace | None = None,
     tell: Tell = lambda done, total: None,
 ) -> Report:
@@ -159,29 +172,57 @@ def evaluate(
     Raises ``InvalidGold`` when no question is left, and what ``retrieval.search`` raises for a mode that was asked for.
     """
     library = _Library(scope, wanted)
-    judged = [(question, relevant) for question in questions if (relevant := library.count(question))]
+    judged = [
+        (question, relevant) for question in questions if (relevant := library.count(question))
+    ]
     if not judged:
-        raise InvalidGold("No question has an answer in this library.", hint="Are the videos there, and indexed? `kb list` shows them with their ids.")
+        raise InvalidGold(
+            "No question has an answer in this library.",
+            hint="Are the videos there, and indexed? `kb list` shows them with their ids.",
+        )
     chosen = list(dict.fromkeys(modes)) or approaches()
     tries: dict[Approach, list[_Try]] = {approach: [] for approach in chosen}
     for number, (question, relevant) in enumerate(judged):
         tell(number, len(judged))
         for approach in chosen:
-            passages, milliseconds = _found(scope, question, approach, limit=limit, wanted=wanted, space=space)
-            scores = metrics.score([library.answers(question, passage) for passage in passages], relevant)
+            passages, milliseconds = _found(
+                scope, question, approach, limit=limit, wanted=wanted, space=space
+            )
+            scores = metrics.score(
+                [library.answers(question, passage) for passage in passages], relevant
+            )
             tries[approach].append(_Try(question.key, scores, milliseconds))
     tell(len(judged), len(judged))
     rows = tuple(_row(approach, found) for approach, found in tries.items())
-    return Report(rows=rows, questions=len(judged), skipped=len(questions) - len(judged), settings=settings_in_use(space))
+    return Report(
+        rows=rows,
+        questions=len(judged),
+        skipped=len(questions) - len(judged),
+        settings=settings_in_use(space),
+    )
 
 
 def _found(
-    scope: Scope, question: Question, approach: Approach, *, limit: int, wanted: Filter, space: EmbeddingSpace | None
+    scope: Scope,
+    question: Question,
+    approach: Approach,
+    *,
+    limit: int,
+    wanted: Filter,
+    space: EmbeddingSpace | None,
 ) -> tuple[Sequence[Passage], float]:
     """Ask, and return what was found in how many milliseconds: nothing for a question without a word."""
     query, reranks = question.query[:MAX_QUERY], approach == Approach.RERANKED
     try:
-        found = search_pipeline.search(scope, query, mode=approach.mode, limit=limit, wanted=wanted, rerank=reranks, space=space)
+        found = search_pipeline.search(
+            scope,
+            query,
+            mode=approach.mode,
+            limit=limit,
+            wanted=wanted,
+            rerank=reranks,
+            space=space,
+        )
     except EmptyQuery:
         return (), 0.0
     return found.passages, found.milliseconds
@@ -190,7 +231,11 @@ def _found(
 def settings_in_use(space: EmbeddingSpace | None = None) -> dict[str, str]:
     """Return what searches depend on, as it stands."""
     searched = space or vector_space.locked()
-    return {"embedding": str(searched) if searched else "", "reranker": conf.reranker(), "hyde": conf.llm().provider if conf.uses_hyde() else conf.NO_LLM}
+    return {
+        "embedding": str(searched) if searched else "",
+        "reranker": conf.reranker(),
+        "hyde": conf.llm().provider if conf.uses_hyde() else conf.NO_LLM,
+    }
 
 
 # Comparing
@@ -199,9 +244,16 @@ def settings_in_use(space: EmbeddingSpace | None = None) -> dict[str, str]:
 def compare(before: Report, after: Report) -> list[Change]:
     """Compare two reports, approach by approach, on the questions that both have. Raises ``InvalidGold`` where they share nothing."""
     old = {row.approach: row for row in before.rows}
-    changes = [_change(old[row.approach], row) for row in after.rows if row.approach in old and old[row.approach].questions.keys() & row.questions.keys()]
+    changes = [
+        _change(old[row.approach], row)
+        for row in after.rows
+        if row.approach in old and old[row.approach].questions.keys() & row.questions.keys()
+    ]
     if not changes:
-        raise InvalidGold("The two measurements have no question and no mode in common.", hint="Compare two of the same gold, or of the same marks.")
+        raise InvalidGold(
+            "The two measurements have no question and no mode in common.",
+            hint="Compare two of the same gold, or of the same marks.",
+        )
     return changes
 
 
@@ -214,7 +266,10 @@ def loses(space: EmbeddingSpace, *, tell: Tell = lambda done, total: None) -> li
     questions, active = from_marks(scope), vector_space.locked()
     if not questions or active is None:
         return []
-    reports = [evaluate(scope, questions, modes=[Approach.HYBRID], space=one, tell=tell) for one in (active, space)]
+    reports = [
+        evaluate(scope, questions, modes=[Approach.HYBRID], space=one, tell=tell)
+        for one in (active, space)
+    ]
     return [change for change in compare(*reports) if change.loses]
 
 
@@ -222,11 +277,22 @@ def from_json(text: str) -> Report:
     """Read a report that ``Report.as_json`` wrote. Raises ``InvalidGold`` for anything else."""
     try:
         data = json.loads(text)
-        rows = tuple(Row(**{**row, "scores": metrics.Scores(**row["scores"])}) for row in data["rows"])
-        report = Report(rows=rows, questions=data["questions"], skipped=data["skipped"], settings=data["settings"])
-        sound = all(isinstance(value, int | float) for row in rows for value in row.questions.values())
+        rows = tuple(
+            Row(**{**row, "scores": metrics.Scores(**row["scores"])}) for row in data["rows"]
+        )
+        report = Report(
+            rows=rows,
+            questions=data["questions"],
+            skipped=data["skipped"],
+            settings=data["settings"],
+        )
+        sound = all(
+            isinstance(value, int | float) for row in rows for value in row.questions.values()
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise InvalidGold("This file holds no measurement.", hint="`kb eval … --save FILE` writes one.") from error
+        raise InvalidGold(
+            "This file holds no measurement.", hint="`kb eval … --save FILE` writes one."
+        ) from error
     if not sound:
         raise InvalidGold("This file holds no measurement: a score is no number.")
     return report
@@ -242,7 +308,7 @@ class Judge(NamedTuple):
     is_answer: Callable[[Question, UUID, Locator], bool]
 
 
-def judge(scope: Scope, *, wanted: Filter = Filter()) -> Judge:  # noqa: B008  frozen
+def judge(scope: Scope, *, wanted: Filter = Filter()) -> Judge:
     """Return what tells right places from wrong ones, in the sources that a filter leaves."""
     library = _Library(scope, wanted)
     return Judge(count=library.count, is_answer=library._is_answer)
@@ -260,7 +326,9 @@ class _Library:
     def count(self, question: Question) -> int:
         """Count the chunks that answer."""
         named = {uuid for answer in question.answers for uuid in self._named(answer.source)}
-        return sum(self._is_answer(question, uuid, place) for uuid in named for place in self._cut(uuid))
+        return sum(
+            self._is_answer(question, uuid, place) for uuid in named for place in self._cut(uuid)
+        )
 
     def answers(self, question: Question, passage: Passage) -> bool:
         """Say whether a passage does."""
@@ -268,7 +336,10 @@ class _Library:
 
     def _is_answer(self, question: Question, source: UUID, where: Locator) -> bool:
         return any(
-            source in self._named(answer.source) and metrics.is_relevant(_place(answer.source, where, by_characters=question.by_characters), answer)
+            source in self._named(answer.source)
+            and metrics.is_relevant(
+                _place(answer.source, where, by_characters=question.by_characters), answer
+            )
             for answer in question.answers
         )
 
@@ -283,8 +354,17 @@ class _Library:
 
     def _cut(self, source: UUID) -> list[Locator]:
         if source not in self._places:
-            rows = Chunk.objects.filter(source__uuid=source).order_by("ordinal").values_list("span_start", "span_end", "start", "end", "page", "last_page")
-            self._places[source] = [Locator(span=(row[0], row[1]), start=row[2], end=row[3], page=row[4], last_page=row[5]) for row in rows]
+            rows = (
+                Chunk.objects.filter(source__uuid=source)
+                .order_by("ordinal")
+                .values_list("span_start", "span_end", "start", "end", "page", "last_page")
+            )
+            self._places[source] = [
+                Locator(
+                    span=(row[0], row[1]), start=row[2], end=row[3], page=row[4], last_page=row[5]
+                )
+                for row in rows
+            ]
         return self._places[source]
 
 
@@ -292,7 +372,9 @@ def _place(source: str, where: Locator, *, by_characters: bool) -> metrics.Place
     if by_characters:
         return metrics.Place(source=source, start=where.span[0], end=where.span[1])
     start, end = (None if moment is None else moment / 1000 for moment in (where.start, where.end))
-    return metrics.Place(source=source, start=start, end=end, page=where.page, last_page=where.last_page)
+    return metrics.Place(
+        source=source, start=start, end=end, page=where.page, last_page=where.last_page
+    )
 
 
 class _Try(NamedTuple):
@@ -313,4 +395,10 @@ def _row(approach: Approach, tries: Sequence[_Try]) -> Row:
 def _change(before: Row, after: Row) -> Change:
     shared = [key for key in before.questions if key in after.questions]
     old, new = [before.questions[key] for key in shared], [after.questions[key] for key in shared]
-    return Change(approach=after.approach, before=fmean(old), after=fmean(new), difference=metrics.compare(old, new), questions=len(shared))
+    return Change(
+        approach=after.approach,
+        before=fmean(old),
+        after=fmean(new),
+        difference=metrics.compare(old, new),
+        questions=len(shared),
+    )

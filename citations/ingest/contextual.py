@@ -61,10 +61,23 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         """Add up two."""
-        return Cost(calls=self.calls + other.calls, asked=self.asked + other.asked, cached=self.cached + other.cached, answered=self.answered + other.answered)
+        return Cost(
+            calls=self.calls + other.calls,
+            asked=self.asked + other.asked,
+            cached=self.cached + other.cached,
+            answered=self.answered + other.answered,
+        )
 
 
-def write(llm: Llm, *, title: str, text: str, pieces: Sequence[Piece], save: Callable[[int, str], None], concurrency: int = 0) -> Written:
+def write(
+    llm: Llm,
+    *,
+    title: str,
+    text: str,
+    pieces: Sequence[Piece],
+    save: Callable[[int, str], None],
+    concurrency: int = 0,
+) -> Written:
     """Ask for the context of each piece of ``text``, several at once (0: as LLM_CONCURRENCY says), and give each to ``save`` in the caller's thread.
 
     Single failures are counted and passed over. Raises ``ModelRefused`` and ``ModelMissing`` as soon as one comes, any ``ModelError`` after several in a
@@ -74,7 +87,12 @@ def write(llm: Llm, *, title: str, text: str, pieces: Sequence[Piece], save: Cal
     at_once = concurrency or conf.llm().concurrency
     with ThreadPoolExecutor(at_once, thread_name_prefix="contexts") as executor:
         for turn in _turns(_excerpts(text, pieces, llm.budget), waits=llm.caches):
-            _take(turn, lambda excerpt, piece: executor.submit(_ask, llm, title, excerpt, piece), at_once, tally)
+            _take(
+                turn,
+                lambda excerpt, piece: executor.submit(_ask, llm, title, excerpt, piece),
+                at_once,
+                tally,
+            )
             if tally.over:
                 raise tally.over
     return Written(written=tally.written, failed=tally.failed, usage=tally.usage)
@@ -88,7 +106,9 @@ def estimate(*, title: str, text: str, pieces: Sequence[Piece], budget: int) -> 
         shared = provider_prompts.tokens(excerpt) + provider_prompts.tokens(title[:_MOST_TITLE])
         cost += Cost(
             calls=len(ours),
-            asked=sum(bare + shared + provider_prompts.tokens(piece.text[:_MOST_PIECE]) for piece in ours),
+            asked=sum(
+                bare + shared + provider_prompts.tokens(piece.text[:_MOST_PIECE]) for piece in ours
+            ),
             cached=shared * (len(ours) - 1) if shared >= _KEPT_FROM else 0,
             answered=_USUAL_ANSWER * len(ours),
         )
@@ -123,7 +143,9 @@ class _Tally:
 
 _Answer: TypeAlias = "Future[tuple[str, Usage]]"
 _Turn: TypeAlias = list[tuple[str, Piece]]  # what may be asked at once
-_Group: TypeAlias = tuple[str, list[Piece]]  # an excerpt, and the pieces that are asked about with it
+_Group: TypeAlias = tuple[
+    str, list[Piece]
+]  # an excerpt, and the pieces that are asked about with it
 
 
 def _ask(llm: Llm, title: str, excerpt: str, piece: Piece) -> tuple[str, Usage]:
@@ -178,12 +200,17 @@ def _excerpts(text: str, pieces: Sequence[Piece], budget: int) -> list[_Group]:
     wide = room - head - len(_GAP.encode())
     starts = [_window(middle, wide, len(body)) for middle in _middles(text, ordered)]
     grouped = groupby(zip(starts, ordered, strict=True), key=itemgetter(0))
-    return [(_excerpt(body, start, wide, head), [piece for _, piece in group]) for start, group in grouped]
+    return [
+        (_excerpt(body, start, wide, head), [piece for _, piece in group])
+        for start, group in grouped
+    ]
 
 
 def _overhead(pieces: Sequence[Piece]) -> int:
     """The tokens of a question beside the text, and of its answer."""
-    longest = max((provider_prompts.tokens(piece.text[:_MOST_PIECE]) for piece in pieces), default=0)
+    longest = max(
+        (provider_prompts.tokens(piece.text[:_MOST_PIECE]) for piece in pieces), default=0
+    )
     bare = provider_prompts.context(title="", text="", piece="")
     return provider_prompts.prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
 

@@ -35,9 +35,16 @@ def plan() -> Plan:
         raise Unavailable("There is no language model.", hint="Set LLM_PROVIDER.")
     sources = pieces = 0
     cost = contextual.Cost()
-    for source in Source.objects.filter(WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)).order_by("pk"):
+    for source in Source.objects.filter(
+        WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)
+    ).order_by("pk"):
         wanted = pieces_of(Chunk.objects.filter(source=source, context=""))
-        cost += contextual.estimate(title=source.title, text=chunking.text_of(source_blocks.read(source)), pieces=wanted, budget=llm.budget)
+        cost += contextual.estimate(
+            title=source.title,
+            text=chunking.text_of(source_blocks.read(source)),
+            pieces=wanted,
+            budget=llm.budget,
+        )
         sources += 1
         pieces += len(wanted)
     return Plan(model=llm.name, sources=sources, pieces=pieces, cost=cost)
@@ -45,4 +52,7 @@ def plan() -> Plan:
 
 def pieces_of(chunks: Iterable[Chunk]) -> list[contextual.Piece]:
     """Return chunks as what contexts are written for."""
-    return [contextual.Piece(key=one.pk, text=one.text, start=one.span_start, end=one.span_end) for one in chunks]
+    return [
+        contextual.Piece(key=one.pk, text=one.text, start=one.span_start, end=one.span_end)
+        for one in chunks
+    ]

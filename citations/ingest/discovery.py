@@ -31,8 +31,14 @@ def adopt(*, limit: int = AT_ONCE) -> list[Source]:
         return []
     videos = Video.objects.defer("description", "languages").in_bulk({one.video for one in stale})
     found = [(one, videos[one.video]) for one in stale if one.video in videos]
-    made = [Source(**_about(one, video), state=State.PENDING) for one, video in found if one.source is None]
-    Source.objects.bulk_create(made, batch_size=500, ignore_conflicts=True)  # another process may have been faster
+    made = [
+        Source(**_about(one, video), state=State.PENDING)
+        for one, video in found
+        if one.source is None
+    ]
+    Source.objects.bulk_create(
+        made, batch_size=500, ignore_conflicts=True
+    )  # another process may have been faster
     renewed = {one.source: _renewed(one, video) for one, video in found if one.source is not None}
     with transaction.atomic():
         for pk, values in sorted(renewed.items()):
@@ -59,7 +65,15 @@ def _about(one: _Stale, video: Video) -> dict[str, Any]:
 
 
 def _renewed(one: _Stale, video: Video) -> dict[str, Any]:
-    waits = {"state": State.PENDING, "attempts": 0, "run_after": None, "sent_at": None, "error_code": "", "error": "", "hint": ""}
+    waits = {
+        "state": State.PENDING,
+        "attempts": 0,
+        "run_after": None,
+        "sent_at": None,
+        "error_code": "",
+        "error": "",
+        "hint": "",
+    }
     return _about(one, video) | (waits if one.text_changed else {})
 
 

@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from citations import conf
 from citations.documents import page_images
 from citations.documents import storage as document_storage
-from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError, ModelMissing, ModelServerError, SourceNotFound
+from citations.errors import (
+    EmbeddingMismatch,
+    InvalidProvider,
+    ModelError,
+    ModelMissing,
+    ModelServerError,
+    SourceNotFound,
+)
 from citations.ingest import chunk_storage, contextual, contextual_costs, discovery
 from citations.models import Chunk, Cut, EmbeddingSpace, Source, SourceQuerySet, SpaceState, State
 from citations.outline import storage as outline_storage
@@ -40,9 +47,15 @@ MAX_ATTEMPTS = 3  # that end in an unexpected error
 MAX_CRASHES = 10  # in a row that the process does not survive
 SETTINGS_PAUSE = timedelta(minutes=10)
 SERVER_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(hours=1)
-OTHERS_PAUSE = timedelta(seconds=30)  # while a model's server has trouble, one source in so long tries it
+OTHERS_PAUSE = timedelta(
+    seconds=30
+)  # while a model's server has trouble, one source in so long tries it
 CONTEXTS_AT_ONCE = 32  # contexts after which their chunks are embedded anew
-SETTINGS_ERRORS = (ModelMissing, InvalidProvider, EmbeddingMismatch)  # what no try before a change of the settings can mend
+SETTINGS_ERRORS = (
+    ModelMissing,
+    InvalidProvider,
+    EmbeddingMismatch,
+)  # what no try before a change of the settings can mend
 
 Told: TypeAlias = Callable[[Source], object]
 """Is called whenever a source has moved on."""
@@ -56,8 +69,13 @@ def waiting() -> SourceQuerySet:
         return Source.objects.waiting()
     due = Q(run_after=None) | Q(run_after__lte=timezone.now())
     ready = Q(state=State.READY) & contextual_costs.WITHOUT_CONTEXTS
-    ordered = [When(state=state, then=rank) for rank, state in enumerate((State.PENDING, State.WORDS, State.READY))]
-    return Source.objects.filter(due, Q(state__in=(State.PENDING, State.WORDS)) | ready).order_by(Case(*ordered), "pk")
+    ordered = [
+        When(state=state, then=rank)
+        for rank, state in enumerate((State.PENDING, State.WORDS, State.READY))
+    ]
+    return Source.objects.filter(due, Q(state__in=(State.PENDING, State.WORDS)) | ready).order_by(
+        Case(*ordered), "pk"
+    )
 
 
 def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
@@ -67,7 +85,9 @@ def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
     """
     adopt()
     done = 0
-    for source in Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")[:most]:
+    for source in (
+        Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")[:most]
+    ):
         done += _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
     return done
 
@@ -79,14 +99,24 @@ def read_document(pk: int, *, on_progress: Told | None = None) -> None:
         _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
 
 
-def ingest(pk: int, *, on_progress: Told | None = None, meanwhile: Callable[[], object] | None = None, contexts: bool = True) -> None:
+def ingest(
+    pk: int,
+    *,
+    on_progress: Told | None = None,
+    meanwhile: Callable[[], object] | None = None,
+    contexts: bool = True,
+) -> None:
     """Do what is left to do for a source; nothing when another process does it, or nothing is left. Expected failures are noted with it.
 
     ``meanwhile`` is called between two batches: a long source must not keep the words of others waiting. ``contexts`` false leaves those for later.
     """
     source = Source.objects.filter(pk=pk).first()
     if source is not None:
-        _take(source, _Ingest(source, on_progress, meanwhile, contexts).perform, only=(State.PENDING, State.WORDS, State.READY))
+        _take(
+            source,
+            _Ingest(source, on_progress, meanwhile, contexts).perform,
+            only=(State.PENDING, State.WORDS, State.READY),
+        )
 
 
 def start_anew(source: Source) -> None:
@@ -96,7 +126,11 @@ def start_anew(source: Source) -> None:
 
 def try_again() -> int:
     """Let what waits for other settings or for a model's server be tried at once. Returns how many sources that are."""
-    return Source.objects.exclude(run_after=None).filter(run_after__gt=timezone.now()).update(run_after=None)
+    return (
+        Source.objects.exclude(run_after=None)
+        .filter(run_after__gt=timezone.now())
+        .update(run_after=None)
+    )
 
 
 def remove(source: Source) -> None:
@@ -128,7 +162,10 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
 def _noting_failures(source: Source, work: Callable[[], None]) -> None:
     try:
         if source.attempts > MAX_CRASHES:
-            raise KnowledgeBaseError("Every process that indexed it was killed.", hint="It may be too large for this machine; try it again with more memory.")
+            raise KnowledgeBaseError(
+                "Every process that indexed it was killed.",
+                hint="It may be too large for this machine; try it again with more memory.",
+            )
         work()
     except SourceNotFound:
         logger.info("source %s was deleted while it was indexed", source.pk)
@@ -150,20 +187,34 @@ def _wait_for_settings(source: Source, error: KnowledgeBaseError) -> None:
     logger.warning("%s %s", error.message, error.hint)
     until = timezone.now() + SETTINGS_PAUSE
     source.put_off(error, until=until)
-    about = {"error_code": error.code, "error": error.message, "hint": error.hint, "run_after": until}
+    about = {
+        "error_code": error.code,
+        "error": error.message,
+        "hint": error.hint,
+        "run_after": until,
+    }
     Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk).update(**about)
 
 
 def _wait_for_server(source: Source, error: ModelError) -> None:
     """Put off this source for longer each time, and the others for a moment; one whose text the server does not take must not stop them for good."""
     now = timezone.now()
-    pause = SERVER_PAUSE * 4 ** min(source.attempts, 8) if isinstance(error, ModelServerError) else SETTINGS_PAUSE
+    pause = (
+        SERVER_PAUSE * 4 ** min(source.attempts, 8)
+        if isinstance(error, ModelServerError)
+        else SETTINGS_PAUSE
+    )
     source.put_off(error, until=now + min(pause, LONGEST_PAUSE))
-    Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk).update(run_after=now + OTHERS_PAUSE)
+    Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk).update(
+        run_after=now + OTHERS_PAUSE
+    )
 
 
 def _fail_or_retry(source: Source) -> None:
-    error = KnowledgeBaseError("It could not be indexed, for an unexpected reason.", hint="The log of the worker says more; “index again” tries it anew.")
+    error = KnowledgeBaseError(
+        "It could not be indexed, for an unexpected reason.",
+        hint="The log of the worker says more; “index again” tries it anew.",
+    )
     if source.attempts >= MAX_ATTEMPTS:
         source.fail(error)
     else:
@@ -221,7 +272,9 @@ class _Ingest:
         blocks = source_blocks.read(self.source)
         cutter = _cutter()
         cut = Cut.MEANING if cutter else Cut.SENTENCES
-        if self.source.digest != text_chunking.digest_of(blocks) or (cutter and self.source.cut != cut):
+        if self.source.digest != text_chunking.digest_of(blocks) or (
+            cutter and self.source.cut != cut
+        ):
             self._exchange(blocks, cutter, cut)
         self._embed()
 
@@ -230,21 +283,28 @@ class _Ingest:
         llm = registry.llm()
         if llm is None or self.source.contexts_of == self.source.digest:
             return
-        chunks = {one.pk: one for one in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")}
+        chunks = {
+            one.pk: one
+            for one in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")
+        }
         pieces = contextual_costs.pieces_of(chunks.values())
         text = text_chunking.text_of(source_blocks.read(self.source))
         written = 0
 
         def save(pk: int, context: str) -> None:
             nonlocal written
-            Chunk.objects.filter(pk=pk).update(context=context, digest=chunk_storage.digest_of(context, chunks[pk].text))
+            Chunk.objects.filter(pk=pk).update(
+                context=context, digest=chunk_storage.digest_of(context, chunks[pk].text)
+            )
             written += 1
             self._tell("writing contexts", written, len(pieces))
             if written % CONTEXTS_AT_ONCE == 0:
                 self._embed(quietly=True)
 
         try:
-            result = contextual.write(llm, title=self.source.title, text=text, pieces=pieces, save=save)
+            result = contextual.write(
+                llm, title=self.source.title, text=text, pieces=pieces, save=save
+            )
         finally:
             if written:
                 self._embed(quietly=True)
@@ -262,7 +322,10 @@ class _Ingest:
             topics.update(self.source)
 
     def _write_the_others_later(self, missing: int) -> None:
-        error = ModelServerError(f"{missing} contexts were not written.", hint="They are tried again; the source is found as it is.")
+        error = ModelServerError(
+            f"{missing} contexts were not written.",
+            hint="They are tried again; the source is found as it is.",
+        )
         self.source.put_off(error, until=timezone.now() + SERVER_PAUSE * 4**self.source.attempts)
         self._tell("")
 
@@ -314,6 +377,10 @@ def _cutter() -> Embedder | None:
     """Return the model that finds where the subject changes: the local one, if it is on this machine."""
     wanted = conf.embedding()
     try:
-        return registry.wanted_embedder() if wanted.provider in ("local", "fake") else registry.embedder("local")
+        return (
+            registry.wanted_embedder()
+            if wanted.provider in ("local", "fake")
+            else registry.embedder("local")
+        )
     except ModelMissing:
         return None

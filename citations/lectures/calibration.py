@@ -74,9 +74,16 @@ def calibrate(*, false_citations: float = FALSE_CITATIONS, off_topic: str = "") 
     space = vector_space.active()
     chunks = Embedding.objects.filter(space=space).count() if space else 0
     if space is None or not chunks:
-        raise NothingToCalibrate("Nothing is embedded yet.", hint="Add documents or videos first; `kb status` shows how far they are.")
+        raise NothingToCalibrate(
+            "Nothing is embedded yet.",
+            hint="Add documents or videos first; `kb status` shows how far they are.",
+        )
     found = _measured(space, chunks, _talk(off_topic), false_citations)
-    space.farthest, space.calibrated_at, space.calibration = found.farthest, timezone.now(), found.to_json()
+    space.farthest, space.calibrated_at, space.calibration = (
+        found.farthest,
+        timezone.now(),
+        found.to_json(),
+    )
     space.save(update_fields=("farthest", "calibrated_at", "calibration"))
     return found
 
@@ -96,12 +103,16 @@ def border(distances: Sequence[float], false_citations: float) -> float:
     return max(0.0, ordered[within] - EDGE)
 
 
-def _measured(space: EmbeddingSpace, chunks: int, talk: Sequence[str], false_citations: float) -> Calibration:
+def _measured(
+    space: EmbeddingSpace, chunks: int, talk: Sequence[str], false_citations: float
+) -> Calibration:
     embedder = vector_space.embedder_of(space)
     reach = Reach(sources=None, chunks=chunks)
     distances = [_nearest(vector, space, reach) for vector in _vectors(embedder, _phrased(talk))]
     farthest = border(distances, false_citations)
-    least, low, middle, high = (round(float(one), 4) for one in np.quantile(distances, (0, 0.05, 0.5, 0.95)))
+    least, low, middle, high = (
+        round(float(one), 4) for one in np.quantile(distances, (0, 0.05, 0.5, 0.95))
+    )
     return Calibration(
         farthest=farthest,
         false_citations=false_citations,
@@ -120,7 +131,11 @@ def _talk(text: str) -> list[str]:
     """Cut talk into windows, each paragraph by itself."""
     if len(text) > MOST_TEXT:
         raise InvalidInput(f"The talk is too long: at most {MOST_TEXT:,} characters are read.")
-    paragraphs = clean(text, MOST_TEXT).split("\n\n") if text.strip() else OWN.read_text(encoding="utf-8").split("\n\n")
+    paragraphs = (
+        clean(text, MOST_TEXT).split("\n\n")
+        if text.strip()
+        else OWN.read_text(encoding="utf-8").split("\n\n")
+    )
     made = [window for paragraph in paragraphs for window in _windows(paragraph)][:MOST_WINDOWS]
     if len(made) < LEAST_WINDOWS:
         raise InvalidInput(
@@ -132,13 +147,26 @@ def _talk(text: str) -> list[str]:
 
 def _windows(paragraph: str) -> list[str]:
     buffer, full = windows.feed(windows.Buffer(), [windows.Utterance(0, paragraph)])
-    return [window.text for window in (*full, *windows.flush(buffer)[1]) if windows.count_words(window.text) >= windows.LEAST_WORDS]
+    return [
+        window.text
+        for window in (*full, *windows.flush(buffer)[1])
+        if windows.count_words(window.text) >= windows.LEAST_WORDS
+    ]
 
 
 def _phrased(texts: Sequence[str]) -> list[str]:
     """Say texts as a lecture's windows are looked up."""
-    extractor = registry.keywords() if lecture_pipeline.FORM is lecture_pipeline.Form.ENRICHED else None
-    return [lecture_pipeline.enriched(text, extractor.extract(text, count=window_analysis.TERMS)) for text in texts] if extractor else list(texts)
+    extractor = (
+        registry.keywords() if lecture_pipeline.FORM is lecture_pipeline.Form.ENRICHED else None
+    )
+    return (
+        [
+            lecture_pipeline.enriched(text, extractor.extract(text, count=window_analysis.TERMS))
+            for text in texts
+        ]
+        if extractor
+        else list(texts)
+    )
 
 
 # Distances
@@ -148,24 +176,43 @@ def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float3
     return [embedder.embed_query(text) for text in texts]
 
 
-def _nearest(vector: NDArray[np.float32], space: EmbeddingSpace, reach: Reach, *, beside: int = 0) -> float:
+def _nearest(
+    vector: NDArray[np.float32], space: EmbeddingSpace, reach: Reach, *, beside: int = 0
+) -> float:
     """Return the distance to the nearest chunk but one; 4, the greatest there is, where there is none."""
     near = vector_search.search(vector, space=space, limit=2 if beside else 1, reach=reach)
-    return next((lecture_pipeline.distance_of(one.cosine) for one in near if one.chunk != beside), 4.0)
+    return next(
+        (lecture_pipeline.distance_of(one.cosine) for one in near if one.chunk != beside), 4.0
+    )
 
 
 def _kept(space: EmbeddingSpace, reach: Reach, embedder: Embedder, farthest: float) -> float | None:
     """Say how many of the library's own passages would still be found from what stands in another one."""
     if reach.chunks < 2:
         return None
-    chosen = Chunk.objects.filter(embeddings__space=space).order_by("digest").values_list("pk", "text")[:COMPARED]  # as good as at random
+    chosen = (
+        Chunk.objects.filter(embeddings__space=space)
+        .order_by("digest")
+        .values_list("pk", "text")[:COMPARED]
+    )  # as good as at random
     excerpts = [(pk, _excerpt(text)) for pk, text in chosen]
     made = zip(excerpts, _vectors(embedder, _phrased([text for _, text in excerpts])), strict=True)
-    return round(sum(_nearest(vector, space, reach, beside=pk) <= farthest for (pk, _), vector in made) / len(excerpts), 3)
+    return round(
+        sum(_nearest(vector, space, reach, beside=pk) <= farthest for (pk, _), vector in made)
+        / len(excerpts),
+        3,
+    )
 
 
 def _excerpt(text: str) -> str:
     """Return some sentences, as many as a window has, from the beginning."""
     spans = sentences.split(text)
-    stop = next((stop for (_, stop), number in zip(spans, count(1), strict=False) if number >= 3 or windows.count_words(text[:stop]) >= 60), len(text))
+    stop = next(
+        (
+            stop
+            for (_, stop), number in zip(spans, count(1), strict=False)
+            if number >= 3 or windows.count_words(text[:stop]) >= 60
+        ),
+        len(text),
+    )
     return text[:stop].strip()

@@ -47,7 +47,9 @@ class Run:
     window: Window
     started: float
     reach: Reach | None = None
-    sense: Vector | None = None  # of what is said, by the model that the gate and the keywords go by
+    sense: Vector | None = (
+        None  # of what is said, by the model that the gate and the keywords go by
+    )
     text: str = ""  # what is looked for
     vector: Vector | None = None  # of that, in the library's space
     near: list[tuple[Candidate, float]] = field(default_factory=list)  # nearest first, with cosines
@@ -70,7 +72,12 @@ class Run:
 
     def lose_database(self, error: Exception) -> None:
         """Note that nothing can be stored: it waits on, and is taken again."""
-        logger.error("The database does not answer; window %s of lecture %s waits: %s", self.window.index, self.window.session_id, error)
+        logger.error(
+            "The database does not answer; window %s of lecture %s waits: %s",
+            self.window.index,
+            self.window.session_id,
+            error,
+        )
         self.is_away = True
         self.notes.append("The database does not answer.")
 
@@ -87,7 +94,9 @@ def timed(stage: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
             run.window.stages[stage] = round((perf_counter() - started) * 1000, 3)
 
 
-def each(runs: Sequence[Run], work: Callable[[Run], None], *, failing: Callable[[Run], None]) -> None:
+def each(
+    runs: Sequence[Run], work: Callable[[Run], None], *, failing: Callable[[Run], None]
+) -> None:
     """Do something for each window; an unexpected failure is logged, and what follows from it concerns that window alone."""
     for run in runs:
         try:
@@ -147,12 +156,19 @@ def _stored(run: Run) -> Cited:
         if session is None or row is None:
             return Cited(window=run.window)
         if row.outcome != Outcome.WAITING:
-            return Cited(window=row, citations=tuple(row.citations.select_related("source").order_by("rank")))
+            return Cited(
+                window=row, citations=tuple(row.citations.select_related("source").order_by("rank"))
+            )
         citations = _citations(run, row, session)
         Citation.objects.bulk_create(citations)
         _finish(run, row, started, is_cited=bool(citations))
         cited = [told(one) for one in citations]
-        about = {"window_index": row.index, "outcome": row.outcome, "note": row.note, "milliseconds": row.milliseconds}
+        about = {
+            "window_index": row.index,
+            "outcome": row.outcome,
+            "note": row.note,
+            "milliseconds": row.milliseconds,
+        }
         tell(session, [(CITATIONS, {**about, "citations": cited})])
     return Cited(window=row, citations=tuple(citations))
 
@@ -161,24 +177,57 @@ def _finish(run: Run, row: Window, started: float, *, is_cited: bool) -> None:
     gone = run.outcome is Outcome.CITED and not is_cited
     now = perf_counter()
     row.outcome = Outcome.TOO_FAR if gone else run.outcome or Outcome.FAILED
-    row.note = " ".join([*dict.fromkeys(run.notes), *(["What was found was deleted meanwhile."] if gone else [])])
-    row.keywords, row.off_topic, row.distance = run.window.keywords, run.window.off_topic, run.window.distance
-    row.stages = {**run.window.stages, STORE: round((now - started) * 1000, 3)}  # but for the commit
+    row.note = " ".join(
+        [*dict.fromkeys(run.notes), *(["What was found was deleted meanwhile."] if gone else [])]
+    )
+    row.keywords, row.off_topic, row.distance = (
+        run.window.keywords,
+        run.window.off_topic,
+        run.window.distance,
+    )
+    row.stages = {
+        **run.window.stages,
+        STORE: round((now - started) * 1000, 3),
+    }  # but for the commit
     row.milliseconds = round((now - run.started) * 1000, 3)
     row.finished_at = timezone.now()
-    row.save(update_fields=("outcome", "note", "keywords", "off_topic", "distance", "stages", "milliseconds", "finished_at"))
+    row.save(
+        update_fields=(
+            "outcome",
+            "note",
+            "keywords",
+            "off_topic",
+            "distance",
+            "stages",
+            "milliseconds",
+            "finished_at",
+        )
+    )
 
 
 def _citations(run: Run, row: Window, session: LectureSession) -> list[Citation]:
     """Make the citations of what is still there: without the chunk where only that is gone, for the quote stands in the source's text as it was."""
-    sources = {one.pk: one for one in Source.objects.raw(_SOURCES, [[one.candidate.source for one in run.found]])} if run.found else {}
+    sources = (
+        {
+            one.pk: one
+            for one in Source.objects.raw(_SOURCES, [[one.candidate.source for one in run.found]])
+        }
+        if run.found
+        else {}
+    )
     with connection.cursor() as cursor:
         cursor.execute(_CHUNKS, [[one.candidate.chunk for one in run.found]])
         chunks = {pk for (pk,) in cursor.fetchall()}
     words = " ".join([*run.window.keywords, run.window.text])
     living = [one for one in run.found if one.candidate.source in sources]
     return [
-        _citation(one, Citation(session=session, window=row, window_index=row.index, rank=rank), sources, chunks, words)
+        _citation(
+            one,
+            Citation(session=session, window=row, window_index=row.index, rank=rank),
+            sources,
+            chunks,
+            words,
+        )
         for rank, one in enumerate(living, start=1)
     ]
 
@@ -190,10 +239,20 @@ _SOURCES = "SELECT * FROM citations_source WHERE id = ANY(%s) ORDER BY id FOR KE
 _CHUNKS = "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 
 
-def _citation(found: Found, citation: Citation, sources: dict[int, Source], chunks: set[int], words: str) -> Citation:
+def _citation(
+    found: Found, citation: Citation, sources: dict[int, Source], chunks: set[int], words: str
+) -> Citation:
     one = found.candidate
-    citation.source, citation.chunk_id = sources[one.source], one.chunk if one.chunk in chunks else None
-    citation.page, citation.last_page, citation.start, citation.end = one.page, one.last_page, one.start, one.end
+    citation.source, citation.chunk_id = (
+        sources[one.source],
+        one.chunk if one.chunk in chunks else None,
+    )
+    citation.page, citation.last_page, citation.start, citation.end = (
+        one.page,
+        one.last_page,
+        one.start,
+        one.end,
+    )
     citation.section_heading, citation.quote, citation.digest = one.heading, one.text, one.digest
     citation.span_start, citation.span_end = one.span_start, one.span_end
     citation.snippet, citation.relevance_score = snippet(one.text, words), found.score

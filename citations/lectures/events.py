@@ -21,7 +21,9 @@ def tell(session: LectureSession, happened: Sequence[tuple[str, Mapping[str, Any
     if happened:
         kinds, data = [kind for kind, _ in happened], [json.dumps(about) for _, about in happened]
         with connection.cursor() as cursor:
-            cursor.execute(_TELL, {"session": session.pk, "kinds": kinds, "data": data, "channel": CHANNEL})
+            cursor.execute(
+                _TELL, {"session": session.pk, "kinds": kinds, "data": data, "channel": CHANNEL}
+            )
 
 
 # All at once: it is asked several times a second in each lecture.
@@ -40,4 +42,6 @@ _TELL: Final = """
 
 def after(session: LectureSession, number: int, *, limit: int = AT_ONCE) -> list[Happening]:
     """Return what happened after a number, in order."""
-    return list(Happening.objects.filter(session=session, number__gt=number).order_by("number")[:limit])
+    return list(
+        Happening.objects.filter(session=session, number__gt=number).order_by("number")[:limit]
+    )

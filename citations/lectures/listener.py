@@ -15,7 +15,9 @@ from citations.lectures.events import CHANNEL
 
 logger = logging.getLogger(__name__)
 
-CHECK_SECONDS: Final = 30.0  # a connection that is broken somewhere on the way says nothing; so it is asked
+CHECK_SECONDS: Final = (
+    30.0  # a connection that is broken somewhere on the way says nothing; so it is asked
+)
 ANSWER_SECONDS: Final = 10.0  # to connect in, and to answer that question
 PAUSE_SECONDS: Final = 1.0  # between two tries to connect
 LONGEST_PAUSE: Final = 15.0
@@ -69,13 +71,18 @@ class Ear:
         pause = PAUSE_SECONDS
         while True:
             try:
-                async with await psycopg.AsyncConnection.connect(**_parameters(), autocommit=True) as heard:
+                async with await psycopg.AsyncConnection.connect(
+                    **_parameters(), autocommit=True
+                ) as heard:
                     await heard.execute(f"LISTEN {CHANNEL}")
                     self._hears(True)
                     pause = PAUSE_SECONDS
                     await self._pass_on(heard)
             except (psycopg.Error, OSError, TimeoutError) as error:
-                logger.warning("The connection that hears of lectures is lost (%s); until it is back, they are looked at every second.", error)
+                logger.warning(
+                    "The connection that hears of lectures is lost (%s); until it is back, they are looked at every second.",
+                    error,
+                )
             self._hears(False)
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
@@ -106,4 +113,7 @@ def _parameters() -> dict[str, Any]:
     """Return how Django connects, without what is only for its own synchronous connections."""
     wanted = connection.get_connection_params()
     own = ("cursor_factory", "context", "prepare_threshold")
-    return {"connect_timeout": int(ANSWER_SECONDS), **{name: value for name, value in wanted.items() if name not in own}}
+    return {
+        "connect_timeout": int(ANSWER_SECONDS),
+        **{name: value for name, value in wanted.items() if name not in own},
+    }

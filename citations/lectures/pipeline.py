@@ -20,7 +20,18 @@ from django.db import InterfaceError, OperationalError, connection
 from citations import conf
 from citations.errors import KnowledgeBaseError
 from citations.lectures import window_analysis
-from citations.lectures.citation_storage import STORE, Cited, Found, Run, Vector, each, note_keywords, settle, timed, unstored
+from citations.lectures.citation_storage import (
+    STORE,
+    Cited,
+    Found,
+    Run,
+    Vector,
+    each,
+    note_keywords,
+    settle,
+    timed,
+    unstored,
+)
 from citations.library.filters import Reach
 from citations.models import EmbeddingSpace, Outcome, Window
 from citations.providers import registry, tokens
@@ -53,7 +64,9 @@ class Form(StrEnum):
     PLAIN = "plain"
 
 
-FORM: Final[Form] = Form.PLAIN  # finds the right page more often on all pairs of lectures and books that were measured: bench/lectures.py
+FORM: Final[Form] = (
+    Form.PLAIN
+)  # finds the right page more often on all pairs of lectures and books that were measured: bench/lectures.py
 
 
 def describe(runs: Sequence[Run]) -> None:
@@ -62,7 +75,12 @@ def describe(runs: Sequence[Run]) -> None:
     note_keywords(runs)
 
 
-def cite(windows: Sequence[Window], *, form: Form = FORM, describing: Callable[[Sequence[Run]], None] = describe) -> list[Cited]:
+def cite(
+    windows: Sequence[Window],
+    *,
+    form: Form = FORM,
+    describing: Callable[[Sequence[Run]], None] = describe,
+) -> list[Cited]:
     """Cite windows that wait, together; return what came of each, in their order. Nothing is raised: what fails becomes their outcome.
 
     A window that somebody else has finished meanwhile stays as it is; its citations are returned. Where keywords are not looked for, they are left to
@@ -120,7 +138,10 @@ def reaches(sessions: Collection[int]) -> dict[int, Reach]:
     """Return what each session (by primary key) cites: the sources that it names, or all of its collection; never the recording that it replays."""
     with connection.cursor() as cursor:
         cursor.execute(_REACH, [list(sessions)])
-        found = {pk: Reach(sources=frozenset(sources), chunks=chunks) for pk, sources, chunks in cursor.fetchall()}
+        found = {
+            pk: Reach(sources=frozenset(sources), chunks=chunks)
+            for pk, sources, chunks in cursor.fetchall()
+        }
     return {pk: found.get(pk, Reach(sources=frozenset(), chunks=0)) for pk in sessions}
 
 
@@ -175,7 +196,11 @@ def _embedded(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
             run.decide(Outcome.NO_DOCUMENTS, NOT_INDEXED)
         return None
     for run in runs:
-        run.text = enriched(run.window.text, run.window.keywords) if form is Form.ENRICHED else run.window.text
+        run.text = (
+            enriched(run.window.text, run.window.keywords)
+            if form is Form.ENRICHED
+            else run.window.text
+        )
     _fill(runs, space, form)
     return space
 
@@ -186,7 +211,9 @@ def _fill(runs: Sequence[Run], space: EmbeddingSpace, form: Form) -> None:
         for run in runs:
             run.vector = run.sense
     missing = [run for run in runs if run.vector is None]
-    for run, vector in zip(missing, _recent.vectors(model, [run.text for run in missing]), strict=True):
+    for run, vector in zip(
+        missing, _recent.vectors(model, [run.text for run in missing]), strict=True
+    ):
         run.vector = vector
 
 
@@ -203,8 +230,12 @@ class _Recent:
         with self._lock:
             known = {key: self._kept[key] for key in keys if key in self._kept}
         missing = [key for key in dict.fromkeys(keys) if key not in known]
-        made: Sequence[Vector] = list(model.embed_queries([key[-1] for key in missing])) if missing else []
-        known |= {key: np.array(vector) for key, vector in zip(missing, made, strict=True)}  # copies: a row would keep the batch
+        made: Sequence[Vector] = (
+            list(model.embed_queries([key[-1] for key in missing])) if missing else []
+        )
+        known |= {
+            key: np.array(vector) for key, vector in zip(missing, made, strict=True)
+        }  # copies: a row would keep the batch
         self._keep(known)
         return [known[key] for key in keys]
 
@@ -253,7 +284,9 @@ def _search(run: Run, space: EmbeddingSpace) -> None:
     if run.window.distance > farthest(space):
         run.decide(Outcome.TOO_FAR)
         return
-    rows = candidates.fetch(Scope(readable=frozenset({run.window.session.collection_id})), [one.place for one in near])
+    rows = candidates.fetch(
+        Scope(readable=frozenset({run.window.session.collection_id})), [one.place for one in near]
+    )
     run.near = [(rows[one.place], one.cosine) for one in near if one.place in rows]
 
 
@@ -261,10 +294,20 @@ def _choose(run: Run, limit: float) -> None:
     """Order the passages by the cross-encoder and keep those that are relevant enough; without it by similarity, those that are near enough."""
     scores = _scores(run)
     if scores is None:
-        found = [Found(one, min(1.0, max(0.0, cosine))) for one, cosine in run.near if distance_of(cosine) <= limit]
+        found = [
+            Found(one, min(1.0, max(0.0, cosine)))
+            for one, cosine in run.near
+            if distance_of(cosine) <= limit
+        ]
     else:
-        ranked = [Found(one, score) for (one, _), score in zip(run.near, scores, strict=True) if score >= conf.live_relevance()]
-        found = sorted(ranked, key=lambda one: -one.score)  # stable: equal scores stay in the order of their similarity
+        ranked = [
+            Found(one, score)
+            for (one, _), score in zip(run.near, scores, strict=True)
+            if score >= conf.live_relevance()
+        ]
+        found = sorted(
+            ranked, key=lambda one: -one.score
+        )  # stable: equal scores stay in the order of their similarity
     run.found = found[:CITED]
     run.decide(Outcome.CITED if found else Outcome.TOO_WEAK if run.near else Outcome.TOO_FAR)
 
@@ -276,11 +319,21 @@ def _scores(run: Run) -> list[float] | None:
         run.notes.append(_by_similarity())
         return None
     try:
-        newest = tokens.keep_end(run.text, most=QUERY_TOKENS)  # it reads no more of it, and the window before has told how this one begins
+        newest = tokens.keep_end(
+            run.text, most=QUERY_TOKENS
+        )  # it reads no more of it, and the window before has told how this one begins
         return reranker.score(newest, [one.indexed_text for one, _ in run.near])
     except Exception as error:
-        told_ = f"{error.message} {error.hint}".rstrip() if isinstance(error, KnowledgeBaseError) else "it failed unexpectedly; the server's log says more."
-        logger.warning("A window is not re-ranked: %s", told_, exc_info=not isinstance(error, KnowledgeBaseError))
+        told_ = (
+            f"{error.message} {error.hint}".rstrip()
+            if isinstance(error, KnowledgeBaseError)
+            else "it failed unexpectedly; the server's log says more."
+        )
+        logger.warning(
+            "A window is not re-ranked: %s",
+            told_,
+            exc_info=not isinstance(error, KnowledgeBaseError),
+        )
         run.notes.append(f"Ordered by similarity, not re-ranked: {told_}")
         return None
 

@@ -14,7 +14,11 @@ from transcripts import conf
 from transcripts.scope import Scope
 from transcripts.timecodes import clock
 
-SKIPPED: Final = (Outcome.OFF_TOPIC, Outcome.TOO_FAR, Outcome.TOO_WEAK)  # by the gate, the distance, the relevance
+SKIPPED: Final = (
+    Outcome.OFF_TOPIC,
+    Outcome.TOO_FAR,
+    Outcome.TOO_WEAK,
+)  # by the gate, the distance, the relevance
 NOTES: Final = 10  # of the notes of windows, the most frequent ones
 
 
@@ -65,7 +69,9 @@ class Statistics:
         return self._share(Outcome.TOO_WEAK)
 
     def _share(self, outcome: str) -> float:
-        looked_up = sum(self.outcomes.get(one, 0) for one in (*SKIPPED, Outcome.CITED, Outcome.FAILED))
+        looked_up = sum(
+            self.outcomes.get(one, 0) for one in (*SKIPPED, Outcome.CITED, Outcome.FAILED)
+        )
         return self.outcomes.get(outcome, 0) / looked_up if looked_up else 0.0
 
 
@@ -74,7 +80,13 @@ def statistics(session: LectureSession | None = None) -> Statistics:
     windows = Window.objects.filter(session=session) if session else Window.objects.all()
     citations = Citation.objects.filter(session=session) if session else Citation.objects.all()
     outcomes = dict(windows.order_by().values_list("outcome").annotate(Count("pk")))
-    said = windows.exclude(note="").order_by().values_list("note").annotate(times=Count("pk")).order_by("-times", "note")
+    said = (
+        windows.exclude(note="")
+        .order_by()
+        .values_list("note")
+        .annotate(times=Count("pk"))
+        .order_by("-times", "note")
+    )
     times = _times(session.pk if session else None)
     return Statistics(
         windows=sum(outcomes.values()),
@@ -88,11 +100,19 @@ def statistics(session: LectureSession | None = None) -> Statistics:
 
 def export(session: LectureSession) -> str:
     """Write what was said in a session as Markdown, with what was cited as footnotes: the documents' names and pages, and the passages themselves."""
-    cited = Citation.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(session=session)
-    rows = list(cited.select_related("source", "source__video", "window").order_by("window_index", "rank"))
+    cited = Citation.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(
+        session=session
+    )
+    rows = list(
+        cited.select_related("source", "source__video", "window").order_by("window_index", "rank")
+    )
     lines = [f"# {plain(session.title)}", "", _about(session), ""]
     lines += _said(session, rows)
-    lines += ["## Citations", "", *(_footnote(one) for one in rows)] if rows else ["*Nothing was cited.*"]
+    lines += (
+        ["## Citations", "", *(_footnote(one) for one in rows)]
+        if rows
+        else ["*Nothing was cited.*"]
+    )
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -118,7 +138,10 @@ _TIMES = """
 def _times(session: int | None) -> dict[str, StageTime]:
     with connection.cursor() as cursor:
         cursor.execute(_TIMES, {"session": session})
-        return {name: StageTime(name=name, p50=p50, p95=p95, count=count) for name, (p50, p95), count in cursor.fetchall()}
+        return {
+            name: StageTime(name=name, p50=p50, p95=p95, count=count)
+            for name, (p50, p95), count in cursor.fetchall()
+        }
 
 
 # Markdown
@@ -128,7 +151,10 @@ _ORDINAL = re.compile(r"^(\d+)([.)])")
 
 
 def _about(session: LectureSession) -> str:
-    parts = [f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}", plain(session.collection.name)]
+    parts = [
+        f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}",
+        plain(session.collection.name),
+    ]
     if session.transcript is not None:
         parts.append(f"replay of {plain(session.transcript.video.title)}")
     return " · ".join(parts)
@@ -168,7 +194,11 @@ def _footnote(one: Citation) -> str:
 
 def _place(one: Citation) -> str:
     if one.page is not None:
-        return f"pages {one.page}–{one.last_page}" if one.last_page and one.last_page != one.page else f"page {one.page}"
+        return (
+            f"pages {one.page}–{one.last_page}"
+            if one.last_page and one.last_page != one.page
+            else f"page {one.page}"
+        )
     return clock(one.start) if one.start is not None else ""
 
 

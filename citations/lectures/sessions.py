@@ -91,10 +91,19 @@ def start(
     scope.require_write(shelf.pk)
     _check_visible(scope, transcript)
     chosen = _chosen(shelf, sources)
-    name = clean(title, 300) or (transcript.video.title if transcript else f"Lecture of {timezone.localtime():%-d %B %Y, %H:%M}")
+    name = clean(title, 300) or (
+        transcript.video.title
+        if transcript
+        else f"Lecture of {timezone.localtime():%-d %B %Y, %H:%M}"
+    )
     spoken = clean(language, 35) or (transcript.language if transcript else "")
     with transaction.atomic():
-        about = {"title": name, "language": spoken, "transcript": transcript, "names_sources": bool(chosen)}
+        about = {
+            "title": name,
+            "language": spoken,
+            "transcript": transcript,
+            "names_sources": bool(chosen),
+        }
         session = LectureSession.objects.create(collection=shelf, owner=user, **about)
         session.sources.set(chosen)
     return session
@@ -104,14 +113,19 @@ def start_again(scope: Scope, user: User | None, session: LectureSession) -> Lec
     """Begin a lecture like another one, which cites what that one may still cite and replays the same. Raises ``Forbidden``, ``TranscriptNotFound``."""
     scope.require_write(session.collection_id)
     _check_visible(scope, session.transcript)
-    about = {name: getattr(session, name) for name in ("collection", "title", "language", "transcript", "names_sources")}
+    about = {
+        name: getattr(session, name)
+        for name in ("collection", "title", "language", "transcript", "names_sources")
+    }
     with transaction.atomic():
         made = LectureSession.objects.create(owner=user, **about)
         made.sources.set(session.sources.filter(collection=session.collection_id))
     return made
 
 
-def list_sessions(scope: Scope, *, words: str = "", collection: str = "", offset: int = 0, limit: int = 24) -> Page:
+def list_sessions(
+    scope: Scope, *, words: str = "", collection: str = "", offset: int = 0, limit: int = 24
+) -> Page:
     """Return a page of sessions in whose title every one of ``words`` occurs, newest first. Raises ``CollectionNotFound``."""
     found = LectureSession.objects.visible(scope)
     if collection:
@@ -124,12 +138,21 @@ def list_sessions(scope: Scope, *, words: str = "", collection: str = "", offset
         .annotate(citation_count=Count("citations"))
         .order_by("-created_at", "-pk")[offset : offset + limit + 1]
     )
-    return Page(sessions=rows[:limit], total=found.count(), next=offset + limit if len(rows) > limit else None)
+    return Page(
+        sessions=rows[:limit],
+        total=found.count(),
+        next=offset + limit if len(rows) > limit else None,
+    )
 
 
 def find_session(scope: Scope, reference: UUID | str, *, write: bool = False) -> LectureSession:
     """Return the visible session of this id. Raises ``LectureNotFound``, and ``Forbidden`` where it is to be changed and may only be read."""
-    session = LectureSession.objects.visible(scope).select_related("collection").filter(uuid=uuid_of(reference)).first()
+    session = (
+        LectureSession.objects.visible(scope)
+        .select_related("collection")
+        .filter(uuid=uuid_of(reference))
+        .first()
+    )
     if session is None:
         raise LectureNotFound("There is no such lecture.")
     if write:
@@ -140,19 +163,31 @@ def find_session(scope: Scope, reference: UUID | str, *, write: bool = False) ->
 def delete(session: LectureSession) -> None:
     """Delete a session with all that was said and cited in it. Its sources stay."""
     with transaction.atomic():
-        LectureSession.objects.select_for_update().filter(pk=session.pk).first()  # who cites for it just now comes first, or finds it gone
+        LectureSession.objects.select_for_update().filter(
+            pk=session.pk
+        ).first()  # who cites for it just now comes first, or finds it gone
         LectureSession.objects.filter(pk=session.pk).delete()
 
 
 def citations_of(session: LectureSession) -> CitationQuerySet:
     """Return a session's citations in the order of their windows and ranks, with their sources: those that whoever may read the session may see."""
     mine = Scope(readable=frozenset({session.collection_id}))
-    return Citation.objects.visible(mine).filter(session=session).select_related("source").order_by("window_index", "rank")
+    return (
+        Citation.objects.visible(mine)
+        .filter(session=session)
+        .select_related("source")
+        .order_by("window_index", "rank")
+    )
 
 
 def find_citation(scope: Scope, reference: UUID | str) -> Citation:
     """Return the visible citation of this id, with its source and session. Raises ``CitationNotFound``."""
-    found = Citation.objects.visible(scope).select_related("source", "session", "window").filter(uuid=uuid_of(reference)).first()
+    found = (
+        Citation.objects.visible(scope)
+        .select_related("source", "session", "window")
+        .filter(uuid=uuid_of(reference))
+        .first()
+    )
     if found is None:
         raise CitationNotFound("There is no such citation.")
     return found
@@ -189,15 +224,25 @@ def push(session: LectureSession, utterances: Iterable[Utterance]) -> list[Windo
         return _take(opened(session), cleaned)
 
 
-def say(session: LectureSession, text: str, *, start: int | None = None, end: int | None = None) -> list[Window]:
+def say(
+    session: LectureSession, text: str, *, start: int | None = None, end: int | None = None
+) -> list[Window]:
     """Take what is said next, without a number of the sender's: typed or pasted text, a browser's speech recognition. Times in ms. Raises as ``push`` does."""
     if len(text) > MAX_SAID:
-        raise TooLarge(f"At most {MAX_SAID:,} characters can be said at once.", hint="Send it in parts.")
+        raise TooLarge(
+            f"At most {MAX_SAID:,} characters can be said at once.", hint="Send it in parts."
+        )
     pieces = list(_pieces(text))
     with transaction.atomic():
         locked = opened(session)
         first = _buffer(locked).following
-        return _take(locked, _cleaned([Utterance(first + n, piece, start, end) for n, piece in enumerate(pieces)], most=MAX_SAID))
+        return _take(
+            locked,
+            _cleaned(
+                [Utterance(first + n, piece, start, end) for n, piece in enumerate(pieces)],
+                most=MAX_SAID,
+            ),
+        )
 
 
 def advance(session: LectureSession, position_ms: int) -> list[Window]:
@@ -215,8 +260,16 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
         first = bisect_right(ends, locked.position) if locked.position else 0
         until = bisect_right(ends, position)
         locked.position = position
-        following = _buffer(locked).following  # as in speech: somebody may have said something besides
-        made = _take(locked, [Utterance(following + n, cue.text, cue.start, cue.end) for n, cue in enumerate(cues[first:until])])
+        following = _buffer(
+            locked
+        ).following  # as in speech: somebody may have said something besides
+        made = _take(
+            locked,
+            [
+                Utterance(following + n, cue.text, cue.start, cue.end)
+                for n, cue in enumerate(cues[first:until])
+            ],
+        )
         return made + _finish(locked) if until == len(cues) else made
 
 
@@ -260,14 +313,23 @@ def _buffer(locked: LectureSession) -> windows.Buffer:
 def _take(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window]:
     fresh = _new(locked, utterances)
     spoken = [one for one in fresh if one.text]
-    Segment.objects.bulk_create([Segment(session=locked, number=one.number, text=one.text, start=one.start, end=one.end) for one in spoken])
+    Segment.objects.bulk_create(
+        [
+            Segment(session=locked, number=one.number, text=one.text, start=one.start, end=one.end)
+            for one in spoken
+        ]
+    )
     buffer, made = windows.feed(_buffer(locked), fresh)
     return _keep(locked, buffer, made, [(SEGMENT, _segment(one)) for one in spoken])
 
 
 def _new(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Utterance]:
     """Leave out what came before; of two with the same number the first counts."""
-    known = set(locked.segments.filter(number__in=[one.number for one in utterances]).values_list("number", flat=True))
+    known = set(
+        locked.segments.filter(number__in=[one.number for one in utterances]).values_list(
+            "number", flat=True
+        )
+    )
     first: dict[int, Utterance] = {}
     for one in utterances:
         if one.number not in known:
@@ -287,15 +349,36 @@ def _finish(locked: LectureSession) -> list[Window]:
     return made
 
 
-def _keep(locked: LectureSession, buffer: windows.Buffer, made: Sequence[windows.Window], said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Window]:
+def _keep(
+    locked: LectureSession,
+    buffer: windows.Buffer,
+    made: Sequence[windows.Window],
+    said: Sequence[tuple[str, Mapping[str, Any]]],
+) -> list[Window]:
     """Store windows and buffer, and tell of them after what was said. Windows are counted by the session: others than these may have been asked for."""
     first = locked.window_count
-    places = [{"first": one.first, "last": one.last, "start": one.start, "end": one.end} for one in made]
-    rows = [Window(session=locked, index=first + n, text=one.text, **where) for n, (one, where) in enumerate(zip(made, places, strict=True))]
+    places = [
+        {"first": one.first, "last": one.last, "start": one.start, "end": one.end} for one in made
+    ]
+    rows = [
+        Window(session=locked, index=first + n, text=one.text, **where)
+        for n, (one, where) in enumerate(zip(made, places, strict=True))
+    ]
     Window.objects.bulk_create(rows)
     locked.buffer, locked.window_count = buffer.to_json(), first + len(rows)
-    LectureSession.objects.filter(pk=locked.pk).update(buffer=locked.buffer, window_count=locked.window_count, position=locked.position)
-    tell(locked, [*said, *((WINDOW, {"index": row.index, "text": row.text, **where}) for row, where in zip(rows, places, strict=True))])
+    LectureSession.objects.filter(pk=locked.pk).update(
+        buffer=locked.buffer, window_count=locked.window_count, position=locked.position
+    )
+    tell(
+        locked,
+        [
+            *said,
+            *(
+                (WINDOW, {"index": row.index, "text": row.text, **where})
+                for row, where in zip(rows, places, strict=True)
+            ),
+        ],
+    )
     return rows
 
 
@@ -307,14 +390,19 @@ def _segment(one: Utterance) -> dict[str, Any]:
 
 
 def _check_visible(scope: Scope, transcript: Transcript | None) -> None:
-    if transcript is not None and not Transcript.objects.visible(scope).filter(pk=transcript.pk).exists():
+    if (
+        transcript is not None
+        and not Transcript.objects.visible(scope).filter(pk=transcript.pk).exists()
+    ):
         raise TranscriptNotFound("There is no such transcript.")
 
 
 def _chosen(shelf: Collection, references: Sequence[str]) -> list[Source]:
     """Look up sources of one collection: whoever may read a lecture may read all that it cites."""
     if len(references) > MAX_SOURCES:
-        raise InvalidFilter(f"A lecture names at most {MAX_SOURCES} sources; it cites all of its collection when it names none.")
+        raise InvalidFilter(
+            f"A lecture names at most {MAX_SOURCES} sources; it cites all of its collection when it names none."
+        )
     batches = [tuple(references[at : at + 100]) for at in range(0, len(references), 100)]
     there = Scope(readable=frozenset({shelf.pk}))
     return [source for batch in batches for source in matching(there, Filter(sources=batch))]
@@ -324,12 +412,19 @@ def _cleaned(utterances: Iterable[Utterance], *, most: int = MAX_AT_ONCE) -> lis
     result: list[Utterance] = []
     for one in utterances:
         if len(result) == most:
-            raise TooLarge(f"At most {most:,} segments are taken at once.", hint="Send them in parts.")
+            raise TooLarge(
+                f"At most {most:,} segments are taken at once.", hint="Send them in parts."
+            )
         if len(one.text) > MAX_TEXT:
-            raise TooLarge(f"A segment has at most {MAX_TEXT:,} characters; number {one.number} has {len(one.text):,}.", hint="Send it in parts.")
+            raise TooLarge(
+                f"A segment has at most {MAX_TEXT:,} characters; number {one.number} has {len(one.text):,}.",
+                hint="Send it in parts.",
+            )
         if not 0 <= one.number <= GREATEST:
             raise InvalidInput("The numbers of segments are whole numbers from 0 on.")
-        result.append(Utterance(one.number, " ".join(clean(one.text, MAX_TEXT).split()), *_times(one)))
+        result.append(
+            Utterance(one.number, " ".join(clean(one.text, MAX_TEXT).split()), *_times(one))
+        )
     return result
 
 
@@ -355,8 +450,15 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _transcript(session: LectureSession) -> tuple[tuple[Cue, ...], list[int]]:
     """Return the cues that are replayed, and until when (ms) each of them and all before it are said."""
-    transcript = Transcript.objects.light().filter(pk=session.transcript_id).first() if session.transcript_id else None
+    transcript = (
+        Transcript.objects.light().filter(pk=session.transcript_id).first()
+        if session.transcript_id
+        else None
+    )
     if transcript is None:
-        raise InvalidInput("This lecture replays nothing.", hint="Start one from a recording, or send what is said.")
+        raise InvalidInput(
+            "This lecture replays nothing.",
+            hint="Start one from a recording, or send what is said.",
+        )
     cues = library.cues_of(transcript)
     return cues, list(accumulate((cue.end for cue in cues), max))

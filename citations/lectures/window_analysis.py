@@ -40,7 +40,13 @@ def leave_out_asides(runs: Sequence[Run]) -> None:
             run.decide(Outcome.OFF_TOPIC)
 
     with timed(GATE, runs) as open_:
-        each(open_, look, failing=lambda run: run.notes.append("It was not asked whether this is about the subject."))
+        each(
+            open_,
+            look,
+            failing=lambda run: run.notes.append(
+                "It was not asked whether this is about the subject."
+            ),
+        )
 
 
 def find_keywords(runs: Sequence[Run]) -> None:
@@ -51,9 +57,16 @@ def find_keywords(runs: Sequence[Run]) -> None:
             continue
         started = perf_counter()
         try:
-            run.window.keywords = extractor.extract(run.window.text, vector=run.sense, language=run.window.session.language or "en", count=TERMS)
+            run.window.keywords = extractor.extract(
+                run.window.text,
+                vector=run.sense,
+                language=run.window.session.language or "en",
+                count=TERMS,
+            )
         except Exception:
-            logger.exception("window %s of lecture %s has no keywords", run.window.index, run.window.session_id)
+            logger.exception(
+                "window %s of lecture %s has no keywords", run.window.index, run.window.session_id
+            )
         run.window.stages[KEYWORDS] = round((perf_counter() - started) * 1000, 3)
 
 

@@ -20,7 +20,9 @@ MOST_WORDS: Final = 150
 MOST_SENTENCES: Final = 3
 PATIENCE: Final = 5  # utterances that may come before one that is missing
 
-_MOST_RANGES = 400  # of numbers seen; whoever leaves out more than that has what is very late ignored
+_MOST_RANGES = (
+    400  # of numbers seen; whoever leaves out more than that has what is very late ignored
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,9 @@ def count_words(text: str) -> int:
     return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
 
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
 
 # What has come
 
@@ -104,10 +108,16 @@ def _taken(buffer: Buffer, utterances: Iterable[Utterance]) -> Buffer:
     new: dict[int, Utterance] = {}
     for utterance in utterances:
         if not _has_come(buffer.seen, utterance.number):
-            new.setdefault(utterance.number, replace(utterance, text=" ".join(utterance.text.split())))
+            new.setdefault(
+                utterance.number, replace(utterance, text=" ".join(utterance.text.split()))
+            )
     said = (utterance for utterance in new.values() if utterance.text)
     fresh = sorted((*buffer.fresh, *said), key=lambda one: one.number)
-    return replace(buffer, fresh=tuple(fresh), seen=_merged([*buffer.seen, *((number, number) for number in new)]))
+    return replace(
+        buffer,
+        fresh=tuple(fresh),
+        seen=_merged([*buffer.seen, *((number, number) for number in new)]),
+    )
 
 
 def _has_come(seen: Sequence[_Range], number: int) -> bool:
@@ -151,10 +161,15 @@ def _cut(buffer: Buffer, ready: int, *, is_last: bool) -> tuple[Buffer, list[Win
     line = _Line((*buffer.overlap, *buffer.fresh[:ready]))
     spans = _sentences(line, len(buffer.overlap), is_last=is_last)
     shared = 1 if buffer.overlap else 0
-    groups = _groups([count_words(line.text[start:stop]) for start, stop in spans], shared, is_last=is_last)
+    groups = _groups(
+        [count_words(line.text[start:stop]) for start, stop in spans], shared, is_last=is_last
+    )
     if not groups:
         return buffer, []
-    windows = [_window(buffer.index + place, line.between(spans[first][0], spans[stop - 1][1])) for place, (first, stop) in enumerate(groups)]
+    windows = [
+        _window(buffer.index + place, line.between(spans[first][0], spans[stop - 1][1]))
+        for place, (first, stop) in enumerate(groups)
+    ]
     start, stop = spans[groups[-1][1] - 1]
     left = replace(
         buffer,
@@ -184,7 +199,9 @@ def _groups(words: Sequence[int], shared: int, *, is_last: bool) -> list[_Group]
 
 def _is_full(words: Sequence[int]) -> bool:
     total = sum(words)
-    return total >= LEAST_WORDS and (len(words) >= MOST_SENTENCES or (len(words) == MOST_SENTENCES - 1 and total >= ENOUGH_WORDS))
+    return total >= LEAST_WORDS and (
+        len(words) >= MOST_SENTENCES or (len(words) == MOST_SENTENCES - 1 and total >= ENOUGH_WORDS)
+    )
 
 
 def _window(index: int, pieces: Sequence[Utterance]) -> Window:
@@ -192,7 +209,9 @@ def _window(index: int, pieces: Sequence[Utterance]) -> Window:
     starts = [piece.start for piece in pieces if piece.start is not None]
     ends = [piece.end for piece in pieces if piece.end is not None]
     text = " ".join(piece.text for piece in pieces)
-    return Window(index, text, min(numbers), max(numbers), min(starts, default=None), max(ends, default=None))
+    return Window(
+        index, text, min(numbers), max(numbers), min(starts, default=None), max(ends, default=None)
+    )
 
 
 # Sentences
@@ -204,7 +223,9 @@ def _sentences(line: "_Line", overlap: int, *, is_last: bool) -> list[sentences.
     """Return the spans of whole sentences; the first is that of the first ``overlap`` pieces, if there are any."""
     begin = line.starts[overlap] if overlap < len(line.starts) else len(line.text)
     pauses = {place - begin: pause for place, pause in line.pauses().items() if place > begin}
-    spans = [(start + begin, stop + begin) for start, stop in sentences.split(line.text[begin:], pauses)]
+    spans = [
+        (start + begin, stop + begin) for start, stop in sentences.split(line.text[begin:], pauses)
+    ]
     if spans and not is_last and not _is_whole(line.text[spans[-1][0] :]):
         spans.pop()
     return [(0, begin), *spans] if overlap else spans
@@ -213,7 +234,9 @@ def _sentences(line: "_Line", overlap: int, *, is_last: bool) -> list[sentences.
 def _is_whole(text: str) -> bool:
     """Say whether a sentence is over, whatever comes next: not after “Dr.”, nor after “no.”, which a number may follow."""
     text = text.rstrip()
-    return not _UNDECIDED.search(text) and all(sentences.split(f"{text} {following}")[-1][0] == len(text) + 1 for following in ("Xy", "5"))
+    return not _UNDECIDED.search(text) and all(
+        sentences.split(f"{text} {following}")[-1][0] == len(text) + 1 for following in ("Xy", "5")
+    )
 
 
 class _Line:
@@ -231,7 +254,9 @@ class _Line:
     def pauses(self) -> dict[int, int]:
         """Return the silence in ms before the character at an offset, where it is known."""
         found = {}
-        for before, after, place in zip(self.pieces, self.pieces[1:], self.starts[1:], strict=False):
+        for before, after, place in zip(
+            self.pieces, self.pieces[1:], self.starts[1:], strict=False
+        ):
             if before.end is not None and after.start is not None and after.start > before.end:
                 found[place] = after.start - before.end
         return found
@@ -240,7 +265,10 @@ class _Line:
         """Return the pieces, the first and the last of them shortened, that the text from ``start`` to ``stop`` is made of."""
         first = max(bisect_right(self.starts, start) - 1, 0)
         last = bisect_right(self.starts, stop - 1)
-        parts = (_part(self.pieces[place], start - self.starts[place], stop - self.starts[place]) for place in range(first, last))
+        parts = (
+            _part(self.pieces[place], start - self.starts[place], stop - self.starts[place])
+            for place in range(first, last)
+        )
         return tuple(part for part in parts if part.text)
 
 
@@ -252,4 +280,9 @@ def _part(piece: Utterance, start: int, stop: int) -> Utterance:
     if piece.start is None or piece.end is None or (start == 0 and stop == length):
         return replace(piece, text=text)
     lasted = max(piece.end - piece.start, 0)
-    return Utterance(piece.number, text, piece.start + lasted * start // length, piece.start + lasted * max(stop, start) // length)
+    return Utterance(
+        piece.number,
+        text,
+        piece.start + lasted * start // length,
+        piece.start + lasted * max(stop, start) // length,
+    )

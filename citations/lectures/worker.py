@@ -35,12 +35,27 @@ from transcripts.models import Transcript
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
-__all__ = ["Answer", "Cited", "Form", "catch_up", "cite", "prepare", "query", "submit", "sweep", "warm"]
+__all__ = [
+    "Answer",
+    "Cited",
+    "Form",
+    "catch_up",
+    "cite",
+    "prepare",
+    "query",
+    "submit",
+    "sweep",
+    "warm",
+]
 
 THREADS: Final = 2  # of a process that cite: a model is asked by one thread a core
 BATCH: Final = 8  # windows that are cited together, so many at most
-LEASE: Final = timedelta(seconds=90)  # after which a window that was taken is taken again: its process has died
-GRACE: Final = timedelta(seconds=10)  # how long a sweep leaves windows to the process that has made them
+LEASE: Final = timedelta(
+    seconds=90
+)  # after which a window that was taken is taken again: its process has died
+GRACE: Final = timedelta(
+    seconds=10
+)  # how long a sweep leaves windows to the process that has made them
 MOST_ATTEMPTS: Final = 5  # at a window that no process survives
 SWEPT: Final = 64  # windows of one sweep at most
 MAX_TEXT: Final = 10_000  # characters of a question's text
@@ -48,7 +63,9 @@ MAX_INDEX: Final = 1_000_000
 LEARNT: Final = 2_000  # chunks of a session's sources whose words are learnt before it begins
 LEARNT_AT_ONCE: Final = 100  # of them, or of a recording's cues
 PREPARED: Final = 20  # sessions that wait for that at most
-UNDESCRIBED: Final = 1_000  # windows without keywords that are kept until no window waits; older ones remain without
+UNDESCRIBED: Final = (
+    1_000  # windows without keywords that are kept until no window waits; older ones remain without
+)
 _CLAIM_LOCK: Final = 0x43554C56  # "CULV": one process takes windows at a time, for a moment
 
 logger = logging.getLogger(__name__)
@@ -82,12 +99,24 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Answe
     said = _checked(text, index)
     try:
         window = _asked(session, said, index)
-        cited = cite([window])[0] if window.outcome == Outcome.WAITING else Cited(window=window, citations=_cited_by(window))
-        transaction.on_commit(_crew.ring)  # what was said in the lecture meanwhile has waited for this window
+        cited = (
+            cite([window])[0]
+            if window.outcome == Outcome.WAITING
+            else Cited(window=window, citations=_cited_by(window))
+        )
+        transaction.on_commit(
+            _crew.ring
+        )  # what was said in the lecture meanwhile has waited for this window
         return _answer(index, cited)
     except (OperationalError, InterfaceError) as error:
-        logger.warning("The database does not answer; a question about lecture %s is answered with nothing: %s", session.pk, error)
-        return Answer(window_index=index, outcome=Outcome.FAILED, note="The database does not answer.")
+        logger.warning(
+            "The database does not answer; a question about lecture %s is answered with nothing: %s",
+            session.pk,
+            error,
+        )
+        return Answer(
+            window_index=index, outcome=Outcome.FAILED, note="The database does not answer."
+        )
 
 
 def _checked(text: str, index: int) -> str:
@@ -95,7 +124,9 @@ def _checked(text: str, index: int) -> str:
     if not said:
         raise InvalidInput("Nothing was said.", hint="Send the text of the window.")
     if len(text) > MAX_TEXT:
-        raise InvalidInput(f"A window has at most {MAX_TEXT:,} characters.", hint="Send a few sentences.")
+        raise InvalidInput(
+            f"A window has at most {MAX_TEXT:,} characters.", hint="Send a few sentences."
+        )
     if not 0 <= index <= MAX_INDEX:
         raise InvalidInput(f"The index of a window is a whole number from 0 to {MAX_INDEX:,}.")
     return said
@@ -109,9 +140,16 @@ def _asked(session: LectureSession, text: str, index: int) -> Window:
         if known is not None and known.text == text:
             return known
         if known is not None:
-            raise WindowTaken(f"Window {index} is another one already.", hint=f"The next index that is free: {locked.window_count}.")
-        made = Window.objects.create(session=locked, index=index, text=text, taken_at=timezone.now(), attempts=1)
-        LectureSession.objects.filter(pk=locked.pk).update(window_count=max(locked.window_count, index + 1))
+            raise WindowTaken(
+                f"Window {index} is another one already.",
+                hint=f"The next index that is free: {locked.window_count}.",
+            )
+        made = Window.objects.create(
+            session=locked, index=index, text=text, taken_at=timezone.now(), attempts=1
+        )
+        LectureSession.objects.filter(pk=locked.pk).update(
+            window_count=max(locked.window_count, index + 1)
+        )
         where = {"first": None, "last": None, "start": None, "end": None}
         tell(locked, [(WINDOW, {"index": index, "text": text, **where})])
         return made
@@ -175,16 +213,26 @@ def sweep(*, most: int = SWEPT) -> int:
 # Taking
 
 
-def _take(*, session: LectureSession | None = None, waiting: timedelta = timedelta(0)) -> list[Window]:
+def _take(
+    *, session: LectureSession | None = None, waiting: timedelta = timedelta(0)
+) -> list[Window]:
     """Take the oldest windows that wait for so long; none of a session that somebody else has windows of, or its citations would come out of order."""
     now = timezone.now()
-    values = {"now": now, "dead": now - LEASE, "since": now - waiting, "session": session.pk if session else None, "most": BATCH}
+    values = {
+        "now": now,
+        "dead": now - LEASE,
+        "since": now - waiting,
+        "session": session.pk if session else None,
+        "most": BATCH,
+    }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit = off")  # if it is lost, they wait as before
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIM_LOCK])
         cursor.execute(_TAKE, values)
         pks = [pk for (pk,) in cursor.fetchall()]
-    taken = list(Window.objects.filter(pk__in=pks).select_related("session").order_by("created_at", "pk"))
+    taken = list(
+        Window.objects.filter(pk__in=pks).select_related("session").order_by("created_at", "pk")
+    )
     _give_up([one for one in taken if one.attempts > MOST_ATTEMPTS])
     return [one for one in taken if one.attempts <= MOST_ATTEMPTS]
 
@@ -204,7 +252,11 @@ _TAKE = """
 
 def _give_up(windows: Sequence[Window]) -> None:
     for window in windows:
-        logger.error("window %s of lecture %s is given up: every process that cited it died", window.index, window.session_id)
+        logger.error(
+            "window %s of lecture %s is given up: every process that cited it died",
+            window.index,
+            window.session_id,
+        )
         citation_storage.give_up(window, "It could not be cited: every process that tried died.")
 
 
@@ -253,7 +305,9 @@ def _work() -> bool:
     """Cite what waits, as much as is cited together, or else find keywords of what was cited; say whether more may wait."""
     try:
         if taken := _take():
-            return all(one.is_stored for one in cite(taken, describing=_undescribed.extend))  # else the database is away; a sweep cites them when it is back
+            return all(
+                one.is_stored for one in cite(taken, describing=_undescribed.extend)
+            )  # else the database is away; a sweep cites them when it is back
         return _describe_next()
     except (OperationalError, InterfaceError) as error:
         logger.warning("The database does not answer; what was said waits to be cited: %s", error)
@@ -290,7 +344,9 @@ def _release() -> None:
 
 def _prepare(pk: int) -> None:
     if _to_learn.acquire(blocking=False):  # else its words are learnt when they are said
-        threading.Thread(target=_learn_in_turn, args=(pk,), name="learn").start()  # not of the crew: whoever begins many lectures keeps no window waiting
+        threading.Thread(
+            target=_learn_in_turn, args=(pk,), name="learn"
+        ).start()  # not of the crew: whoever begins many lectures keeps no window waiting
 
 
 def _learn_in_turn(pk: int) -> None:
@@ -324,9 +380,19 @@ def _learn(pk: int) -> None:
 
 def _likely(session: LectureSession) -> Iterable[str]:
     """Yield texts like those that will be said: the recording's own, or else what the sources say."""
-    transcript = Transcript.objects.light().filter(pk=session.transcript_id).first() if session.transcript_id else None
+    transcript = (
+        Transcript.objects.light().filter(pk=session.transcript_id).first()
+        if session.transcript_id
+        else None
+    )
     if transcript is not None:
         yield from (cue.text for cue in library.cues_of(transcript))
         return
     sources = lecture_pipeline.reaches([session.pk])[session.pk].sources or frozenset()
-    yield from islice(Chunk.objects.filter(source__in=sources).order_by("source", "ordinal").values_list("text", flat=True).iterator(), LEARNT)
+    yield from islice(
+        Chunk.objects.filter(source__in=sources)
+        .order_by("source", "ordinal")
+        .values_list("text", flat=True)
+        .iterator(),
+        LEARNT,
+    )

@@ -41,12 +41,23 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
     """
     words = Words.build(texts)
     with transaction.atomic():
-        if not Source.objects.select_for_update(no_key=True).filter(pk=source_pk).order_by().values_list("pk"):
+        if (
+            not Source.objects.select_for_update(no_key=True)
+            .filter(pk=source_pk)
+            .order_by()
+            .values_list("pk")
+        ):
             raise SourceNotFound("The source was removed while it was being indexed.")
         LexEntry.objects.filter(source=source_pk).update(source=None)
         first = _take_places(len(texts))
         if texts:
-            entry = LexEntry(source_id=source_pk, first=first, count=len(texts), tokens=words.tokens, tokenizer_version=TOKENIZER_VERSION)
+            entry = LexEntry(
+                source_id=source_pk,
+                first=first,
+                count=len(texts),
+                tokens=words.tokens,
+                tokenizer_version=TOKENIZER_VERSION,
+            )
             entry.data = words.to_bytes()
             entry.save(force_insert=True)
     return first
@@ -99,7 +110,9 @@ def rebuild(*, all_sources: bool = False) -> int:
 
     Each has a transaction of its own, so that it can be ended and begun again. A source that is just being ingested is left to that.
     """
-    current = LexEntry.objects.filter(tokenizer_version=TOKENIZER_VERSION, source__isnull=False).values("source")
+    current = LexEntry.objects.filter(
+        tokenizer_version=TOKENIZER_VERSION, source__isnull=False
+    ).values("source")
     wanted = Source.objects.filter(chunk_count__gt=0).order_by("pk")
     return sum(map(_rebuild, wanted if all_sources else wanted.exclude(pk__in=current)))
 
@@ -122,7 +135,9 @@ def _counts(words: str) -> dict[str, int]:
 
 def _wanted(query: Query) -> Wanted:
     """Say what the chunks' words must be for the query to admit them: all words of its phrases, and no excluded single word."""
-    excluded = [terms for phrase in query.excluded if len(terms := [*query_counts(phrase).items()]) == 1]
+    excluded = [
+        terms for phrase in query.excluded if len(terms := [*query_counts(phrase).items()]) == 1
+    ]
     return Wanted(
         required=tuple(dict.fromkeys(term for phrase in query.phrases for term in _counts(phrase))),
         excluded=tuple(stored(term) for [(term, repetitions)] in excluded if repetitions == 1),
@@ -135,14 +150,20 @@ def _take_places(count: int) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _verified(query: Query, hits: Sequence[tuple[int, float]], limit: int) -> tuple[list[Scored], bool]:
+def _verified(
+    query: Query, hits: Sequence[tuple[int, float]], limit: int
+) -> tuple[list[Scored], bool]:
     """Keep the hits that a query admits, until there are enough; and say whether a chunk was gone when its text was to be read."""
     kept: list[Scored] = []
     start, step, gone = 0, 4 * limit, False
     while start < len(hits) and len(kept) < limit:
         batch = hits[start : start + step]
         chunks = Chunk.objects.order_by().in_bulk([place for place, _ in batch], field_name="place")
-        kept += [Scored(place, score) for place, score in batch if place in chunks and query.admits(chunks[place].indexed_text)]
+        kept += [
+            Scored(place, score)
+            for place, score in batch
+            if place in chunks and query.admits(chunks[place].indexed_text)
+        ]
         gone = gone or len(chunks) < len(batch)
         start, step = start + step, step * 2
     return kept[:limit], gone

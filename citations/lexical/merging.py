@@ -10,7 +10,16 @@ import psycopg
 from django.db import connection, transaction
 from numpy.typing import NDArray
 
-from citations.lexical.postings import PACK, Postings, Words, from_block, from_lengths, skyline, to_block, to_lengths
+from citations.lexical.postings import (
+    PACK,
+    Postings,
+    Words,
+    from_block,
+    from_lengths,
+    skyline,
+    to_block,
+    to_lengths,
+)
 from citations.lexical.snapshot import fetch
 
 LOCK = 0x43554C4D  # "CULM": one process merges, the others go on
@@ -42,7 +51,9 @@ class Entry:
     def within(self, pack: int) -> tuple[slice, slice]:
         """Say which of its chunks are in a pack, and on which slots."""
         start, stop = max(self.first, pack * PACK), min(self.first + self.count, (pack + 1) * PACK)
-        return slice(start - self.first, max(start, stop) - self.first), slice(start - pack * PACK, max(start, stop) - pack * PACK)
+        return slice(start - self.first, max(start, stop) - self.first), slice(
+            start - pack * PACK, max(start, stop) - pack * PACK
+        )
 
 
 class Found(NamedTuple):
@@ -69,11 +80,25 @@ def _merge_some(spare: int) -> int:
     if len(rows) <= spare and sum(row[2] for row in rows) <= spare * USUAL:
         return 0
     chosen = _batch(rows)
-    data = dict(fetch("SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)", [[row[0] for row in chosen]]))
-    entries = [Entry(pk, first, count, merged, dead, Words.from_bytes(data[pk])) for pk, first, count, merged, dead in chosen]
-    living, dead = [entry for entry in entries if not entry.dead], [entry for entry in entries if entry.dead]
+    data = dict(
+        fetch(
+            "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)",
+            [[row[0] for row in chosen]],
+        )
+    )
+    entries = [
+        Entry(pk, first, count, merged, dead, Words.from_bytes(data[pk]))
+        for pk, first, count, merged, dead in chosen
+    ]
+    living, dead = (
+        [entry for entry in entries if not entry.dead],
+        [entry for entry in entries if entry.dead],
+    )
     _rewrite(living, [entry for entry in dead if entry.merged])
-    _execute("UPDATE citations_lexentry SET merged = true WHERE id = ANY(%b)", [[entry.pk for entry in living]])
+    _execute(
+        "UPDATE citations_lexentry SET merged = true WHERE id = ANY(%b)",
+        [[entry.pk for entry in living]],
+    )
     _execute("DELETE FROM citations_lexentry WHERE id = ANY(%b)", [[entry.pk for entry in dead]])
     return len(entries)
 
@@ -91,7 +116,11 @@ def _batch(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _execute(sql: str, parameters: Sequence[Any]) -> None:
-    with connection.cursor(), connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+    with (
+        connection.cursor(),
+        connection.wrap_database_errors,
+        psycopg.Cursor(connection.connection) as cursor,
+    ):
         cursor.execute(sql, parameters)
 
 
@@ -104,19 +133,33 @@ def _rewrite(living: Sequence[Entry], dead: Sequence[Entry]) -> None:
     lengths = _rewrite_packs(packs, living, dead, version)
     gone = {pack: _marked(pack, dead) for pack in packs}
     added = _gathered(living)
-    keys = sorted({*added, *((pack, term) for entry in dead for pack in entry.packs for term in entry.words.terms)})
+    keys = sorted(
+        {
+            *added,
+            *((pack, term) for entry in dead for pack in entry.packs for term in entry.words.terms),
+        }
+    )
     for batch in (keys[start : start + _ROWS] for start in range(0, len(keys), _ROWS)):
         old = _old_blocks(batch)
         united = ((key, _united(old.get(key), added.get(key), gone[key[0]])) for key in batch)
-        _write_blocks([(key, found) for key, found in united if found is not None], lengths, version)
+        _write_blocks(
+            [(key, found) for key, found in united if found is not None], lengths, version
+        )
 
 
 # Packs
 
 
-def _rewrite_packs(packs: Sequence[int], living: Sequence[Entry], dead: Sequence[Entry], version: int) -> dict[int, NDArray[Any]]:
+def _rewrite_packs(
+    packs: Sequence[int], living: Sequence[Entry], dead: Sequence[Entry], version: int
+) -> dict[int, NDArray[Any]]:
     """Bring the packs' lengths and sums up to date; return the lengths."""
-    old = {row[0]: row[1:] for row in fetch("SELECT pack, count, tokens, data FROM citations_lexpack WHERE pack = ANY(%s)", [packs])}
+    old = {
+        row[0]: row[1:]
+        for row in fetch(
+            "SELECT pack, count, tokens, data FROM citations_lexpack WHERE pack = ANY(%s)", [packs]
+        )
+    }
     result, rows = {}, []
     for pack in packs:
         chunks, _, data = old.get(pack, (0, 0, to_lengths(np.empty(0, np.uint8))))
@@ -159,19 +202,33 @@ def _marked(pack: int, dead: Sequence[Entry]) -> Mask | None:
 def _gathered(entries: Sequence[Entry]) -> dict[Key, Found]:
     """Bring the postings of entries, which are in the order of places, together by pack and term."""
     numbers: dict[str, int] = {}
-    owners = [np.array([numbers.setdefault(term, len(numbers)) for term in entry.words.terms], np.int64) for entry in entries]
+    owners = [
+        np.array([numbers.setdefault(term, len(numbers)) for term in entry.words.terms], np.int64)
+        for entry in entries
+    ]
     if not numbers:
         return {}
-    terms = np.concatenate([np.repeat(owner, np.diff(entry.words.starts)) for owner, entry in zip(owners, entries, strict=True)])
+    terms = np.concatenate(
+        [
+            np.repeat(owner, np.diff(entry.words.starts))
+            for owner, entry in zip(owners, entries, strict=True)
+        ]
+    )
     places = np.concatenate([entry.words.slots + np.int64(entry.first) for entry in entries])
     frequencies = np.concatenate([entry.words.frequencies for entry in entries])
     keys = (places // PACK) * len(numbers) + terms
     order = np.argsort(keys, kind="stable")
-    keys, slots, frequencies = keys[order], (places[order] % PACK).astype(np.uint16), frequencies[order]
+    keys, slots, frequencies = (
+        keys[order],
+        (places[order] % PACK).astype(np.uint16),
+        frequencies[order],
+    )
     borders = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(keys)]
     names = list(numbers)
     return {
-        (int(key) // len(names), names[int(key) % len(names)]): Found(slots[start:stop], frequencies[start:stop])
+        (int(key) // len(names), names[int(key) % len(names)]): Found(
+            slots[start:stop], frequencies[start:stop]
+        )
         for key, (start, stop) in zip(keys[borders[:-1]].tolist(), pairwise(borders), strict=True)
     }
 
@@ -201,7 +258,9 @@ def _united(old: Postings | None, added: Found | None, gone: Mask | None) -> Fou
     return Found(slots[order], np.concatenate((frequencies, added.frequencies))[order])
 
 
-def _write_blocks(blocks: Sequence[tuple[Key, Found]], lengths: dict[int, NDArray[Any]], version: int) -> None:
+def _write_blocks(
+    blocks: Sequence[tuple[Key, Found]], lengths: dict[int, NDArray[Any]], version: int
+) -> None:
     empty = [key for key, found in blocks if not len(found.slots)]
     if empty:
         _execute(_DELETE_BLOCKS, [[pack for pack, _ in empty], [term for _, term in empty]])
@@ -210,7 +269,9 @@ def _write_blocks(blocks: Sequence[tuple[Key, Found]], lengths: dict[int, NDArra
         _execute(_WRITE_BLOCKS, [list(column) for column in zip(*rows, strict=True)])
 
 
-def _rows(blocks: Iterable[tuple[Key, Found]], lengths: dict[int, NDArray[Any]], version: int) -> Iterator[tuple[Any, ...]]:
+def _rows(
+    blocks: Iterable[tuple[Key, Found]], lengths: dict[int, NDArray[Any]], version: int
+) -> Iterator[tuple[Any, ...]]:
     for (pack, term), (slots, frequencies) in blocks:
         if len(slots):
             sky = skyline(frequencies, lengths[pack][slots]) if len(slots) > FEW else b""

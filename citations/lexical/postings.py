@@ -24,7 +24,11 @@ Whole = NDArray[np.unsignedinteger[Any]]
 
 def stored(term: str) -> str:
     """Return the form in which a term is stored: itself, or for a very long one its beginning and a digest of it, joined by what no word contains."""
-    return term if len(term) <= MAX_TERM else f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"
+    return (
+        term
+        if len(term) <= MAX_TERM
+        else f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"
+    )
 
 
 def narrowest(values: NDArray[Any]) -> Whole:
@@ -46,7 +50,13 @@ class Postings:
 
     __slots__ = ("_frequencies", "_slots", "spread")
 
-    def __init__(self, slots: Whole | None = None, frequencies: Whole | None = None, *, spread: Whole | None = None) -> None:
+    def __init__(
+        self,
+        slots: Whole | None = None,
+        frequencies: Whole | None = None,
+        *,
+        spread: Whole | None = None,
+    ) -> None:
         self._slots = slots
         self._frequencies = frequencies
         self.spread = spread
@@ -64,7 +74,11 @@ class Postings:
     @property
     def nbytes(self) -> int:
         """The memory it takes."""
-        return 200 + sum(part.nbytes for part in (self._slots, self._frequencies, self.spread) if part is not None)
+        return 200 + sum(
+            part.nbytes
+            for part in (self._slots, self._frequencies, self.spread)
+            if part is not None
+        )
 
     def pairs(self, least: int = 1) -> tuple[NDArray[Any], Whole]:
         """Return the slots where it is said at least so often, and the frequencies there."""
@@ -152,7 +166,9 @@ class Words:
 
     __slots__ = ("_numbers", "frequencies", "lengths", "slots", "starts", "terms")
 
-    def __init__(self, *, terms: list[str], starts: Whole, slots: Whole, frequencies: Whole, lengths: Whole) -> None:
+    def __init__(
+        self, *, terms: list[str], starts: Whole, slots: Whole, frequencies: Whole, lengths: Whole
+    ) -> None:
         self.terms = terms
         self.starts = starts
         self.slots = slots
@@ -189,7 +205,9 @@ class Words:
     @property
     def nbytes(self) -> int:
         """Estimate the memory it takes."""
-        return 200 * len(self.terms) + sum(part.nbytes for part in (self.starts, self.slots, self.frequencies, self.lengths))
+        return 200 * len(self.terms) + sum(
+            part.nbytes for part in (self.starts, self.slots, self.frequencies, self.lengths)
+        )
 
     def find(self, term: str) -> Postings | None:
         """Return where a (stored) term is said; None if nowhere."""
@@ -204,7 +222,9 @@ class Words:
         names = "\n".join(self.terms).encode()
         arrays = (self.starts, self.slots, self.frequencies, self.lengths)
         widths = (part.itemsize for part in arrays[1:])
-        header = _HEADER.pack(_MAGIC, *widths, len(self.terms), len(names), len(self.slots), len(self.lengths))
+        header = _HEADER.pack(
+            _MAGIC, *widths, len(self.terms), len(names), len(self.slots), len(self.lengths)
+        )
         return b"".join((header, names, *(part.tobytes() for part in arrays)))
 
     @classmethod
@@ -220,7 +240,9 @@ class Words:
             arrays.append(from_bytes(data, width, count, offset))
             offset += width * count
         starts, slots, frequencies, lengths = arrays
-        return cls(terms=names, starts=starts, slots=slots, frequencies=frequencies, lengths=lengths)
+        return cls(
+            terms=names, starts=starts, slots=slots, frequencies=frequencies, lengths=lengths
+        )
 
 
 _MAGIC = b"KBL1"

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from transcripts.sanitize import clean
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS, MAX_QUERY_WORDS, is_lone, is_unspaced, tokenize, units
+from transcripts.tokenizer import (
+    MAX_QUERY_CHARACTERS,
+    MAX_QUERY_WORDS,
+    is_lone,
+    is_unspaced,
+    tokenize,
+    units,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +60,19 @@ def parse(text: str) -> Query:
     for match in _PARTS.finditer(text):
         ranked.append(text[place : match.start()])
         place = match.end()
-        quoted = " ".join((match["straight"] or match["curly"] or match["low"] or match["angled"] or "").split())
+        quoted = " ".join(
+            (match["straight"] or match["curly"] or match["low"] or match["angled"] or "").split()
+        )
         if not match["minus"]:
             ranked.append(f" {quoted} ")
         _note(excluded if match["minus"] else phrases, quoted or match["word"] or "")
     ranked.append(text[place:])
-    return Query(text=text, words=" ".join("".join(ranked).translate(_QUOTES).split()), phrases=tuple(phrases), excluded=tuple(excluded))
+    return Query(
+        text=text,
+        words=" ".join("".join(ranked).translate(_QUOTES).split()),
+        phrases=tuple(phrases),
+        excluded=tuple(excluded),
+    )
 
 
 _QUOTES = dict.fromkeys(map(ord, '"“”„«»'), " ")

@@ -61,21 +61,32 @@ def statistics(snapshot: Snapshot, counts: Mapping[str, int]) -> Statistics:
     """Work out the statistics of a query; ``counts`` says how often it has which (stored) term. Terms that nobody says are left out."""
     chunks = snapshot.chunks
     spread = {term: snapshot.containing(term) for term in counts}
-    asked = tuple(Asked(term, repetitions, idf(chunks, spread[term])) for term, repetitions in counts.items() if spread[term] > 0)
+    asked = tuple(
+        Asked(term, repetitions, idf(chunks, spread[term]))
+        for term, repetitions in counts.items()
+        if spread[term] > 0
+    )
     return Statistics(average=snapshot.tokens / chunks if chunks else 0.0, asked=asked)
 
 
-def rank(snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, wanted: Wanted) -> list[tuple[int, float]]:
+def rank(
+    snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, wanted: Wanted
+) -> list[tuple[int, float]]:
     """Return the ``limit`` best places with their scores, best first, equal ones in the order of places."""
     found, best = statistics(snapshot, counts), Best(limit)
-    weighed = [(part, _terms(part, found)) for part in parts(snapshot, {*counts, *wanted.required, *wanted.excluded})]
+    weighed = [
+        (part, _terms(part, found))
+        for part in parts(snapshot, {*counts, *wanted.required, *wanted.excluded})
+    ]
     for part, terms in sorted(weighed, key=lambda pair: -sum(term.bound for term in pair[1])):
         if terms and sum(term.bound for term in terms) >= best.least * (1 - _ROUNDING):
             _search(part, terms, found, best, allowed(snapshot, part, wanted))
     return best.hits
 
 
-def explain(snapshot: Snapshot, counts: Mapping[str, int], places: Iterable[int]) -> dict[int, tuple[TermScore, ...]]:
+def explain(
+    snapshot: Snapshot, counts: Mapping[str, int], places: Iterable[int]
+) -> dict[int, tuple[TermScore, ...]]:
     """Say what each term adds to the score of each place, in the order in which they are added."""
     found, asked_for = statistics(snapshot, counts), np.array(sorted(set(places)), np.int64)
     told: dict[int, tuple[TermScore, ...]] = {}
@@ -90,8 +101,18 @@ def explain(snapshot: Snapshot, counts: Mapping[str, int], places: Iterable[int]
 
 def _explained(part: Part, found: Statistics, slot: int) -> tuple[TermScore, ...]:
     norm = length_norm(int(part.lengths[slot]), found.average)
-    said = [(asked, int(part.postings[asked.term].at(np.array([slot]))[0])) for asked in found.asked if asked.term in part.postings]
-    return tuple(TermScore(term=asked.term, frequency=times, idf=asked.weight, score=asked.score(times, norm)) for asked, times in said if times)
+    said = [
+        (asked, int(part.postings[asked.term].at(np.array([slot]))[0]))
+        for asked in found.asked
+        if asked.term in part.postings
+    ]
+    return tuple(
+        TermScore(
+            term=asked.term, frequency=times, idf=asked.weight, score=asked.score(times, norm)
+        )
+        for asked, times in said
+        if times
+    )
 
 
 # The best
@@ -114,7 +135,11 @@ class Best:
     @property
     def least(self) -> float:
         """The score that a chunk has to reach: 0 as long as any will do."""
-        return max(self.floor, float(self._scores[-1])) if len(self._scores) == self._limit else self.floor
+        return (
+            max(self.floor, float(self._scores[-1]))
+            if len(self._scores) == self._limit
+            else self.floor
+        )
 
     @property
     def hits(self) -> list[tuple[int, float]]:
@@ -124,7 +149,10 @@ class Best:
     def add(self, places: NDArray[np.int64], scores: Floats) -> None:
         """Take what is among the best; no place twice."""
         good = np.flatnonzero(scores >= max(self.least, np.nextafter(0, 1)))
-        places, scores = np.concatenate((self._places, places[good])), np.concatenate((self._scores, scores[good]))
+        places, scores = (
+            np.concatenate((self._places, places[good])),
+            np.concatenate((self._scores, scores[good])),
+        )
         order = np.lexsort((places, -scores))[: self._limit]
         self._places, self._scores = places[order], scores[order]
 
@@ -146,13 +174,22 @@ def _bound(part: Part, postings: Postings, asked: Asked, average: float) -> floa
     sky = part.skies.get(asked.term)
     if not sky:
         slots, frequencies = postings.pairs()
-        return asked.score(int(frequencies.max()), length_norm(int(part.lengths[slots].min()), average))
+        return asked.score(
+            int(frequencies.max()), length_norm(int(part.lengths[slots].min()), average)
+        )
     base, slope = length_norm(0, average), K1 * B / average if average else 0.0
-    most: float = max([frequency / (frequency + base + slope * length) for frequency, length in _PAIR.iter_unpack(sky)])
+    most: float = max(
+        [
+            frequency / (frequency + base + slope * length)
+            for frequency, length in _PAIR.iter_unpack(sky)
+        ]
+    )
     return asked.repetitions * asked.weight * (K1 + 1) * most
 
 
-def _search(part: Part, terms: Sequence[Term], found: Statistics, best: Best, mask: Mask | None) -> None:
+def _search(
+    part: Part, terms: Sequence[Term], found: Statistics, best: Best, mask: Mask | None
+) -> None:
     """Add a part's best chunks."""
     if mask is not None:
         chosen = np.flatnonzero(mask)
@@ -162,8 +199,12 @@ def _search(part: Part, terms: Sequence[Term], found: Statistics, best: Best, ma
     if not best.least:
         best.floor = _floor(part, terms, found, norms, best.limit, mask)
     least = best.least * (1 - _ROUNDING * (len(terms) + 4))
-    rests = [*accumulate((term.bound for term in reversed(terms)), initial=0.0)][::-1]  # what the terms from here on can add
-    leading = sum(rest >= least for rest in rests[:-1])  # a chunk that says none of these terms cannot reach it
+    rests = [*accumulate((term.bound for term in reversed(terms)), initial=0.0)][
+        ::-1
+    ]  # what the terms from here on can add
+    leading = sum(
+        rest >= least for rest in rests[:-1]
+    )  # a chunk that says none of these terms cannot reach it
     slots, rough = _brought_up(part, terms[:leading], norms, least - rests[leading])
     if mask is not None:
         inside = mask[slots]
@@ -183,7 +224,14 @@ def _settle(part: Part, found: Statistics, best: Best, slots: Slots) -> None:
         best.add(part.places(slots), _scores(part, found, slots))
 
 
-def _floor(part: Part, terms: Sequence[Term], found: Statistics, norms: Rough, limit: int, mask: Mask | None) -> float:
+def _floor(
+    part: Part,
+    terms: Sequence[Term],
+    found: Statistics,
+    norms: Rough,
+    limit: int,
+    mask: Mask | None,
+) -> float:
     """Return a score that ``limit`` chunks of the part reach: 0 if that is not easily known. The most promising chunks of the best terms are scored for it."""
     promising: list[Slots] = []
     for term in terms:
@@ -191,7 +239,11 @@ def _floor(part: Part, terms: Sequence[Term], found: Statistics, norms: Rough, l
         if mask is not None:
             inside = mask[slots]
             slots, frequencies = slots[inside], frequencies[inside]
-        promising.append(_thinned(slots, _rough(term.asked, frequencies, norms[slots]), limit + FEW // 2, 1)[: 4 * limit + FEW])
+        promising.append(
+            _thinned(slots, _rough(term.asked, frequencies, norms[slots]), limit + FEW // 2, 1)[
+                : 4 * limit + FEW
+            ]
+        )
         if sum(map(len, promising)) >= 2 * limit:
             break
     candidates = np.unique(np.concatenate(promising))
@@ -210,7 +262,9 @@ def _thinned(slots: Slots, rough: Rough, limit: int, terms: int) -> Slots:
     return good
 
 
-def _brought_up(part: Part, terms: Sequence[Term], norms: Rough, least: float) -> tuple[Slots, Rough]:
+def _brought_up(
+    part: Part, terms: Sequence[Term], norms: Rough, least: float
+) -> tuple[Slots, Rough]:
     """Return the chunks that say any of these terms, with what the terms add, where that is at least so much."""
     if len(terms) == 1:
         slots, frequencies = terms[0].postings.pairs(_fewest(terms[0].asked, least, norms))
@@ -245,13 +299,19 @@ def _scores(part: Part, found: Statistics, slots: Slots) -> Floats:
     for asked in found.asked:
         if asked.term in part.postings:
             frequencies = part.postings[asked.term].at(slots).astype(np.float64)
-            scores += asked.repetitions * (asked.weight * frequencies * (K1 + 1) / (frequencies + norms))
+            scores += asked.repetitions * (
+                asked.weight * frequencies * (K1 + 1) / (frequencies + norms)
+            )
     return scores
 
 
 def _exact_norms(lengths: NDArray[Any], average: float) -> Floats:
     """Weigh lengths as ``transcripts.bm25.length_norm`` does."""
-    return K1 * (1 - B + B * lengths.astype(np.float64) / average) if average else np.full(len(lengths), K1 * (1 - B))
+    return (
+        K1 * (1 - B + B * lengths.astype(np.float64) / average)
+        if average
+        else np.full(len(lengths), K1 * (1 - B))
+    )
 
 
 def _rough(asked: Asked, frequencies: NDArray[Any], norms: Rough) -> Rough:

@@ -51,7 +51,9 @@ class Part:
     def covered(self, runs: Sequence[Run]) -> Mask:
         """Mark the slots whose places are in any of some runs, which do not overlap."""
         borders = self._at(np.array(runs, np.int64).reshape(-1, 2))
-        steps = np.bincount(borders[:, 0], minlength=self.size + 1) - np.bincount(borders[:, 1], minlength=self.size + 1)
+        steps = np.bincount(borders[:, 0], minlength=self.size + 1) - np.bincount(
+            borders[:, 1], minlength=self.size + 1
+        )
         return np.asarray(np.cumsum(steps[:-1]) > 0)
 
     def _at(self, places: NDArray[np.int64]) -> Slots:
@@ -59,7 +61,9 @@ class Part:
         firsts, starts = self._table
         owners = np.maximum(np.searchsorted(firsts, places, side="right") - 1, 0)
         ends = np.append(starts[1:], self.size)
-        return np.asarray(np.clip(places - firsts[owners] + starts[owners], starts[owners], ends[owners]))
+        return np.asarray(
+            np.clip(places - firsts[owners] + starts[owners], starts[owners], ends[owners])
+        )
 
     @property
     def _table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -138,7 +142,9 @@ def _of_tail(snapshot: Snapshot, terms: Iterable[str]) -> Part:
         key=("tail", *(entry.pk for entry in entries)),
         runs=[entry.run for entry in entries],
         lengths=np.concatenate([entry.words.lengths for entry in entries]),
-        postings={term: _joined(starts, said) for term in terms if (said := snapshot.in_tail(term))},
+        postings={
+            term: _joined(starts, said) for term in terms if (said := snapshot.in_tail(term))
+        },
         skies={},
     )
 

@@ -16,7 +16,9 @@ from citations.caches import CACHE
 from citations.lexical.postings import Postings, Words, from_block, from_lengths
 from citations.library.filters import Reach
 
-INLINE = 4096  # postings of a block that is fetched at once; larger ones are kept, being asked for again
+INLINE = (
+    4096  # postings of a block that is fetched at once; larger ones are kept, being asked for again
+)
 _ALL = (1 << 31) - 1
 
 Run = tuple[int, int]  # the first of some consecutive places, and the first that does not belong
@@ -78,24 +80,40 @@ class Snapshot:
     @property
     def chunks(self) -> int:
         """Count the chunks there are."""
-        return sum(pack.chunks for pack in self.packs) + sum(entry.count for entry in self.tail) - sum(entry.count for entry in self.dead)
+        return (
+            sum(pack.chunks for pack in self.packs)
+            + sum(entry.count for entry in self.tail)
+            - sum(entry.count for entry in self.dead)
+        )
 
     @property
     def tokens(self) -> int:
         """Count their words."""
-        return sum(pack.tokens for pack in self.packs) + sum(entry.tokens for entry in self.tail) - sum(entry.tokens for entry in self.dead)
+        return (
+            sum(pack.tokens for pack in self.packs)
+            + sum(entry.tokens for entry in self.tail)
+            - sum(entry.tokens for entry in self.dead)
+        )
 
     def containing(self, term: str) -> int:
         """Count the chunks that say a term."""
         merged = sum(pack.blocks[term].n for pack in self.packs if term in pack.blocks)
         dead = (entry.words.find(term) for entry in self.dead)
-        return merged + sum(postings.n for _, postings in self.in_tail(term)) - sum(postings.n for postings in dead if postings)
+        return (
+            merged
+            + sum(postings.n for _, postings in self.in_tail(term))
+            - sum(postings.n for postings in dead if postings)
+        )
 
     def in_tail(self, term: str) -> list[tuple[int, Postings]]:
         """Return where entries outside the packs say a term, each with its number among them."""
         found = self._in_tail.get(term)
         if found is None:
-            found = [(number, postings) for number, entry in enumerate(self.tail) if (postings := entry.words.find(term))]
+            found = [
+                (number, postings)
+                for number, entry in enumerate(self.tail)
+                if (postings := entry.words.find(term))
+            ]
             self._in_tail[term] = found
         return found
 
@@ -115,11 +133,20 @@ class Gone(LookupError):
 
 def fetch(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Run a statement whose results come in PostgreSQL's binary form: Django's own cursors get bytes as hexadecimal text."""
-    with connection.cursor(), connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+    with (
+        connection.cursor(),
+        connection.wrap_database_errors,
+        psycopg.Cursor(connection.connection) as cursor,
+    ):
         return cursor.execute(sql, parameters, binary=True).fetchall()
 
 
-def kept(keys: dict[Any, Any], *, load: Callable[[list[Any]], Iterable[tuple[Any, Any]]], decode: Callable[[bytes], Any]) -> dict[Any, Any]:
+def kept(
+    keys: dict[Any, Any],
+    *,
+    load: Callable[[list[Any]], Iterable[tuple[Any, Any]]],
+    decode: Callable[[bytes], Any],
+) -> dict[Any, Any]:
     """Return values by name: from memory by their keys, or else decoded from what ``load`` fetches. Raises ``Gone`` if that is not all."""
     found = {name: CACHE.get(key) for name, key in keys.items()}
     missing = [name for name, value in found.items() if value is None]
@@ -157,17 +184,27 @@ _OF_TIMES = """
 
 def _read(terms: list[str], reach: Reach | None, *, inline: int) -> Snapshot:
     sources = None if reach is None or reach.sources is None else list(reach.sources)
-    parameters: dict[str, Any] = {"inline": inline, "whole": inline == _ALL, "terms": terms, "sources": sources}
+    parameters: dict[str, Any] = {
+        "inline": inline,
+        "whole": inline == _ALL,
+        "terms": terms,
+        "sources": sources,
+    }
     sql = _BASE + (_OF_SOURCES if sources is not None else "")
     if reach is not None and reach.narrows_time:
         sql += _OF_TIMES
         start = reach.start or 0
-        parameters |= {"start": start, "end": 1 << 62 if reach.end is None else max(reach.end, start + 1)}
+        parameters |= {
+            "start": start,
+            "end": 1 << 62 if reach.end is None else max(reach.end, start + 1),
+        }
     return _understood(fetch(sql, parameters), narrowed=sources is not None)
 
 
 def _understood(rows: list[Row], *, narrowed: bool) -> Snapshot:
-    kinds: dict[int, list[Row]] = {kind: [row for row in rows if row[0] == kind] for kind in range(5)}
+    kinds: dict[int, list[Row]] = {
+        kind: [row for row in rows if row[0] == kind] for kind in range(5)
+    }
     entries = _read_entries(kinds[_ENTRY])
     return Snapshot(
         packs=_read_packs(kinds[_PACK], kinds[_BLOCK]),
@@ -179,11 +216,20 @@ def _understood(rows: list[Row], *, narrowed: bool) -> Snapshot:
 
 
 def _read_entries(rows: list[Row]) -> list[Entry]:
-    relevant = {row[2]: row for row in rows if row[6] != _DEAD}  # one that died before it was merged was never counted
+    relevant = {
+        row[2]: row for row in rows if row[6] != _DEAD
+    }  # one that died before it was merged was never counted
     inline = [(pk, row[8]) for pk, row in relevant.items() if row[8] is not None]
-    words = kept({pk: ("entry", pk) for pk in relevant}, load=lambda missing: inline or _entry_data(missing), decode=Words.from_bytes)
+    words = kept(
+        {pk: ("entry", pk) for pk in relevant},
+        load=lambda missing: inline or _entry_data(missing),
+        decode=Words.from_bytes,
+    )
     ordered = sorted(relevant.values(), key=lambda row: int(row[3]))
-    return [Entry(pk, first, count, tokens, dead=bool(flags & _DEAD), words=words[pk]) for _, _, pk, first, count, tokens, flags, *_ in ordered]
+    return [
+        Entry(pk, first, count, tokens, dead=bool(flags & _DEAD), words=words[pk])
+        for _, _, pk, first, count, tokens, flags, *_ in ordered
+    ]
 
 
 def _entry_data(pks: list[int]) -> list[Row]:
@@ -206,7 +252,9 @@ def _read_packs(rows: list[Row], blocks: list[Row]) -> list[Pack]:
 
 
 def _pack_data(numbers: list[int], packs: dict[int, Pack]) -> list[tuple[Any, ...]]:
-    rows = fetch("SELECT pack, version, data FROM citations_lexpack WHERE pack = ANY(%s)", [numbers])
+    rows = fetch(
+        "SELECT pack, version, data FROM citations_lexpack WHERE pack = ANY(%s)", [numbers]
+    )
     return [(number, data) for number, version, data in rows if version == packs[number].version]
 
 
@@ -218,13 +266,21 @@ def _add_blocks(packs: dict[int, Pack], rows: list[Row]) -> None:
         decode=from_block,
     )
     for _, term, number, version, n, _, _, sky, data, _ in rows:
-        packs[number].blocks[term] = Block(version, n, sky, postings[term, number] if data is None else from_block(data))
+        packs[number].blocks[term] = Block(
+            version, n, sky, postings[term, number] if data is None else from_block(data)
+        )
 
 
-def _block_data(names: list[tuple[str, int]], large: dict[tuple[str, int], Row]) -> list[tuple[Any, ...]]:
+def _block_data(
+    names: list[tuple[str, int]], large: dict[tuple[str, int], Row]
+) -> list[tuple[Any, ...]]:
     terms, numbers = [name[0] for name in names], [name[1] for name in names]
     rows = fetch(_BLOCK_DATA, [terms, numbers])
-    return [((term, number), data) for term, number, version, data in rows if version == large[term, number][3]]
+    return [
+        ((term, number), data)
+        for term, number, version, data in rows
+        if version == large[term, number][3]
+    ]
 
 
 _BLOCK_DATA = """

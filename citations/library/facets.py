@@ -35,11 +35,27 @@ def facets(scope: Scope) -> Facets:
 
 
 def _common(scope: Scope, field: str) -> tuple[str, ...]:
-    rows = Source.objects.visible(scope).exclude(**{field: ""}).order_by().values_list(field).annotate(count=Count("pk"))
+    rows = (
+        Source.objects.visible(scope)
+        .exclude(**{field: ""})
+        .order_by()
+        .values_list(field)
+        .annotate(count=Count("pk"))
+    )
     return tuple(sorted((value for value, _ in rows.order_by("-count")[:MOST]), key=str.casefold))
 
 
 def _tags(scope: Scope) -> tuple[str, ...]:
-    each = Func("tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True)
-    found = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(one=each).values_list("one", flat=True).distinct().order_by("one")
+    each = Func(
+        "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True
+    )
+    found = (
+        Source.objects.visible(scope)
+        .exclude(tags=[])
+        .order_by()
+        .annotate(one=each)
+        .values_list("one", flat=True)
+        .distinct()
+        .order_by("one")
+    )
     return tuple(found[:MOST])

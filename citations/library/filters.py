@@ -45,7 +45,16 @@ class Filter:
     @property
     def narrows_sources(self) -> bool:
         """Whether it leaves any source out."""
-        parts = (self.collections, self.sources, self.kinds, self.channels, self.tags, self.languages, self.since, self.until)
+        parts = (
+            self.collections,
+            self.sources,
+            self.kinds,
+            self.channels,
+            self.tags,
+            self.languages,
+            self.since,
+            self.until,
+        )
         return any(parts) or self.keys is not None
 
     @property
@@ -82,7 +91,12 @@ def resolve(scope: Scope, wanted: Filter) -> Reach:
     if visible == total and not wanted.narrows_sources:
         return Reach(sources=None, chunks=total, start=wanted.start, end=wanted.end)
     rows = list(matching(scope, wanted).filter(chunk_count__gt=0).values_list("pk", "chunk_count"))
-    return Reach(sources=frozenset(pk for pk, _ in rows), chunks=sum(count for _, count in rows), start=wanted.start, end=wanted.end)
+    return Reach(
+        sources=frozenset(pk for pk, _ in rows),
+        chunks=sum(count for _, count in rows),
+        start=wanted.start,
+        end=wanted.end,
+    )
 
 
 def matching(scope: Scope, wanted: Filter) -> SourceQuerySet:
@@ -92,7 +106,9 @@ def matching(scope: Scope, wanted: Filter) -> SourceQuerySet:
         shelves = Collection.objects.visible(scope)
         found = found.filter(collection__in=[shelves.named(name).pk for name in wanted.collections])
     if wanted.sources:
-        found = found.filter(pk__in=[pk for reference in wanted.sources for pk in _referred(scope, reference)])
+        found = found.filter(
+            pk__in=[pk for reference in wanted.sources for pk in _referred(scope, reference)]
+        )
     if wanted.keys is not None:
         found = found.filter(pk__in=wanted.keys)
     if wanted.kinds:
@@ -108,7 +124,9 @@ def matching(scope: Scope, wanted: Filter) -> SourceQuerySet:
 
 def find_source(scope: Scope, reference: str) -> Source:
     """Return the visible source of this id, or of this video's id (its first language, where there are several). Raises ``SourceNotFound``."""
-    return Source.objects.select_related("video", "collection").get(pk=_referred(scope, reference)[0])
+    return Source.objects.select_related("video", "collection").get(
+        pk=_referred(scope, reference)[0]
+    )
 
 
 def _chunks(scope: Scope) -> tuple[int, int]:
@@ -124,7 +142,11 @@ def _referred(scope: Scope, reference: str) -> list[int]:
     visible = Source.objects.visible(scope).order_by("pk")
     found = list(visible.filter(uuid=text).values_list("pk", flat=True)) if is_uuid(text) else []
     names = (text, _video_id(text))
-    found = found or list(visible.filter(Q(video__key__in=names) | Q(video__youtube_id__in=names)).values_list("pk", flat=True))
+    found = found or list(
+        visible.filter(Q(video__key__in=names) | Q(video__youtube_id__in=names)).values_list(
+            "pk", flat=True
+        )
+    )
     if not text or not found:
         raise SourceNotFound(f"There is no source “{text[:80]}”.")
     return found
@@ -140,12 +162,23 @@ def _video_id(text: str) -> str:
 
 
 def _check(wanted: Filter) -> None:
-    for values in (wanted.collections, wanted.sources, wanted.kinds, wanted.channels, wanted.tags, wanted.languages):
+    for values in (
+        wanted.collections,
+        wanted.sources,
+        wanted.kinds,
+        wanted.channels,
+        wanted.tags,
+        wanted.languages,
+    ):
         if len(values) > MAX_VALUES:
-            raise InvalidFilter(f"A filter takes at most {MAX_VALUES} values of one kind; these are {len(values)}.")
+            raise InvalidFilter(
+                f"A filter takes at most {MAX_VALUES} values of one kind; these are {len(values)}."
+            )
     unknown = [kind for kind in wanted.kinds if kind not in Kind.values]
     if unknown:
-        raise InvalidFilter(f"There is no kind “{clean(unknown[0], 40)}”.", hint=f"Kinds: {', '.join(Kind.values)}.")
+        raise InvalidFilter(
+            f"There is no kind “{clean(unknown[0], 40)}”.", hint=f"Kinds: {', '.join(Kind.values)}."
+        )
     if wanted.since and wanted.until and wanted.since > wanted.until:
         raise InvalidFilter("The first day lies after the last.", hint="Exchange the two.")
     if wanted.start is not None and wanted.end is not None and wanted.start > wanted.end:
@@ -168,7 +201,9 @@ def _dated(found: SourceQuerySet, wanted: Filter) -> SourceQuerySet:
     if wanted.since:
         found = found.filter(published_at__gte=_midnight(wanted.since))
     if wanted.until:
-        found = found.filter(published_at__lte=timezone.make_aware(datetime.combine(wanted.until, time.max)))
+        found = found.filter(
+            published_at__lte=timezone.make_aware(datetime.combine(wanted.until, time.max))
+        )
     return found
 
 

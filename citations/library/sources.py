@@ -51,26 +51,43 @@ class Page:
     next: int | None
 
 
-def list_sources(scope: Scope, wanted: Filter = Filter(), *, words: str = "", state: str = "", offset: int = 0, limit: int = 25) -> Page:  # noqa: B008  frozen
+def list_sources(
+    scope: Scope,
+    wanted: Filter = Filter(),
+    *,
+    words: str = "",
+    state: str = "",
+    offset: int = 0,
+    limit: int = 25,
+) -> Page:
     """Return a page of sources in whose title, author or video's id every one of ``words`` occurs, or whose own id begins with it.
 
     Raises ``InvalidFilter`` for a state there is none of, ``SourceNotFound`` and ``CollectionNotFound``.
     """
     if state and state not in State.values:
-        raise InvalidFilter(f"There is no state “{clean(state, 40)}”.", hint=f"States: {', '.join(State.values)}.")
+        raise InvalidFilter(
+            f"There is no state “{clean(state, 40)}”.", hint=f"States: {', '.join(State.values)}."
+        )
     found = _containing(matching(scope, wanted), words)
     counts = count(found)
     if state:
         found = found.filter(state=state)
     rows = tuple(_shown(found)[offset : offset + limit + 1])
     total = getattr(counts, state) if state else counts.total
-    return Page(sources=rows[:limit], total=total, counts=counts, next=offset + limit if len(rows) > limit else None)
+    return Page(
+        sources=rows[:limit],
+        total=total,
+        counts=counts,
+        next=offset + limit if len(rows) > limit else None,
+    )
 
 
 def of_videos(scope: Scope, videos: Iterable[int]) -> dict[int, tuple[Source, ...]]:
     """Return the sources of videos (by primary key), in the order of their languages; a video without one is left out."""
     found: dict[int, list[Source]] = defaultdict(list)
-    for source in _shown(Source.objects.visible(scope).filter(video__in=[*videos])).order_by("language", "pk"):
+    for source in _shown(Source.objects.visible(scope).filter(video__in=[*videos])).order_by(
+        "language", "pk"
+    ):
         found[source.video_id or 0].append(source)
     return {video: tuple(sources) for video, sources in found.items()}
 
@@ -91,12 +108,23 @@ def count(found: SourceQuerySet) -> Counts:
 
 def _shown(found: SourceQuerySet) -> SourceQuerySet:
     shown = found.select_related("collection", "video", "document")
-    return shown.defer("video__description", "video__chapters", "video__languages", "document__outline", "document__note")
+    return shown.defer(
+        "video__description",
+        "video__chapters",
+        "video__languages",
+        "document__outline",
+        "document__note",
+    )
 
 
 def _containing(found: SourceQuerySet, words: str) -> SourceQuerySet:
     for word in clean(words, MAX_QUERY).split()[:MAX_WORDS]:
-        found = found.filter(Q(title__icontains=word) | Q(author__icontains=word) | Q(video__key__icontains=word) | _identified(word))
+        found = found.filter(
+            Q(title__icontains=word)
+            | Q(author__icontains=word)
+            | Q(video__key__icontains=word)
+            | _identified(word)
+        )
     return found
 
 

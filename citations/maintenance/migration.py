@@ -28,8 +28,12 @@ from transcripts.errors import KnowledgeBaseError
 
 logger = logging.getLogger(__name__)
 
-ADVANCE_LOCK = 0x4355454D  # "CUEM": the first key of the advisory locks on spaces that are being built
-GRACE = timedelta(minutes=2)  # how long the vectors of a replaced space stay: a search that began before may still look at them
+ADVANCE_LOCK = (
+    0x4355454D  # "CUEM": the first key of the advisory locks on spaces that are being built
+)
+GRACE = timedelta(
+    minutes=2
+)  # how long the vectors of a replaced space stay: a search that began before may still look at them
 DELETED_AT_ONCE = 5_000
 CHARACTERS_A_TOKEN = 4  # of English, roughly
 
@@ -54,17 +58,35 @@ def plan(to: conf.EmbeddingChoice) -> Plan:
     """Look at what a migration would do. Raises ``InvalidProvider``, ``ModelMissing``, and ``MigrationConflict`` where there is nothing to migrate."""
     active = vector_space.locked()
     if active is None:
-        raise MigrationConflict("Nothing is embedded yet, so there is nothing to migrate.", hint="Set EMBEDDING_PROVIDER; the first ingest locks the library.")
+        raise MigrationConflict(
+            "Nothing is embedded yet, so there is nothing to migrate.",
+            hint="Set EMBEDDING_PROVIDER; the first ingest locks the library.",
+        )
     provider, model, dimensions = registry.identity(to)
     if (provider, model, dimensions) == (active.provider, active.model, active.dimensions):
         raise MigrationConflict(f"The library is embedded with {active} already.")
     building = under_way()
-    if building and (provider, model, dimensions) != (building.provider, building.model, building.dimensions):
-        raise MigrationConflict(f"A migration to {building} is under way.", hint="Let it end, or give it up: kb db migrate-embeddings --cancel")
+    if building and (provider, model, dimensions) != (
+        building.provider,
+        building.model,
+        building.dimensions,
+    ):
+        raise MigrationConflict(
+            f"A migration to {building} is under way.",
+            hint="Let it end, or give it up: kb db migrate-embeddings --cancel",
+        )
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*), coalesce(sum(length(context) + length(text)), 0) FROM citations_chunk")
+        cursor.execute(
+            "SELECT count(*), coalesce(sum(length(context) + length(text)), 0) FROM citations_chunk"
+        )
         chunks, characters = cursor.fetchone()
-    return Plan(provider=provider, model=model, dimensions=dimensions, chunks=chunks, tokens=int(characters) // CHARACTERS_A_TOKEN)
+    return Plan(
+        provider=provider,
+        model=model,
+        dimensions=dimensions,
+        chunks=chunks,
+        tokens=int(characters) // CHARACTERS_A_TOKEN,
+    )
 
 
 def under_way() -> EmbeddingSpace | None:
@@ -78,14 +100,24 @@ def begin(to: conf.EmbeddingChoice, *, guarded: bool = False) -> EmbeddingSpace:
     Raises what ``plan`` raises, and ``ModelError`` when the model cannot embed a word: a wrong key should be told now.
     """
     planned = plan(to)
-    registry.embedder(planned.provider, model=planned.model, dimensions=planned.dimensions).embed_documents(["test"])
+    registry.embedder(
+        planned.provider, model=planned.model, dimensions=planned.dimensions
+    ).embed_documents(["test"])
     space = under_way() or _created(planned)
-    EmbeddingSpace.objects.filter(pk=space.pk).update(guarded=guarded, error="", hint="", sent_at=None)
+    EmbeddingSpace.objects.filter(pk=space.pk).update(
+        guarded=guarded, error="", hint="", sent_at=None
+    )
     space.refresh_from_db()
     return space
 
 
-def advance(space: EmbeddingSpace, *, on_progress: Told | None = None, seconds: float | None = None, meanwhile: Callable[[], object] | None = None) -> bool:
+def advance(
+    space: EmbeddingSpace,
+    *,
+    on_progress: Told | None = None,
+    seconds: float | None = None,
+    meanwhile: Callable[[], object] | None = None,
+) -> bool:
     """Embed what is missing in a space that is being built, then switch to it; says whether it is active now.
 
     Returns False when another process does it, when it was cancelled, or after ``seconds``. Raises ``ModelError`` kinds, and ``MigrationConflict`` when
@@ -95,7 +127,9 @@ def advance(space: EmbeddingSpace, *, on_progress: Told | None = None, seconds: 
         if not mine:
             return False
         try:
-            return _Build(space, on_progress, meanwhile, monotonic() + seconds if seconds else None).run()
+            return _Build(
+                space, on_progress, meanwhile, monotonic() + seconds if seconds else None
+            ).run()
         except vector_store.SpaceGone:
             return False
         except KnowledgeBaseError as error:
@@ -110,21 +144,34 @@ def switch(space: EmbeddingSpace) -> bool:
         missing = vector_store.wanted(space, limit=vector_store.BATCH + 1)
         if len(missing) > vector_store.BATCH:
             return False
-        for _ in vector_store.make(space, vector_space.embedder_of(space), [missing] if missing else []):
+        for _ in vector_store.make(
+            space, vector_space.embedder_of(space), [missing] if missing else []
+        ):
             continue
-        building = EmbeddingSpace.objects.select_for_update().filter(pk=space.pk, state=SpaceState.BUILDING)
+        building = EmbeddingSpace.objects.select_for_update().filter(
+            pk=space.pk, state=SpaceState.BUILDING
+        )
         if not building:
             raise vector_store.SpaceGone
         EmbeddingSpace.objects.filter(state=SpaceState.ACTIVE).update(state=SpaceState.RETIRED)
         total = Chunk.objects.count()
-        building.update(state=SpaceState.ACTIVE, activated_at=timezone.now(), done=total, total=total, error="", hint="")
+        building.update(
+            state=SpaceState.ACTIVE,
+            activated_at=timezone.now(),
+            done=total,
+            total=total,
+            error="",
+            hint="",
+        )
     logger.info("The library is now searched with %s.", space)
     return True
 
 
 def cancel(space: EmbeddingSpace) -> None:
     """Give up a space that is being built. Raises ``MigrationConflict`` when it is none."""
-    if not EmbeddingSpace.objects.filter(pk=space.pk, state=SpaceState.BUILDING).update(state=SpaceState.RETIRED):
+    if not EmbeddingSpace.objects.filter(pk=space.pk, state=SpaceState.BUILDING).update(
+        state=SpaceState.RETIRED
+    ):
         raise MigrationConflict(f"{space} is not being built.")
 
 
@@ -141,12 +188,19 @@ def sweep_away(*, seconds: float = 20) -> None:
 
 
 def _created(planned: Plan) -> EmbeddingSpace:
-    values = {"provider": planned.provider, "model": planned.model, "dimensions": planned.dimensions, "total": planned.chunks}
+    values = {
+        "provider": planned.provider,
+        "model": planned.model,
+        "dimensions": planned.dimensions,
+        "total": planned.chunks,
+    }
     try:
         with transaction.atomic():
             return EmbeddingSpace.objects.create(state=SpaceState.BUILDING, **values)
     except IntegrityError:
-        raise MigrationConflict("Another migration was started at the same moment.", hint="`kb db status` shows it.") from None
+        raise MigrationConflict(
+            "Another migration was started at the same moment.", hint="`kb db status` shows it."
+        ) from None
 
 
 @contextmanager
@@ -193,14 +247,18 @@ class _Build:
     def _fill(self) -> None:
         missing, total = vector_store.count_wanted(self.space), Chunk.objects.count()
         self._note(total - missing, total)
-        for count in vector_store.make(self.space, vector_space.embedder_of(self.space), self._batches()):
+        for count in vector_store.make(
+            self.space, vector_space.embedder_of(self.space), self._batches()
+        ):
             self._note(min(total, self.space.done + count), total)
             if self.meanwhile:
                 self.meanwhile()
 
     def _batches(self) -> Iterator[Sequence[Wanted]]:
         after = 0
-        while not self._is_late and (batch := vector_store.wanted(self.space, after=after, limit=vector_store.BATCH)):
+        while not self._is_late and (
+            batch := vector_store.wanted(self.space, after=after, limit=vector_store.BATCH)
+        ):
             after = batch[-1].chunk
             yield batch
 
@@ -215,7 +273,9 @@ class _Build:
 
     def _note(self, done: int, total: int) -> None:
         self.space.done, self.space.total = done, total
-        EmbeddingSpace.objects.filter(pk=self.space.pk).update(done=done, total=total, error="", hint="")
+        EmbeddingSpace.objects.filter(pk=self.space.pk).update(
+            done=done, total=total, error="", hint=""
+        )
         self._tell()
 
     def _tell(self) -> None:
@@ -227,7 +287,11 @@ def _left_over() -> QuerySet[EmbeddingSpace]:
     """Return the spaces whose vectors nobody looks at any more."""
     retired = EmbeddingSpace.objects.filter(state=SpaceState.RETIRED)
     active = vector_space.locked()
-    if active is None or active.activated_at is None or active.activated_at > timezone.now() - GRACE:
+    if (
+        active is None
+        or active.activated_at is None
+        or active.activated_at > timezone.now() - GRACE
+    ):
         retired = retired.filter(activated_at=None)
     return retired
 

@@ -1,14 +1,35 @@
 """What is stored: sources, their documents, chunks and levels, spaces and vectors, the lexicon, lectures and answers with what they cite, marked hits."""
 
-from citations.models.answers import Answer, AnswerState, Conversation, ConversationQuerySet, Note, Quotation, QuotationQuerySet
+from citations.models.answers import (
+    Answer,
+    AnswerState,
+    Conversation,
+    ConversationQuerySet,
+    Note,
+    Quotation,
+    QuotationQuerySet,
+)
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.documents import Document, DocumentPart, Page
-from citations.models.lectures import Happening, LectureQuerySet, LectureSession, Outcome, Segment, Window
+from citations.models.lectures import (
+    Happening,
+    LectureQuerySet,
+    LectureSession,
+    Outcome,
+    Segment,
+    Window,
+)
 from citations.models.levels import Level, Node, Topic, TopicMember
 from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.marks import Mark
 from citations.models.sources import Chunk, Cut, Kind, Source, SourceQuerySet, State
-from citations.models.spaces import Embedding, EmbeddingSpace, SpaceState, keep_switch_out, keep_writers_out
+from citations.models.spaces import (
+    Embedding,
+    EmbeddingSpace,
+    SpaceState,
+    keep_switch_out,
+    keep_writers_out,
+)
 
 __all__ = [
     "Answer",

@@ -35,10 +35,16 @@ class Conversation(models.Model):
     """Questions that follow one another. ``collection`` is the notebook that is asked; None: all that its owner may read."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, null=True, blank=True, related_name="conversations")
-    owner = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="conversations")
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, null=True, blank=True, related_name="conversations"
+    )
+    owner = models.ForeignKey(
+        User, on_delete=models.CASCADE, null=True, blank=True, related_name="conversations"
+    )
     title = models.CharField(max_length=300)
-    sources = models.JSONField(default=list, blank=True, help_text="Ids of the sources that are asked; empty: all.")
+    sources = models.JSONField(
+        default=list, blank=True, help_text="Ids of the sources that are asked; empty: all."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -46,7 +52,9 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ("-updated_at", "-pk")
-        indexes = (models.Index(fields=("owner", "-updated_at", "-id"), name="conversation_latest"),)
+        indexes = (
+            models.Index(fields=("owner", "-updated_at", "-id"), name="conversation_latest"),
+        )
 
     def __str__(self) -> str:
         return self.title
@@ -66,20 +74,42 @@ class Answer(models.Model):
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="answers")
     ordinal = models.PositiveIntegerField()
     question = models.TextField()
-    asked_as = models.TextField(blank=True, help_text="The question by itself, where it followed on what was said before.")
-    state = models.CharField(max_length=10, choices=AnswerState.choices, default=AnswerState.RUNNING)
+    asked_as = models.TextField(
+        blank=True, help_text="The question by itself, where it followed on what was said before."
+    )
+    state = models.CharField(
+        max_length=10, choices=AnswerState.choices, default=AnswerState.RUNNING
+    )
     claims = models.JSONField(default=list, blank=True)
-    nearest = models.JSONField(default=list, blank=True, help_text="Of a refusal: the passages that come nearest.")
+    nearest = models.JSONField(
+        default=list, blank=True, help_text="Of a refusal: the passages that come nearest."
+    )
     note = models.TextField(blank=True, help_text="The refusal, or what a reader should know.")
     error = models.TextField(blank=True)
     hint = models.TextField(blank=True)
-    confidence = models.FloatField(null=True, blank=True, help_text="How likely the first citation is right, 0 to 1, as calibrated.")
-    model = models.CharField(max_length=200, blank=True, help_text="The language model; empty: the answer is made of the sources' own sentences.")
-    trace = models.JSONField(default=dict, blank=True, help_text="How it was made: questions, levels, passages, verdicts, milliseconds, tokens.")
+    confidence = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="How likely the first citation is right, 0 to 1, as calibrated.",
+    )
+    model = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="The language model; empty: the answer is made of the sources' own sentences.",
+    )
+    trace = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="How it was made: questions, levels, passages, verdicts, milliseconds, tokens.",
+    )
     feedback = models.SmallIntegerField(null=True, blank=True, help_text="1: helpful, -1: not.")
     milliseconds = models.FloatField(null=True, blank=True)
-    is_taken = models.BooleanField(default=False, help_text="Whether somebody answers it just now: nobody else begins.")
-    active_at = models.DateTimeField(default=timezone.now, help_text="The last sign of life of whoever answers it.")
+    is_taken = models.BooleanField(
+        default=False, help_text="Whether somebody answers it just now: nobody else begins."
+    )
+    active_at = models.DateTimeField(
+        default=timezone.now, help_text="The last sign of life of whoever answers it."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -87,8 +117,13 @@ class Answer(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("conversation", "ordinal"), name="answer_once"),
             models.CheckConstraint(condition=Q(state__in=AnswerState.values), name="answer_state"),
-            models.CheckConstraint(condition=Q(feedback__in=(-1, 1)) | Q(feedback=None), name="answer_feedback"),
-            models.CheckConstraint(condition=Q(confidence__gte=0, confidence__lte=1) | Q(confidence=None), name="answer_confidence"),
+            models.CheckConstraint(
+                condition=Q(feedback__in=(-1, 1)) | Q(feedback=None), name="answer_feedback"
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1) | Q(confidence=None),
+                name="answer_confidence",
+            ),
         )
 
     def __str__(self) -> str:
@@ -110,7 +145,9 @@ class Quotation(models.Model):
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    answer = models.ForeignKey(Answer, on_delete=models.DO_NOTHING, related_name="quotations")  # the database deletes it with its answer
+    answer = models.ForeignKey(
+        Answer, on_delete=models.DO_NOTHING, related_name="quotations"
+    )  # the database deletes it with its answer
     number = models.PositiveSmallIntegerField()
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="quotations")
     quote = models.TextField()
@@ -118,7 +155,9 @@ class Quotation(models.Model):
     behind = models.CharField(max_length=100, blank=True)
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
-    digest = models.CharField(max_length=64, help_text="Of the source's text that the span counts in.")
+    digest = models.CharField(
+        max_length=64, help_text="Of the source's text that the span counts in."
+    )
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
     page = models.PositiveIntegerField(null=True, blank=True)
@@ -132,7 +171,9 @@ class Quotation(models.Model):
         ordering = ("answer_id", "number")
         constraints = (
             models.UniqueConstraint(fields=("answer", "number"), name="quotation_once"),
-            models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="quotation_not_empty"),
+            models.CheckConstraint(
+                condition=Q(span_end__gt=F("span_start")), name="quotation_not_empty"
+            ),
         )
 
     def __str__(self) -> str:
@@ -147,8 +188,12 @@ class Note(models.Model):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="notes")
-    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="notes")
-    answer = models.ForeignKey(Answer, on_delete=models.SET_NULL, null=True, blank=True, related_name="notes")
+    author = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="notes"
+    )
+    answer = models.ForeignKey(
+        Answer, on_delete=models.SET_NULL, null=True, blank=True, related_name="notes"
+    )
     title = models.CharField(max_length=300)
     text = models.TextField(help_text="Markdown.")
     created_at = models.DateTimeField(auto_now_add=True)

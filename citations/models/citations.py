@@ -15,7 +15,9 @@ class CitationQuerySet(models.QuerySet["Citation"]):
 
     def visible(self, scope: Scope) -> "CitationQuerySet":
         """Keep those whose session and source are both in collections that the scope may read."""
-        return self.filter(session__collection__in=scope.readable, source__in=Source.objects.visible(scope))
+        return self.filter(
+            session__collection__in=scope.readable, source__in=Source.objects.visible(scope)
+        )
 
 
 class Citation(models.Model):
@@ -27,7 +29,9 @@ class Citation(models.Model):
     window_index = models.PositiveIntegerField()
     rank = models.PositiveSmallIntegerField()
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="citations")
-    chunk = models.ForeignKey(Chunk, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    chunk = models.ForeignKey(
+        Chunk, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     page = models.PositiveIntegerField(null=True, blank=True)
     last_page = models.PositiveIntegerField(null=True, blank=True)
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
@@ -36,7 +40,9 @@ class Citation(models.Model):
     quote = models.TextField(help_text="The whole passage.")
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
-    digest = models.CharField(max_length=64, help_text="Of the source's text that the span counts in.")
+    digest = models.CharField(
+        max_length=64, help_text="Of the source's text that the span counts in."
+    )
     snippet = models.TextField(help_text="100 to 200 characters of it, to be shown.")
     relevance_score = models.FloatField(help_text="0 to 1.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -46,10 +52,16 @@ class Citation(models.Model):
     class Meta:
         ordering = ("session_id", "window_index", "rank")
         constraints = (
-            models.UniqueConstraint(fields=("session", "window_index", "rank"), name="citation_once"),
+            models.UniqueConstraint(
+                fields=("session", "window_index", "rank"), name="citation_once"
+            ),
             models.CheckConstraint(condition=Q(rank__gte=1, rank__lte=3), name="citation_rank"),
-            models.CheckConstraint(condition=Q(relevance_score__gte=0, relevance_score__lte=1), name="citation_score"),
-            models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="citation_not_empty"),
+            models.CheckConstraint(
+                condition=Q(relevance_score__gte=0, relevance_score__lte=1), name="citation_score"
+            ),
+            models.CheckConstraint(
+                condition=Q(span_end__gt=F("span_start")), name="citation_not_empty"
+            ),
         )
 
     def __str__(self) -> str:

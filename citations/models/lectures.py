@@ -36,14 +36,31 @@ class LectureSession(models.Model):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="lectures")
-    owner = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="lectures")
+    owner = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="lectures"
+    )
     title = models.CharField(max_length=300)
     language = models.CharField(max_length=35, blank=True)
     sources = models.ManyToManyField(Source, blank=True, related_name="lectures")
-    names_sources = models.BooleanField(default=False, help_text="It cites nothing else, also when all of them are deleted.")
-    transcript = models.ForeignKey(Transcript, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", help_text="What is replayed.")
-    position = models.PositiveIntegerField("position (ms)", default=0, help_text="How far it has been replayed.")
-    buffer = models.JSONField(default=dict, blank=True, help_text="What was said since the last window, as windows.py keeps it.")
+    names_sources = models.BooleanField(
+        default=False, help_text="It cites nothing else, also when all of them are deleted."
+    )
+    transcript = models.ForeignKey(
+        Transcript,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="What is replayed.",
+    )
+    position = models.PositiveIntegerField(
+        "position (ms)", default=0, help_text="How far it has been replayed."
+    )
+    buffer = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What was said since the last window, as windows.py keeps it.",
+    )
     window_count = models.PositiveIntegerField(default=0)
     event_count = models.PositiveIntegerField(default=0)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -53,7 +70,9 @@ class LectureSession(models.Model):
 
     class Meta:
         ordering = ("-created_at", "-pk")
-        indexes = (models.Index(fields=("collection", "-created_at", "-id"), name="lecture_newest"),)
+        indexes = (
+            models.Index(fields=("collection", "-created_at", "-id"), name="lecture_newest"),
+        )
 
     def __str__(self) -> str:
         return self.title
@@ -88,14 +107,23 @@ class Window(models.Model):
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
     outcome = models.CharField(max_length=14, choices=Outcome.choices, default=Outcome.WAITING)
-    note = models.TextField(blank=True, help_text="What a reader of the citations should know: not re-ranked, failed for which reason.")
+    note = models.TextField(
+        blank=True,
+        help_text="What a reader of the citations should know: not re-ranked, failed for which reason.",
+    )
     keywords = models.JSONField(default=list, blank=True)
-    off_topic = models.FloatField(null=True, blank=True, help_text="How sure the gate is that it is off-topic, 0 to 1.")
-    distance = models.FloatField(null=True, blank=True, help_text="Squared L2 distance to the nearest chunk, 0 to 4.")
+    off_topic = models.FloatField(
+        null=True, blank=True, help_text="How sure the gate is that it is off-topic, 0 to 1."
+    )
+    distance = models.FloatField(
+        null=True, blank=True, help_text="Squared L2 distance to the nearest chunk, 0 to 4."
+    )
     stages = models.JSONField(default=dict, blank=True, help_text="Milliseconds by stage.")
     milliseconds = models.FloatField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
-    taken_at = models.DateTimeField(null=True, blank=True, help_text="When somebody began to cite it, who may have died since.")
+    taken_at = models.DateTimeField(
+        null=True, blank=True, help_text="When somebody began to cite it, who may have died since."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -105,7 +133,11 @@ class Window(models.Model):
             models.UniqueConstraint(fields=("session", "index"), name="window_once"),
             models.CheckConstraint(condition=Q(outcome__in=Outcome.values), name="window_outcome"),
         )
-        indexes = (models.Index(fields=("created_at",), condition=Q(outcome="waiting"), name="window_waiting"),)
+        indexes = (
+            models.Index(
+                fields=("created_at",), condition=Q(outcome="waiting"), name="window_waiting"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.session_id} · window {self.index}"
@@ -122,7 +154,9 @@ class Happening(models.Model):
 
     class Meta:
         ordering = ("session_id", "number")
-        constraints = (models.UniqueConstraint(fields=("session", "number"), name="happening_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=("session", "number"), name="happening_once"),
+        )
 
     def __str__(self) -> str:
         return f"{self.session_id} · {self.number} {self.kind}"

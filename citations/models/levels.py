@@ -29,12 +29,25 @@ class Node(models.Model):
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="nodes")
     level = models.PositiveSmallIntegerField(choices=Level.choices)
     ordinal = models.PositiveIntegerField(help_text="Among the source's nodes of this level.")
-    parent = models.ForeignKey("self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="children")
-    title = models.CharField(max_length=300, blank=True, help_text="The heading or chapter; for others the words that tell it from its neighbours.")
+    parent = models.ForeignKey(
+        "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="children"
+    )
+    title = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text="The heading or chapter; for others the words that tell it from its neighbours.",
+    )
     text = models.TextField(help_text="Its summary, verbatim sentences.")
-    spans = models.JSONField(default=list, help_text="[first, last) characters of each sentence in the source's text.")
-    abstract = models.TextField(blank=True, help_text="Its summary in a language model's words; empty: none was asked for yet.")
-    first = models.PositiveIntegerField("first chunk", help_text="Ordinal of the first chunk below it.")
+    spans = models.JSONField(
+        default=list, help_text="[first, last) characters of each sentence in the source's text."
+    )
+    abstract = models.TextField(
+        blank=True,
+        help_text="Its summary in a language model's words; empty: none was asked for yet.",
+    )
+    first = models.PositiveIntegerField(
+        "first chunk", help_text="Ordinal of the first chunk below it."
+    )
     last = models.PositiveIntegerField("last chunk")
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
@@ -42,16 +55,27 @@ class Node(models.Model):
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
     page = models.PositiveIntegerField(null=True, blank=True)
     last_page = models.PositiveIntegerField(null=True, blank=True)
-    digest = models.BinaryField(max_length=32, help_text="SHA-256 of what it was made from: one that would be made from the same stays.")
-    space = models.ForeignKey(EmbeddingSpace, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    digest = models.BinaryField(
+        max_length=32,
+        help_text="SHA-256 of what it was made from: one that would be made from the same stays.",
+    )
+    space = models.ForeignKey(
+        EmbeddingSpace, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     vector = HalfVectorField(null=True, blank=True)
 
     class Meta:
         ordering = ("source_id", "-level", "ordinal")
         constraints = (
-            models.UniqueConstraint(fields=("source", "level", "ordinal"), name="node_once", deferrable=models.Deferrable.DEFERRED),
+            models.UniqueConstraint(
+                fields=("source", "level", "ordinal"),
+                name="node_once",
+                deferrable=models.Deferrable.DEFERRED,
+            ),
             models.CheckConstraint(condition=Q(level__in=Level.values), name="node_level"),
-            models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="node_not_empty"),
+            models.CheckConstraint(
+                condition=Q(span_end__gt=F("span_start")), name="node_not_empty"
+            ),
             models.CheckConstraint(condition=Q(last__gte=F("first")), name="node_chunks"),
         )
         indexes = (models.Index(fields=("space", "level"), name="node_of_space"),)
@@ -69,8 +93,14 @@ class Topic(models.Model):
     label = models.CharField(max_length=200)
     terms = models.JSONField(default=list)
     vector = HalfVectorField()
-    size = models.PositiveIntegerField(default=0, help_text="Sections that it was last told from; another number than it has now means that some are gone.")
-    built = models.PositiveIntegerField(default=0, help_text="Sections that it had when all topics of the collection were last found.")
+    size = models.PositiveIntegerField(
+        default=0,
+        help_text="Sections that it was last told from; another number than it has now means that some are gone.",
+    )
+    built = models.PositiveIntegerField(
+        default=0,
+        help_text="Sections that it had when all topics of the collection were last found.",
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -91,7 +121,9 @@ class TopicMember(models.Model):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=("topic", "node"), name="topic_member_once"),
-            models.CheckConstraint(condition=Q(weight__gt=0, weight__lte=1), name="topic_member_weight"),
+            models.CheckConstraint(
+                condition=Q(weight__gt=0, weight__lte=1), name="topic_member_weight"
+            ),
         )
 
     def __str__(self) -> str:

@@ -27,7 +27,11 @@ class LexEntry(models.Model):
     class Meta:
         ordering = ("first",)
         # What every search looks at: entries that the packs do not hold yet, and those that they should no longer hold.
-        indexes = (models.Index(fields=("id",), condition=Q(merged=False) | Q(source=None), name="lexentry_open"),)
+        indexes = (
+            models.Index(
+                fields=("id",), condition=Q(merged=False) | Q(source=None), name="lexentry_open"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"places {self.first} to {self.first + self.count - 1}"

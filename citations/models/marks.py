@@ -10,7 +10,9 @@ from citations.models.sources import Source
 class Mark(models.Model):
     """One person's verdict on one place of a source for one query. It is anchored to the text, not to a chunk, and survives cutting it anew."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="marks")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="marks"
+    )
     query = models.CharField(max_length=1000)
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="marks")
     span_start = models.PositiveIntegerField()
@@ -25,8 +27,12 @@ class Mark(models.Model):
     class Meta:
         ordering = ("-pk",)
         constraints = (
-            models.UniqueConstraint(fields=("user", "query", "source", "span_start", "span_end"), name="mark_once"),
-            models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="mark_not_empty"),
+            models.UniqueConstraint(
+                fields=("user", "query", "source", "span_start", "span_end"), name="mark_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(span_end__gt=F("span_start")), name="mark_not_empty"
+            ),
         )
 
     def __str__(self) -> str:

@@ -14,7 +14,9 @@ from transcripts.errors import KnowledgeBaseError
 from transcripts.models import Collection, Transcript, Video
 from transcripts.scope import Scope
 
-LOCK_SPACE = 0x43554543  # the first key of this app's advisory locks on sources; jobs have their own
+LOCK_SPACE = (
+    0x43554543  # the first key of this app's advisory locks on sources; jobs have their own
+)
 
 
 class Kind(models.TextChoices):
@@ -48,7 +50,10 @@ class SourceQuerySet(models.QuerySet["Source"]):
 
     def visible(self, scope: Scope) -> "SourceQuerySet":
         """Keep those in collections that the scope may read; a video's collection counts, should it have moved a moment ago."""
-        return self.filter(Q(collection__in=scope.readable) & (Q(video=None) | Q(video__collection__in=scope.readable)))
+        return self.filter(
+            Q(collection__in=scope.readable)
+            & (Q(video=None) | Q(video__collection__in=scope.readable))
+        )
 
     def waiting(self) -> "SourceQuerySet":
         """Keep those that have work left whose time has come, those that nothing finds yet first."""
@@ -62,18 +67,36 @@ class Source(models.Model):
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="sources")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    video = models.ForeignKey(Video, on_delete=models.CASCADE, null=True, blank=True, related_name="sources")
-    transcript = models.OneToOneField(Transcript, on_delete=models.CASCADE, null=True, blank=True, related_name="source")
+    video = models.ForeignKey(
+        Video, on_delete=models.CASCADE, null=True, blank=True, related_name="sources"
+    )
+    transcript = models.OneToOneField(
+        Transcript, on_delete=models.CASCADE, null=True, blank=True, related_name="source"
+    )
     title = models.CharField(max_length=300)
     author = models.CharField("author or channel", max_length=200, blank=True)
     url = models.CharField(max_length=500, blank=True)
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
-    digest = models.CharField(max_length=64, blank=True, help_text="Of the text that the chunks were cut from; empty: none yet.")
-    cut = models.CharField(max_length=10, blank=True, choices=Cut.choices, help_text="How its chunks were cut.")
-    fingerprint = models.CharField(max_length=32, blank=True, help_text="Of the transcript that it was made from, so that a change is seen without reading it.")
-    contexts_of = models.CharField(max_length=64, blank=True, help_text="The digest of the text whose chunks all have been given their contexts.")
+    digest = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="Of the text that the chunks were cut from; empty: none yet.",
+    )
+    cut = models.CharField(
+        max_length=10, blank=True, choices=Cut.choices, help_text="How its chunks were cut."
+    )
+    fingerprint = models.CharField(
+        max_length=32,
+        blank=True,
+        help_text="Of the transcript that it was made from, so that a change is seen without reading it.",
+    )
+    contexts_of = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="The digest of the text whose chunks all have been given their contexts.",
+    )
     characters = models.PositiveIntegerField(default=0)
     chunk_count = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
@@ -86,7 +109,11 @@ class Source(models.Model):
     hint = models.TextField(blank=True)
     run_after = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
-    refreshed_at = models.DateTimeField(null=True, blank=True, help_text="The video's time of change when what is known of it was copied.")
+    refreshed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="The video's time of change when what is known of it was copied.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -97,10 +124,18 @@ class Source(models.Model):
         constraints = (
             models.CheckConstraint(condition=Q(kind__in=Kind.values), name="source_kind"),
             models.CheckConstraint(condition=Q(state__in=State.values), name="source_state"),
-            models.UniqueConstraint(fields=("video", "language"), condition=Q(video__isnull=False), name="source_once_a_language"),
+            models.UniqueConstraint(
+                fields=("video", "language"),
+                condition=Q(video__isnull=False),
+                name="source_once_a_language",
+            ),
         )
         indexes = (
-            models.Index(fields=("state", "id"), condition=Q(state__in=("pending", "words")), name="source_waiting"),
+            models.Index(
+                fields=("state", "id"),
+                condition=Q(state__in=("pending", "words")),
+                name="source_waiting",
+            ),
             models.Index(fields=("collection", "-created_at", "-id"), name="source_newest"),
         )
 
@@ -137,7 +172,9 @@ class Source(models.Model):
     def reach(self, state: State) -> None:
         """Note that it got so far; whatever went wrong before is forgotten."""
         finished = {"step": "", "done": 0, "total": 0} if state == State.READY else {}
-        self.change(state=state, error_code="", error="", hint="", run_after=None, attempts=0, **finished)
+        self.change(
+            state=state, error_code="", error="", hint="", run_after=None, attempts=0, **finished
+        )
 
     def put_off(self, error: KnowledgeBaseError, *, until: datetime) -> None:
         """Try again later, and say why."""
@@ -145,7 +182,13 @@ class Source(models.Model):
 
     def fail(self, error: KnowledgeBaseError) -> None:
         """Note that it ended badly."""
-        self.change(state=State.FAILED, error_code=error.code, error=error.message, hint=error.hint, run_after=None)
+        self.change(
+            state=State.FAILED,
+            error_code=error.code,
+            error=error.message,
+            hint=error.hint,
+            run_after=None,
+        )
 
     def begin(self) -> None:
         """Count a try; what makes progress starts the count anew."""
@@ -153,7 +196,19 @@ class Source(models.Model):
 
     def start_anew(self) -> None:
         """Let it be ingested again from its text on; what is indexed is found until it is replaced."""
-        self.change(state=State.PENDING, digest="", step="", done=0, total=0, attempts=0, error_code="", error="", hint="", run_after=None, sent_at=None)
+        self.change(
+            state=State.PENDING,
+            digest="",
+            step="",
+            done=0,
+            total=0,
+            attempts=0,
+            error_code="",
+            error="",
+            hint="",
+            run_after=None,
+            sent_at=None,
+        )
 
     def change(self, **changes: Any) -> None:
         """Write these fields alone, if the row is still there."""
@@ -173,7 +228,10 @@ class Chunk(models.Model):
     ordinal = models.PositiveIntegerField()
     place = models.BigIntegerField(unique=True)
     text = models.TextField()
-    context = models.TextField(blank=True, help_text="One or two sentences of a language model on what the document says around it.")
+    context = models.TextField(
+        blank=True,
+        help_text="One or two sentences of a language model on what the document says around it.",
+    )
     heading = models.CharField(max_length=300, blank=True)
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
@@ -181,13 +239,21 @@ class Chunk(models.Model):
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
     page = models.PositiveIntegerField(null=True, blank=True)
     last_page = models.PositiveIntegerField(null=True, blank=True)
-    digest = models.BinaryField(max_length=32, help_text="SHA-256 of what is embedded: the context, if any, and the text.")
+    digest = models.BinaryField(
+        max_length=32, help_text="SHA-256 of what is embedded: the context, if any, and the text."
+    )
 
     class Meta:
         ordering = ("source_id", "ordinal")
         constraints = (
-            models.UniqueConstraint(fields=("source", "ordinal"), name="chunk_once", deferrable=models.Deferrable.DEFERRED),
-            models.CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="chunk_not_empty"),
+            models.UniqueConstraint(
+                fields=("source", "ordinal"),
+                name="chunk_once",
+                deferrable=models.Deferrable.DEFERRED,
+            ),
+            models.CheckConstraint(
+                condition=Q(span_end__gt=F("span_start")), name="chunk_not_empty"
+            ),
         )
 
     def __str__(self) -> str:

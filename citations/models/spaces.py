@@ -28,10 +28,19 @@ class EmbeddingSpace(models.Model):
     total = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
     hint = models.TextField(blank=True)
-    guarded = models.BooleanField(default=False, help_text="Do not switch when the hits that people marked would be found worse.")
-    farthest = models.FloatField(null=True, blank=True, help_text="Squared L2 distance from which on a lecture's window cites nothing; empty: not calibrated.")
+    guarded = models.BooleanField(
+        default=False,
+        help_text="Do not switch when the hits that people marked would be found worse.",
+    )
+    farthest = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="Squared L2 distance from which on a lecture's window cites nothing; empty: not calibrated.",
+    )
     calibrated_at = models.DateTimeField(null=True, blank=True)
-    calibration = models.JSONField(default=dict, blank=True, help_text="How that distance was found.")
+    calibration = models.JSONField(
+        default=dict, blank=True, help_text="How that distance was found."
+    )
     sent_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     activated_at = models.DateTimeField(null=True, blank=True)
@@ -40,9 +49,15 @@ class EmbeddingSpace(models.Model):
         ordering = ("-pk",)
         constraints = (
             models.CheckConstraint(condition=Q(state__in=SpaceState.values), name="space_state"),
-            models.CheckConstraint(condition=Q(dimensions__gte=1, dimensions__lte=4000), name="space_dimensions"),  # the most that a halfvec index takes
-            models.UniqueConstraint(fields=("state",), condition=Q(state="active"), name="space_one_active"),
-            models.UniqueConstraint(fields=("state",), condition=Q(state="building"), name="space_one_building"),
+            models.CheckConstraint(
+                condition=Q(dimensions__gte=1, dimensions__lte=4000), name="space_dimensions"
+            ),  # the most that a halfvec index takes
+            models.UniqueConstraint(
+                fields=("state",), condition=Q(state="active"), name="space_one_active"
+            ),
+            models.UniqueConstraint(
+                fields=("state",), condition=Q(state="building"), name="space_one_building"
+            ),
         )
 
     def __str__(self) -> str:

@@ -25,14 +25,18 @@ class Run:
     active_at: datetime = field(default_factory=timezone.now)
     is_kept: bool = False
     ids: dict[int, UUID] = field(default_factory=dict)  # of quotations, by their numbers
-    known: dict[tuple[int, int, int, str], UUID] = field(default_factory=dict)  # ids of the same quotes in the answer before
+    known: dict[tuple[int, int, int, str], UUID] = field(
+        default_factory=dict
+    )  # ids of the same quotes in the answer before
 
     def take(self) -> None:
         """Be the only one who answers. Raises ``AlreadyAnswering``."""
         if not self._waiting().update(is_taken=True, active_at=self.active_at):
             raise AlreadyAnswering("This question is answered already.")
         kept = Quotation.objects.filter(answer=self.answer)
-        self.known = {(one.source_id, one.span_start, one.span_end, one.digest): one.uuid for one in kept}
+        self.known = {
+            (one.source_id, one.span_start, one.span_end, one.digest): one.uuid for one in kept
+        }
 
     def told(self, event: Event) -> Event:
         """Return what is told of an event, with the ids of quotations; the end is stored first. Raises ``AnswerNotFound``."""
@@ -41,14 +45,22 @@ class Run:
             self.keep(reply)
             return Finished(reply=reply, answer=self.answer.uuid)
         self._live()
-        return replace(event, quotes=self._named(event.quotes)) if isinstance(event, Claimed) else event
+        return (
+            replace(event, quotes=self._named(event.quotes))
+            if isinstance(event, Claimed)
+            else event
+        )
 
     def keep(self, reply: Reply) -> None:
         """Store the answer in the place of the one before. A source that is deleted at this moment takes its quotations along."""
         try:
             self._store(reply, reply.quotes)
         except IntegrityError:
-            there = set(Source.objects.filter(pk__in=[quote.source for quote in reply.quotes]).values_list("pk", flat=True))
+            there = set(
+                Source.objects.filter(pk__in=[quote.source for quote in reply.quotes]).values_list(
+                    "pk", flat=True
+                )
+            )
             self._store(reply, [quote for quote in reply.quotes if quote.source in there])
         self.is_kept = True
 
@@ -90,12 +102,18 @@ class Run:
         return Answer.objects.filter(pk=self.answer.pk, state=AnswerState.RUNNING, is_taken=False)
 
     def _mine(self) -> Any:
-        return Answer.objects.filter(pk=self.answer.pk, state=AnswerState.RUNNING, is_taken=True, active_at=self.active_at)
+        return Answer.objects.filter(
+            pk=self.answer.pk, state=AnswerState.RUNNING, is_taken=True, active_at=self.active_at
+        )
 
 
 def _collections(quotes: Sequence[Quote]) -> dict[int, int]:
     """Return the collection of each quote's source, by the quote's number; one that is deleted just now has none."""
-    found = dict(Source.objects.filter(pk__in=[quote.source for quote in quotes]).values_list("pk", "collection_id"))
+    found = dict(
+        Source.objects.filter(pk__in=[quote.source for quote in quotes]).values_list(
+            "pk", "collection_id"
+        )
+    )
     return {quote.number: found[quote.source] for quote in quotes if quote.source in found}
 
 
@@ -115,7 +133,15 @@ def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
         "trace": {**reply.trace.as_json(), "outcome": reply.outcome.value},
     }
     figures = {"confidence": reply.confidence, "milliseconds": reply.milliseconds}
-    return {**_storable(columns), **figures, "state": reply.outcome.value, "is_taken": False, "error": "", "hint": "", "feedback": None}
+    return {
+        **_storable(columns),
+        **figures,
+        "state": reply.outcome.value,
+        "is_taken": False,
+        "error": "",
+        "hint": "",
+        "feedback": None,
+    }
 
 
 def _quotation(answer: Answer, quote: Quote) -> Quotation:

@@ -18,7 +18,9 @@ from citations.quotes.verification import origin_of
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
-SILENCE: Final = timedelta(minutes=5)  # a question of which nothing was heard for so long is answered by nobody any more
+SILENCE: Final = timedelta(
+    minutes=5
+)  # a question of which nothing was heard for so long is answered by nobody any more
 LOST = "Whoever answered this question was stopped."
 ASK_AGAIN = "Ask again."
 
@@ -66,7 +68,11 @@ class Record:
 def find_answer(scope: Scope, user: User | None, reference: UUID | str) -> Answer:
     """Return the answer of this id, with its conversation, if that is the caller's. Raises ``AnswerNotFound``."""
     mine = Conversation.objects.of(scope, user)
-    found = Answer.objects.select_related("conversation__collection").filter(conversation__in=mine, uuid=uuid_of(reference)).first()
+    found = (
+        Answer.objects.select_related("conversation__collection")
+        .filter(conversation__in=mine, uuid=uuid_of(reference))
+        .first()
+    )
     if found is None:
         raise AnswerNotFound("There is no such answer.")
     return found
@@ -83,7 +89,12 @@ def find_quotation(scope: Scope, reference: UUID | str) -> Quote:
 
 def of(scope: Scope, conversation: Conversation) -> tuple[Record, ...]:
     """Return what was asked and answered in a conversation, in order."""
-    return read(scope, Answer.objects.filter(conversation=conversation).select_related("conversation").order_by("ordinal"))
+    return read(
+        scope,
+        Answer.objects.filter(conversation=conversation)
+        .select_related("conversation")
+        .order_by("ordinal"),
+    )
 
 
 def read(scope: Scope, answers: Iterable[Answer]) -> tuple[Record, ...]:
@@ -92,7 +103,18 @@ def read(scope: Scope, answers: Iterable[Answer]) -> tuple[Record, ...]:
     quotes = _quotes(scope, rows)
     stored = _numbers(rows)
     seen = _visible(scope, rows)
-    return tuple(_record(row, _Evident(scope=scope, quotes=tuple(quotes[row.pk]), stored=frozenset(stored[row.pk]), seen=seen)) for row in rows)
+    return tuple(
+        _record(
+            row,
+            _Evident(
+                scope=scope,
+                quotes=tuple(quotes[row.pk]),
+                stored=frozenset(stored[row.pk]),
+                seen=seen,
+            ),
+        )
+        for row in rows
+    )
 
 
 def state_of(answer: Answer) -> AnswerState:
@@ -108,7 +130,13 @@ def quote_of(row: Quotation) -> Quote:
         number=row.number,
         source=row.source_id,
         origin=origin_of(row.source),
-        locator=Locator(span=(row.span_start, row.span_end), start=row.start, end=row.end, page=row.page, last_page=row.last_page),
+        locator=Locator(
+            span=(row.span_start, row.span_end),
+            start=row.start,
+            end=row.end,
+            page=row.page,
+            last_page=row.last_page,
+        ),
         text=row.quote,
         before=row.before,
         behind=row.behind,
@@ -124,7 +152,11 @@ def quote_of(row: Quotation) -> Quote:
 
 def _quotes(scope: Scope, rows: Sequence[Answer]) -> "defaultdict[int, list[Quote]]":
     found: defaultdict[int, list[Quote]] = defaultdict(list)
-    visible = Quotation.objects.visible(scope).filter(answer__in=[row.pk for row in rows]).order_by("answer", "number")
+    visible = (
+        Quotation.objects.visible(scope)
+        .filter(answer__in=[row.pk for row in rows])
+        .order_by("answer", "number")
+    )
     for one in visible.select_related("source__collection", "source__video"):
         found[one.answer_id].append(quote_of(one))
     return found
@@ -133,15 +165,30 @@ def _quotes(scope: Scope, rows: Sequence[Answer]) -> "defaultdict[int, list[Quot
 def _numbers(rows: Sequence[Answer]) -> "defaultdict[int, set[int]]":
     """Return the numbers of all quotations that there are, visible or not: what else is cited was deleted with its source."""
     found: defaultdict[int, set[int]] = defaultdict(set)
-    for answer, number in Quotation.objects.filter(answer__in=[row.pk for row in rows]).values_list("answer", "number"):
+    for answer, number in Quotation.objects.filter(answer__in=[row.pk for row in rows]).values_list(
+        "answer", "number"
+    ):
         found[answer].add(number)
     return found
 
 
 def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
     """Return which of the sources that answers looked at may be seen."""
-    named = {passage["source"] for row in rows for passage in (*row.nearest, *row.trace.get("evidence", ()))}
-    return frozenset(map(str, Source.objects.visible(scope).filter(uuid__in=named).values_list("uuid", flat=True))) if named else frozenset()
+    named = {
+        passage["source"]
+        for row in rows
+        for passage in (*row.nearest, *row.trace.get("evidence", ()))
+    }
+    return (
+        frozenset(
+            map(
+                str,
+                Source.objects.visible(scope).filter(uuid__in=named).values_list("uuid", flat=True),
+            )
+        )
+        if named
+        else frozenset()
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,24 +215,46 @@ class _Evident:
 
     def _reads(self, row: Answer, claim: Mapping[str, Any]) -> bool:
         asked = row.conversation.collection_id
-        collections = claim.get("collections", [asked] if asked else None)  # claims that were stored without them are of the collection that was asked
+        collections = claim.get(
+            "collections", [asked] if asked else None
+        )  # claims that were stored without them are of the collection that was asked
         return collections is not None and self.scope.readable.issuperset(collections)
 
 
 def _record(row: Answer, evident: _Evident) -> Record:
     trace, is_whole = _trace(row.trace, evident.numbers, evident.seen)
     claims = [one for one in row.claims if evident.shows(row, one, is_whole=is_whole)]
-    shown = tuple(Claim(text=one["text"], label=one.get("label", ""), citations=tuple(one["citations"]), is_supported=one["is_supported"]) for one in claims)
+    shown = tuple(
+        Claim(
+            text=one["text"],
+            label=one.get("label", ""),
+            citations=tuple(one["citations"]),
+            is_supported=one["is_supported"],
+        )
+        for one in claims
+    )
     state = state_of(row)
     is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
-    same = ("ordinal", "question", "asked_as", "note", "confidence", "model", "feedback", "milliseconds", "created_at")
+    same = (
+        "ordinal",
+        "question",
+        "asked_as",
+        "note",
+        "confidence",
+        "model",
+        "feedback",
+        "milliseconds",
+        "created_at",
+    )
     return Record(
         id=row.uuid,
         conversation=row.conversation.uuid,
         state=state,
         claims=shown,
         quotes=evident.quotes,
-        gone=tuple(sorted({number for claim in shown for number in claim.citations} - evident.stored)),
+        gone=tuple(
+            sorted({number for claim in shown for number in claim.citations} - evident.stored)
+        ),
         nearest=tuple(passage for passage in row.nearest if passage["source"] in evident.seen),
         error=LOST if is_lost else row.error,
         hint=ASK_AGAIN if is_lost else row.hint,
@@ -195,11 +264,17 @@ def _record(row: Answer, evident: _Evident) -> Record:
     )
 
 
-def _trace(trace: Mapping[str, Any], numbers: frozenset[int], seen: frozenset[str]) -> tuple[dict[str, Any], bool]:
+def _trace(
+    trace: Mapping[str, Any], numbers: frozenset[int], seen: frozenset[str]
+) -> tuple[dict[str, Any], bool]:
     """Return what may be seen of how an answer was made, and whether that is all of it."""
     evidence = trace.get("evidence", [])
     shown = [passage for passage in evidence if passage["source"] in seen]
     is_whole = len(shown) == len(evidence)
     known = {passage["number"] for passage in shown} | ({0} if is_whole else set())
-    checks = [one for one in trace.get("checks", []) if one["evidence"] in known and one["number"] in numbers | {0}]
+    checks = [
+        one
+        for one in trace.get("checks", [])
+        if one["evidence"] in known and one["number"] in numbers | {0}
+    ]
     return {**trace, "evidence": shown, "checks": checks} if trace else {}, is_whole

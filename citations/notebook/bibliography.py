@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-CSL_TYPES: Final = {"video": "motion_picture", "html": "webpage"}  # by kind; anything else is a document
+CSL_TYPES: Final = {
+    "video": "motion_picture",
+    "html": "webpage",
+}  # by kind; anything else is a document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,10 @@ def _date(day: date | None) -> dict[str, Any] | None:
 
 
 def _note(work: Work) -> str:
-    cited = [f"{place}: “{_line(quote)}”" if place else f"“{_line(quote)}”" for place, quote in zip(work.places, work.quotes, strict=True)]
+    cited = [
+        f"{place}: “{_line(quote)}”" if place else f"“{_line(quote)}”"
+        for place, quote in zip(work.places, work.quotes, strict=True)
+    ]
     return "; ".join(cited)
 
 
@@ -77,7 +83,9 @@ def _note(work: Work) -> str:
 def _entry(work: Work, key: str) -> str:
     fields = {
         "title": f"{{{_escaped(work.title)}}}",  # braces of its own: styles would change its capitals
-        "author": f"{{{_escaped(work.author)}}}" if work.author else "",  # and take a channel for given and family name
+        "author": f"{{{_escaped(work.author)}}}"
+        if work.author
+        else "",  # and take a channel for given and family name
         "year": f"{work.published:%Y}" if work.published else "",
         "month": str(work.published.month) if work.published else "",
         "url": _address(work.url),
@@ -110,7 +118,12 @@ def _escaped(text: str) -> str:
 
 def _address(url: str) -> str:
     """Return an address in which nothing ends the field: braces, backslashes and blanks are written in percents."""
-    return "".join(mark if mark not in '{}\\"' and mark > " " else "".join(f"%{byte:02X}" for byte in mark.encode()) for mark in url)
+    return "".join(
+        mark
+        if mark not in '{}\\"' and mark > " "
+        else "".join(f"%{byte:02X}" for byte in mark.encode())
+        for mark in url
+    )
 
 
 # Names

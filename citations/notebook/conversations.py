@@ -31,13 +31,25 @@ class Page:
     next: int | None
 
 
-def begin(scope: Scope, user: User | None, *, collection: str = "", sources: Sequence[str] = (), title: str = "") -> Conversation:
+def begin(
+    scope: Scope,
+    user: User | None,
+    *,
+    collection: str = "",
+    sources: Sequence[str] = (),
+    title: str = "",
+) -> Conversation:
     """Begin a conversation about a collection ("": all that the caller may read), or about some ``sources`` of it (their ids or their videos').
 
     Its title becomes the first question, unless one is given. Raises ``CollectionNotFound``, ``SourceNotFound``, ``InvalidFilter``.
     """
     shelf = library.find_collection(scope, collection) if collection else None
-    return Conversation.objects.create(collection=shelf, owner=user, title=clean(title, 300), sources=_chosen(scope, shelf, sources))
+    return Conversation.objects.create(
+        collection=shelf,
+        owner=user,
+        title=clean(title, 300),
+        sources=_chosen(scope, shelf, sources),
+    )
 
 
 def restrict(scope: Scope, conversation: Conversation, sources: Sequence[str]) -> None:
@@ -48,21 +60,42 @@ def restrict(scope: Scope, conversation: Conversation, sources: Sequence[str]) -
         conversation.sources = chosen
 
 
-def list_conversations(scope: Scope, user: User | None, *, words: str = "", collection: str = "", offset: int = 0, limit: int = 25) -> Page:
+def list_conversations(
+    scope: Scope,
+    user: User | None,
+    *,
+    words: str = "",
+    collection: str = "",
+    offset: int = 0,
+    limit: int = 25,
+) -> Page:
     """Return a page of the caller's conversations in whose title every one of ``words`` occurs, the latest first. Raises ``CollectionNotFound``."""
     found = Conversation.objects.of(scope, user)
     if collection:
         found = found.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, MAX_WORDS).split()[:10]:
         found = found.filter(title__icontains=word)
-    counted = found.select_related("collection").annotate(answer_count=Count("answers")).order_by("-updated_at", "-pk")
+    counted = (
+        found.select_related("collection")
+        .annotate(answer_count=Count("answers"))
+        .order_by("-updated_at", "-pk")
+    )
     rows = tuple(counted[offset : offset + limit + 1])
-    return Page(conversations=rows[:limit], total=found.count(), next=offset + limit if len(rows) > limit else None)
+    return Page(
+        conversations=rows[:limit],
+        total=found.count(),
+        next=offset + limit if len(rows) > limit else None,
+    )
 
 
 def find(scope: Scope, user: User | None, reference: UUID | str) -> Conversation:
     """Return the conversation of this id, if it is the caller's. Raises ``ConversationNotFound``."""
-    found = Conversation.objects.of(scope, user).select_related("collection").filter(uuid=uuid_of(reference)).first()
+    found = (
+        Conversation.objects.of(scope, user)
+        .select_related("collection")
+        .filter(uuid=uuid_of(reference))
+        .first()
+    )
     if found is None:
         raise ConversationNotFound("There is no such conversation.")
     return found
@@ -80,7 +113,9 @@ def rename(conversation: Conversation, title: str) -> None:
 def delete(conversation: Conversation) -> None:
     """Delete a conversation with its answers and what they quote. Sources stay, and so do notes."""
     with transaction.atomic():
-        Conversation.objects.select_for_update(of=("self",)).filter(pk=conversation.pk).first()  # who stores an answer just now comes first, or finds it gone
+        Conversation.objects.select_for_update(of=("self",)).filter(
+            pk=conversation.pk
+        ).first()  # who stores an answer just now comes first, or finds it gone
         Conversation.objects.filter(pk=conversation.pk).delete()
 
 
@@ -91,7 +126,9 @@ def _chosen(scope: Scope, shelf: Collection | None, references: Sequence[str]) -
     """Look up sources of one collection, or of any; returns their ids, in an order that does not change."""
     wanted = tuple(dict.fromkeys(references))
     if len(wanted) > MAX_SOURCES:
-        raise InvalidFilter(f"A conversation names at most {MAX_SOURCES:,} sources; it is about all of its collection when it names none.")
+        raise InvalidFilter(
+            f"A conversation names at most {MAX_SOURCES:,} sources; it is about all of its collection when it names none."
+        )
     there = Scope(readable=scope.readable & {shelf.pk}) if shelf else scope
     batches = [wanted[at : at + MAX_VALUES] for at in range(0, len(wanted), MAX_VALUES)]
     found = {one for batch in batches for one in _ids(there, batch)}

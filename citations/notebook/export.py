@@ -51,19 +51,40 @@ def export(scope: Scope, conversation: Conversation, form: Form) -> Exported:
     """Write down a conversation as the scope may see it; what is cited has its permanent address. A bibliography has each source once."""
     write, media_type, ending = _FORMS[form]
     told = _Told(conversation, notebook_answers.of(scope, conversation), scope)
-    return Exported(text=write(told), media_type=media_type, name=f"{slugify(conversation.title)[:80] or 'conversation'}.{ending}")
+    return Exported(
+        text=write(told),
+        media_type=media_type,
+        name=f"{slugify(conversation.title)[:80] or 'conversation'}.{ending}",
+    )
 
 
 def told(record: Record, *, base: str = "") -> str:
     """Write an answer as Markdown: its claims with links to what they cite, then the quotes, numbered. ``base`` is put before addresses of this site."""
     if not record.claims:
         return plain(record.note or record.error) + "\n"
-    links = {quote.number: f"[\\[{quote.number}\\]]({base}{quote.link})" for quote in record.quotes} | {number: f"\\[{number}\\]" for number in record.gone}
-    text = "\n\n".join(" ".join(_claim(claim, links) for claim in claims) for claims in _paragraphs(record.claims))
+    links = {
+        quote.number: f"[\\[{quote.number}\\]]({base}{quote.link})" for quote in record.quotes
+    } | {number: f"\\[{number}\\]" for number in record.gone}
+    text = "\n\n".join(
+        " ".join(_claim(claim, links) for claim in claims) for claims in _paragraphs(record.claims)
+    )
     # Not a numbered list: that would be counted anew, and numbers that are left out move those behind them.
-    quotes = {one.number: f"- \\[{one.number}\\] “{plain(one.text)}” — {_where(one)}" for one in record.quotes}
+    quotes = {
+        one.number: f"- \\[{one.number}\\] “{plain(one.text)}” — {_where(one)}"
+        for one in record.quotes
+    }
     quotes |= {number: f"- \\[{number}\\] *{GONE}*" for number in record.gone}
-    return "\n".join([text, "", *(quotes[number] for number in sorted(quotes)), *(["", plain(record.note)] if record.note else [])]).rstrip() + "\n"
+    return (
+        "\n".join(
+            [
+                text,
+                "",
+                *(quotes[number] for number in sorted(quotes)),
+                *(["", plain(record.note)] if record.note else []),
+            ]
+        ).rstrip()
+        + "\n"
+    )
 
 
 def place(locator: Locator) -> str:
@@ -87,7 +108,12 @@ class _Told:
     def about(self) -> str:
         """When it began, and what was asked."""
         shelf = self.conversation.collection
-        return " · ".join([f"{timezone.localtime(self.conversation.created_at):%Y-%m-%d %H:%M}", *([shelf.name] if shelf else [])])
+        return " · ".join(
+            [
+                f"{timezone.localtime(self.conversation.created_at):%Y-%m-%d %H:%M}",
+                *([shelf.name] if shelf else []),
+            ]
+        )
 
 
 # Markdown
@@ -113,7 +139,11 @@ def _claim(claim: Claim, links: Mapping[int, str]) -> str:
 
 
 def _where(quote: Quote) -> str:
-    return ", ".join(filter(None, (f"**{plain(quote.origin.title)}**", plain(quote.heading), place(quote.locator))))
+    return ", ".join(
+        filter(
+            None, (f"**{plain(quote.origin.title)}**", plain(quote.heading), place(quote.locator))
+        )
+    )
 
 
 # A page to print
@@ -134,22 +164,47 @@ def _html(said: _Told) -> str:
 
 def _section(record: Record) -> SafeString:
     base = public_url()
-    anchors = {one.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', one.id, one.number) for one in record.quotes}
+    anchors = {
+        one.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', one.id, one.number)
+        for one in record.quotes
+    }
     anchors |= {number: format_html("<sup>[{}]</sup>", number) for number in record.gone}
     quoted = '<li id="c{}" value="{}" dir="auto">“{}” — <a href="{}{}">{}</a>{}</li>'
-    lines = {one.number: format_html(quoted, one.id, one.number, one.text, base, one.link, one.origin.title, _behind(one)) for one in record.quotes}
-    lines |= {number: format_html('<li value="{}"><em>{}</em></li>', number, GONE) for number in record.gone}
+    lines = {
+        one.number: format_html(
+            quoted, one.id, one.number, one.text, base, one.link, one.origin.title, _behind(one)
+        )
+        for one in record.quotes
+    }
+    lines |= {
+        number: format_html('<li value="{}"><em>{}</em></li>', number, GONE)
+        for number in record.gone
+    }
     return format_html(
         '<section><h2 dir="auto">{}</h2>{}{}{}</section>\n',
         record.question,
-        format_html_join("", '<p dir="auto">{}</p>', ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims))),
-        format_html('<p dir="auto"><em>{}</em></p>', record.note or record.error) if record.note or record.error else "",
-        format_html("<ol>{}</ol>", format_html_join("", "{}", ((lines[number],) for number in sorted(lines)))) if lines else "",
+        format_html_join(
+            "",
+            '<p dir="auto">{}</p>',
+            ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims)),
+        ),
+        format_html('<p dir="auto"><em>{}</em></p>', record.note or record.error)
+        if record.note or record.error
+        else "",
+        format_html(
+            "<ol>{}</ol>",
+            format_html_join("", "{}", ((lines[number],) for number in sorted(lines))),
+        )
+        if lines
+        else "",
     )
 
 
 def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
-    parts = ((_label(one), one.text, "" if one.is_supported else " (unsupported)", _marks(one, anchors)) for one in claims)
+    parts = (
+        (_label(one), one.text, "" if one.is_supported else " (unsupported)", _marks(one, anchors))
+        for one in claims
+    )
     return format_html_join(" ", "{}{}{}{}", parts)
 
 
@@ -158,7 +213,9 @@ def _label(claim: Claim) -> SafeString:
 
 
 def _marks(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
-    return format_html_join("", "{}", ((anchors[number],) for number in claim.citations if number in anchors))
+    return format_html_join(
+        "", "{}", ((anchors[number],) for number in claim.citations if number in anchors)
+    )
 
 
 def _behind(quote: Quote) -> str:

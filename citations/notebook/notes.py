@@ -39,20 +39,30 @@ class Kept:
     is_new: bool
 
 
-def list_notes(scope: Scope, *, collection: str = "", words: str = "", offset: int = 0, limit: int = 25) -> Page:
+def list_notes(
+    scope: Scope, *, collection: str = "", words: str = "", offset: int = 0, limit: int = 25
+) -> Page:
     """Return a page of the notes of a collection ("": of all that may be read) in which every one of ``words`` occurs. Raises ``CollectionNotFound``."""
     found = Note.objects.filter(collection__in=scope.readable)
     if collection:
         found = found.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, 1_000).split()[:10]:
         found = found.filter(title__icontains=word) | found.filter(text__icontains=word)
-    rows = tuple(found.select_related("collection", "author", "answer__conversation").order_by("-updated_at", "-pk")[offset : offset + limit + 1])
-    return Page(notes=rows[:limit], total=found.count(), next=offset + limit if len(rows) > limit else None)
+    rows = tuple(
+        found.select_related("collection", "author", "answer__conversation").order_by(
+            "-updated_at", "-pk"
+        )[offset : offset + limit + 1]
+    )
+    return Page(
+        notes=rows[:limit], total=found.count(), next=offset + limit if len(rows) > limit else None
+    )
 
 
 def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> Note:
     """Return the visible note of this id. Raises ``NoteNotFound``, and ``Forbidden`` where it is to be changed and may only be read."""
-    visible = Note.objects.filter(collection__in=scope.readable).select_related("collection", "author", "answer__conversation")
+    visible = Note.objects.filter(collection__in=scope.readable).select_related(
+        "collection", "author", "answer__conversation"
+    )
     found = visible.filter(uuid=uuid_of(reference)).first()
     if found is None:
         raise NoteNotFound("There is no such note.")
@@ -61,7 +71,9 @@ def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> No
     return found
 
 
-def pin(scope: Scope, user: User | None, *, collection: str = "", title: str = "", text: str = "") -> Note:
+def pin(
+    scope: Scope, user: User | None, *, collection: str = "", title: str = "", text: str = ""
+) -> Note:
     """Keep a note in a collection that the caller may change ("": their usual one). Its title is its first line, unless one is given.
 
     Raises ``Forbidden``, ``CollectionNotFound``, ``InvalidInput`` for nothing, or more than ``MAX_TEXT`` characters.
@@ -70,25 +82,37 @@ def pin(scope: Scope, user: User | None, *, collection: str = "", title: str = "
     return Note.objects.create(collection=shelf, author=user, **_written(title, text))
 
 
-def keep(scope: Scope, user: User | None, answer: Answer, *, collection: str = "", title: str = "") -> Kept:
+def keep(
+    scope: Scope, user: User | None, answer: Answer, *, collection: str = "", title: str = ""
+) -> Kept:
     """Keep an answer of the caller's with its citations, once, in the collection that was asked unless another one is named.
 
     Raises what ``pin`` raises, and ``Conflict`` for an answer that says nothing, or that quotes what not everybody who reads the collection may read.
     """
     asked = answer.conversation.collection
     shelf = library.shelf(scope, collection or (asked.slug if asked else ""))
-    before = Note.objects.filter(answer=answer, collection=shelf).select_related("collection", "author", "answer__conversation").first()
+    before = (
+        Note.objects.filter(answer=answer, collection=shelf)
+        .select_related("collection", "author", "answer__conversation")
+        .first()
+    )
     if before is not None:
         return Kept(note=before, is_new=False)
     written = _written(title or answer.question, _told(shelf, answer))
-    note, is_new = Note.objects.get_or_create(answer=answer, collection=shelf, defaults={"author": user, **written})  # two pages may save it at once
+    note, is_new = Note.objects.get_or_create(
+        answer=answer, collection=shelf, defaults={"author": user, **written}
+    )  # two pages may save it at once
     return Kept(note=note, is_new=is_new)
 
 
 def saved(scope: Scope, answers: Iterable[UUID]) -> dict[UUID, Note]:
     """Return the visible note that each of these answers, by their ids, is kept as; its latest, where several collections have one."""
     visible = Note.objects.filter(collection__in=scope.readable, answer__uuid__in=list(answers))
-    return {note.answer.uuid: note for note in visible.select_related("collection", "answer").order_by("pk") if note.answer}
+    return {
+        note.answer.uuid: note
+        for note in visible.select_related("collection", "answer").order_by("pk")
+        if note.answer
+    }
 
 
 def change(note: Note, *, title: str, text: str) -> None:
@@ -107,9 +131,14 @@ def _told(shelf: Collection, answer: Answer) -> str:
     """Return an answer as whoever may read the collection, and no other, may see it."""
     (record,) = notebook_answers.read(Scope(readable=frozenset({shelf.pk})), [answer])
     if record.withheld:
-        raise Conflict(f"The answer quotes sources that are not in “{shelf.name}”.", hint="Whoever reads the notes there may not be allowed to read them.")
+        raise Conflict(
+            f"The answer quotes sources that are not in “{shelf.name}”.",
+            hint="Whoever reads the notes there may not be allowed to read them.",
+        )
     if record.gone:
-        raise Conflict("The answer quotes sources that were deleted.", hint="Have it answered anew.")
+        raise Conflict(
+            "The answer quotes sources that were deleted.", hint="Have it answered anew."
+        )
     if not record.claims:
         raise Conflict("This answer says nothing that could be kept.")
     return export.told(record)
@@ -117,9 +146,15 @@ def _told(shelf: Collection, answer: Answer) -> str:
 
 def _written(title: str, text: str) -> dict[str, str]:
     if len(text) > MAX_TEXT:
-        raise InvalidInput(f"A note has at most {MAX_TEXT:,} characters; this one has {len(text):,}.", hint="Make two of it.")
+        raise InvalidInput(
+            f"A note has at most {MAX_TEXT:,} characters; this one has {len(text):,}.",
+            hint="Make two of it.",
+        )
     body = clean(_BREAKS.sub("\n", text), MAX_TEXT)
-    named = " ".join(clean(title, 300).split()) or " ".join(body.lstrip("# ").partition("\n")[0].split())[:TITLE].strip()
+    named = (
+        " ".join(clean(title, 300).split())
+        or " ".join(body.lstrip("# ").partition("\n")[0].split())[:TITLE].strip()
+    )
     if not named:
         raise InvalidInput("There is nothing in the note.", hint="Write a title or a text.")
     return {"title": named, "text": body}

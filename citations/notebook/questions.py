@@ -33,16 +33,35 @@ MOST_TOLD: Final = 200  # quotes of earlier answers that are not told again
 ANSWERED: Final = (AnswerState.ANSWERED, AnswerState.PARTIAL, AnswerState.REFUSED)
 
 
-def put_first(scope: Scope, user: User | None, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> Answer:
+def put_first(
+    scope: Scope,
+    user: User | None,
+    question: str,
+    *,
+    collection: str = "",
+    sources: Sequence[str] = (),
+) -> Answer:
     """Begin a conversation with a question, which waits for ``respond``; where that is refused, none is begun.
 
     Raises what ``conversations.begin`` and ``put`` raise.
     """
     with transaction.atomic():
-        return put(scope, user, conversations.begin(scope, user, collection=collection, sources=sources), question)
+        return put(
+            scope,
+            user,
+            conversations.begin(scope, user, collection=collection, sources=sources),
+            question,
+        )
 
 
-def put(scope: Scope, user: User | None, conversation: Conversation, question: str, *, sources: Sequence[str] | None = None) -> Answer:
+def put(
+    scope: Scope,
+    user: User | None,
+    conversation: Conversation,
+    question: str,
+    *,
+    sources: Sequence[str] | None = None,
+) -> Answer:
     """Store a question, which waits for ``respond``; with ``sources``, the conversation is about these from now on (none: about all of its collection).
 
     Raises what ``conversations.restrict`` raises, ``EmptyQuery``, ``InvalidInput`` for more than ``MAX_QUESTION`` characters, ``AlreadyAnswering``,
@@ -53,7 +72,9 @@ def put(scope: Scope, user: User | None, conversation: Conversation, question: s
         held = _held(scope, user, conversation)
         last = held.answers.aggregate(last=Max("ordinal"))["last"] or 0
         if last >= MAX_ANSWERS:
-            raise Conflict(f"This conversation has {MAX_ANSWERS:,} questions already.", hint="Begin a new one.")
+            raise Conflict(
+                f"This conversation has {MAX_ANSWERS:,} questions already.", hint="Begin a new one."
+            )
         if sources is not None:
             conversations.restrict(scope, held, sources)
         held.touch(title=held.title or text[:TITLE])
@@ -65,7 +86,13 @@ def put_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
     with transaction.atomic():
         held = _held(scope, user, answer.conversation)
         held.touch()
-        waiting = {"state": AnswerState.RUNNING, "is_taken": False, "active_at": timezone.now(), "error": "", "hint": ""}
+        waiting = {
+            "state": AnswerState.RUNNING,
+            "is_taken": False,
+            "active_at": timezone.now(),
+            "error": "",
+            "hint": "",
+        }
         if not Answer.objects.filter(pk=answer.pk).update(**waiting):
             raise AnswerNotFound("This answer was deleted.")
     return find_answer(scope, user, answer.uuid)
@@ -102,17 +129,29 @@ def rate(answer: Answer, feedback: int | None) -> None:
 
 def _held(scope: Scope, user: User | None, conversation: Conversation) -> Conversation:
     """Lock the row of a conversation in which nothing is being answered."""
-    held = Conversation.objects.of(scope, user).select_for_update(of=("self",)).filter(pk=conversation.pk).first()
+    held = (
+        Conversation.objects.of(scope, user)
+        .select_for_update(of=("self",))
+        .filter(pk=conversation.pk)
+        .first()
+    )
     if held is None:
         raise ConversationNotFound("There is no such conversation.")
     running = held.answers.filter(state=AnswerState.RUNNING)
-    alive = Answer.objects.filter(state=AnswerState.RUNNING, active_at__gte=timezone.now() - SILENCE, conversation__owner=user)
+    alive = Answer.objects.filter(
+        state=AnswerState.RUNNING, active_at__gte=timezone.now() - SILENCE, conversation__owner=user
+    )
     if alive.count() >= MOST_AT_ONCE:
-        raise Throttled(f"{MOST_AT_ONCE} questions of yours are being answered already.", hint="Wait for one of them.")
+        raise Throttled(
+            f"{MOST_AT_ONCE} questions of yours are being answered already.",
+            hint="Wait for one of them.",
+        )
     if alive.filter(conversation=held).exists():
         raise AlreadyAnswering("The question before this one is still being answered.")
     for lost in running:
-        Answer.objects.filter(pk=lost.pk).update(state=notebook_answers.state_of(lost), error=notebook_answers.LOST, hint=ASK_AGAIN)
+        Answer.objects.filter(pk=lost.pk).update(
+            state=notebook_answers.state_of(lost), error=notebook_answers.LOST, hint=ASK_AGAIN
+        )
     return held
 
 
@@ -121,20 +160,35 @@ def _held(scope: Scope, user: User | None, conversation: Conversation) -> Conver
 
 def _events(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
     wanted = _wanted(scope, answer.conversation)
-    return answer_pipeline.ask(scope, answer.question, history=_history(scope, answer), wanted=wanted, user=user, told=_told(scope, answer))
+    return answer_pipeline.ask(
+        scope,
+        answer.question,
+        history=_history(scope, answer),
+        wanted=wanted,
+        user=user,
+        told=_told(scope, answer),
+    )
 
 
 def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
     """Return the last questions before this one that were answered, each with what was said, in order."""
-    before = Answer.objects.filter(conversation=answer.conversation_id, ordinal__lt=answer.ordinal, state__in=ANSWERED)
-    turns = notebook_answers.read(scope, before.select_related("conversation").order_by("-ordinal")[:TURNS])
+    before = Answer.objects.filter(
+        conversation=answer.conversation_id, ordinal__lt=answer.ordinal, state__in=ANSWERED
+    )
+    turns = notebook_answers.read(
+        scope, before.select_related("conversation").order_by("-ordinal")[:TURNS]
+    )
     return [(one.asked_as or one.question, one.text) for one in reversed(turns)]
 
 
 def _told(scope: Scope, answer: Answer) -> Iterator[str]:
     """Yield the quotes of the answers before this one, oldest first; the database is asked by who wants them."""
-    before = Quotation.objects.visible(scope).filter(answer__conversation=answer.conversation_id, answer__ordinal__lt=answer.ordinal)
-    newest = before.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)[:MOST_TOLD]
+    before = Quotation.objects.visible(scope).filter(
+        answer__conversation=answer.conversation_id, answer__ordinal__lt=answer.ordinal
+    )
+    newest = before.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)[
+        :MOST_TOLD
+    ]
     yield from reversed(newest)
 
 
@@ -143,15 +197,24 @@ def _wanted(scope: Scope, conversation: Conversation) -> Filter:
     shelves = (conversation.collection.slug,) if conversation.collection else ()
     if not conversation.sources:
         return Filter(collections=shelves)
-    keys = frozenset(Source.objects.visible(scope).filter(uuid__in=conversation.sources).values_list("pk", flat=True))
+    keys = frozenset(
+        Source.objects.visible(scope)
+        .filter(uuid__in=conversation.sources)
+        .values_list("pk", flat=True)
+    )
     if not keys:
-        raise SourceNotFound("The sources that this conversation is about are gone.", hint="Choose others, or begin another conversation.")
+        raise SourceNotFound(
+            "The sources that this conversation is about are gone.",
+            hint="Choose others, or begin another conversation.",
+        )
     return Filter(collections=shelves, keys=keys)
 
 
 def _question(text: str) -> str:
     if len(text) > MAX_QUESTION:
-        raise InvalidInput(f"The question is longer than {MAX_QUESTION:,} characters.", hint="Ask more briefly.")
+        raise InvalidInput(
+            f"The question is longer than {MAX_QUESTION:,} characters.", hint="Ask more briefly."
+        )
     question = " ".join(clean(text, MAX_QUESTION).split())
     if not any(mark.isalnum() for mark in question):
         raise EmptyQuery("There is no question.", hint="Ask something in words.")

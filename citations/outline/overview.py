@@ -23,13 +23,22 @@ class Whole(NamedTuple):
 
 def of(scope: Scope, reach: Reach, question: str, *, limit: int) -> Whole:
     """Return the nodes that stand for what can be seen, at most ``limit``; of a video's tracks those in the language of the question."""
-    documents = in_its_language(largest(Wanted(scope, reach, (Level.DOCUMENT,)), limit=limit), question)
+    documents = in_its_language(
+        largest(Wanted(scope, reach, (Level.DOCUMENT,)), limit=limit), question
+    )
     if len(documents) > FEW:
-        sections = in_its_language(typical(Wanted(scope, reach, (Level.SECTION,)), limit=limit), question)
+        sections = in_its_language(
+            typical(Wanted(scope, reach, (Level.SECTION,)), limit=limit), question
+        )
         if len(sections) > 1:
-            return Whole(_scored(sections), "There are many sources: this is a section of each of their largest topics.")
+            return Whole(
+                _scored(sections),
+                "There are many sources: this is a section of each of their largest topics.",
+            )
         return Whole(_scored(documents), "There are many sources: this is of the longest ones.")
-    sections = in_its_language(largest(Wanted(scope, reach, (Level.SECTION,)), limit=limit), question)
+    sections = in_its_language(
+        largest(Wanted(scope, reach, (Level.SECTION,)), limit=limit), question
+    )
     return Whole(_scored([*documents, *sections]))
 
 
@@ -39,9 +48,18 @@ def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
     tracks: defaultdict[int, dict[str, int]] = defaultdict(dict)
     for one in nodes:
         if one.told.video is not None:
-            tracks[one.told.video].setdefault(one.told.language, sum(word in stop_words(one.told.language) for word in words))
-    chosen = {video: max(languages, key=lambda language: languages[language]) for video, languages in tracks.items()}
-    return [one for one in nodes if one.told.video is None or chosen[one.told.video] == one.told.language]
+            tracks[one.told.video].setdefault(
+                one.told.language, sum(word in stop_words(one.told.language) for word in words)
+            )
+    chosen = {
+        video: max(languages, key=lambda language: languages[language])
+        for video, languages in tracks.items()
+    }
+    return [
+        one
+        for one in nodes
+        if one.told.video is None or chosen[one.told.video] == one.told.language
+    ]
 
 
 def _scored(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:

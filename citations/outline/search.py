@@ -36,7 +36,9 @@ class Wanted(NamedTuple):
     reach: Reach
     levels: Collection[int]
     parents: Collection[int] | None = None  # only right below these nodes
-    above: Collection[tuple[int, int]] | None = None  # only above one of these chunks: (source, ordinal)
+    above: Collection[tuple[int, int]] | None = (
+        None  # only above one of these chunks: (source, ordinal)
+    )
 
 
 def place(one: Summary) -> tuple[int, int, int]:
@@ -44,14 +46,23 @@ def place(one: Summary) -> tuple[int, int, int]:
     return -one.level, one.told.source, one.first
 
 
-def near(wanted: Wanted, vector: NDArray[Any], *, space: EmbeddingSpace, limit: int) -> list[Summary]:
+def near(
+    wanted: Wanted, vector: NDArray[Any], *, space: EmbeddingSpace, limit: int
+) -> list[Summary]:
     """Find, of each level, the ``limit`` nodes that are nearest to a vector of length 1, nearest first. All are looked at: they are few beside the chunks."""
     if wanted.reach.is_empty or limit <= 0:
         return []
     conditions, values = _conditions(wanted)
     values |= {"vector": HalfVector(vector).to_text(), "space": space.pk, "limit": limit}
     distance = f"node.vector <=> %(vector)s::halfvec({space.dimensions})"
-    own = " AND ".join(("node.space_id = %(space)s", "node.vector IS NOT NULL", "node.level = step.level", *conditions))
+    own = " AND ".join(
+        (
+            "node.space_id = %(space)s",
+            "node.vector IS NOT NULL",
+            "node.level = step.level",
+            *conditions,
+        )
+    )
     ranked = f"""
         SELECT near.id, 1 - near.distance AS cosine FROM unnest(%(levels)s::int[]) AS step(level), LATERAL (
             SELECT node.id, {distance} AS distance FROM citations_node node WHERE {own} ORDER BY {distance}, node.id LIMIT %(limit)s
@@ -79,7 +90,9 @@ def typical(wanted: Wanted, *, limit: int) -> list[Summary]:
     if wanted.reach.is_empty or limit <= 0:
         return []
     conditions, values = _conditions(wanted)
-    own = " AND ".join(("node.level = ANY(%(levels)s)", "source.collection_id = ANY(%(readable)s)", *conditions))
+    own = " AND ".join(
+        ("node.level = ANY(%(levels)s)", "source.collection_id = ANY(%(readable)s)", *conditions)
+    )
     ranked = f"""
         SELECT most.id, NULL::float AS cosine FROM (
             SELECT DISTINCT ON (member.topic_id) node.id, count(*) OVER (PARTITION BY member.topic_id) AS sections
@@ -107,8 +120,18 @@ def as_it_stands(found: Iterable[Summary]) -> dict[int, str]:
     nodes = {one.node: one for one in found if one.spans}
     if not nodes:
         return {}
-    sentences = [(one.node, one.told.source, start, end) for one in nodes.values() for start, end in one.spans]
-    columns = dict(zip(("nodes", "sources", "starts", "ends"), map(list, zip(*sentences, strict=True)), strict=True))
+    sentences = [
+        (one.node, one.told.source, start, end)
+        for one in nodes.values()
+        for start, end in one.spans
+    ]
+    columns = dict(
+        zip(
+            ("nodes", "sources", "starts", "ends"),
+            map(list, zip(*sentences, strict=True)),
+            strict=True,
+        )
+    )
     with connection.cursor() as cursor:
         cursor.execute(_SENTENCES, columns)
         rows = cursor.fetchall()
@@ -117,7 +140,11 @@ def as_it_stands(found: Iterable[Summary]) -> dict[int, str]:
     for node, start, text, digest in rows:
         said.setdefault(node, {})[start] = text
         digests[node] = digest
-    return {pk: digests[pk] for pk, one in nodes.items() if " ".join(said.get(pk, {}).get(start, "") for start, _ in one.spans) == one.told.text}
+    return {
+        pk: digests[pk]
+        for pk, one in nodes.items()
+        if " ".join(said.get(pk, {}).get(start, "") for start, _ in one.spans) == one.told.text
+    }
 
 
 # A sentence stands in one chunk: they are cut at sentences.
@@ -148,14 +175,26 @@ _TAGS: Final = _OWN + Candidate._fields.index("tags")
 
 def _fetched(ranked: str, values: Mapping[str, Any], scope: Scope) -> list[Summary]:
     with connection.cursor() as cursor:
-        cursor.execute(f"WITH ranked AS MATERIALIZED ({ranked}) {_FETCH}", {**values, "readable": list(scope.readable)})
+        cursor.execute(
+            f"WITH ranked AS MATERIALIZED ({ranked}) {_FETCH}",
+            {**values, "readable": list(scope.readable)},
+        )
         return [_summary(row) for row in cursor.fetchall()]
 
 
 def _summary(row: Sequence[Any]) -> Summary:
     told = Candidate._make((*row[_OWN:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
     node, level, parent, first, last, spans, cosine = row[:_OWN]
-    return Summary(node, level, parent, first, last, tuple((start, end) for start, end in json.loads(spans)), cosine, told)
+    return Summary(
+        node,
+        level,
+        parent,
+        first,
+        last,
+        tuple((start, end) for start, end in json.loads(spans)),
+        cosine,
+        told,
+    )
 
 
 def _conditions(wanted: Wanted) -> tuple[list[str], dict[str, Any]]:
@@ -178,5 +217,8 @@ def _conditions(wanted: Wanted) -> tuple[list[str], dict[str, Any]]:
             "EXISTS (SELECT FROM unnest(%(of)s::bigint[], %(at)s::int[]) AS chunk(source, ordinal)"
             " WHERE chunk.source = node.source_id AND chunk.ordinal BETWEEN node.first AND node.last)"
         )
-        values |= {"of": [source for source, _ in wanted.above], "at": [ordinal for _, ordinal in wanted.above]}
+        values |= {
+            "of": [source for source, _ in wanted.above],
+            "at": [ordinal for _, ordinal in wanted.above],
+        }
     return conditions, values

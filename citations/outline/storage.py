@@ -22,7 +22,23 @@ from citations.providers.stopwords import stop_words
 from citations.vectors import space as vector_space
 
 MOST_PARTS = 200  # that an outline shows
-_PLACED = ("ordinal", "parent", "title", "text", "spans", "first", "last", "span_start", "span_end", "start", "end", "page", "last_page", "space", "vector")
+_PLACED = (
+    "ordinal",
+    "parent",
+    "title",
+    "text",
+    "spans",
+    "first",
+    "last",
+    "span_start",
+    "span_end",
+    "start",
+    "end",
+    "page",
+    "last_page",
+    "space",
+    "vector",
+)
 
 
 class Touched(NamedTuple):
@@ -75,7 +91,9 @@ def catch_up(*, seconds: float = 20) -> int:
 
 def of(source: Source) -> list[Node]:
     """Return the nodes of a source, the document first, then its sections, then their groups; without vectors."""
-    return list(Node.objects.filter(source=source).defer("vector", "digest").order_by("-level", "ordinal"))
+    return list(
+        Node.objects.filter(source=source).defer("vector", "digest").order_by("-level", "ordinal")
+    )
 
 
 def lacks_abstracts(source: Source) -> bool:
@@ -94,14 +112,20 @@ def ensure_abstracts(source: Source, *, most: int = 50) -> int:
     told = 0
     for node in _untold(source)[:most]:
         text = " ".join(_told_below(node))[: 3 * llm.budget // 2]
-        abstract = provider_prompts.clean_summary(llm.ask(provider_prompts.summary(title=source.title, text=text)).text)
+        abstract = provider_prompts.clean_summary(
+            llm.ask(provider_prompts.summary(title=source.title, text=text)).text
+        )
         if abstract:
             told += Node.objects.filter(pk=node.pk, digest=node.digest).update(abstract=abstract)
     return told
 
 
 def _untold(source: Source) -> QuerySet[Node]:
-    return Node.objects.filter(source=source, level__gte=Level.SECTION, abstract="").defer("vector").order_by("level", "ordinal")
+    return (
+        Node.objects.filter(source=source, level__gte=Level.SECTION, abstract="")
+        .defer("vector")
+        .order_by("level", "ordinal")
+    )
 
 
 def _told_below(node: Node) -> Iterator[str]:
@@ -110,7 +134,9 @@ def _told_below(node: Node) -> Iterator[str]:
         own = Chunk.objects.filter(source=node.source_id, ordinal__range=(node.first, node.last))
         yield from own.order_by("ordinal").values_list("text", flat=True)
         return
-    for text, abstract in Node.objects.filter(parent=node).order_by("ordinal").values_list("text", "abstract"):
+    for text, abstract in (
+        Node.objects.filter(parent=node).order_by("ordinal").values_list("text", "abstract")
+    ):
         yield abstract or text
 
 
@@ -125,10 +151,22 @@ class Outline:
 
 def outline(source: Source) -> Outline:
     """Return the outline of a source, empty where it has no tree yet."""
-    level = Level.SECTION if Node.objects.filter(source=source, level=Level.SECTION).count() > 1 else Level.GROUP
-    nodes = Node.objects.filter(source=source, level__in=(Level.DOCUMENT, level)).defer("vector", "digest").order_by("-level", "ordinal")
+    level = (
+        Level.SECTION
+        if Node.objects.filter(source=source, level=Level.SECTION).count() > 1
+        else Level.GROUP
+    )
+    nodes = (
+        Node.objects.filter(source=source, level__in=(Level.DOCUMENT, level))
+        .defer("vector", "digest")
+        .order_by("-level", "ordinal")
+    )
     found = list(nodes[: MOST_PARTS + 1])
-    return Outline(whole=found[0], parts=tuple(found[1:]), more=nodes.count() - len(found)) if found else Outline()
+    return (
+        Outline(whole=found[0], parts=tuple(found[1:]), more=nodes.count() - len(found))
+        if found
+        else Outline()
+    )
 
 
 # What a tree is made from
@@ -138,13 +176,26 @@ _PIECES = """
     FROM citations_chunk c LEFT JOIN citations_embedding e ON e.chunk_id = c.id AND e.space_id = %s AND e.digest = c.digest
     WHERE c.source_id = %s ORDER BY c.ordinal
 """
-_FIELDS = ("ordinal", "text", "span_start", "span_end", "start", "end", "page", "last_page", "heading")
+_FIELDS = (
+    "ordinal",
+    "text",
+    "span_start",
+    "span_end",
+    "start",
+    "end",
+    "page",
+    "last_page",
+    "heading",
+)
 
 
 def _pieces(source: Source, space: EmbeddingSpace | None) -> list[Piece]:
     with connection.cursor() as cursor:
         cursor.execute(_PIECES, [space.pk if space else 0, source.pk])
-        return [Piece(**dict(zip(_FIELDS, row, strict=False)), vector=_vector(row[-1])) for row in cursor.fetchall()]
+        return [
+            Piece(**dict(zip(_FIELDS, row, strict=False)), vector=_vector(row[-1]))
+            for row in cursor.fetchall()
+        ]
 
 
 def _vector(sent: Any) -> NDArray[np.float16] | None:
@@ -164,13 +215,24 @@ def _exchange(source: Source, drafts: Sequence[Draft], space: EmbeddingSpace | N
         own = [draft for draft in drafts if draft.level == level]
         found = [_taken(before, draft) for draft in own]
         rows = [_row(source, draft, space, above) for draft in own]
-        changed = [_changed(node, row) for node, row in zip(found, rows, strict=True) if node and _differs(node, row)]
+        changed = [
+            _changed(node, row)
+            for node, row in zip(found, rows, strict=True)
+            if node and _differs(node, row)
+        ]
         new = [row for node, row in zip(found, rows, strict=True) if node is None]
         _write(changed)
         Node.objects.bulk_create(new, batch_size=500)
-        above = {draft.ordinal: node or row for draft, node, row in zip(own, found, rows, strict=True)}
+        above = {
+            draft.ordinal: node or row for draft, node, row in zip(own, found, rows, strict=True)
+        }
         kept, made, moved = kept + len(own) - len(new), made + len(new), moved + len(changed)
-    return Touched(kept=kept, made=made, deleted=_delete(node.pk for left in before.values() for node in left), moved=moved)
+    return Touched(
+        kept=kept,
+        made=made,
+        deleted=_delete(node.pk for left in before.values() for node in left),
+        moved=moved,
+    )
 
 
 def _by_digest(nodes: Iterable[Node]) -> dict[tuple[int, bytes], deque[Node]]:
@@ -185,7 +247,9 @@ def _taken(before: dict[tuple[int, bytes], deque[Node]], draft: Draft) -> Node |
     return equal.popleft() if equal else None
 
 
-def _row(source: Source, draft: Draft, space: EmbeddingSpace | None, above: dict[int, Node]) -> Node:
+def _row(
+    source: Source, draft: Draft, space: EmbeddingSpace | None, above: dict[int, Node]
+) -> Node:
     vector = None if draft.vector is None or space is None else HalfVector(draft.vector)
     return Node(
         source=source,
@@ -215,7 +279,13 @@ def _differs(node: Node, row: Node) -> bool:
 
 def _comparable(node: Node, name: str) -> Any:
     if name == "vector":
-        return None if node.vector is None else (node.vector if isinstance(node.vector, HalfVector) else HalfVector(node.vector)).to_binary()
+        return (
+            None
+            if node.vector is None
+            else (
+                node.vector if isinstance(node.vector, HalfVector) else HalfVector(node.vector)
+            ).to_binary()
+        )
     return getattr(node, f"{name}_id" if name in ("parent", "space") else name)
 
 
@@ -227,7 +297,9 @@ def _changed(node: Node, row: Node) -> Node:
 
 def _write(nodes: Sequence[Node]) -> None:
     """Update rows in few statements: each is sent as if it were new, and meets itself."""
-    Node.objects.bulk_create(nodes, update_conflicts=True, unique_fields=["id"], update_fields=_PLACED, batch_size=500)
+    Node.objects.bulk_create(
+        nodes, update_conflicts=True, unique_fields=["id"], update_fields=_PLACED, batch_size=500
+    )
 
 
 def _delete(keys: Iterator[int]) -> int:

@@ -22,7 +22,9 @@ from citations.text.key_sentences import named, words_of
 from citations.vectors import space as vector_space
 from transcripts.models import Collection
 
-TOPIC_LOCK: Final = 0x4355544F  # "CUTO": the first key of the advisory locks on collections whose topics change
+TOPIC_LOCK: Final = (
+    0x4355544F  # "CUTO": the first key of the advisory locks on collections whose topics change
+)
 FEWEST: Final = 8  # sections that are worth to be told apart
 MOST: Final = 200  # topics of a collection
 PARTS: Final = 3  # topics that a section belongs to at most
@@ -48,7 +50,9 @@ def update(source: Source) -> int:
     space = vector_space.locked()
     with transaction.atomic():
         _alone(source.collection_id)
-        topics = list(Topic.objects.filter(collection=source.collection_id, space=space).order_by("pk"))
+        topics = list(
+            Topic.objects.filter(collection=source.collection_id, space=space).order_by("pk")
+        )
         if space is None or not topics:
             return 0
         mine = TopicMember.objects.filter(node__source=source)
@@ -69,8 +73,12 @@ def rebuild(collection: Collection) -> int:
         sections = _sections(space, collection=collection.pk) if space else []
         if space is None or len(sections) < FEWEST:
             return 0
-        found = clustering.centres(np.stack([one.vector for one in sections]), count=_count(len(sections)))
-        topics = Topic.objects.bulk_create(Topic(collection=collection, space=space, vector=HalfVector(centre)) for centre in found)
+        found = clustering.centres(
+            np.stack([one.vector for one in sections]), count=_count(len(sections))
+        )
+        topics = Topic.objects.bulk_create(
+            Topic(collection=collection, space=space, vector=HalfVector(centre)) for centre in found
+        )
         _join(topics, sections)
         _tell(topics, topics)
         Topic.objects.filter(collection=collection).update(built=F("size"))
@@ -85,8 +93,12 @@ def tend(*, most: int = 20) -> int:
     space = vector_space.locked()
     if space is None:
         return 0
-    TopicMember.objects.exclude(topic__collection=F("node__source__collection")).delete()  # the source was moved
-    due = [collection for collection in Collection.objects.order_by("pk") if _is_due(collection, space)][:most]
+    TopicMember.objects.exclude(
+        topic__collection=F("node__source__collection")
+    ).delete()  # the source was moved
+    due = [
+        collection for collection in Collection.objects.order_by("pk") if _is_due(collection, space)
+    ][:most]
     for collection in due:
         rebuild(collection)
     late = list(_left_out(space)[:most])
@@ -100,7 +112,9 @@ def tend(*, most: int = 20) -> int:
 
 def of(collection: Collection) -> list[Topic]:
     """Return the topics of a collection, the largest first, each with ``sections`` and ``sources``: how many belong to it."""
-    counted = Topic.objects.filter(collection=collection).annotate(sections=Count("members"), sources=Count("members__node__source", distinct=True))
+    counted = Topic.objects.filter(collection=collection).annotate(
+        sections=Count("members"), sources=Count("members__node__source", distinct=True)
+    )
     return list(counted.defer("vector").order_by("-sections", "label"))
 
 
@@ -125,7 +139,9 @@ def _is_due(collection: Collection, space: EmbeddingSpace) -> bool:
 
 def _left_out(space: EmbeddingSpace) -> QuerySet[Source]:
     """Return sources with sections that belong to none of the topics that their collection has."""
-    alone = Node.objects.filter(source=OuterRef("pk"), level=Level.SECTION, space=space, topics=None)
+    alone = Node.objects.filter(
+        source=OuterRef("pk"), level=Level.SECTION, space=space, topics=None
+    )
     topics = Topic.objects.filter(collection=OuterRef("collection"), space=space)
     return Source.objects.filter(Exists(alone), Exists(topics)).order_by("pk")
 
@@ -156,7 +172,9 @@ _MEMBERS = """
 """
 
 
-def _sections(space: EmbeddingSpace, *, source: int | None = None, collection: int | None = None) -> list[_Section]:
+def _sections(
+    space: EmbeddingSpace, *, source: int | None = None, collection: int | None = None
+) -> list[_Section]:
     with connection.cursor() as cursor:
         cursor.execute(_SECTIONS, {"space": space.pk, "source": source, "collection": collection})
         return [_Section(node=pk, vector=_vector(sent)) for pk, sent in cursor.fetchall()]
@@ -187,11 +205,16 @@ def _shares(cosines: Vectors) -> list[tuple[int, float]]:
     weights = np.exp(SHARPNESS * (cosines[nearest] - cosines[nearest[0]]).astype(np.float64))
     weights /= weights.sum()
     kept = weights >= LEAST_SHARE
-    return [(int(place), min(1.0, float(weight))) for place, weight in zip(nearest[kept], weights[kept] / weights[kept].sum(), strict=True)]
+    return [
+        (int(place), min(1.0, float(weight)))
+        for place, weight in zip(nearest[kept], weights[kept] / weights[kept].sum(), strict=True)
+    ]
 
 
 def _floats(vector: Any) -> Vectors:
-    return np.asarray(vector.to_numpy() if isinstance(vector, HalfVector) else vector, dtype=np.float32)
+    return np.asarray(
+        vector.to_numpy() if isinstance(vector, HalfVector) else vector, dtype=np.float32
+    )
 
 
 # Telling
@@ -200,17 +223,24 @@ def _floats(vector: Any) -> Vectors:
 def _tell(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:
     """Give topics the direction and the words of their sections; those without any are deleted."""
     keys = [topic.pk for topic in touched]
-    sizes = dict(TopicMember.objects.filter(topic__in=keys).values_list("topic").annotate(Count("pk")))
+    sizes = dict(
+        TopicMember.objects.filter(topic__in=keys).values_list("topic").annotate(Count("pk"))
+    )
     Topic.objects.filter(pk__in=[pk for pk in keys if pk not in sizes]).delete()
     living = [topic for topic in touched if topic.pk in sizes]
     means, words = _means([*sizes]), {pk: _words(pk) for pk in sizes}
     for topic in living:
-        topic.size, topic.terms = sizes[topic.pk], [word for word, _ in words[topic.pk].most_common(TERMS)]
+        topic.size, topic.terms = (
+            sizes[topic.pk],
+            [word for word, _ in words[topic.pk].most_common(TERMS)],
+        )
         topic.vector = HalfVector(means.get(topic.pk, _floats(topic.vector)))
     spread = Counter(word for topic in topics for word in topic.terms)
     for topic in living:
         topic.label = _label(words[topic.pk], topic.terms, spread, len(topics))
-    Topic.objects.bulk_update(living, ["size", "terms", "vector", "label", "updated_at"], batch_size=100)
+    Topic.objects.bulk_update(
+        living, ["size", "terms", "vector", "label", "updated_at"], batch_size=100
+    )
 
 
 def _means(keys: Sequence[int]) -> Mapping[int, Vectors]:
@@ -219,17 +249,27 @@ def _means(keys: Sequence[int]) -> Mapping[int, Vectors]:
         cursor.execute(_MEMBERS, [[*keys]])
         for topic, weight, sent in cursor.fetchall():
             sums[topic] = sums[topic] + weight * _vector(sent)
-    return {topic: total / np.linalg.norm(total) for topic, total in sums.items() if np.linalg.norm(total) > 0}
+    return {
+        topic: total / np.linalg.norm(total)
+        for topic, total in sums.items()
+        if np.linalg.norm(total) > 0
+    }
 
 
 def _words(topic: int) -> "Counter[str]":
     """Count in how many sections of a topic each word is said, those that belong to it most."""
     found: Counter[str] = Counter()
     members = TopicMember.objects.filter(topic=topic).order_by("-weight", "node_id")
-    for title, text, language in members.values_list("node__title", "node__text", "node__source__language")[:TOLD_FROM]:
+    for title, text, language in members.values_list(
+        "node__title", "node__text", "node__source__language"
+    )[:TOLD_FROM]:
         found.update(set(words_of(f"{title} {text}", stop_words(language))))
     return found
 
 
-def _label(words: "Counter[str]", terms: Iterable[str], spread: Mapping[str, int], topics: int) -> str:
-    return named({word: words[word] * math.log(1 + topics / max(1, spread[word])) for word in terms})[:200]
+def _label(
+    words: "Counter[str]", terms: Iterable[str], spread: Mapping[str, int], topics: int
+) -> str:
+    return named(
+        {word: words[word] * math.log(1 + topics / max(1, spread[word])) for word in terms}
+    )[:200]

@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.text import sentences
-from citations.text.key_sentences import GISTS, Gist, Sentence, Words, gist, sentences_of, titles, weigh
+from citations.text.key_sentences import (
+    GISTS,
+    Gist,
+    Sentence,
+    Words,
+    gist,
+    sentences_of,
+    titles,
+    weigh,
+)
 
 GROUP, SECTION, DOCUMENT = 1, 2, 3
 
@@ -73,7 +82,9 @@ class Draft:
     vector: Vectors | None
 
 
-def build(pieces: Sequence[Piece], *, split: Split = sentences.split, stops: frozenset[str] = frozenset()) -> list[Draft]:
+def build(
+    pieces: Sequence[Piece], *, split: Split = sentences.split, stops: frozenset[str] = frozenset()
+) -> list[Draft]:
     """Make the tree of a source from its chunks, in order: the document, its sections, their groups. Nothing of nothing.
 
     ``stops`` are words that say nothing. The tree depends on nothing but what is given, so that a tree built anew is equal.
@@ -83,13 +94,19 @@ def build(pieces: Sequence[Piece], *, split: Split = sentences.split, stops: fro
     source = _Source(pieces, split, stops)
     groups, sections = _shape(pieces, source.likeness)
     nodes = [source.group(number, group) for number, group in enumerate(groups)]
-    upper = [source.above(SECTION, number, nodes[first:last]) for number, (first, last) in enumerate(sections)]
+    upper = [
+        source.above(SECTION, number, nodes[first:last])
+        for number, (first, last) in enumerate(sections)
+    ]
     document = source.above(DOCUMENT, 0, upper)
     parents = [number for number, (first, last) in enumerate(sections) for _ in range(first, last)]
     return [
         document.draft("", None),
         *(node.draft(name, 0) for node, name in zip(upper, _titles(upper), strict=True)),
-        *(node.draft(name, parent) for node, name, parent in zip(nodes, _titles(nodes), parents, strict=True)),
+        *(
+            node.draft(name, parent)
+            for node, name, parent in zip(nodes, _titles(nodes), parents, strict=True)
+        ),
     ]
 
 
@@ -106,18 +123,26 @@ def _shape(pieces: Sequence[Piece], likeness: Vectors) -> tuple[list[Range], lis
             groups += _cut(likeness[first:last], offset=first)
         own = groups[before:]
         is_one = len(runs) > 1 or (len(own) <= MOST and bool(pieces[runs[0][0]].heading))
-        sections += [(before, len(groups))] if is_one else _cut(_directions(likeness, own), offset=before)
+        sections += (
+            [(before, len(groups))] if is_one else _cut(_directions(likeness, own), offset=before)
+        )
     return groups, sections
 
 
 def _runs(pieces: Sequence[Piece]) -> list[Range]:
     """Return what lies between two headings or silences."""
-    starts = [place for place, (before, piece) in enumerate(pairwise(pieces), start=1) if _begins(before, piece)]
+    starts = [
+        place
+        for place, (before, piece) in enumerate(pairwise(pieces), start=1)
+        if _begins(before, piece)
+    ]
     return [*pairwise([0, *starts, len(pieces)])]
 
 
 def _begins(before: Piece, piece: Piece) -> bool:
-    is_late = before.end is not None and piece.start is not None and piece.start - before.end >= SILENCE
+    is_late = (
+        before.end is not None and piece.start is not None and piece.start - before.end >= SILENCE
+    )
     return is_late or piece.heading != before.heading
 
 
@@ -126,7 +151,12 @@ def _put_together(runs: Sequence[Range]) -> list[list[Range]]:
     found: list[list[Range]] = []
     for is_short, neighbours in groupby(runs, key=_is_short):
         for run in neighbours:
-            if is_short and found and _is_short(found[-1][-1]) and run[1] - found[-1][0][0] <= TOGETHER:
+            if (
+                is_short
+                and found
+                and _is_short(found[-1][-1])
+                and run[1] - found[-1][0][0] <= TOGETHER
+            ):
                 found[-1].append(run)
             else:
                 found.append([run])
@@ -159,7 +189,11 @@ def _cut(vectors: Vectors, *, offset: int) -> list[Range]:
 
 def _costs(vectors: Vectors) -> list[list[float]]:
     """Return for each size, from 1, what a cluster of so many from each place on costs."""
-    unit = max(0.05, 1 - float(np.mean(np.einsum("ij,ij->i", vectors[:-1], vectors[1:])))) if len(vectors) > 1 else 1.0
+    unit = (
+        max(0.05, 1 - float(np.mean(np.einsum("ij,ij->i", vectors[:-1], vectors[1:]))))
+        if len(vectors) > 1
+        else 1.0
+    )
     sums = np.zeros_like(vectors)
     found = []
     for size in range(1, min(MOST, len(vectors)) + 1):
@@ -223,7 +257,11 @@ class _Source:
         self._pieces = pieces
         self._own = _own_texts(pieces)
         raw = [
-            [found for found in sentences_of(text, offset, split=split, stops=stops) if piece.page is None or not sentences.is_listing(found[0])]
+            [
+                found
+                for found in sentences_of(text, offset, split=split, stops=stops)
+                if piece.page is None or not sentences.is_listing(found[0])
+            ]
             for piece, (text, offset) in zip(pieces, self._own, strict=True)
         ]
         self._rarity, self._sentences = weigh(raw)
@@ -234,16 +272,43 @@ class _Source:
         """Make a group of chunks."""
         first, last = places
         found = [sentence for own in self._sentences[first:last] for sentence in own]
-        made_from = [(piece.heading, text) for piece, (text, _) in zip(self._pieces[first:last], self._own[first:last], strict=True)]
-        return self._node(GROUP, ordinal, places, found, [sentence.words for sentence in found], [repr(made_from).encode("utf-8", "replace")])
+        made_from = [
+            (piece.heading, text)
+            for piece, (text, _) in zip(
+                self._pieces[first:last], self._own[first:last], strict=True
+            )
+        ]
+        return self._node(
+            GROUP,
+            ordinal,
+            places,
+            found,
+            [sentence.words for sentence in found],
+            [repr(made_from).encode("utf-8", "replace")],
+        )
 
     def above(self, level: int, ordinal: int, children: Sequence[_Node]) -> _Node:
         """Make a node of those below it; its sentences are some of theirs."""
         places = children[0].places[0], children[-1].places[1]
         found = [sentence for child in children for sentence in child.gist.sentences]
-        return self._node(level, ordinal, places, found, [child.words for child in children], [child.digest for child in children])
+        return self._node(
+            level,
+            ordinal,
+            places,
+            found,
+            [child.words for child in children],
+            [child.digest for child in children],
+        )
 
-    def _node(self, level: int, ordinal: int, places: Range, found: Sequence[Sentence], words: Iterable[Words], made_from: Iterable[bytes]) -> _Node:
+    def _node(
+        self,
+        level: int,
+        ordinal: int,
+        places: Range,
+        found: Sequence[Sentence],
+        words: Iterable[Words],
+        made_from: Iterable[bytes],
+    ) -> _Node:
         first, last = places
         together = Words()
         for some in words:
@@ -270,8 +335,12 @@ class _Source:
         for row, own in zip(rows, self._sentences, strict=True):
             for sentence in own:
                 for word, count in sentence.words.items():
-                    row[hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=1).digest()[0]] += count * self._rarity.get(word, 0.0)
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+                    row[
+                        hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=1).digest()[0]
+                    ] += count * self._rarity.get(word, 0.0)
+        return np.asarray(
+            rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), dtype=np.float32
+        )
 
 
 def _own_texts(pieces: Sequence[Piece]) -> list[tuple[str, int]]:
@@ -293,8 +362,13 @@ def _stacked(pieces: Sequence[Piece]) -> Vectors | None:
 
 def _titles(nodes: Sequence[_Node]) -> list[str]:
     """Name nodes by their headings, or by the words that tell them from others of their level."""
-    return [_headings(node.pieces) or other for node, other in zip(nodes, titles([node.words for node in nodes]), strict=True)]
+    return [
+        _headings(node.pieces) or other
+        for node, other in zip(nodes, titles([node.words for node in nodes]), strict=True)
+    ]
 
 
 def _headings(pieces: Sequence[Piece]) -> str:
-    return " · ".join([*dict.fromkeys(piece.heading for piece in pieces if piece.heading)][:HEADINGS_NAMED])
+    return " · ".join(
+        [*dict.fromkeys(piece.heading for piece in pieces if piece.heading)][:HEADINGS_NAMED]
+    )

@@ -41,7 +41,14 @@ class Said:
             answered=max(older.answered, newer.answered),
         )
         text = self.text + next_.text
-        return replace(next_, text=text, latest=next_.text, usage=usage, reason=next_.reason or self.reason, done=self.done or next_.done)
+        return replace(
+            next_,
+            text=text,
+            latest=next_.text,
+            usage=usage,
+            reason=next_.reason or self.reason,
+            done=self.done or next_.done,
+        )
 
 
 class RemoteLlm(ABC):
@@ -70,7 +77,11 @@ class RemoteLlm(ABC):
         """Answer a prompt. Raises ``ModelServerError``, also for an empty answer; ``ModelRefused``, also for a prompt beyond the budget."""
         self._check(prompt)
         try:
-            said = self._read(self._server.post(self.path, self._body(prompt, stream=False), self.answer, tries=tries))
+            said = self._read(
+                self._server.post(
+                    self.path, self._body(prompt, stream=False), self.answer, tries=tries
+                )
+            )
         except Refusal as refusal:
             raise self._known(refusal) from None
         text = clean(said.text, _MAX_ANSWER)
@@ -78,12 +89,30 @@ class RemoteLlm(ABC):
             raise self._failed(said)
         return Completion(text=text, usage=said.usage)
 
-    def complete(self, prompt: str, *, system: str = "", document: str = "", max_tokens: int = 300, tries: int = 0) -> str:
+    def complete(
+        self,
+        prompt: str,
+        *,
+        system: str = "",
+        document: str = "",
+        max_tokens: int = 300,
+        tries: int = 0,
+    ) -> str:
         """Return the answer to a prompt. Raises as ``ask`` does."""
-        return self.ask(Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens), tries=tries).text
+        return self.ask(
+            Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens),
+            tries=tries,
+        ).text
 
     def stream(
-        self, prompt: str, *, system: str = "", document: str = "", max_tokens: int = 300, tries: int = 0, told: Callable[[Usage], None] | None = None
+        self,
+        prompt: str,
+        *,
+        system: str = "",
+        document: str = "",
+        max_tokens: int = 300,
+        tries: int = 0,
+        told: Callable[[Usage], None] | None = None,
     ) -> Iterator[str]:
         """Yield the answer as it comes. Raises as ``ask`` does, also where it ends before its end; ``told`` gets what it cost even then."""
         wanted = Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
@@ -104,7 +133,9 @@ class RemoteLlm(ABC):
 
     def _events(self, prompt: Prompt, tries: int) -> Iterator[Any]:
         try:
-            yield from self._server.stream(self.path, self._body(prompt, stream=True), self.answer, tries=tries)
+            yield from self._server.stream(
+                self.path, self._body(prompt, stream=True), self.answer, tries=tries
+            )
         except Refusal as refusal:
             raise self._known(refusal) from None
 
@@ -118,10 +149,17 @@ class RemoteLlm(ABC):
 
     def _failed(self, said: Said) -> ModelServerError:
         if said.error:
-            return ModelServerError(f"{self.name} broke off: “{said.error}”", hint="Try again later.")
+            return ModelServerError(
+                f"{self.name} broke off: “{said.error}”", hint="Try again later."
+            )
         if not said.done:
-            return ModelServerError(f"{self.name} broke off in the middle of its answer.", hint="Try again later.")
-        return ModelServerError(f"{self.name} gave no answer ({said.reason or 'it is empty'}).", hint="Try again, or choose another LLM_MODEL.")
+            return ModelServerError(
+                f"{self.name} broke off in the middle of its answer.", hint="Try again later."
+            )
+        return ModelServerError(
+            f"{self.name} gave no answer ({said.reason or 'it is empty'}).",
+            hint="Try again, or choose another LLM_MODEL.",
+        )
 
     def _known(self, refusal: Refusal) -> Exception:
         return refusal

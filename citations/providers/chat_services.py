@@ -27,8 +27,13 @@ def make(choice: conf.LlmChoice) -> Llm | None:
     if choice.provider == conf.NO_LLM:
         return None
     if choice.provider not in _MODELS:
-        raise InvalidProvider(f"There is no language model provider {choice.provider!r}.", hint=f"LLM_PROVIDER is one of none, {', '.join(_MODELS)}.")
-    return _CLASSES[choice.provider](_server(choice), choice.model or _MODELS[choice.provider], choice.context_tokens)
+        raise InvalidProvider(
+            f"There is no language model provider {choice.provider!r}.",
+            hint=f"LLM_PROVIDER is one of none, {', '.join(_MODELS)}.",
+        )
+    return _CLASSES[choice.provider](
+        _server(choice), choice.model or _MODELS[choice.provider], choice.context_tokens
+    )
 
 
 # OpenAI, and what speaks its API
@@ -53,17 +58,33 @@ class OpenAiLlm(RemoteLlm):
     def _body(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         if not self.official:  # only what every server of this API knows
             text = f"{prompt.document}\n\n{prompt.text}".strip()
-            return {"model": self.model, "messages": _messages(prompt.system, text), "max_tokens": prompt.max_tokens, "stream": stream}
+            return {
+                "model": self.model,
+                "messages": _messages(prompt.system, text),
+                "max_tokens": prompt.max_tokens,
+                "stream": stream,
+            }
         body = {
             "model": self.model,
             "messages": _messages(prompt.system, self._parts(prompt)),
-            "max_completion_tokens": prompt.max_tokens + (0 if self._effort() == "none" else _THINKING_ROOM),
+            "max_completion_tokens": prompt.max_tokens
+            + (0 if self._effort() == "none" else _THINKING_ROOM),
             "stream": stream,
         }
         body |= {"stream_options": {"include_usage": True}} if stream else {}
         body |= {"reasoning_effort": self._effort()} if self._effort() else {}
-        body |= {"prompt_cache_key": hashlib.sha256(prompt.document.encode(errors="replace")).hexdigest()[:32]} if prompt.document else {}
-        return body | ({"prompt_cache_options": {"mode": "explicit"}} if self._marks_cache() else {})
+        body |= (
+            {
+                "prompt_cache_key": hashlib.sha256(
+                    prompt.document.encode(errors="replace")
+                ).hexdigest()[:32]
+            }
+            if prompt.document
+            else {}
+        )
+        return body | (
+            {"prompt_cache_options": {"mode": "explicit"}} if self._marks_cache() else {}
+        )
 
     def _parts(self, prompt: Prompt) -> list[dict[str, Any]]:
         """The shared document first, as caches keep beginnings; newer models keep exactly what is marked."""
@@ -89,7 +110,12 @@ class OpenAiLlm(RemoteLlm):
         details = cost.prompt_tokens_details or _ChatDetails()
         return Said(
             text=part.content or "",
-            usage=Usage(asked=cost.prompt_tokens, answered=cost.completion_tokens, cached=details.cached_tokens or 0, stored=details.cache_write_tokens or 0),
+            usage=Usage(
+                asked=cost.prompt_tokens,
+                answered=cost.completion_tokens,
+                cached=details.cached_tokens or 0,
+                stored=details.cache_write_tokens or 0,
+            ),
             reason=part.refusal or choice.finish_reason or "",
             done=choice.finish_reason is not None,
             error=words(answer.error),
@@ -146,9 +172,15 @@ class AnthropicLlm(RemoteLlm):
     def _body(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         document = {"type": "text", "text": prompt.document, "cache_control": {"type": "ephemeral"}}
         content = [*([document] if prompt.document else []), {"type": "text", "text": prompt.text}]
-        body: dict[str, Any] = {"model": self.model, "messages": [{"role": "user", "content": content}], "stream": stream}
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": content}],
+            "stream": stream,
+        }
         body |= {"system": prompt.system} if prompt.system else {}
-        if re.search(r"haiku-[4-9]", self.model):  # others cannot be kept from thinking, or want to be told otherwise
+        if re.search(
+            r"haiku-[4-9]", self.model
+        ):  # others cannot be kept from thinking, or want to be told otherwise
             return body | {"max_tokens": prompt.max_tokens, "thinking": {"type": "disabled"}}
         return body | {"max_tokens": prompt.max_tokens + _THINKING_ROOM}
 
@@ -158,7 +190,12 @@ class AnthropicLlm(RemoteLlm):
         cached, stored = cost.cache_read_input_tokens or 0, cost.cache_creation_input_tokens or 0
         return Said(
             text=text + (answer.delta.text if answer.delta else ""),
-            usage=Usage(asked=(cost.input_tokens or 0) + cached + stored, cached=cached, stored=stored, answered=cost.output_tokens or 0),
+            usage=Usage(
+                asked=(cost.input_tokens or 0) + cached + stored,
+                cached=cached,
+                stored=stored,
+                answered=cost.output_tokens or 0,
+            ),
             reason=answer.stop_reason or (answer.delta.stop_reason if answer.delta else None) or "",
             done=answer.type in {"message", "message_stop"},
             error=words(answer.error),
@@ -218,7 +255,13 @@ class OllamaLlm(RemoteLlm):
         text = f"{prompt.document}\n\n{prompt.text}".strip()
         # always the same num_ctx: another one would load the model anew
         options = {"num_ctx": self.budget, "num_predict": prompt.max_tokens, "temperature": 0}
-        return {"model": self.model, "messages": _messages(prompt.system, text), "stream": stream, "think": False, "options": options}
+        return {
+            "model": self.model,
+            "messages": _messages(prompt.system, text),
+            "stream": stream,
+            "think": False,
+            "options": options,
+        }
 
     def _read(self, answer: "_OllamaChat") -> Said:
         return Said(
@@ -246,23 +289,46 @@ class _OllamaChat(BaseModel):
     error: Any = None
 
 
-_CLASSES: Final[dict[str, type[RemoteLlm]]] = {"openai": OpenAiLlm, "anthropic": AnthropicLlm, "ollama": OllamaLlm}
+_CLASSES: Final[dict[str, type[RemoteLlm]]] = {
+    "openai": OpenAiLlm,
+    "anthropic": AnthropicLlm,
+    "ollama": OllamaLlm,
+}
 
 
 def _server(choice: conf.LlmChoice) -> Server:
     provider = choice.provider
     key = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "ollama": ""}[provider]
-    address = "LLM_BASE_URL" if choice.base_url or provider == "anthropic" else f"{provider.upper()}_BASE_URL"
+    address = (
+        "LLM_BASE_URL"
+        if choice.base_url or provider == "anthropic"
+        else f"{provider.upper()}_BASE_URL"
+    )
     remote = conf.remote(provider)
     remote = replace(remote, base_url=(choice.base_url or remote.base_url).rstrip("/"))
     named = {"openai": "OpenAI", "anthropic": "Anthropic", "ollama": "Ollama"}[provider]
-    names = Names(server="The language model's server" if choice.base_url and provider != "ollama" else named, key=key, address=address)
+    names = Names(
+        server="The language model's server" if choice.base_url and provider != "ollama" else named,
+        key=key,
+        address=address,
+    )
     header, scheme = ("x-api-key", "") if provider == "anthropic" else ("Authorization", "Bearer ")
-    server = Server(names, remote, header=header, scheme=scheme, extra={"anthropic-version": "2023-06-01"} if provider == "anthropic" else None)
+    server = Server(
+        names,
+        remote,
+        header=header,
+        scheme=scheme,
+        extra={"anthropic-version": "2023-06-01"} if provider == "anthropic" else None,
+    )
     if server.host == _CLASSES[provider].home and not remote.key:
-        raise InvalidProvider(f"{named} wants a key, and {key} is empty.", hint=f"Set {key}, or another LLM_PROVIDER.")
+        raise InvalidProvider(
+            f"{named} wants a key, and {key} is empty.", hint=f"Set {key}, or another LLM_PROVIDER."
+        )
     return server
 
 
 def _messages(system: str, content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [*([{"role": "system", "content": system}] if system else []), {"role": "user", "content": content}]
+    return [
+        *([{"role": "system", "content": system}] if system else []),
+        {"role": "user", "content": content},
+    ]

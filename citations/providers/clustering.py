@@ -17,7 +17,9 @@ def centres(vectors: NDArray[np.float32], *, count: int) -> NDArray[np.float32]:
     from sklearn.exceptions import ConvergenceWarning
 
     distinct = np.unique(vectors, axis=0)
-    model = MiniBatchKMeans(n_clusters=min(count, len(distinct)), batch_size=BATCH, n_init=STARTS, random_state=SEED)
+    model = MiniBatchKMeans(
+        n_clusters=min(count, len(distinct)), batch_size=BATCH, n_init=STARTS, random_state=SEED
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = np.asarray(model.fit(vectors).cluster_centers_, dtype=np.float32)

@@ -24,7 +24,10 @@ Report = Callable[[int, int], None]  # gets the bytes that are here and the byte
 SECONDS: Final = 20.0  # that the hub may take to say what a model consists of
 _BESIDE: Final = re.compile(r"[^/]+\.(json|txt|model|md)|\d+_\w+/[^/]+\.(json|safetensors|bin)")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
-_FORMS: Final = (re.compile(r"model(-\d+-of-\d+)?\.safetensors"), re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin"))
+_FORMS: Final = (
+    re.compile(r"model(-\d+-of-\d+)?\.safetensors"),
+    re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +64,29 @@ def _needed(name: str) -> list[Needed]:
         files = {file.rfilename: _file(file) for file in told.siblings or ()}
     except (JSONDecodeError, TypeError, KeyError, AttributeError) as error:
         hint = "Check HF_ENDPOINT, and whether this network wants a sign-in first."
-        raise ModelServerError(f"What answers at {_where()} is not the Hugging Face hub.", hint=hint) from error
-    form = next((chosen for form in _FORMS if (chosen := [file for file in files if form.fullmatch(file)])), [])
+        raise ModelServerError(
+            f"What answers at {_where()} is not the Hugging Face hub.", hint=hint
+        ) from error
+    form = next(
+        (chosen for form in _FORMS if (chosen := [file for file in files if form.fullmatch(file)])),
+        [],
+    )
     if not form or "config.json" not in files:
-        raise ModelRefused(f"{name} has no weights that can be used here: safetensors, or PyTorch's.", hint="Check the model that the settings name.")
+        raise ModelRefused(
+            f"{name} has no weights that can be used here: safetensors, or PyTorch's.",
+            hint="Check the model that the settings name.",
+        )
     beside = [file for file in files if _BESIDE.fullmatch(file)]
     return [files[file] for file in [*sorted(beside), *sorted(form)]]
 
 
 def _file(told: Any) -> Needed:
     sha256 = str(told.lfs.sha256) if told.lfs else ""
-    return Needed(name=told.rfilename, size=int(told.size or 0), sha256=sha256 if _SHA256.fullmatch(sha256) else "")
+    return Needed(
+        name=told.rfilename,
+        size=int(told.size or 0),
+        sha256=sha256 if _SHA256.fullmatch(sha256) else "",
+    )
 
 
 def _download(name: str, file: Needed, count: "_Count") -> None:
@@ -79,7 +94,9 @@ def _download(name: str, file: Needed, count: "_Count") -> None:
 
     if file.sha256:
         _go_on(name, file, count)
-    hf_hub_download(name, file.name, endpoint=_endpoint(), tqdm_class=count.bar())  # takes what is whole as it is, and gives it its name
+    hf_hub_download(
+        name, file.name, endpoint=_endpoint(), tqdm_class=count.bar()
+    )  # takes what is whole as it is, and gives it its name
     count.finish(file.size)
 
 
@@ -91,7 +108,9 @@ def _go_on(name: str, file: Needed, count: "_Count") -> None:
 
     url = hf_hub_url(name, file.name, endpoint=_endpoint())
     whole, part = _blob(name, file), _part(name, file)
-    if whole.exists() or get_hf_file_metadata(url).etag != file.sha256:  # a mirror may name its files in another way; the library knows what to do
+    if (
+        whole.exists() or get_hf_file_metadata(url).etag != file.sha256
+    ):  # a mirror may name its files in another way; the library knows what to do
         return
     whole.parent.mkdir(parents=True, exist_ok=True)
     with part.open("ab") as out:
@@ -101,14 +120,23 @@ def _go_on(name: str, file: Needed, count: "_Count") -> None:
         if out.tell() > file.size:
             out.seek(out.truncate(0))
         for _ in range(2 if out.tell() else 1):  # what lay there may be spoilt
-            http_get(url, out, resume_size=out.tell(), headers=build_hf_headers(), expected_size=file.size, tqdm_class=count.bar())
+            http_get(
+                url,
+                out,
+                resume_size=out.tell(),
+                headers=build_hf_headers(),
+                expected_size=file.size,
+                tqdm_class=count.bar(),
+            )
             out.flush()
             if weights.sha256(part) == file.sha256:
                 part.rename(whole)
                 return
             out.seek(out.truncate(0))
             count.begin_again()
-    raise ModelServerError(f"{file.name} of {name} was damaged on its way.", hint="Run the command again.")
+    raise ModelServerError(
+        f"{file.name} of {name} was damaged on its way.", hint="Run the command again."
+    )
 
 
 def _blob(name: str, file: Needed) -> Path:
@@ -116,7 +144,12 @@ def _blob(name: str, file: Needed) -> Path:
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
-    return Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=name, repo_type="model"), "blobs", file.sha256)
+    return Path(
+        constants.HF_HUB_CACHE,
+        repo_folder_name(repo_id=name, repo_type="model"),
+        "blobs",
+        file.sha256,
+    )
 
 
 def _part(name: str, file: Needed) -> Path:
@@ -125,7 +158,10 @@ def _part(name: str, file: Needed) -> Path:
 
 def _here(name: str, file: Needed) -> int:
     """Return how many bytes of a large file have been fetched before."""
-    found = next((path for path in (_blob(name, file), _part(name, file)) if file.sha256 and path.is_file()), None)
+    found = next(
+        (path for path in (_blob(name, file), _part(name, file)) if file.sha256 and path.is_file()),
+        None,
+    )
     return min(found.stat().st_size, file.size) if found else 0
 
 
@@ -149,14 +185,21 @@ class _Count:
             def __enter__(self) -> Self:
                 return self
 
-            def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+            def __exit__(
+                self,
+                kind: type[BaseException] | None,
+                error: BaseException | None,
+                trace: TracebackType | None,
+            ) -> None:
                 return None
 
             def update(self, n: float | None = 1) -> None:
                 add(int(n or 0))
 
             def __getattr__(self, _: str) -> Callable[..., None]:
-                return lambda *_, **__: None  # close, refresh, descriptions: there is nothing to draw
+                return lambda *_, **__: (
+                    None
+                )  # close, refresh, descriptions: there is nothing to draw
 
         return Bar
 
@@ -182,9 +225,15 @@ def _make_room(name: str, total: int) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ModelError(f"Nothing can be kept in {folder}: {error.strerror}.", hint="HF_HOME names another folder.") from error
+        raise ModelError(
+            f"Nothing can be kept in {folder}: {error.strerror}.",
+            hint="HF_HOME names another folder.",
+        ) from error
     if shutil.disk_usage(folder).free < total:
-        raise ModelError(f"{name} has {total / 1e9:.1f} GB, and there is less room in {folder}.", hint="HF_HOME names another folder.")
+        raise ModelError(
+            f"{name} has {total / 1e9:.1f} GB, and there is less room in {folder}.",
+            hint="HF_HOME names another folder.",
+        )
 
 
 def _endpoint() -> str | None:
@@ -194,26 +243,48 @@ def _endpoint() -> str | None:
 @contextmanager
 def _told(name: str) -> Iterator[None]:
     """Turn what the hub's library raises into what a person can act upon."""
-    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, HfHubHTTPError, HFValidationError, OfflineModeIsEnabled, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        EntryNotFoundError,
+        GatedRepoError,
+        HfHubHTTPError,
+        HFValidationError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+    )
     from huggingface_hub.errors import HTTPError as TransportError  # type: ignore[attr-defined]  # of whichever HTTP library it uses
 
     where = _where()
     try:
         yield
     except GatedRepoError as error:
-        raise ModelRefused(f"{name} is given only to those who accepted its terms.", hint="Accept them on the model's page, and set HF_TOKEN.") from error
+        raise ModelRefused(
+            f"{name} is given only to those who accepted its terms.",
+            hint="Accept them on the model's page, and set HF_TOKEN.",
+        ) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
         hint = "Check the model that the settings name; a private one wants HF_TOKEN."
         raise ModelRefused(f"There is no model {name[:200]} at {where}.", hint=hint) from error
     except OfflineModeIsEnabled as error:
-        raise ModelServerError(f"{name} cannot be fetched: HF_HUB_OFFLINE is set.", hint="Unset it for `kb models fetch`.") from error
+        raise ModelServerError(
+            f"{name} cannot be fetched: HF_HUB_OFFLINE is set.",
+            hint="Unset it for `kb models fetch`.",
+        ) from error
     except HfHubHTTPError as error:
         if error.response.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            raise ModelRefused(f"{where} refuses to give {name}: HTTP {error.response.status_code}.", hint="Check HF_TOKEN.") from error
-        raise ModelServerError(f"{where} does not give {name}: HTTP {error.response.status_code}.", hint="Try again later.") from error
+            raise ModelRefused(
+                f"{where} refuses to give {name}: HTTP {error.response.status_code}.",
+                hint="Check HF_TOKEN.",
+            ) from error
+        raise ModelServerError(
+            f"{where} does not give {name}: HTTP {error.response.status_code}.",
+            hint="Try again later.",
+        ) from error
     except (TransportError, EntryNotFoundError, OSError) as error:
         hint = "Check the connection, HTTPS_PROXY and HF_ENDPOINT, and run the command again: it goes on where it was."
-        raise ModelServerError(f"{name} could not be fetched from {where}: {_first_line(error.__cause__ or error)}", hint=hint) from error
+        raise ModelServerError(
+            f"{name} could not be fetched from {where}: {_first_line(error.__cause__ or error)}",
+            hint=hint,
+        ) from error
 
 
 def _where() -> str:

@@ -63,7 +63,9 @@ LOCAL: Final = {
     "bge-base": LocalModel(model="BAAI/bge-base-en-v1.5", dimensions=768),
 }
 # What a model wants before a query, where its own files do not say so (from the model's card).
-INSTRUCTIONS: Final = {"BAAI/bge-base-en-v1.5": "Represent this sentence for searching relevant passages: "}
+INSTRUCTIONS: Final = {
+    "BAAI/bge-base-en-v1.5": "Represent this sentence for searching relevant passages: "
+}
 
 
 class LocalEmbedder:
@@ -78,7 +80,9 @@ class LocalEmbedder:
         self.dimensions = self._encoder.dimensions
         self._query = INSTRUCTIONS.get(model, blueprint.query)
         self._document = blueprint.document
-        self._remembered = lru_cache(QUERIES_KEPT)(self._embed_query)  # paging and filtering do not embed again
+        self._remembered = lru_cache(QUERIES_KEPT)(
+            self._embed_query
+        )  # paging and filtering do not embed again
 
     def __repr__(self) -> str:
         """Name the model."""
@@ -86,7 +90,9 @@ class LocalEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts to be found."""
-        return self._encoder.vectors([self._document + text for text in texts] if self._document else texts)
+        return self._encoder.vectors(
+            [self._document + text for text in texts] if self._document else texts
+        )
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of what is looked for, read-only; the last few hundred are remembered."""
@@ -123,7 +129,9 @@ def _encoder(folder: Path, blueprint: Blueprint) -> TextEncoder | PlainEncoder:
     try:
         return TextEncoder(folder, blueprint)
     except Unconvertible as reason:
-        logger.warning("%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason)
+        logger.warning(
+            "%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason
+        )
         return PlainEncoder(folder)
 
 
@@ -154,7 +162,9 @@ class HashEmbedder:
         words = re.findall(r"\w+", text.casefold()) or [""]
         total = np.sum([_direction(self.model, word, self.dimensions) for word in words], axis=0)
         length = np.linalg.norm(total)
-        return (total / length if length else _direction(self.model, "", self.dimensions)).astype(np.float32)
+        return (total / length if length else _direction(self.model, "", self.dimensions)).astype(
+            np.float32
+        )
 
 
 @lru_cache(maxsize=20_000)

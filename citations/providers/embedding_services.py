@@ -49,7 +49,9 @@ _KNOWN: Final = {
     },
     "ollama": {
         "mxbai-embed-large": Known(dimensions=1024, query=_MXBAI),
-        "nomic-embed-text": Known(dimensions=768, query="search_query: ", document="search_document: "),
+        "nomic-embed-text": Known(
+            dimensions=768, query="search_query: ", document="search_document: "
+        ),
         "bge-m3": Known(dimensions=1024),
         "all-minilm": Known(dimensions=384),
     },
@@ -66,9 +68,15 @@ class Limits:
 
 
 _LIMITS: Final = {
-    "voyage": Limits(texts=128, together=120_000, each=32_000),  # 1,000 texts, 120,000 tokens, 32,000 a text
-    "openai": Limits(texts=256, together=300_000, each=8_190),  # 2,048 texts, 300,000 tokens, 8,191 a text
-    "ollama": Limits(texts=16, together=100_000, each=32_000),  # none; but 16 texts keep a processor busy for some seconds
+    "voyage": Limits(
+        texts=128, together=120_000, each=32_000
+    ),  # 1,000 texts, 120,000 tokens, 32,000 a text
+    "openai": Limits(
+        texts=256, together=300_000, each=8_190
+    ),  # 2,048 texts, 300,000 tokens, 8,191 a text
+    "ollama": Limits(
+        texts=16, together=100_000, each=32_000
+    ),  # none; but 16 texts keep a processor busy for some seconds
 }
 
 
@@ -122,7 +130,10 @@ class HostedEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of ``texts``, float32 (n, dimensions), in their order. What is too long for the model is cut."""
         wanted = [_fitting(self._known.document + text, self._limits.each) for text in texts]
-        parts = [self._checked(self._ask(batch, "document", 0), len(batch)) for batch in _batches(wanted, self._limits)]
+        parts = [
+            self._checked(self._ask(batch, "document", 0), len(batch))
+            for batch in _batches(wanted, self._limits)
+        ]
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
 
     def embed_query(self, text: str) -> Vectors:
@@ -132,7 +143,10 @@ class HostedEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of several queries, float32 (n, dimensions), in their order; a server that fails is asked once more, as somebody waits."""
         wanted = [_fitting(self._known.query + text, self._limits.each) for text in texts]
-        parts = [self._checked(self._ask(batch, "query", _QUERY_TRIES), len(batch)) for batch in _batches(wanted, self._limits)]
+        parts = [
+            self._checked(self._ask(batch, "query", _QUERY_TRIES), len(batch))
+            for batch in _batches(wanted, self._limits)
+        ]
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
 
     def _fresh(self, text: str) -> Vectors:
@@ -152,8 +166,12 @@ class HostedEmbedder:
         """Return the rows with length 1. Raises ``ModelServerError`` for another number or length of them, or what is no number."""
         if len(rows) != count:
             raise self._nonsense(f"gave {len(rows)} vectors for {count} texts")
-        if length := next((len(row) for row in rows if len(row) != self.dimensions), 0 if all(rows) else -1):
-            raise self._nonsense(f"gives vectors of {max(length, 0)} numbers, not {self.dimensions}")
+        if length := next(
+            (len(row) for row in rows if len(row) != self.dimensions), 0 if all(rows) else -1
+        ):
+            raise self._nonsense(
+                f"gives vectors of {max(length, 0)} numbers, not {self.dimensions}"
+            )
         vectors = np.asarray(rows, np.float64)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
@@ -162,17 +180,28 @@ class HostedEmbedder:
         return unit
 
     def _nonsense(self, what: str) -> ModelServerError:
-        return ModelServerError(f"{self.model} at {self._server.names.server} {what}.", hint="Check EMBEDDING_MODEL and EMBEDDING_DIMENSIONS.")
+        return ModelServerError(
+            f"{self.model} at {self._server.names.server} {what}.",
+            hint="Check EMBEDDING_MODEL and EMBEDDING_DIMENSIONS.",
+        )
 
 
 class VoyageEmbedder(HostedEmbedder):
     """A model of Voyage AI."""
 
     def _ask(self, texts: list[str], kind: str, tries: int) -> list[list[float]]:
-        body: dict[str, Any] = {"model": self.model, "input": texts, "input_type": kind, "truncation": True, "output_dtype": "float"}
+        body: dict[str, Any] = {
+            "model": self.model,
+            "input": texts,
+            "input_type": kind,
+            "truncation": True,
+            "output_dtype": "float",
+        }
         if wanted := self._shortened():
             body["output_dimension"] = wanted
-        return _in_order(self._server.post("/embeddings", body, _Listed, tries=tries), self._nonsense)
+        return _in_order(
+            self._server.post("/embeddings", body, _Listed, tries=tries), self._nonsense
+        )
 
 
 class OpenAiEmbedder(HostedEmbedder):
@@ -182,7 +211,9 @@ class OpenAiEmbedder(HostedEmbedder):
         body: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
         if wanted := self._shortened():
             body["dimensions"] = wanted
-        return _in_order(self._server.post("/embeddings", body, _Listed, tries=tries), self._nonsense)
+        return _in_order(
+            self._server.post("/embeddings", body, _Listed, tries=tries), self._nonsense
+        )
 
 
 class OllamaEmbedder(HostedEmbedder):
@@ -194,7 +225,9 @@ class OllamaEmbedder(HostedEmbedder):
         except Refusal as refusal:
             if refusal.status != 400 or "length" not in refusal.words:
                 raise
-        return [self._cut(text, tries) for text in texts]  # one by one: what is cut from a text must not depend on its neighbours
+        return [
+            self._cut(text, tries) for text in texts
+        ]  # one by one: what is cut from a text must not depend on its neighbours
 
     def _cut(self, text: str, tries: int) -> list[float]:
         """Embed the longest beginning of a text that the model takes, by halves: whether Ollama cuts by itself depends on its version."""
@@ -213,10 +246,16 @@ class OllamaEmbedder(HostedEmbedder):
         try:
             return self._server.post("/api/embed", body, _Embeddings, tries=tries).embeddings
         except Refusal as refusal:
-            raise not_pulled(self.model) if refusal.status == 404 and refusal.words else refusal from None
+            raise (
+                not_pulled(self.model) if refusal.status == 404 and refusal.words else refusal
+            ) from None
 
 
-_CLASSES: Final[dict[str, type[HostedEmbedder]]] = {"voyage": VoyageEmbedder, "openai": OpenAiEmbedder, "ollama": OllamaEmbedder}
+_CLASSES: Final[dict[str, type[HostedEmbedder]]] = {
+    "voyage": VoyageEmbedder,
+    "openai": OpenAiEmbedder,
+    "ollama": OllamaEmbedder,
+}
 
 
 # What servers answer
@@ -262,8 +301,15 @@ def _server(provider: str) -> Server:
         "ollama": Names(server="Ollama", key="", address="OLLAMA_BASE_URL"),
     }[provider]
     remote = conf.remote(provider)
-    if names.key and not remote.key and (urlsplit(remote.base_url).hostname or "") in {"api.voyageai.com", "api.openai.com"}:
-        raise InvalidProvider(f"{names.server} wants a key, and {names.key} is empty.", hint=f"Set {names.key}, or choose another EMBEDDING_PROVIDER.")
+    if (
+        names.key
+        and not remote.key
+        and (urlsplit(remote.base_url).hostname or "") in {"api.voyageai.com", "api.openai.com"}
+    ):
+        raise InvalidProvider(
+            f"{names.server} wants a key, and {names.key} is empty.",
+            hint=f"Set {names.key}, or choose another EMBEDDING_PROVIDER.",
+        )
     return Server(names, remote)
 
 

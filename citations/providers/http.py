@@ -19,7 +19,14 @@ from urllib.parse import urlsplit
 
 import httpx
 from pydantic import BaseModel, ValidationError
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, stop_before_delay, wait_random_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_random_exponential,
+)
 
 from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelServerError
@@ -31,8 +38,12 @@ _SLOWEST: Final = 3  # an answer may take this many timeouts in all: a byte now 
 _SLOWEST_STREAM: Final = 20
 _MAX_COMPLAINT: Final = 100_000
 _CONNECT_SECONDS: Final = 10.0
-_PASSING: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # 529: Anthropic is overloaded
-_DEAD_QUOTAS: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})  # 429s of OpenAI that no waiting mends
+_PASSING: Final = frozenset(
+    {408, 409, 425, 429, 500, 502, 503, 504, 529}
+)  # 529: Anthropic is overloaded
+_DEAD_QUOTAS: Final = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+)  # 429s of OpenAI that no waiting mends
 
 A = TypeVar("A", bound=BaseModel)
 T = TypeVar("T")
@@ -56,7 +67,15 @@ PATIENCE = Patience()
 class Server:
     """A model server that is reached over HTTP. Safe to share between threads; its connections close when it is no longer used."""
 
-    def __init__(self, names: Names, remote: Remote, *, header: str = "Authorization", scheme: str = "Bearer ", extra: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        names: Names,
+        remote: Remote,
+        *,
+        header: str = "Authorization",
+        scheme: str = "Bearer ",
+        extra: dict[str, str] | None = None,
+    ) -> None:
         """Prepare the connection; ``header`` carries ``scheme`` and the key, ``extra`` are further headers.
 
         Raises ``InvalidProvider`` where the address is not one of http or https, or holds a name or password, or the key cannot be one.
@@ -68,7 +87,12 @@ class Server:
         self._client = httpx.Client(
             base_url=remote.base_url,
             auth=_Key(header, scheme, self._secret),
-            headers={"Accept-Encoding": "identity", "Content-Type": "application/json", "User-Agent": "cuebase", **(extra or {})},
+            headers={
+                "Accept-Encoding": "identity",
+                "Content-Type": "application/json",
+                "User-Agent": "cuebase",
+                **(extra or {}),
+            },
             timeout=httpx.Timeout(remote.timeout, connect=min(remote.timeout, _CONNECT_SECONDS)),
             follow_redirects=False,  # the key is for this address only
             verify=_authorities(),
@@ -91,7 +115,9 @@ class Server:
         """Ask for ``path`` and return the answer. Raises as ``post`` does."""
         return self._insist(lambda: self._whole(path, None, answer), tries)
 
-    def stream(self, path: str, body: dict[str, Any], event: type[A], *, tries: int = 0) -> Iterator[A]:
+    def stream(
+        self, path: str, body: dict[str, Any], event: type[A], *, tries: int = 0
+    ) -> Iterator[A]:
         """Send ``body`` and yield what comes (server-sent events, or a JSON object a line), each as an ``event``.
 
         Nothing is asked again once something came. Raises as ``post`` does, also on the way; whether the end was the end the caller has to see.
@@ -128,7 +154,9 @@ class Server:
         with self._exchange(path, body, _SLOWEST) as pieces:
             return self._parsed(b"".join(pieces), answer)
 
-    def _begun(self, path: str, body: dict[str, Any], event: type[A]) -> tuple[A, Generator[A, None, None]]:
+    def _begun(
+        self, path: str, body: dict[str, Any], event: type[A]
+    ) -> tuple[A, Generator[A, None, None]]:
         events = self._events(path, body, event)
         for first in events:
             return first, events
@@ -162,19 +190,30 @@ class Server:
         try:
             return model.model_validate_json(data)
         except ValidationError:  # its text would quote the answer
-            raise _Passing(self._error("gave an answer that cannot be understood.", hint=self._check_address())) from None
+            raise _Passing(
+                self._error("gave an answer that cannot be understood.", hint=self._check_address())
+            ) from None
 
     @contextmanager
-    def _exchange(self, path: str, body: dict[str, Any] | None, slowest: int) -> Iterator[Iterator[bytes]]:
+    def _exchange(
+        self, path: str, body: dict[str, Any] | None, slowest: int
+    ) -> Iterator[Iterator[bytes]]:
         """Send it and give the pieces of a good answer; what httpx raises becomes one of our errors."""
         try:
-            with self._client.stream("GET" if body is None else "POST", path, content=_encoded(body)) as response:
+            with self._client.stream(
+                "GET" if body is None else "POST", path, content=_encoded(body)
+            ) as response:
                 pieces = self._bounded(response, time.monotonic() + slowest * self.timeout)
                 if not response.is_success:
                     raise self._failure(response, _start(pieces))
                 yield pieces
         except httpx.ConnectError:
-            raise _Passing(self._error(f"does not answer at {self.place}.", hint=f"Is it running? {self._check_address()}")) from None
+            raise _Passing(
+                self._error(
+                    f"does not answer at {self.place}.",
+                    hint=f"Is it running? {self._check_address()}",
+                )
+            ) from None
         except httpx.TimeoutException:
             raise _Passing(self._late()) from None
         except httpx.HTTPError as error:
@@ -185,7 +224,9 @@ class Server:
         for piece in response.iter_bytes():
             size += len(piece)
             if size > MAX_BYTES:
-                raise self._error(f"gave an answer of more than {MAX_BYTES / 1_000_000:g} MB; it was not read.")
+                raise self._error(
+                    f"gave an answer of more than {MAX_BYTES / 1_000_000:g} MB; it was not read."
+                )
             if time.monotonic() > deadline:
                 raise _Passing(self._late())
             yield piece
@@ -194,27 +235,50 @@ class Server:
         words, kind = complaint(body)
         words = words.replace(self._secret, "…") if self._secret else words
         if response.status_code in _PASSING and kind not in _DEAD_QUOTAS:
-            return _Passing(self._trouble(response.status_code, words), after=retry_after(response.headers.get("retry-after", "")))
+            return _Passing(
+                self._trouble(response.status_code, words),
+                after=retry_after(response.headers.get("retry-after", "")),
+            )
         return self._refused(response.status_code, words)
 
     def _trouble(self, status: int, words: str) -> ModelServerError:
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            return self._error(f"is asked too often (429){quoted(words)}", hint="Wait a little; the service's own pages show the limits of the key.")
+            return self._error(
+                f"is asked too often (429){quoted(words)}",
+                hint="Wait a little; the service's own pages show the limits of the key.",
+            )
         return self._error(f"has trouble ({status}){quoted(words)}")
 
     def _refused(self, status: int, words: str) -> Refusal:
         name, key = self.names.server, self.names.key
         if status in {401, 403}:  # such answers often quote (part of) the key
             hint = f"Check {key}; `kb config` shows where its value comes from." if key else None
-            return Refusal(f"{name} did not accept the key ({status})." if self._secret else f"{name} wants a key ({status}).", hint=hint, status=status)
+            return Refusal(
+                f"{name} did not accept the key ({status})."
+                if self._secret
+                else f"{name} wants a key ({status}).",
+                hint=hint,
+                status=status,
+            )
         if status == HTTPStatus.NOT_FOUND and not words:
-            return Refusal(f"{name} is not what answers at {self.place} (404).", hint=self._check_address(), status=status)
+            return Refusal(
+                f"{name} is not what answers at {self.place} (404).",
+                hint=self._check_address(),
+                status=status,
+            )
         if 300 <= status < 400:
-            return Refusal(f"{name} is not at {self.place}: it points elsewhere ({status}).", hint=self._check_address(), status=status)
+            return Refusal(
+                f"{name} is not at {self.place}: it points elsewhere ({status}).",
+                hint=self._check_address(),
+                status=status,
+            )
         return Refusal(f"{name} refused ({status}){quoted(words)}", status=status, words=words)
 
     def _late(self) -> ModelServerError:
-        return self._error(f"did not answer within {self.timeout:g} s.", hint="Try again later, or give it more time with MODEL_TIMEOUT_SECONDS.")
+        return self._error(
+            f"did not answer within {self.timeout:g} s.",
+            hint="Try again later, or give it more time with MODEL_TIMEOUT_SECONDS.",
+        )
 
     def _error(self, what: str, *, hint: str = "Try again later.") -> ModelServerError:
         return ModelServerError(f"{self.names.server} {what}", hint=hint)
@@ -259,19 +323,28 @@ def _checked(address: str, names: Names) -> tuple[str, str]:
     try:
         parts = urlsplit(address)
         place, host = f"{parts.scheme}://{parts.netloc}", (parts.hostname or "").lower()
-        known = parts.scheme in {"http", "https"} and host and (parts.port is None or parts.port) and httpx.URL(address)
+        known = (
+            parts.scheme in {"http", "https"}
+            and host
+            and (parts.port is None or parts.port)
+            and httpx.URL(address)
+        )
     except (ValueError, httpx.InvalidURL):
         known = False
     if not known or "@" in parts.netloc:
         raise InvalidProvider(
-            f"The address of {names.server} cannot be used.", hint=f"Put one like http://host:port, without name or password, into {names.address}."
+            f"The address of {names.server} cannot be used.",
+            hint=f"Put one like http://host:port, without name or password, into {names.address}.",
         )
     return place, host
 
 
 def _printable(key: str, names: Names) -> str:
     if not (key.isascii() and key.isprintable()):  # it could not be sent, and httpx would quote it
-        raise InvalidProvider(f"The key of {names.server} cannot be one: it holds more than printable ASCII.", hint=f"Check {names.key}.")
+        raise InvalidProvider(
+            f"The key of {names.server} cannot be one: it holds more than printable ASCII.",
+            hint=f"Check {names.key}.",
+        )
     return key
 
 

@@ -10,7 +10,13 @@ from citations.providers import embedding_services, registry, weights
 from citations.providers.embedding import LOCAL
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 
-EMBEDDING, CHUNKING, RERANKING, LECTURES, LANGUAGE = "embedding", "chunking", "reranking", "live lectures", "language model"
+EMBEDDING, CHUNKING, RERANKING, LECTURES, LANGUAGE = (
+    "embedding",
+    "chunking",
+    "reranking",
+    "live lectures",
+    "language model",
+)
 OLLAMA: Final = "ollama"
 
 
@@ -83,10 +89,27 @@ def _local(model: str, uses: tuple[str, ...]) -> Entry:
     try:
         folder = weights.find(model)
     except ModelMissing:
-        return Entry(model=model, provider=provider, uses=uses, present=False, size=size, licence=licence)
+        return Entry(
+            model=model, provider=provider, uses=uses, present=False, size=size, licence=licence
+        )
     except ModelError as error:
-        return Entry(model=model, provider=provider, uses=uses, present=False, size=size, licence=licence, note=_told(error))
-    return Entry(model=model, provider=provider, uses=uses, present=True, size=weights.size(folder), licence=weights.licence(model, folder))
+        return Entry(
+            model=model,
+            provider=provider,
+            uses=uses,
+            present=False,
+            size=size,
+            licence=licence,
+            note=_told(error),
+        )
+    return Entry(
+        model=model,
+        provider=provider,
+        uses=uses,
+        present=True,
+        size=weights.size(folder),
+        licence=weights.licence(model, folder),
+    )
 
 
 def _served() -> Iterator[Entry]:
@@ -100,18 +123,32 @@ def _served() -> Iterator[Entry]:
 def _embedding(choice: conf.EmbeddingChoice) -> Entry:
     try:
         provider, model, _ = registry.identity(choice)
-        return Entry(model=model, provider=provider, uses=(EMBEDDING,), **(_pulled(model) if provider == OLLAMA else {}))
+        return Entry(
+            model=model,
+            provider=provider,
+            uses=(EMBEDDING,),
+            **(_pulled(model) if provider == OLLAMA else {}),
+        )
     except KnowledgeBaseError as error:
-        return Entry(model=choice.model, provider=choice.provider, uses=(EMBEDDING,), note=_told(error))
+        return Entry(
+            model=choice.model, provider=choice.provider, uses=(EMBEDDING,), note=_told(error)
+        )
 
 
 def _language(choice: conf.LlmChoice) -> Entry:
     try:
         made = registry.llm()
         name = made.name.partition(":")[2] if made else choice.model
-        return Entry(model=name, provider=choice.provider, uses=(LANGUAGE,), **(_pulled(name) if choice.provider == OLLAMA and not choice.base_url else {}))
+        return Entry(
+            model=name,
+            provider=choice.provider,
+            uses=(LANGUAGE,),
+            **(_pulled(name) if choice.provider == OLLAMA and not choice.base_url else {}),
+        )
     except KnowledgeBaseError as error:
-        return Entry(model=choice.model, provider=choice.provider, uses=(LANGUAGE,), note=_told(error))
+        return Entry(
+            model=choice.model, provider=choice.provider, uses=(LANGUAGE,), note=_told(error)
+        )
 
 
 def _pulled(model: str) -> dict[str, Any]:
@@ -121,7 +158,11 @@ def _pulled(model: str) -> dict[str, Any]:
     except ModelError as error:
         return {"note": _told(error)}
     name = model.removesuffix(":latest")
-    return {"present": True, "size": there[name]} if name in there else {"present": False, "note": f"`ollama pull {name}` gets it."}
+    return (
+        {"present": True, "size": there[name]}
+        if name in there
+        else {"present": False, "note": f"`ollama pull {name}` gets it."}
+    )
 
 
 def _told(error: KnowledgeBaseError) -> str:

@@ -32,7 +32,9 @@ class KeyBertKeywords:
     def __init__(self, embedder: Embedder) -> None:
         self._keybert = KeyBERT(model=Lent(embedder))
 
-    def extract(self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT) -> list[str]:
+    def extract(
+        self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT
+    ) -> list[str]:
         """Return keywords of the first ``MOST_WORDS`` words. ``vector`` is the text's own in the embedder's space, where it is there already."""
         if count < 1:
             return []

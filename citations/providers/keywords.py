@@ -23,7 +23,9 @@ from citations.providers.stopwords import stop_words
 COUNT: Final = 5
 DIVERSITY: Final = 0.5  # KeyBERT's usual value
 NEAREST: Final = 14  # pairs whose vectors are made before anything is chosen
-COMMON: Final = 0.8  # of the words' common direction that a pair does not have; measured, see bench/keywords.py
+COMMON: Final = (
+    0.8  # of the words' common direction that a pair does not have; measured, see bench/keywords.py
+)
 ROUNDS: Final = 3  # after which a pair is believed to be where its words are
 MOST_WORDS: Final = 400  # of a text; what comes behind them is not read
 LONGEST_WORD: Final = 40  # characters; longer ones are addresses, or a script without blanks
@@ -36,7 +38,9 @@ _WORD = re.compile(r"\b\w\w+\b")
 class Keywords(Protocol):
     """Something that finds keywords."""
 
-    def extract(self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT) -> list[str]:
+    def extract(
+        self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT
+    ) -> list[str]:
         """Return at most ``count`` words and pairs of words of the text, lower case, the nearest to its meaning first. Raises ``ModelError``."""
 
     def warm(self, texts: Iterable[str], *, language: str = "en") -> None:
@@ -51,7 +55,9 @@ class Extractor:
         self._words = _Kept(embedder, WORDS_KEPT)
         self._pairs = _Kept(embedder, PAIRS_KEPT)
 
-    def extract(self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT) -> list[str]:
+    def extract(
+        self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT
+    ) -> list[str]:
         """Return keywords. ``vector`` is the text's own in this embedder's space, where it is there already; else the text is embedded."""
         words = _words(text, stop_words(language))
         if not words or count < 1:
@@ -60,9 +66,14 @@ class Extractor:
         singles = sorted(set(words))
         vectors = self._words.vectors(singles)
         about = self._embedder.embed_query(text) if vector is None else vector
-        sketch = _Sketch(about, singles, vectors, pairs, self._pairs, common=COMMON * self._words.mean())
+        sketch = _Sketch(
+            about, singles, vectors, pairs, self._pairs, common=COMMON * self._words.mean()
+        )
         chosen = sketch.choose(count)
-        return [sketch.terms[place] for place in sorted(chosen, key=lambda place: -sketch.nearness[place])]
+        return [
+            sketch.terms[place]
+            for place in sorted(chosen, key=lambda place: -sketch.nearness[place])
+        ]
 
     def warm(self, texts: Iterable[str], *, language: str = "en") -> None:
         """Learn the words of texts, the first ``WORDS_KEPT`` of them."""
@@ -77,17 +88,30 @@ class Extractor:
 class _Sketch:
     """Words and pairs of a text around its vector; pairs stand where their words are until they are looked at closely."""
 
-    def __init__(self, about: Vector, words: Sequence[str], vectors: Vectors, pairs: Sequence[str], kept: "_Kept", *, common: Vector) -> None:
+    def __init__(
+        self,
+        about: Vector,
+        words: Sequence[str],
+        vectors: Vectors,
+        pairs: Sequence[str],
+        kept: "_Kept",
+        *,
+        common: Vector,
+    ) -> None:
         self.terms = [*words, *pairs]
         self._kept = kept
         self._about = about
         place_of = {word: place for place, word in enumerate(words)}
-        halves = np.array([[place_of[word] for word in pair.split()] for pair in pairs], dtype=np.intp).reshape(-1, 2)
+        halves = np.array(
+            [[place_of[word] for word in pair.split()] for pair in pairs], dtype=np.intp
+        ).reshape(-1, 2)
         between = vectors[halves[:, 0]] + vectors[halves[:, 1]] - 2 * common
         between /= np.maximum(np.linalg.norm(between, axis=1, keepdims=True), 1e-9)
         self._vectors: Vectors = np.concatenate([vectors, between])
         self._is_exact = np.arange(len(self.terms)) < len(words)
-        self._place([place for place in range(len(words), len(self.terms)) if self.terms[place] in kept])
+        self._place(
+            [place for place in range(len(words), len(self.terms)) if self.terms[place] in kept]
+        )
         self.nearness: NDArray[np.float32] = self._vectors @ about
 
     def choose(self, count: int) -> list[int]:
@@ -176,5 +200,9 @@ class _Kept:
 
 def _words(text: str, stops: frozenset[str]) -> list[str]:
     """Return the words that may be part of a keyword, in order, as scikit-learn's CountVectorizer finds them."""
-    words = (word for word in _WORD.findall(text.lower()) if word not in stops and len(word) <= LONGEST_WORD)
+    words = (
+        word
+        for word in _WORD.findall(text.lower())
+        if word not in stops and len(word) <= LONGEST_WORD
+    )
     return [word for word, _ in zip(words, range(MOST_WORDS), strict=False)]

@@ -53,11 +53,26 @@ class Llm(Protocol):
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
         """Answer a prompt; ask a failing server at most ``tries`` times (0: the usual). Raises ``ModelError``."""
 
-    def complete(self, prompt: str, *, system: str = "", document: str = "", max_tokens: int = 300, tries: int = 0) -> str:
+    def complete(
+        self,
+        prompt: str,
+        *,
+        system: str = "",
+        document: str = "",
+        max_tokens: int = 300,
+        tries: int = 0,
+    ) -> str:
         """Return the answer to a prompt. Raises ``ModelError``."""
 
     def stream(
-        self, prompt: str, *, system: str = "", document: str = "", max_tokens: int = 300, tries: int = 0, told: Callable[[Usage], None] | None = None
+        self,
+        prompt: str,
+        *,
+        system: str = "",
+        document: str = "",
+        max_tokens: int = 300,
+        tries: int = 0,
+        told: Callable[[Usage], None] | None = None,
     ) -> Iterator[str]:
         """Yield the answer to a prompt as it comes; ``told`` gets what it cost, at the end. Raises ``ModelError``, also on the way."""
 
@@ -68,7 +83,9 @@ class FakeLlm:
     name = "fake:words"
     caches = True
 
-    def __init__(self, answer: Callable[[Prompt], str] | None = None, *, budget: int = 90_000) -> None:
+    def __init__(
+        self, answer: Callable[[Prompt], str] | None = None, *, budget: int = 90_000
+    ) -> None:
         self._answer = answer or _some_words
         self.budget = budget
         self.asked: list[Prompt] = []
@@ -77,17 +94,38 @@ class FakeLlm:
         """Answer a prompt."""
         self.asked.append(prompt)
         text = self._answer(prompt)
-        return Completion(text=text, usage=Usage(asked=prompt_tokens(prompt), answered=len(text.split())))
+        return Completion(
+            text=text, usage=Usage(asked=prompt_tokens(prompt), answered=len(text.split()))
+        )
 
-    def complete(self, prompt: str, *, system: str = "", document: str = "", max_tokens: int = 300, tries: int = 0) -> str:
+    def complete(
+        self,
+        prompt: str,
+        *,
+        system: str = "",
+        document: str = "",
+        max_tokens: int = 300,
+        tries: int = 0,
+    ) -> str:
         """Return the answer to a prompt."""
-        return self.ask(Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)).text
+        return self.ask(
+            Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
+        ).text
 
     def stream(
-        self, prompt: str, *, system: str = "", document: str = "", max_tokens: int = 300, tries: int = 0, told: Callable[[Usage], None] | None = None
+        self,
+        prompt: str,
+        *,
+        system: str = "",
+        document: str = "",
+        max_tokens: int = 300,
+        tries: int = 0,
+        told: Callable[[Usage], None] | None = None,
     ) -> Iterator[str]:
         """Yield the answer word by word."""
-        done = self.ask(Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens))
+        done = self.ask(
+            Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
+        )
         yield from re.findall(r"\S+\s*", done.text)
         if told:
             told(done.usage)

@@ -11,7 +11,10 @@ POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 _DEFAULT_TOKENS = 512
 _ENDLESS = 100_000  # tokenizers write a huge number where they know no limit
 _PLAIN_TOKENIZERS = ("PreTrainedTokenizerFast", "TokenizersBackend")
-_QUERY, _DOCUMENT = ("query",), ("document", "passage", "corpus")  # the names of prompts, most usual first
+_QUERY, _DOCUMENT = (
+    ("query",),
+    ("document", "passage", "corpus"),
+)  # the names of prompts, most usual first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +36,18 @@ class Blueprint:
         """Read the files in ``folder``. Raises ``ModelError`` where they are no model's."""
         try:
             return _read(folder)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            raise ModelError(f"{folder.name} is not the folder of a model that can be read: {error}") from error
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
+            raise ModelError(
+                f"{folder.name} is not the folder of a model that can be read: {error}"
+            ) from error
 
 
 def _read(folder: Path) -> Blueprint:
@@ -60,12 +73,16 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     return dict(json.loads(path.read_text())) if path.is_file() else {}
 
 
-def _max_tokens(config: dict[str, Any], transformer: dict[str, Any], tokenizer: dict[str, Any]) -> int:
+def _max_tokens(
+    config: dict[str, Any], transformer: dict[str, Any], tokenizer: dict[str, Any]
+) -> int:
     if transformer.get("max_seq_length"):
         return int(transformer["max_seq_length"])
     places = int(config.get("max_position_embeddings", _DEFAULT_TOKENS))
     if "roberta" in config.get("model_type", ""):
-        places -= int(config.get("pad_token_id") or 0) + 1  # its places are counted from behind the padding's
+        places -= (
+            int(config.get("pad_token_id") or 0) + 1
+        )  # its places are counted from behind the padding's
     told = int(tokenizer.get("model_max_length") or _ENDLESS)
     return min(places, told)
 
@@ -82,7 +99,10 @@ def _pooling(folder: Path) -> str:
     listed = folder / "modules.json"
     if not listed.is_file():
         return "mean"  # what sentence-transformers does with a plain model
-    modules = {str(module["type"]).rpartition(".")[2]: str(module["path"]) for module in json.loads(listed.read_text())}
+    modules = {
+        str(module["type"]).rpartition(".")[2]: str(module["path"])
+        for module in json.loads(listed.read_text())
+    }
     if not modules.keys() <= {"Transformer", "Pooling", "Normalize"} or "Pooling" not in modules:
         return ""
     config = _json(folder, f"{modules['Pooling']}/config.json")

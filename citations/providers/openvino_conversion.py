@@ -20,7 +20,10 @@ from citations.errors import ModelError
 from citations.providers import weights
 
 GRAPH, WEIGHTS, SEAL, REASON = "model.xml", "model.bin", "sums.json", "reason.txt"
-READ_FROM = {"vector": ("config.json", "modules.json"), "logits": ("config.json", "modules.json", "tokenizer_config.json")}
+READ_FROM = {
+    "vector": ("config.json", "modules.json"),
+    "logits": ("config.json", "modules.json", "tokenizer_config.json"),
+}
 MADE_WITH = ("openvino", "torch", "transformers")
 FORM = 1  # of what is made; another number makes everything anew
 SECONDS = 3_600
@@ -60,13 +63,24 @@ def discard(graph: Path) -> None:
 
 def _slug(folder: Path) -> str:
     """Return a name that a person knows the model by: the hub's, the package's, or the folder's."""
-    named = next((part for part in reversed(folder.parts) if part.startswith("models--")), folder.parent.name if folder.name == "model" else folder.name)
+    named = next(
+        (part for part in reversed(folder.parts) if part.startswith("models--")),
+        folder.parent.name if folder.name == "model" else folder.name,
+    )
     return re.sub(r"[^\w.-]", "-", named.removeprefix("models--"), flags=re.ASCII)[:60]
 
 
 def _key(folder: Path, head: str) -> str:
-    parts = [str(FORM), head, *(version(name) for name in MADE_WITH), *(weights.digest(path) for path in weights.files(folder))]
-    read = (*(folder / name for name in READ_FROM[head]), *sorted(folder.glob("*Pooling/config.json")))
+    parts = [
+        str(FORM),
+        head,
+        *(version(name) for name in MADE_WITH),
+        *(weights.digest(path) for path in weights.files(folder)),
+    ]
+    read = (
+        *(folder / name for name in READ_FROM[head]),
+        *sorted(folder.glob("*Pooling/config.json")),
+    )
     parts += [path.read_text(errors="replace") for path in read if path.is_file()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -74,7 +88,9 @@ def _key(folder: Path, head: str) -> str:
 def _is_whole(kept: Path) -> bool:
     try:
         sums = json.loads((kept / SEAL).read_text())
-        return bool(sums) and all(weights.sha256(kept / name) == expected for name, expected in sums.items())
+        return bool(sums) and all(
+            weights.sha256(kept / name) == expected for name, expected in sums.items()
+        )
     except (OSError, ValueError, AttributeError):
         return False
 
@@ -107,15 +123,41 @@ def _make(folder: Path, head: str, kept: Path) -> None:
 
 
 def _export(folder: Path, head: str, made: Path) -> None:
-    command = [sys.executable, "-m", "citations.providers.openvino_export", str(folder), head, str(made / GRAPH)]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "citations.providers.openvino_export",
+        str(folder),
+        head,
+        str(made / GRAPH),
+    ]
+    environment = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
+    }
+    ran = subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=SECONDS,
+        check=False,
+    )
     told = (ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"])[-1][:500]
     if ran.returncode == UNCONVERTIBLE:
         (made / REASON).write_text(told)
     elif ran.returncode:
-        raise ModelError(f"{_slug(folder)} could not be made ready for this machine: {told}", hint="Is there enough memory and disk?")
+        raise ModelError(
+            f"{_slug(folder)} could not be made ready for this machine: {told}",
+            hint="Is there enough memory and disk?",
+        )
 
 
 def _unkept(error: OSError) -> ModelError:
-    return ModelError(f"A model cannot be kept in {conf.models_dir()}: {error.strerror or error}", hint="Check MODELS_DIR, its owner and its free space.")
+    return ModelError(
+        f"A model cannot be kept in {conf.models_dir()}: {error.strerror or error}",
+        hint="Check MODELS_DIR, its owner and its free space.",
+    )

@@ -60,7 +60,11 @@ class Engine:
 
     def _infer(self, batch: list[Tokens]) -> Numbers:
         shape = (len(batch), len(batch[-1].ids))
-        ids, mask, kinds = np.full(shape, self._pad, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        ids, mask, kinds = (
+            np.full(shape, self._pad, np.int64),
+            np.zeros(shape, np.int64),
+            np.zeros(shape, np.int64),
+        )
         for row, text in enumerate(batch):
             ids[row, : len(text.ids)] = text.ids
             kinds[row, : len(text.ids)] = text.kinds
@@ -87,12 +91,17 @@ class TextEncoder:
 
     def vectors(self, texts: Sequence[str]) -> Numbers:
         """Return their vectors, float32 (n, dimensions); the end of what is too long for the model is left out."""
-        parts = [self._some(texts[start : start + READ_AT_ONCE]) for start in range(0, len(texts), READ_AT_ONCE)]
+        parts = [
+            self._some(texts[start : start + READ_AT_ONCE])
+            for start in range(0, len(texts), READ_AT_ONCE)
+        ]
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
 
     def _some(self, texts: Sequence[str]) -> Numbers:
         cleaned = [legible(text.lower() if self._lower else text) for text in texts]
-        return self._engine.run([Tokens(one.ids, one.type_ids) for one in self._tokenizer.encode_batch_fast(cleaned)])
+        return self._engine.run(
+            [Tokens(one.ids, one.type_ids) for one in self._tokenizer.encode_batch_fast(cleaned)]
+        )
 
 
 def tokenizer(folder: Path) -> Any:
@@ -102,7 +111,10 @@ def tokenizer(folder: Path) -> Any:
     try:
         loaded = Tokenizer.from_file(str(folder / "tokenizer.json"))
     except Exception as error:  # the library has no class of its own for it
-        raise ModelError(f"The tokenizer of {folder.name} cannot be read: {error}", hint="`kb models fetch` gets the model's files.") from error
+        raise ModelError(
+            f"The tokenizer of {folder.name} cannot be read: {error}",
+            hint="`kb models fetch` gets the model's files.",
+        ) from error
     loaded.no_padding()
     loaded.no_truncation()
     return loaded
@@ -117,8 +129,12 @@ def _compiled(folder: Path, head: str) -> Any:
     graph = converted(folder, head=head)
     try:
         return _compile(graph)
-    except RuntimeError as error:  # whole, yet of no use: the folder was made on another machine, say
-        logging.getLogger(__name__).warning("The graph of %s cannot be loaded and is made anew: %s", folder.name, error)
+    except (
+        RuntimeError
+    ) as error:  # whole, yet of no use: the folder was made on another machine, say
+        logging.getLogger(__name__).warning(
+            "The graph of %s cannot be loaded and is made anew: %s", folder.name, error
+        )
         discard(graph)
     try:
         return _compile(converted(folder, head=head))
@@ -131,7 +147,11 @@ def _compile(graph: Path) -> Any:
     threads = min(conf.model_threads(), cores)
     streams = max(1, cores // threads)
     # Pinned threads of several processes would all be pinned to the first cores.
-    settings = {"NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": streams * threads, "ENABLE_CPU_PINNING": False}
+    settings = {
+        "NUM_STREAMS": streams,
+        "INFERENCE_NUM_THREADS": streams * threads,
+        "ENABLE_CPU_PINNING": False,
+    }
     return openvino().Core().compile_model(str(graph), "CPU", settings)
 
 

@@ -17,7 +17,10 @@ from citations.providers.model_config import Blueprint
 from citations.providers.runtime import openvino
 
 UNCONVERTIBLE = 3
-SAMPLES = ((1, 3), (3, 11))  # (texts, tokens) to try the graph with: other shapes than the one it was traced with
+SAMPLES = (
+    (1, 3),
+    (3, 11),
+)  # (texts, tokens) to try the graph with: other shapes than the one it was traced with
 CLOSE = 0.02  # of the largest value; a machine that computes with bfloat16 is within it, a wrong graph is not
 
 
@@ -47,7 +50,9 @@ class Pooled(torch.nn.Module):
         if self.pooling == "cls":
             return torch.nn.functional.normalize(hidden[:, 0], dim=-1)
         kept = attention_mask.unsqueeze(-1).to(hidden.dtype)
-        return torch.nn.functional.normalize((hidden * kept).sum(1), dim=-1)  # the length is lost anyway, so no division by the count
+        return torch.nn.functional.normalize(
+            (hidden * kept).sum(1), dim=-1
+        )  # the length is lost anyway, so no division by the count
 
 
 class Judged(torch.nn.Module):
@@ -65,7 +70,13 @@ class Judged(torch.nn.Module):
 
 def _module(folder: Path, head: str, blueprint: Blueprint) -> torch.nn.Module:
     kind = AutoModel if head == "vector" else AutoModelForSequenceClassification
-    model = kind.from_pretrained(str(folder), attn_implementation="sdpa", dtype=torch.float32, local_files_only=True, trust_remote_code=False).eval()
+    model = kind.from_pretrained(
+        str(folder),
+        attn_implementation="sdpa",
+        dtype=torch.float32,
+        local_files_only=True,
+        trust_remote_code=False,
+    ).eval()
     return (Pooled(model, blueprint.pooling) if head == "vector" else Judged(model)).eval()
 
 
@@ -85,7 +96,9 @@ def _traced(module: torch.nn.Module, inputs: dict[str, Any]) -> Any:
     from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
 
     frontend = FrontEndManager().load_by_framework("pytorch")
-    decoder = TorchScriptPythonDecoder(module, example_input=inputs)  # held, since the next two work with what it points to
+    decoder = TorchScriptPythonDecoder(
+        module, example_input=inputs
+    )  # held, since the next two work with what it points to
     loaded = frontend.load(decoder)
     graph = frontend.convert(loaded)
     for name in inputs:
@@ -98,7 +111,9 @@ def _compare(module: torch.nn.Module, compiled: Any, inputs: dict[str, Any]) -> 
     with torch.no_grad():
         wanted = module(**inputs)
     got = torch.from_numpy(compiled({name: value.numpy() for name, value in inputs.items()})[0])
-    if got.shape != wanted.shape or (got - wanted).abs().max() > CLOSE * wanted.abs().max().clamp(min=1e-3):
+    if got.shape != wanted.shape or (got - wanted).abs().max() > CLOSE * wanted.abs().max().clamp(
+        min=1e-3
+    ):
         raise ValueError("the graph gives other numbers than the model")
 
 
@@ -113,4 +128,6 @@ if __name__ == "__main__":
     except Exception as reason:  # noqa: BLE001  a model of any kind may fail in any way; whoever asked goes another way then
         print(" ".join(f"{type(reason).__name__}: {reason}".split())[:500], file=sys.stderr)
         sys.exit(UNCONVERTIBLE)
-    openvino().save_model(made, Path(sys.argv[3]), compress_to_fp16=False)  # a full disk is not the model's fault
+    openvino().save_model(
+        made, Path(sys.argv[3]), compress_to_fp16=False
+    )  # a full disk is not the model's fault

@@ -9,7 +9,13 @@ from typing import Any, Final
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelError, ModelMissing
-from citations.providers import chat_services, embedding, embedding_services, openvino_conversion, weights
+from citations.providers import (
+    chat_services,
+    embedding,
+    embedding_services,
+    openvino_conversion,
+    weights,
+)
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
 from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
@@ -18,7 +24,9 @@ from citations.providers.topic_gate import Gate, Head
 
 KEYBERT, NO_KEYWORDS = "keybert", "none"  # what may find keywords, beside our own extractor
 FAKE: Final = "fake"  # the embedder of tests; the settings' documentation does not name it
-LOOK_AGAIN_SECONDS: Final = 30.0  # a cross-encoder that was fetched meanwhile is found without a restart
+LOOK_AGAIN_SECONDS: Final = (
+    30.0  # a cross-encoder that was fetched meanwhile is found without a restart
+)
 logger = logging.getLogger(__name__)
 
 
@@ -40,7 +48,9 @@ def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder
     """Return an embedding model, the same one at each call. Raises ``InvalidProvider``, ``ModelMissing`` and ``ModelError``."""
     provider = _checked(provider)
     model, dimensions = _spelled_out(provider, model, dimensions)
-    made: Embedder = _models.get((provider, model, dimensions), lambda: _make(provider, model, dimensions))
+    made: Embedder = _models.get(
+        (provider, model, dimensions), lambda: _make(provider, model, dimensions)
+    )
     return made
 
 
@@ -55,7 +65,9 @@ def reranker() -> Reranker | None:
     name = conf.reranker()
     if name == conf.NO_RERANKER:
         return None
-    found: Reranker | None = _models.get(("reranker", name), lambda: _reranker(name), seconds=LOOK_AGAIN_SECONDS)
+    found: Reranker | None = _models.get(
+        ("reranker", name), lambda: _reranker(name), seconds=LOOK_AGAIN_SECONDS
+    )
     return found
 
 
@@ -76,7 +88,11 @@ def keywords() -> Keywords | None:
     """Return what finds keywords; None where none are wanted or its model is not on this machine. Raises ``ModelError``."""
     wanted = conf.live_keywords()
     encoder = live_encoder() if wanted != NO_KEYWORDS else None
-    made: Keywords | None = _models.get(("keywords", wanted, encoder), lambda: _keywords(wanted, encoder)) if encoder else None
+    made: Keywords | None = (
+        _models.get(("keywords", wanted, encoder), lambda: _keywords(wanted, encoder))
+        if encoder
+        else None
+    )
     return made
 
 
@@ -95,7 +111,9 @@ def live_reranker() -> Reranker | None:
     name = conf.live_reranker()
     if name == conf.NO_RERANKER:
         return None
-    found: Reranker | None = _models.get(("live reranker", name), lambda: _live_reranker(name), seconds=LOOK_AGAIN_SECONDS)
+    found: Reranker | None = _models.get(
+        ("live reranker", name), lambda: _live_reranker(name), seconds=LOOK_AGAIN_SECONDS
+    )
     return found
 
 
@@ -126,13 +144,18 @@ def reset() -> None:
 def _checked(provider: str) -> str:
     name = provider.strip().casefold()
     if name not in (*LOCAL, *embedding_services.PROVIDERS, FAKE):
-        raise InvalidProvider(f"There is no embedding provider {provider!r}.", hint=f"One of {', '.join([*LOCAL, *embedding_services.PROVIDERS])} is expected.")
+        raise InvalidProvider(
+            f"There is no embedding provider {provider!r}.",
+            hint=f"One of {', '.join([*LOCAL, *embedding_services.PROVIDERS])} is expected.",
+        )
     return name
 
 
 def _warm_embedder() -> None:
     wanted = conf.embedding()
-    if wanted.provider in LOCAL and _is_ready(wanted.model or LOCAL[wanted.provider].model, "vector"):
+    if wanted.provider in LOCAL and _is_ready(
+        wanted.model or LOCAL[wanted.provider].model, "vector"
+    ):
         wanted_embedder().embed_documents(["warm"])
 
 
@@ -196,7 +219,10 @@ def _keywords(wanted: str, encoder: Embedder) -> Keywords:
     try:
         from citations.providers.keybert_reference import KeyBertKeywords
     except (ImportError, OSError) as error:
-        raise ModelError(f"KeyBERT cannot be loaded: {error}", hint="Install Cuebase anew, or set LIVE_KEYWORDS=fast.") from error
+        raise ModelError(
+            f"KeyBERT cannot be loaded: {error}",
+            hint="Install Cuebase anew, or set LIVE_KEYWORDS=fast.",
+        ) from error
     return KeyBertKeywords(encoder)
 
 
@@ -244,7 +270,9 @@ class _Models:
 
     def _is_good(self, slot: _Slot, seconds: float) -> bool:
         is_whole = slot.model is not None and not isinstance(slot.model, BrokenReranker)
-        return bool(slot.filled) and (is_whole or not seconds or time.monotonic() - slot.filled < seconds)
+        return bool(slot.filled) and (
+            is_whole or not seconds or time.monotonic() - slot.filled < seconds
+        )
 
 
 _models: Final = _Models()

@@ -39,7 +39,10 @@ class CrossEncoderReranker:
         folder = weights.find(name)
         blueprint = Blueprint.read(folder)
         if blueprint.labels != 1:
-            raise ModelError(f"{name} is no reranker: it gives {blueprint.labels} numbers for a pair, not one.", hint="Check RERANKER.")
+            raise ModelError(
+                f"{name} is no reranker: it gives {blueprint.labels} numbers for a pair, not one.",
+                hint="Check RERANKER.",
+            )
         self._scorer = _scorer(folder, blueprint)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -67,9 +70,13 @@ def _scorer(folder: Path, blueprint: Blueprint) -> "PairScorer | PlainScorer":
     if not (folder / "tokenizer.json").is_file():
         return PlainScorer(folder, max_tokens=most)
     try:
-        return PairScorer(Engine(folder, blueprint, head="logits"), tokenizer(folder), max_tokens=most)
+        return PairScorer(
+            Engine(folder, blueprint, head="logits"), tokenizer(folder), max_tokens=most
+        )
     except Unconvertible as reason:
-        logger.warning("%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason)
+        logger.warning(
+            "%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason
+        )
         return PlainScorer(folder, max_tokens=most)
 
 
@@ -86,7 +93,9 @@ class PairScorer:
         """Return the model's logit for each pair, shape (n,)."""
         asked = self._tokenizer.encode(legible(query), add_special_tokens=False)
         asked.truncate(self._query_room)
-        passages = self._tokenizer.encode_batch([legible(text) for text in texts], add_special_tokens=False)
+        passages = self._tokenizer.encode_batch(
+            [legible(text) for text in texts], add_special_tokens=False
+        )
         return self._engine.run([self._pair(asked, passage) for passage in passages])[:, 0]
 
     def _pair(self, asked: Any, passage: Any) -> Tokens:

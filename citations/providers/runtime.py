@@ -7,8 +7,12 @@ from typing import Any
 
 # Read by the libraries when they are imported, so it stands where all of them come from.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # it writes past the bar of a download; what it gives up on is told
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a call has the threads that MODEL_THREADS gives it, and processes may be forked
+os.environ.setdefault(
+    "HF_HUB_VERBOSITY", "error"
+)  # it writes past the bar of a download; what it gives up on is told
+os.environ.setdefault(
+    "TOKENIZERS_PARALLELISM", "false"
+)  # a call has the threads that MODEL_THREADS gives it, and processes may be forked
 
 
 @cache

@@ -22,7 +22,9 @@ class PlainEncoder:
         try:
             self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
         except Exception as error:  # a folder of any kind may fail in any way
-            raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error
+            raise ModelError(
+                f"The model {folder.name} cannot be loaded: {str(error)[:300]}"
+            ) from error
         self.dimensions = self._model.get_embedding_dimension() or 0
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -30,7 +32,12 @@ class PlainEncoder:
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         # No prompts: whoever calls put them before the texts.
-        made = self._model.encode([legible(text) for text in texts], prompt="", normalize_embeddings=True, show_progress_bar=False)
+        made = self._model.encode(
+            [legible(text) for text in texts],
+            prompt="",
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
         return np.asarray(made, dtype=np.float32)
 
 
@@ -44,9 +51,13 @@ class PlainScorer:
         torch.set_num_threads(conf.model_threads())
         self._identity = torch.nn.Identity()
         try:
-            self._model = CrossEncoder(str(folder), device="cpu", max_length=max_tokens, local_files_only=True)
+            self._model = CrossEncoder(
+                str(folder), device="cpu", max_length=max_tokens, local_files_only=True
+            )
         except Exception as error:
-            raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error
+            raise ModelError(
+                f"The model {folder.name} cannot be loaded: {str(error)[:300]}"
+            ) from error
 
     def logits(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how well each text answers, shape (n,)."""

@@ -14,7 +14,9 @@ from transcripts.sanitize import clean
 class Refusal(ModelRefused):
     """A refusal with the HTTP ``status`` and the server's own ``words``, for those who know what it means."""
 
-    def __init__(self, message: str, *, hint: str | None = None, status: int = 0, words: str = "") -> None:
+    def __init__(
+        self, message: str, *, hint: str | None = None, status: int = 0, words: str = ""
+    ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
         self.words = words
@@ -31,7 +33,9 @@ class Names:
 
 def not_pulled(model: str) -> ModelMissing:
     """Say that Ollama does not have ``model``."""
-    return ModelMissing(f"Ollama does not have the model {model}.", hint=f"`ollama pull {model}` gets it.")
+    return ModelMissing(
+        f"Ollama does not have the model {model}.", hint=f"`ollama pull {model}` gets it."
+    )
 
 
 def complaint(body: bytes) -> tuple[str, str]:
@@ -40,7 +44,11 @@ def complaint(body: bytes) -> tuple[str, str]:
         answer = _Complaint.model_validate_json(body)
     except ValidationError:
         return "", ""
-    cause = answer.error if isinstance(answer.error, _Cause) else _Cause(message=answer.error or answer.detail)
+    cause = (
+        answer.error
+        if isinstance(answer.error, _Cause)
+        else _Cause(message=answer.error or answer.detail)
+    )
     return " ".join(clean(cause.message, 300).split()), str(cause.code or cause.type or "")
 
 

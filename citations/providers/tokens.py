@@ -7,13 +7,19 @@ from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.openvino_encoder import legible, tokenizer
 
-SHORTEST: Final = 2  # characters of a token, where the tokenizer is not on this machine: nearly all are longer
+SHORTEST: Final = (
+    2  # characters of a token, where the tokenizer is not on this machine: nearly all are longer
+)
 
 
 def count(text: str) -> int:
     """Return the number of a text's tokens, without those that a model puts around it."""
     counter = _tokenizer()
-    return len(counter.encode(legible(text), add_special_tokens=False).ids) if counter else len(text) // SHORTEST
+    return (
+        len(counter.encode(legible(text), add_special_tokens=False).ids)
+        if counter
+        else len(text) // SHORTEST
+    )
 
 
 def keep_end(text: str, *, most: int) -> str:
@@ -22,7 +28,11 @@ def keep_end(text: str, *, most: int) -> str:
     if counter is None:
         return _from_word(text, len(text) - most * SHORTEST)
     offsets = counter.encode(legible(text), add_special_tokens=False).offsets
-    return text if len(offsets) <= most else _from_word(text, offsets[-most][0] if most > 0 else len(text))
+    return (
+        text
+        if len(offsets) <= most
+        else _from_word(text, offsets[-most][0] if most > 0 else len(text))
+    )
 
 
 def _from_word(text: str, at: int) -> str:

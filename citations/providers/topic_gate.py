@@ -39,9 +39,16 @@ class Head:
         """Read a head that was trained. Raises ``ModelError``."""
         try:
             stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            return cls(str(stored["model"]), np.array(stored["weights"], dtype=np.float32), float(stored["bias"]))
+            return cls(
+                str(stored["model"]),
+                np.array(stored["weights"], dtype=np.float32),
+                float(stored["bias"]),
+            )
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"The gate cannot be read: {error}", hint="Install Cuebase anew, or train it with bench/train_gate.py.") from error
+            raise ModelError(
+                f"The gate cannot be read: {error}",
+                hint="Install Cuebase anew, or train it with bench/train_gate.py.",
+            ) from error
 
     def off_topic(self, vector: Vector) -> float:
         """Return the logistic function of the weighted sum. Raises ``ValueError`` for a vector of another length."""

@@ -20,7 +20,9 @@ class Known(NamedTuple):
 
 
 MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2"
-PINNED: Final = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}  # SHA-256 of model.safetensors, as its makers publish it
+PINNED: Final = {
+    MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+}  # SHA-256 of model.safetensors, as its makers publish it
 KNOWN: Final = {
     MINILM: Known("apache-2.0", 92_000_000),
     "BAAI/bge-m3": Known("mit", 2_300_000_000),
@@ -28,7 +30,10 @@ KNOWN: Final = {
     "cross-encoder/ms-marco-MiniLM-L-12-v2": Known("apache-2.0", 134_000_000),
     "cross-encoder/ms-marco-TinyBERT-L-2-v2": Known("apache-2.0", 18_000_000),
 }
-_FORMS: Final = (("model.safetensors", "model.safetensors.index.json"), ("pytorch_model.bin", "pytorch_model.bin.index.json"))
+_FORMS: Final = (
+    ("model.safetensors", "model.safetensors.index.json"),
+    ("pytorch_model.bin", "pytorch_model.bin.index.json"),
+)
 _LICENCE: Final = re.compile(r"^license: *[\"']?([\w.+-]+)", re.MULTILINE)
 
 
@@ -37,11 +42,16 @@ def find(name: str) -> Path:
 
     Raises ``ModelMissing`` where it is not on this machine, ``ModelError`` where its weights are not those that are known.
     """
-    folder = next((one for look in (_packaged, _folder, _cached) if (one := look(name)) and files(one)), None)
+    folder = next(
+        (one for look in (_packaged, _folder, _cached) if (one := look(name)) and files(one)), None
+    )
     if folder is None:
         raise ModelMissing(f"The model {name} is not on this machine.")
     if name in PINNED and PINNED[name] not in map(digest, files(folder)):
-        raise ModelError(f"The weights in {folder} are not those of {name}.", hint="Install the package again, or remove the folder and fetch the model.")
+        raise ModelError(
+            f"The weights in {folder} are not those of {name}.",
+            hint="Install the package again, or remove the folder and fetch the model.",
+        )
     return folder
 
 
@@ -57,7 +67,11 @@ def files(folder: Path) -> list[Path]:
 
 def size(folder: Path) -> int:
     """Return the bytes of a model's files, as far as they count: the weights, and what lies beside them."""
-    return sum(path.stat().st_size for path in {*files(folder), *folder.glob("*.*"), *folder.glob("*/config.json")} if path.is_file())
+    return sum(
+        path.stat().st_size
+        for path in {*files(folder), *folder.glob("*.*"), *folder.glob("*/config.json")}
+        if path.is_file()
+    )
 
 
 def licence(name: str, folder: Path | None) -> str:
@@ -76,7 +90,9 @@ def digest(path: Path) -> str:
         state = path.stat()
         return _digest(path, state.st_size, state.st_mtime_ns)
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}.", hint="Check its owner, and the disk.") from error
+        raise ModelError(
+            f"{path} cannot be read: {error.strerror}.", hint="Check its owner, and the disk."
+        ) from error
 
 
 def sha256(path: Path) -> str:
@@ -110,7 +126,9 @@ def _packaged(name: str) -> Path | None:
 
 
 def _folder(name: str) -> Path | None:
-    with contextlib.suppress(OSError, ValueError, RuntimeError):  # a name may be too long for a path, hold a NUL, or another's home
+    with contextlib.suppress(
+        OSError, ValueError, RuntimeError
+    ):  # a name may be too long for a path, hold a NUL, or another's home
         folder = Path(name).expanduser()
         return folder.resolve() if (folder / "config.json").is_file() else None
     return None

@@ -14,7 +14,9 @@ AROUND: Final = 100  # characters on either side that tell equal places apart
 ALIKE: Final = 0.6  # share of the words around a quote that must still be around it
 UNLIKE: Final = 0.3  # at most this share may be around any other equal place
 LONG: Final = 8  # words of a quote that hardly anybody says twice: its sides may both have changed
-TELLING: Final = 5  # words: a side that has fewer of them does not tell by itself whether it has stayed
+TELLING: Final = (
+    5  # words: a side that has fewer of them does not tell by itself whether it has stayed
+)
 
 _MOST_EQUAL = 1_000  # equal places that are looked at
 _MOST_CHANGED = 30  # of them, when nothing has stayed around any
@@ -24,7 +26,15 @@ Span = tuple[int, int]
 Sides: TypeAlias = tuple[list[str], list[str]]  # words before and behind a quote
 
 
-def find(quote: str, text: str, *, span: Span, before: str, behind: str, prepared: Callable[[], Prepared] | None = None) -> Span | None:
+def find(
+    quote: str,
+    text: str,
+    *,
+    span: Span,
+    before: str,
+    behind: str,
+    prepared: Callable[[], Prepared] | None = None,
+) -> Span | None:
     """Return the characters [first, last) of a text that are the quote, which stood at ``span`` between ``before`` and ``behind``; None when unsure.
 
     A quote that stands there no longer to the letter is looked for word by word, as ``grounding`` does; ``prepared`` gives the text made ready for that.
@@ -79,9 +89,14 @@ def _alike(text: str, found: list[Span], before: str, behind: str) -> Span | Non
 
 def _kept(then: Sides, text: str, place: Span) -> tuple[float, bool]:
     """Return how much of what was on both sides of a place is there still, 0 to 1, words in their order; and whether one side is the same word for word."""
-    now = prepare(text[max(0, place[0] - AROUND - _SLACK) : place[0]]).words(), prepare(text[place[1] : place[1] + AROUND + _SLACK]).words()
+    now = (
+        prepare(text[max(0, place[0] - AROUND - _SLACK) : place[0]]).words(),
+        prepare(text[place[1] : place[1] + AROUND + _SLACK]).words(),
+    )
     whole = [words for words in then if len(words) >= TELLING]
-    is_same = now[0][-len(then[0]) :] == then[0] in whole or now[1][: len(then[1])] == then[1] in whole
+    is_same = (
+        now[0][-len(then[0]) :] == then[0] in whole or now[1][: len(then[1])] == then[1] in whole
+    )
     kept = sum(len(common(old, new)) for old, new in zip(then, now, strict=True))
     return kept / max(1, sum(map(len, then))), is_same
 

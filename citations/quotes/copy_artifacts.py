@@ -8,21 +8,28 @@ from collections.abc import Iterator, Sequence
 from html.entities import html5
 from typing import Final
 
-_REPEATED = 3  # words, from which on a line that comes twice is a caption that rolls: "no / no" is said
+_REPEATED = (
+    3  # words, from which on a line that comes twice is a caption that rolls: "no / no" is said
+)
 
 _CLOCK = r"(?:\d{1,3}:)?[0-5]?\d:[0-5]\d"
 _SPAN = rf"(?:{_CLOCK}(?:[.,]\d{{1,3}})?[ \t]*-->[ \t]*{_CLOCK}(?:[.,]\d{{1,3}})?|{_CLOCK}\.\d{{3}},{_CLOCK}\.\d{{3}})"
 _SETTINGS = r"(?:[ \t]+(?:align|position|line|size|region|vertical):\S+)*"
-_TIMING: Final = re.compile(rf"(?:^[ \t]*\d{{1,6}}[ \t]*\n)?(?:^|(?<=\s)){_SPAN}{_SETTINGS}(?=\s|$)", re.MULTILINE)
+_TIMING: Final = re.compile(
+    rf"(?:^[ \t]*\d{{1,6}}[ \t]*\n)?(?:^|(?<=\s)){_SPAN}{_SETTINGS}(?=\s|$)", re.MULTILINE
+)
 _STAMP: Final = re.compile(rf"^[ \t]*(?:\[{_CLOCK}\]|{_CLOCK}(?=[ \t]*$))", re.MULTILINE)
 _TAG: Final = re.compile(
-    r"</?(?:i|b|u|em|strong|mark|q|p|span|font|c(?:\.[\w.]{1,40})?)>|<font color=[\"']?#?\w{1,20}[\"']?>|<(?:\d{1,4}:)?\d\d:\d\d\.\d{3}>", re.IGNORECASE
+    r"</?(?:i|b|u|em|strong|mark|q|p|span|font|c(?:\.[\w.]{1,40})?)>|<font color=[\"']?#?\w{1,20}[\"']?>|<(?:\d{1,4}:)?\d\d:\d\d\.\d{3}>",
+    re.IGNORECASE,
 )
 _BREAK: Final = re.compile(r"<br[ \t]{0,3}/?>|</?p>", re.IGNORECASE)
 _REFERENCE: Final = re.compile(r"&(#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE: Final = re.compile(r"\\(?:u([\da-fA-F]{4})|(?=[\"']))")
 _LINK: Final = re.compile(r"(?<![!\w])\[([^\[\]\n]{1,200})\]\((?:https?://|/|#)[^\s()]{0,500}\)")
-_EMPHASIS: Final = re.compile(r"(?<![\w*`])(\*{1,3}|_{1,2}|`)(?=[^\W\d_])([^*_`\n]{1,400})(?<=[^\W\d_])\1(?![\w*`])")
+_EMPHASIS: Final = re.compile(
+    r"(?<![\w*`])(\*{1,3}|_{1,2}|`)(?=[^\W\d_])([^*_`\n]{1,400})(?<=[^\W\d_])\1(?![\w*`])"
+)
 _QUOTED: Final = re.compile(r"\s*['‘’‚‛`´](?P<text>.*)['‘’‛`´]\s*", re.DOTALL)
 
 

@@ -18,7 +18,9 @@ from citations.quotes.copy_artifacts import bare
 from citations.quotes.tokens import Token, asides, tokenize
 from citations.text.alignment import common, gaps, window
 
-ENOUGH_WORDS: Final = 3  # fewer words than these, and fewer characters than those, stand in every text
+ENOUGH_WORDS: Final = (
+    3  # fewer words than these, and fewer characters than those, stand in every text
+)
 ENOUGH_CHARACTERS: Final = 12
 LIKE: Final = 0.5  # share of a quote's words that stand in a text in their order, from which on the quote counts as altered
 MOST_COMPARED: Final = 400  # words of a quote that are compared one by one
@@ -64,13 +66,20 @@ class Prepared:
     starts: "array[int]"  # in ``text``
     ends: "array[int]"
     glued: bytearray
-    joins: dict[str, list[int]]  # by the word that two tokens make without the hyphen between them: the first of the two
+    joins: dict[
+        str, list[int]
+    ]  # by the word that two tokens make without the hyphen between them: the first of the two
     drops_um: bool
 
     @property
     def nbytes(self) -> int:
         """About how much memory it takes."""
-        return sys.getsizeof(self.text) + sys.getsizeof(self.key) + 13 * len(self.starts) + 200 * len(self.joins)
+        return (
+            sys.getsizeof(self.text)
+            + sys.getsizeof(self.key)
+            + 13 * len(self.starts)
+            + 200 * len(self.joins)
+        )
 
     def words(self, first: int = 0, last: int | None = None) -> list[str]:
         """Return the tokens [first, last)."""
@@ -107,7 +116,13 @@ def prepare(text: str) -> Prepared:
     return _laid_out(text, [token for token in tokens if not token.is_filler(drops_um)], drops_um)
 
 
-def check(quote: str, claimed: Prepared | None, others: Iterable[tuple[str, Prepared]] = (), *, near: Span | None = None) -> Check:
+def check(
+    quote: str,
+    claimed: Prepared | None,
+    others: Iterable[tuple[str, Prepared]] = (),
+    *,
+    near: Span | None = None,
+) -> Check:
     """Look a quote up in the text that it is said to be from, then in others; without a claimed one, a quote that another has is VERBATIM.
 
     Of several equal places in the claimed text, the one inside ``near`` is given, or the nearest to it; without ``near``, the first.
@@ -120,16 +135,27 @@ def check(quote: str, claimed: Prepared | None, others: Iterable[tuple[str, Prep
     nearest = _nearest(plain, claimed) if claimed is not None else Check(verdict=Verdict.NOT_FOUND)
     for source, prepared in others:
         if span := find(quote, prepared):
-            return Check(verdict=Verdict.VERBATIM if claimed is None else Verdict.MISATTRIBUTED, source=source, span=span, likeness=1.0)
+            return Check(
+                verdict=Verdict.VERBATIM if claimed is None else Verdict.MISATTRIBUTED,
+                source=source,
+                span=span,
+                likeness=1.0,
+            )
         if nearest.verdict == Verdict.NOT_FOUND:
-            nearest = max(nearest, _nearest(plain, prepared, source=source), key=lambda one: one.likeness)
+            nearest = max(
+                nearest, _nearest(plain, prepared, source=source), key=lambda one: one.likeness
+            )
     return nearest
 
 
 def find(quote: str, text: Prepared, *, near: Span | None = None) -> Span | None:
     """Return the characters of a text that are the quote, [first, last); the first such place, or the nearest to ``near``; None where there is none."""
     spans = places(quote, text)
-    return next(spans, None) if near is None else min(spans, key=lambda span: _away(span, near), default=None)
+    return (
+        next(spans, None)
+        if near is None
+        else min(spans, key=lambda span: _away(span, near), default=None)
+    )
 
 
 def places(quote: str, text: Prepared) -> Iterator[Span]:
@@ -150,8 +176,12 @@ def places(quote: str, text: Prepared) -> Iterator[Span]:
 
 def is_enough(quote: str) -> bool:
     """Say whether a quote is long enough to prove anything: three words, or twelve characters of words. Fillers and signs do not count."""
-    words = [token for token in tokenize(quote) if not token.is_filler(drops_um=True) and token.is_word]
-    return len(words) >= ENOUGH_WORDS or sum(len(token.text) for token in words) >= ENOUGH_CHARACTERS
+    words = [
+        token for token in tokenize(quote) if not token.is_filler(drops_um=True) and token.is_word
+    ]
+    return (
+        len(words) >= ENOUGH_WORDS or sum(len(token.text) for token in words) >= ENOUGH_CHARACTERS
+    )
 
 
 def _places(quote: str, text: Prepared) -> Iterator[Span]:
@@ -210,7 +240,10 @@ def _laid_out(text: str, tokens: Sequence[Token], drops_um: bool) -> Prepared:
     return Prepared(
         text=text,
         key=_key([token.text for token in tokens]),
-        places=array("Q", list(accumulate((len(token.text) + 1 for token in tokens), initial=0))[: len(tokens)]),
+        places=array(
+            "Q",
+            list(accumulate((len(token.text) + 1 for token in tokens), initial=0))[: len(tokens)],
+        ),
         starts=array("Q", (token.start for token in tokens)),
         ends=array("Q", (token.end for token in tokens)),
         glued=bytearray(token.is_glued for token in tokens),
@@ -228,7 +261,14 @@ def _readings(words: list[Token], text: Prepared) -> Iterator[list[Token]]:
     yield words
     if any(token.is_broken for token in words):
         known = set(text.words()) | text.joins.keys()
-        yield _merged(words, {index for index, (word, behind) in enumerate(pairwise(words)) if word.is_broken and word.text + behind.text in known})
+        yield _merged(
+            words,
+            {
+                index
+                for index, (word, behind) in enumerate(pairwise(words))
+                if word.is_broken and word.text + behind.text in known
+            },
+        )
 
 
 def _joined(text: Prepared, words: Sequence[Token]) -> Prepared:
@@ -292,4 +332,6 @@ def _nearest(quote: str, text: Prepared, *, source: str = "") -> Check:
 
 
 def _difference(quoted: str, actual: str) -> Difference:
-    return Difference("changed" if quoted and actual else "added" if quoted else "missing", quoted, actual)
+    return Difference(
+        "changed" if quoted and actual else "added" if quoted else "missing", quoted, actual
+    )

@@ -52,11 +52,20 @@ class Reading:
         """
         if not self.offsets:
             return Locator(span=span)
-        first, last = self._block(span[0]), max(self._block(span[0]), bisect_left(self.offsets, span[1]) - 1)
+        first, last = (
+            self._block(span[0]),
+            max(self._block(span[0]), bisect_left(self.offsets, span[1]) - 1),
+        )
         start, end = self._start(span[0], first), self._end(span[1], last)
         if start is not None and end is not None:
             end = max(end, start + 1)
-        return Locator(span=span, start=start, end=end, page=_known(self.pages[first]), last_page=_known(self.pages[last]))
+        return Locator(
+            span=span,
+            start=start,
+            end=end,
+            page=_known(self.pages[first]),
+            last_page=_known(self.pages[last]),
+        )
 
     def heading_at(self, place: int) -> str:
         """Return the heading that a character stands under, or nothing."""
@@ -74,7 +83,10 @@ class Reading:
     def _end(self, place: int, block: int) -> int | None:
         end = _known(self.ends[block])
         following = bisect_left(self.word_offsets, place)
-        is_timed = 0 < following < len(self.word_offsets) and self.word_offsets[following - 1] >= self.offsets[block]
+        is_timed = (
+            0 < following < len(self.word_offsets)
+            and self.word_offsets[following - 1] >= self.offsets[block]
+        )
         if end is None or not is_timed:
             return end
         # The next word may be in the next cue, which on YouTube begins while this one is still shown.
@@ -112,9 +124,15 @@ def border(text: str, place: int) -> int:
 def _version(source: Source) -> tuple[Hashable, ...]:
     """Return what changes whenever the text does; one small query."""
     if source.transcript_id is None:
-        return source.pk, Document.objects.filter(source=source).values_list("digest", "read_by", "page_count").first()
+        return source.pk, Document.objects.filter(source=source).values_list(
+            "digest", "read_by", "page_count"
+        ).first()
     transcript = Transcript.objects.filter(pk=source.transcript_id)
-    return source.pk, source.transcript_id, transcript.values_list("digest", "updated_at", "video__updated_at").first()
+    return (
+        source.pk,
+        source.transcript_id,
+        transcript.values_list("digest", "updated_at", "video__updated_at").first(),
+    )
 
 
 def _read(blocks: Sequence[Block]) -> Reading:

@@ -53,7 +53,9 @@ def tokenize(text: str) -> list[Token]:
     kept = array("Q", (index for index, kind in enumerate(kinds) if kind != _INVISIBLE))
     text = "".join([text[index] for index in kept])
     tokens = _glued(text, _silenced(text, kinds.replace(_INVISIBLE, "")))
-    return [token._replace(start=kept[token.start], end=kept[token.end - 1] + 1) for token in tokens]
+    return [
+        token._replace(start=kept[token.start], end=kept[token.end - 1] + 1) for token in tokens
+    ]
 
 
 def asides(text: str, edges: tuple[int, int] = (0, 0)) -> Counter[str]:
@@ -64,7 +66,11 @@ def asides(text: str, edges: tuple[int, int] = (0, 0)) -> Counter[str]:
     inner = text[edges[0] : len(text) - edges[1]].strip(_EDGES)
     found = Counter(kind for kind in _ELLIPSIS.sub("…", inner) if kind == "…")
     if not text.isascii():
-        found.update(mark for mark in text.strip(_EDGES) if mark not in _TUNES and unicodedata.category(mark) == "So")
+        found.update(
+            mark
+            for mark in text.strip(_EDGES)
+            if mark not in _TUNES and unicodedata.category(mark) == "So"
+        )
     return found + Counter(_DOUBT.findall(text))
 
 
@@ -76,8 +82,31 @@ _EDGES = " \t\r\n\u00a0.…[](){}\"'“”„‘’‚«»‹›,;:-–—>•�
 
 # Kinds of characters: one letter for each, so that expressions over them need no Unicode
 
-_BLANK, _LINE, _INVISIBLE, _LETTER, _MARK, _SIGN, _DIGIT, _NUMERAL = " ", "\n", "z", "a", "m", "c", "d", "n"
-_UPPER, _LOWER, _POINT, _DASH, _MINUS, _SYMBOL, _APOSTROPHE, _PRIME, _STAR, _BRACKET, _BANG, _INNER, _OTHER = "ulp-Ms'PxbB_o"
+_BLANK, _LINE, _INVISIBLE, _LETTER, _MARK, _SIGN, _DIGIT, _NUMERAL = (
+    " ",
+    "\n",
+    "z",
+    "a",
+    "m",
+    "c",
+    "d",
+    "n",
+)
+(
+    _UPPER,
+    _LOWER,
+    _POINT,
+    _DASH,
+    _MINUS,
+    _SYMBOL,
+    _APOSTROPHE,
+    _PRIME,
+    _STAR,
+    _BRACKET,
+    _BANG,
+    _INNER,
+    _OTHER,
+) = "ulp-Ms'PxbB_o"
 _GIVEN: Final = {
     _LINE: "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029",
     _POINT: ".,:．，：",
@@ -92,7 +121,15 @@ _GIVEN: Final = {
     _INNER: "_",
     _INVISIBLE: "\u034f\ufe0e\ufe0f",
 }
-_BY_CATEGORY: Final = {"Nd": _DIGIT, "Nl": _NUMERAL, "No": _NUMERAL, "Sm": _SYMBOL, "Sc": _SYMBOL, "Cf": _INVISIBLE, "Cc": _BLANK}
+_BY_CATEGORY: Final = {
+    "Nd": _DIGIT,
+    "Nl": _NUMERAL,
+    "No": _NUMERAL,
+    "Sm": _SYMBOL,
+    "Sc": _SYMBOL,
+    "Cf": _INVISIBLE,
+    "Cc": _BLANK,
+}
 _BY_CLASS: Final = {"L": _LETTER, "M": _MARK, "Z": _BLANK}
 
 
@@ -114,7 +151,9 @@ def _kind(character: str) -> str:
     return _BY_CATEGORY.get(category) or _BY_CLASS.get(category[0], _OTHER)
 
 
-_KINDS = _Kinds({ord(character): kind for kind, characters in _GIVEN.items() for character in characters})
+_KINDS = _Kinds(
+    {ord(character): kind for kind, characters in _GIVEN.items() for character in characters}
+)
 
 # Noise of captions: a closed list, as any other bracket may be part of what was said
 
@@ -128,7 +167,8 @@ _SOUNDS = (
 _ASIDE = r"(?:(?:audience|crowd|students?|class|everyone|upbeat|gentle|soft|dramatic|light|intro|outro|theme) )?"  # who, or what kind of
 _SPOKEN = "applause|laughter|cheering|laughs?|laughing|chuckles?|chuckling"  # in round brackets, which may be of a sentence: nothing that is spoken about
 _NOISE = re.compile(
-    rf"\[[ \u00a0]{{0,3}}{_ASIDE}(?:{_SOUNDS})[ \u00a0]{{0,3}}\]|\((?:{_ASIDE}(?:{_SPOKEN})|upbeat music)\)|(?<![>\w])>>{{1,2}}(?!>)", re.IGNORECASE
+    rf"\[[ \u00a0]{{0,3}}{_ASIDE}(?:{_SOUNDS})[ \u00a0]{{0,3}}\]|\((?:{_ASIDE}(?:{_SPOKEN})|upbeat music)\)|(?<![>\w])>>{{1,2}}(?!>)",
+    re.IGNORECASE,
 )
 
 
@@ -167,8 +207,12 @@ def _glued(text: str, kinds: str) -> Iterator[Token]:
     for folded, start, end, kind in _found(text, kinds):
         touches = start <= before and kind != "sign" and before_kind != "sign"
         # Brackets and stars were told from punctuation by what stands on either side; a quote may end there all the same.
-        is_glued = touches and not (kind == "word" == before_kind) and "bracket" not in (kind, before_kind)
-        yield Token(folded, start, end, is_glued, kind == "word" and _BREAK.match(kinds, end) is not None)
+        is_glued = (
+            touches and not (kind == "word" == before_kind) and "bracket" not in (kind, before_kind)
+        )
+        yield Token(
+            folded, start, end, is_glued, kind == "word" and _BREAK.match(kinds, end) is not None
+        )
         before, before_kind = end, kind
 
 
@@ -178,14 +222,28 @@ def _found(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
         if kind == "script":
             yield from _script(text[start:end], start, kinds[start] == _UPPER)
         elif kind == "prime":
-            if kinds[start] == _PRIME or kinds[start - 1] == _DIGIT or _is_derivative(kinds, start, end):
+            if (
+                kinds[start] == _PRIME
+                or kinds[start - 1] == _DIGIT
+                or _is_derivative(kinds, start, end)
+            ):
                 yield _primes(text[start:end]), start, end, kind
         elif kind == "doubt":
             if _means(text, kinds, start):
-                yield _SAME.get(kinds[start]) or text[start], start, end, "bracket" if kinds[start] in "bx" else kind
+                yield (
+                    _SAME.get(kinds[start]) or text[start],
+                    start,
+                    end,
+                    "bracket" if kinds[start] in "bx" else kind,
+                )
         else:
             folded = _fold(text[start:end])
-            yield f"({folded})" if kind == "numeral" and folded.isdecimal() else folded, start, end, kind
+            yield (
+                f"({folded})" if kind == "numeral" and folded.isdecimal() else folded,
+                start,
+                end,
+                kind,
+            )
 
 
 _SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!"}
@@ -194,11 +252,15 @@ _SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!"}
 def _fold(raw: str) -> str:
     if raw.isascii():
         return raw.lower().replace("`", "'")
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", raw.replace("´", "'")).casefold())
+    folded = unicodedata.normalize(
+        "NFKC", unicodedata.normalize("NFKC", raw.replace("´", "'")).casefold()
+    )
     return folded.translate(_PLAIN)
 
 
-_PLAIN: Final = str.maketrans({"`": "'", "’": "'", "‘": "'", "ʼ": "'", "‛": "'", "−": "-", "➖": "-", "∕": "/", "⁄": "/"})
+_PLAIN: Final = str.maketrans(
+    {"`": "'", "’": "'", "‘": "'", "ʼ": "'", "‛": "'", "−": "-", "➖": "-", "∕": "/", "⁄": "/"}
+)
 
 
 def _script(raw: str, start: int, is_upper: bool) -> Iterator[tuple[str, int, int, str]]:
@@ -216,23 +278,40 @@ def _primes(raw: str) -> str:
 
 def _is_derivative(kinds: str, start: int, end: int) -> bool:
     """Say whether apostrophes after a letter are primes: those of f'(x), not those that end a quotation or a plural."""
-    return _is_single(kinds, start - 1) and kinds[start - 2 : start - 1] != _APOSTROPHE and end - start <= 3
+    return (
+        _is_single(kinds, start - 1)
+        and kinds[start - 2 : start - 1] != _APOSTROPHE
+        and end - start <= 3
+    )
 
 
 def _is_single(kinds: str, place: int) -> bool:
     """Say whether the letter at a place is a word by itself."""
-    return kinds[place] == _LETTER and kinds[place - 1 : place] not in (_LETTER, _MARK) and kinds[place + 1 : place + 2] not in (_LETTER, _MARK)
+    return (
+        kinds[place] == _LETTER
+        and kinds[place - 1 : place] not in (_LETTER, _MARK)
+        and kinds[place + 1 : place + 2] not in (_LETTER, _MARK)
+    )
 
 
 def _means(text: str, kinds: str, place: int) -> bool:
     """Say whether a dash, star, bracket or exclamation mark is part of a formula and not punctuation."""
     before, after = _beside(kinds, place, -1), _beside(kinds, place, 1)
     if kinds[place] == _BANG:
-        return place > 0 and (kinds[place - 1] == _DIGIT or (_is_single(kinds, place - 1) and text[place - 1] not in "aAI"))
-    if kinds[place] == _DASH and (_is_digit(kinds, before) or _is_digit(kinds, after) or _is_negative(text, kinds, place)):
+        return place > 0 and (
+            kinds[place - 1] == _DIGIT
+            or (_is_single(kinds, place - 1) and text[place - 1] not in "aAI")
+        )
+    if kinds[place] == _DASH and (
+        _is_digit(kinds, before) or _is_digit(kinds, after) or _is_negative(text, kinds, place)
+    ):
         return True
     if kinds[place] == _BRACKET and text[place] in "([（":
-        return _is_math(kinds, after) and before >= 0 and (_is_math(kinds, before) or kinds[before] in (_LETTER, _MARK))
+        return (
+            _is_math(kinds, after)
+            and before >= 0
+            and (_is_math(kinds, before) or kinds[before] in (_LETTER, _MARK))
+        )
     return _is_math(kinds, before) and _is_math(kinds, after)
 
 
@@ -262,7 +341,10 @@ def _beside(kinds: str, place: int, step: int) -> int:
 
 def _is_digit(kinds: str, place: int) -> bool:
     """Say whether a number begins or ends at a place, or an amount with its currency does."""
-    return place >= 0 and (kinds[place] in "dn" or (kinds[place] in (_POINT, _SYMBOL) and kinds[place + 1 : place + 2] == _DIGIT))
+    return place >= 0 and (
+        kinds[place] in "dn"
+        or (kinds[place] in (_POINT, _SYMBOL) and kinds[place + 1 : place + 2] == _DIGIT)
+    )
 
 
 def _is_math(kinds: str, place: int) -> bool:

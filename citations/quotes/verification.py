@@ -29,7 +29,9 @@ MOST_PLACES: Final = 12  # passages elsewhere that are compared with a quote
 
 _SEARCHED = 64  # words of a quote that are searched for
 _SLACK = 400  # characters beside a passage that are compared, too
-_BREAK = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")  # what a page ends with where it is copied, too
+_BREAK = re.compile(
+    r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]"
+)  # what a page ends with where it is copied, too
 
 Span = tuple[int, int]
 
@@ -59,7 +61,7 @@ class Verified:
     milliseconds: float = 0.0
 
 
-def verify(scope: Scope, quote: str, *, source: str = "", wanted: Filter = Filter()) -> Verified:  # noqa: B008  frozen
+def verify(scope: Scope, quote: str, *, source: str = "", wanted: Filter = Filter()) -> Verified:
     """Look a quote up: in the source that it is said to be from (an id or a video's address), then in whatever others that the filter leaves have its words.
 
     Without ``source``, a quote that stands anywhere is VERBATIM. Raises ``SourceNotFound`` for a source that the caller cannot see, ``InvalidFilter`` for
@@ -67,10 +69,15 @@ def verify(scope: Scope, quote: str, *, source: str = "", wanted: Filter = Filte
     """
     begun = perf_counter()
     if len(quote) > MAX_QUOTE:
-        raise InvalidFilter(f"A quote has at most {MAX_QUOTE:,} characters; this one has {len(quote):,}.", hint="Check it in parts.")
+        raise InvalidFilter(
+            f"A quote has at most {MAX_QUOTE:,} characters; this one has {len(quote):,}.",
+            hint="Check it in parts.",
+        )
     claimed = list(_sources(scope, Filter(sources=(source,)))[:MOST_CLAIMED]) if source else []
     found = _found(scope, clean(_BREAK.sub("\n", quote), MAX_QUOTE), claimed, wanted)
-    return _told(quote, found, is_misattributed=bool(claimed) and found.place not in claimed, begun=begun)
+    return _told(
+        quote, found, is_misattributed=bool(claimed) and found.place not in claimed, begun=begun
+    )
 
 
 def locate(source: Source, span: Span) -> Locator:
@@ -81,7 +88,11 @@ def locate(source: Source, span: Span) -> Locator:
 def link_of(source: Source, locator: Locator) -> str:
     """Return the path of this site's page that opens at a place: a video plays from its start to its end, a page has it marked."""
     if source.video_id is None:
-        page = f"pages/{locator.page}/?from={locator.span[0]}&to={locator.span[1]}" if locator.page else ""
+        page = (
+            f"pages/{locator.page}/?from={locator.span[0]}&to={locator.span[1]}"
+            if locator.page
+            else ""
+        )
         return f"/sources/{source.uuid}/{page}"
     until = f"&until={_seconds(locator.end)}s" if locator.end else ""
     language = f"&lang={quoted(source.language)}" if source.language else ""
@@ -95,8 +106,17 @@ def place_of(quotation: Quotation | Citation) -> Locator | None:
     span = (quotation.span_start, quotation.span_end)
     if reading.digest == quotation.digest and reading.text[span[0] : span[1]] == quotation.quote:
         return reading.locate(span)
-    before, behind = (quotation.before, quotation.behind) if isinstance(quotation, Quotation) else ("", "")
-    place = anchoring.find(quotation.quote, reading.text, span=span, before=before, behind=behind, prepared=lambda: source_texts.prepared(source))
+    before, behind = (
+        (quotation.before, quotation.behind) if isinstance(quotation, Quotation) else ("", "")
+    )
+    place = anchoring.find(
+        quotation.quote,
+        reading.text,
+        span=span,
+        before=before,
+        behind=behind,
+        prepared=lambda: source_texts.prepared(source),
+    )
     return reading.locate(place) if place else None
 
 
@@ -107,7 +127,11 @@ def address_of(scope: Scope, citation_id: UUID) -> str:
     """
     sources = Source.objects.visible(scope)
     for kind in (Quotation, Citation):
-        quotation = kind.objects.filter(uuid=citation_id, source__in=sources).select_related("source__transcript").first()
+        quotation = (
+            kind.objects.filter(uuid=citation_id, source__in=sources)
+            .select_related("source__transcript")
+            .first()
+        )
         if quotation is not None:
             return _address(quotation)
     raise CitationNotFound("There is no such citation.")
@@ -161,7 +185,9 @@ class _Found:
 
 
 def _sources(scope: Scope, wanted: Filter) -> SourceQuerySet:
-    return matching(scope, wanted).select_related("collection", "video", "transcript").order_by("pk")
+    return (
+        matching(scope, wanted).select_related("collection", "video", "transcript").order_by("pk")
+    )
 
 
 def _found(scope: Scope, quote: str, claimed: Sequence[Source], wanted: Filter) -> _Found:
@@ -170,7 +196,11 @@ def _found(scope: Scope, quote: str, claimed: Sequence[Source], wanted: Filter) 
     if not best.check.is_enough:
         return best
     for source in claimed:
-        best = max(best, _Found(quote_matching.check(quote, source_texts.prepared(source)), source), key=lambda one: one.worth)
+        best = max(
+            best,
+            _Found(quote_matching.check(quote, source_texts.prepared(source)), source),
+            key=lambda one: one.worth,
+        )
         if best.check.verdict == Verdict.VERBATIM:
             return best
     nearest_claimed = best.check.verdict == Verdict.ALTERED
@@ -184,9 +214,18 @@ def _found(scope: Scope, quote: str, claimed: Sequence[Source], wanted: Filter) 
 def _elsewhere(scope: Scope, quote: str, wanted: Filter, *, excluded: set[int]) -> Iterator[_Found]:
     """Compare the quote with what stands around the passages that have most of its words, the likeliest first."""
     words = " ".join(bare(quote).split()[:_SEARCHED])
-    hits = lexical_index.search(Query(text=words, words=words), limit=MOST_PLACES, reach=resolve(scope, wanted))
-    chunks = Chunk.objects.exclude(source__in=excluded).in_bulk([hit.place for hit in hits], field_name="place")
-    sources = {source.pk: source for source in _sources(scope, wanted).filter(pk__in={chunk.source_id for chunk in chunks.values()})}
+    hits = lexical_index.search(
+        Query(text=words, words=words), limit=MOST_PLACES, reach=resolve(scope, wanted)
+    )
+    chunks = Chunk.objects.exclude(source__in=excluded).in_bulk(
+        [hit.place for hit in hits], field_name="place"
+    )
+    sources = {
+        source.pk: source
+        for source in _sources(scope, wanted).filter(
+            pk__in={chunk.source_id for chunk in chunks.values()}
+        )
+    }
     for hit in hits:
         chunk = chunks.get(hit.place)
         source = sources.get(chunk.source_id) if chunk else None
@@ -201,7 +240,9 @@ def _compared(quote: str, source: Source, passage: Span) -> _Found:
         return _Found(quote_matching.check(quote, source_texts.prepared(source)), source)
     reach = 2 * len(quote) + _SLACK
     first = source_texts.border(reading.text, passage[0] - reach)
-    check = quote_matching.check(quote, _piece(reading.text, first, source_texts.border(reading.text, passage[1] + reach)))
+    check = quote_matching.check(
+        quote, _piece(reading.text, first, source_texts.border(reading.text, passage[1] + reach))
+    )
     return _Found(_shifted(check, first), source)
 
 
@@ -211,7 +252,9 @@ def _piece(text: str, first: int, last: int) -> Prepared:
 
 def _shifted(check: Check, by: int) -> Check:
     span = (check.span[0] + by, check.span[1] + by) if check.span else None
-    return Check(verdict=check.verdict, span=span, differences=check.differences, likeness=check.likeness)
+    return Check(
+        verdict=check.verdict, span=span, differences=check.differences, likeness=check.likeness
+    )
 
 
 # Telling
@@ -221,11 +264,21 @@ def _told(quote: str, found: _Found, *, is_misattributed: bool, begun: float) ->
     check, source = found.check, found.place
     took = (perf_counter() - begun) * 1000
     if source is None or check.span is None:
-        return Verified(verdict=check.verdict, quote=quote, likeness=check.likeness, is_enough=check.is_enough, milliseconds=took)
+        return Verified(
+            verdict=check.verdict,
+            quote=quote,
+            likeness=check.likeness,
+            is_enough=check.is_enough,
+            milliseconds=took,
+        )
     reading = source_texts.of(source)
     locator = reading.locate(check.span)
     before, behind = anchoring.around(reading.text, check.span)
-    verdict = Verdict.MISATTRIBUTED if is_misattributed and check.verdict == Verdict.VERBATIM else check.verdict
+    verdict = (
+        Verdict.MISATTRIBUTED
+        if is_misattributed and check.verdict == Verdict.VERBATIM
+        else check.verdict
+    )
     return Verified(
         verdict=verdict,
         quote=quote,

@@ -23,6 +23,9 @@ def open_file(path: Path, media_type: str, *, most_pages: int, first: int = 1) -
     Raises, here or while pages come: ``DocumentEncrypted``, ``DocumentBroken``, ``DocumentTooLarge``.
     """
     if media_type == PDF:
-        return Opened(facts=pdf_reader.describe(path), pages=pdf_reader.read(path, most_pages=most_pages, first=first))
+        return Opened(
+            facts=pdf_reader.describe(path),
+            pages=pdf_reader.read(path, most_pages=most_pages, first=first),
+        )
     opened = _READERS[media_type].read(path, most_pages=most_pages)
     return Opened(facts=opened.facts, pages=[page for page in opened.pages if page.number >= first])

@@ -30,16 +30,35 @@ _FOREIGN: Final = (
     (b"7z\xbc\xaf", "packed (7-Zip)", "Unpack it first."),
     (b"Rar!", "packed (RAR)", "Unpack it first."),
     (b"\x28\xb5\x2f\xfd", "packed (Zstandard)", "Unpack it first."),
-    (b"\x89PNG", "a picture", "Let a program recognise its words (OCR) and save them as PDF or text."),
-    (b"\xff\xd8\xff", "a picture", "Let a program recognise its words (OCR) and save them as PDF or text."),
+    (
+        b"\x89PNG",
+        "a picture",
+        "Let a program recognise its words (OCR) and save them as PDF or text.",
+    ),
+    (
+        b"\xff\xd8\xff",
+        "a picture",
+        "Let a program recognise its words (OCR) and save them as PDF or text.",
+    ),
     (b"GIF8", "a picture", "Let a program recognise its words (OCR) and save them as PDF or text."),
 )
-_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_MARKS: Final = (
+    codecs.BOM_UTF8,
+    codecs.BOM_UTF16_LE,
+    codecs.BOM_UTF16_BE,
+    codecs.BOM_UTF32_LE,
+    codecs.BOM_UTF32_BE,
+)
 _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS: Final = 0.02  # of a text's bytes
 # Possessive and atomic: what was taken for a comment stays one, else a file of nothing but comments would be tried in exponentially many ways.
-_HTML: Final = re.compile(rb"(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*+<(?:!doctype\s+html|html|head|body|meta|title)\b", re.IGNORECASE | re.DOTALL)
-_MARKDOWN: Final = re.compile(rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL)
+_HTML: Final = re.compile(
+    rb"(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*+<(?:!doctype\s+html|html|head|body|meta|title)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_MARKDOWN: Final = re.compile(
+    rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
+)
 
 
 def sniff(head: bytes, name: str) -> str:
@@ -49,10 +68,16 @@ def sniff(head: bytes, name: str) -> str:
     _refuse_foreign(head)
     suffix = PurePath(name).suffix.casefold()
     if suffix == ".pdf":
-        raise DocumentUnknown("It is called .pdf, but it is no PDF file." if head else "It is empty.")
+        raise DocumentUnknown(
+            "It is called .pdf, but it is no PDF file." if head else "It is empty."
+        )
     if _HTML.match(_unmarked(head)):
         return HTML
-    if suffix in _MARKDOWN_NAMES or suffix not in (_HTML_NAMES | {".txt", ".text"}) and _MARKDOWN.match(_unmarked(head)):
+    if (
+        suffix in _MARKDOWN_NAMES
+        or suffix not in (_HTML_NAMES | {".txt", ".text"})
+        and _MARKDOWN.match(_unmarked(head))
+    ):
         return MARKDOWN
     return HTML if suffix in _HTML_NAMES else TEXT
 
@@ -75,10 +100,19 @@ def _refuse_foreign(head: bytes) -> None:
     for mark, what, hint in _FOREIGN:
         if head.startswith(mark):
             raise DocumentUnknown(f"It is {what}: not a document that can be read.", hint=hint)
-    if not head.startswith(_MARKS) and not captions.unmarked_utf16(head) and len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head):
+    if (
+        not head.startswith(_MARKS)
+        and not captions.unmarked_utf16(head)
+        and len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head)
+    ):
         raise DocumentUnknown("It is neither PDF nor text.")
 
 
 def _unmarked(head: bytes) -> bytes:
     """Return the beginning as one byte a character, near enough to look for marks in it."""
-    return head.replace(b"\0", b"").removeprefix(codecs.BOM_UTF8).removeprefix(codecs.BOM_UTF16_LE).removeprefix(codecs.BOM_UTF16_BE)
+    return (
+        head.replace(b"\0", b"")
+        .removeprefix(codecs.BOM_UTF8)
+        .removeprefix(codecs.BOM_UTF16_LE)
+        .removeprefix(codecs.BOM_UTF16_BE)
+    )

@@ -104,7 +104,9 @@ class Survey:
             return ""
         share = round(100 * (self.mended + self.garbled) / max(1, self.words))
         done = (
-            "they were put right." if not self.garbled else f"{_share(self.mended, self.mended + self.garbled)} were put right, searches may miss the others."
+            "they were put right."
+            if not self.garbled
+            else f"{_share(self.mended, self.mended + self.garbled)} were put right, searches may miss the others."
         )
         return f"The text layer of this file is broken: about {max(1, share)} % of its words carry wrong letters; {done}"
 
@@ -115,6 +117,9 @@ def _share(part: int, whole: int) -> str:
 
 def _ranges(numbers: list[int]) -> str:
     """Write 1, 2, 3, 7 as “1–3, 7”; only the first few, then “…”."""
-    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])]
+    runs = [
+        [number for _, number in run]
+        for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
+    ]
     shown = [f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs[:SHOWN_RANGES]]
     return ", ".join(shown) + (", …" if len(runs) > SHOWN_RANGES else "")

@@ -31,14 +31,27 @@ class Opened:
     pages: Iterable[ReadPage]
 
 
-def flow(pieces: Iterable[Piece], *, most_pages: int, title: str = "", author: str = "", language: str = "") -> Opened:
+def flow(
+    pieces: Iterable[Piece],
+    *,
+    most_pages: int,
+    title: str = "",
+    author: str = "",
+    language: str = "",
+) -> Opened:
     """Lay pieces out on pages. Raises ``DocumentTooLarge`` for more than ``most_pages`` of them."""
     layout = _Layout(most_pages=most_pages)
     for piece in chain.from_iterable(_fitting(piece) for piece in pieces):
         layout.add(piece)
     layout.turn()
     first = next((entry.title for entry in layout.outline if entry.level == 1), "")
-    facts = Facts(page_count=len(layout.pages), title=title or first, author=author, language=language, outline=tuple(layout.outline))
+    facts = Facts(
+        page_count=len(layout.pages),
+        title=title or first,
+        author=author,
+        language=language,
+        outline=tuple(layout.outline),
+    )
     return Opened(facts=facts, pages=layout.pages)
 
 
@@ -55,13 +68,24 @@ class _Layout:
 
     def add(self, piece: Piece) -> None:
         """Put a piece on this page, or on the next one where it does not fit, or where a heading does better there."""
-        if self._length and (self._length + len(piece.text) > PAGE or piece.level and self._length > FULL_ENOUGH * PAGE):
+        if self._length and (
+            self._length + len(piece.text) > PAGE
+            or piece.level
+            and self._length > FULL_ENOUGH * PAGE
+        ):
             self.turn()
         if piece.level:
             self.heading = piece.text
             self._note_heading(piece)
         first = self._length + 2 if self._texts else 0
-        self._blocks.append(Paragraph(first, first + len(piece.text), self.heading, bool(piece.level) and not self.after_heading))
+        self._blocks.append(
+            Paragraph(
+                first,
+                first + len(piece.text),
+                self.heading,
+                bool(piece.level) and not self.after_heading,
+            )
+        )
         self._texts.append(piece.text)
         self._length = first + len(piece.text)
         self.after_heading = bool(piece.level)
@@ -71,14 +95,25 @@ class _Layout:
         if not self._texts:
             return
         if len(self.pages) >= self.most_pages:
-            raise DocumentTooLarge(f"It has more than {self.most_pages:,} pages of {PAGE:,} characters.")
+            raise DocumentTooLarge(
+                f"It has more than {self.most_pages:,} pages of {PAGE:,} characters."
+            )
         text = "\n\n".join(self._texts)
-        self.pages.append(ReadPage(number=len(self.pages) + 1, text=text, blocks=tuple(self._blocks), words=text.count(" ") + 1))
+        self.pages.append(
+            ReadPage(
+                number=len(self.pages) + 1,
+                text=text,
+                blocks=tuple(self._blocks),
+                words=text.count(" ") + 1,
+            )
+        )
         self._texts, self._blocks, self._length = [], [], 0
 
     def _note_heading(self, piece: Piece) -> None:
         if len(self.outline) < MOST_ENTRIES:
-            self.outline.append(Entry(piece.level, " ".join(piece.text.split()), len(self.pages) + 1))
+            self.outline.append(
+                Entry(piece.level, " ".join(piece.text.split()), len(self.pages) + 1)
+            )
 
 
 _BREAKS = tuple(re.compile(pattern) for pattern in (r"\n", r"[.!?…。！？][\"'”’»)]*\s", r"\s"))

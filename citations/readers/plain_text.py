@@ -25,7 +25,17 @@ _SAMPLE: Final = 32_768  # bytes from which an encoding is guessed
 _BYTES_A_CHARACTER: Final = 4
 # Neither PostgreSQL nor a reader wants them: controls, halves of characters, marks that turn the direction of what follows.
 _UNWANTED: Final = {
-    **dict.fromkeys([*range(32), *range(0x7F, 0xA0), *range(0xD800, 0xE000), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xAD, 0xFEFF]),
+    **dict.fromkeys(
+        [
+            *range(32),
+            *range(0x7F, 0xA0),
+            *range(0xD800, 0xE000),
+            *range(0x202A, 0x202F),
+            *range(0x2066, 0x206A),
+            0xAD,
+            0xFEFF,
+        ]
+    ),
     **dict.fromkeys((0x0A, 0x0B, 0x85, 0x2028), "\n"),
     **dict.fromkeys((0x0C, 0x2029), "\n\n"),
     0x09: "\t",
@@ -57,7 +67,9 @@ def decode(data: bytes, *, declared: str = "") -> str:
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
-        return captions.nearly_utf8(data) or data.decode(_encoding(data, declared), errors="replace")
+        return captions.nearly_utf8(data) or data.decode(
+            _encoding(data, declared), errors="replace"
+        )
 
 
 def clean(text: str) -> str:
@@ -80,10 +92,15 @@ def pieces(text: str) -> Iterator[Piece]:
 
 _EMPTY_LINES: Final = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _UNDERLINE: Final = re.compile(r"={3,}|-{3,}")
-_CHAPTER: Final = re.compile(r"(?:chapter|part|section|lecture|appendix|book|kapitel|teil|abschnitt|chapitre|capítulo)\s+[\divxlc]+\b.*", re.IGNORECASE)
+_CHAPTER: Final = re.compile(
+    r"(?:chapter|part|section|lecture|appendix|book|kapitel|teil|abschnitt|chapitre|capítulo)\s+[\divxlc]+\b.*",
+    re.IGNORECASE,
+)
 _NUMBERED: Final = re.compile(r"\d{1,2}(?:\.\d{1,3}){1,4}\.?\s+\S.*|\d{1,2}\.?\s+[^\W\d_a-z].*")
 _HEADING_LENGTH: Final = 80
-_NO_ENCODINGS: Final = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"})
+_NO_ENCODINGS: Final = frozenset(
+    {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"}
+)
 _SHOUTED: Final = 4  # capital letters that a heading all in capitals has at least
 
 

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any
 
 MAX_ANSWER = 256 * 1024**2  # bytes
-TOLD = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")  # of the environment: a hostile file must find no passwords there
+TOLD = (
+    "PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "LD_LIBRARY_PATH",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+)  # of the environment: a hostile file must find no passwords there
 GRACE = 2.0  # seconds that the child has to end itself before it is killed
 
 
@@ -44,7 +52,9 @@ class Child:
         self._program, self._grace = program, grace
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._abandoned: list[subprocess.Popen[bytes]] = []  # the parent's own, after a fork: not ours to end
+        self._abandoned: list[
+            subprocess.Popen[bytes]
+        ] = []  # the parent's own, after a fork: not ours to end
         os.register_at_fork(after_in_child=self._forget)
         atexit.register(self.close)
 
@@ -91,10 +101,22 @@ class Child:
         if self._process is not None and self._process.poll() is None:
             return False
         self._stop()
-        command = [sys.executable, "-P", str(self._program)]  # -P: the files beside the program must not stand in for modules of the same name
+        command = [
+            sys.executable,
+            "-P",
+            str(self._program),
+        ]  # -P: the files beside the program must not stand in for modules of the same name
         environment = {name: os.environ[name] for name in TOLD if name in os.environ}
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing, bufsize=0, start_new_session=True, env=environment)
+        self._process = subprocess.Popen(
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=nothing,
+            bufsize=0,
+            start_new_session=True,
+            env=environment,
+        )
         return True
 
     def _exchange(self, request: dict[str, Any], seconds: float) -> Answer:

@@ -17,4 +17,10 @@ def read(document: Document) -> list[Block]:
 def _blocks(page: Page) -> Iterator[Block]:
     for first, last, heading, begins in page.blocks:
         if text := page.text[first:last]:
-            yield Block(text=text, offset=page.start + first, page=page.number, heading=heading[:LONGEST_HEADING], boundary=begins)
+            yield Block(
+                text=text,
+                offset=page.start + first,
+                page=page.number,
+                heading=heading[:LONGEST_HEADING],
+                boundary=begins,
+            )

@@ -23,7 +23,9 @@ def blocks(cues: Sequence[Cue], chapters: Sequence[Sequence[int | str]] = ()) ->
 
     A cue belongs to the chapter that its middle lies in: chapters are given in whole seconds, often by hand, and captions do not break where they do.
     """
-    waiting = sorted(((int(start), str(title)) for start, title in chapters), reverse=True, key=_start)
+    waiting = sorted(
+        ((int(start), str(title)) for start, title in chapters), reverse=True, key=_start
+    )
     offset = 0
     heading = ""
     for cue in cues:
@@ -31,7 +33,13 @@ def blocks(cues: Sequence[Cue], chapters: Sequence[Sequence[int | str]] = ()) ->
         while waiting and 2 * waiting[-1][0] <= cue.start + cue.end:
             heading, begins = waiting.pop()[1][:HEADING_LENGTH], True
         yield Block(
-            text=cue.text, offset=offset, start=cue.start, end=cue.end, heading=heading, boundary=begins, words=tuple(_placed(cue.text, cue.words, offset))
+            text=cue.text,
+            offset=offset,
+            start=cue.start,
+            end=cue.end,
+            heading=heading,
+            boundary=begins,
+            words=tuple(_placed(cue.text, cue.words, offset)),
         )
         offset += len(cue.text) + 1
 

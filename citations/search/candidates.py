@@ -53,7 +53,13 @@ class Candidate(NamedTuple):
     @property
     def locator(self) -> Locator:
         """Where it is said or printed."""
-        return Locator(span=(self.span_start, self.span_end), start=self.start, end=self.end, page=self.page, last_page=self.last_page)
+        return Locator(
+            span=(self.span_start, self.span_end),
+            start=self.start,
+            end=self.end,
+            page=self.page,
+            last_page=self.last_page,
+        )
 
     @property
     def origin(self) -> Origin:
@@ -75,7 +81,9 @@ class Candidate(NamedTuple):
     def link(self) -> str:
         """The path of this site's page that opens at its second or page."""
         if self.video is None:
-            return f"/sources/{self.uuid}/" + (f"pages/{self.page}/?from={self.span_start}&to={self.span_end}" if self.page else "")
+            return f"/sources/{self.uuid}/" + (
+                f"pages/{self.page}/?from={self.span_start}&to={self.span_end}" if self.page else ""
+            )
         language = f"&lang={quote(self.language)}" if self.language else ""
         return f"/videos/{self.video}/?t={self._second}s{language}"
 
@@ -110,12 +118,17 @@ def fetch(scope: Scope, places: Iterable[int]) -> dict[int, Candidate]:
     """Return the chunks at these places, in one query. Those outside the scope, or gone, are missing."""
     with connection.cursor() as cursor:
         cursor.execute(_FETCH, {"places": list(places), "readable": list(scope.readable)})
-        return {row[0]: Candidate._make((*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :])) for row in cursor.fetchall()}
+        return {
+            row[0]: Candidate._make((*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
+            for row in cursor.fetchall()
+        }
 
 
 def texts(places: Iterable[int]) -> dict[int, str]:
     """Return the texts at these places, without their contexts: what phrases are looked for in."""
-    return dict(Chunk.objects.filter(place__in=list(places)).order_by().values_list("place", "text"))
+    return dict(
+        Chunk.objects.filter(place__in=list(places)).order_by().values_list("place", "text")
+    )
 
 
 _TAGS = Candidate._fields.index("tags")

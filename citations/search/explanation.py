@@ -42,7 +42,11 @@ class Ranked(NamedTuple):
 def explanation(ranked: Ranked, terms: tuple[TermScore, ...]) -> Explanation:
     """Say how a score came about; ``terms`` are the passage's words of the query."""
     hit = ranked.hit
-    (lexical_rank, vector_rank), (rrf_lexical, rrf_vector), (lexical_weight, vector_weight) = hit.fused.ranks, hit.fused.parts, hit.fused.weights
+    (lexical_rank, vector_rank), (rrf_lexical, rrf_vector), (lexical_weight, vector_weight) = (
+        hit.fused.ranks,
+        hit.fused.parts,
+        hit.fused.weights,
+    )
     return Explanation(
         lexical_rank=lexical_rank,
         bm25=hit.bm25,
@@ -65,7 +69,9 @@ def _sum(hit: Hit) -> str:
     """Write out how the fused score adds up."""
     fused = hit.fused
     parts = zip(fused.ranks, fused.weights, strict=True)
-    terms = [f"{weight:.3f}/({fusion.RRF_K} + {rank})" for rank, weight in parts if rank is not None]
+    terms = [
+        f"{weight:.3f}/({fusion.RRF_K} + {rank})" for rank, weight in parts if rank is not None
+    ]
     if fused.beside is None:
         return f"({' + '.join(terms)})"
     return f"({' + '.join([*terms, f'{fused.beside:.6f} from its neighbours'])}) / {rescoring.SHARED:g}"

@@ -36,7 +36,9 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> list[Fused[K]]:
     """
     places = [_places(ranking) for ranking in rankings]
     keys = dict.fromkeys(key for ranking in rankings for key in ranking)
-    return sorted((_fused(key, [ranks.get(key) for ranks in places], k) for key in keys), key=_order)
+    return sorted(
+        (_fused(key, [ranks.get(key) for ranks in places], k) for key in keys), key=_order
+    )
 
 
 def deduplicate(texts: Sequence[str], threshold: float = DUPLICATE) -> list[Kept]:
@@ -80,7 +82,9 @@ def _places(ranking: Sequence[K]) -> dict[K, int]:
 
 def _fused(key: K, ranks: Sequence[int | None], k: int) -> Fused[K]:
     parts = tuple(0.0 if rank is None else 1 / (k + rank) for rank in ranks)
-    return Fused(key, math.fsum(parts), tuple(ranks), parts)  # fsum: the sum does not depend on the order of the rankings
+    return Fused(
+        key, math.fsum(parts), tuple(ranks), parts
+    )  # fsum: the sum does not depend on the order of the rankings
 
 
 def _order(fused: Fused[K]) -> tuple[float, list[float]]:

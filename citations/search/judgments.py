@@ -43,9 +43,16 @@ def mark(scope: Scope, user: User, query: str, chunk: int, *, right: bool | None
         raise EmptyQuery("A verdict needs the query that it is for.")
     found = Chunk.objects.filter(pk=chunk, source__in=Source.objects.visible(scope)).first()
     if found is None:
-        raise PassageNotFound("This passage is no longer there.", hint="Its source was cut anew, or removed. Search again, and mark what is found now.")
+        raise PassageNotFound(
+            "This passage is no longer there.",
+            hint="Its source was cut anew, or removed. Search again, and mark what is found now.",
+        )
     mine = Mark.objects.filter(user=user, query=asked, source=found.source_id)
-    stale = [one.pk for one in mine if overlaps((one.span_start, one.span_end), (found.span_start, found.span_end))]
+    stale = [
+        one.pk
+        for one in mine
+        if overlaps((one.span_start, one.span_end), (found.span_start, found.span_end))
+    ]
     if right is not None:
         kept = _store(user, asked, found, right)
         stale = [pk for pk in stale if pk != kept]
@@ -55,10 +62,16 @@ def mark(scope: Scope, user: User, query: str, chunk: int, *, right: bool | None
 def marks_of(user: User, query: str, places: Iterable[Place]) -> dict[int, bool]:
     """Return a user's verdicts on chunks for this query, by the chunk's primary key."""
     shown = list(places)
-    mine = Mark.objects.filter(user=user, query=normal(query), source__in={one.source for one in shown}).order_by("pk")
+    mine = Mark.objects.filter(
+        user=user, query=normal(query), source__in={one.source for one in shown}
+    ).order_by("pk")
     verdicts: dict[int, bool] = {}
     for source, start, end, right in mine.values_list("source", "span_start", "span_end", "right"):
-        verdicts |= {one.chunk: right for one in shown if one.source == source and overlaps((start, end), (one.span_start, one.span_end))}
+        verdicts |= {
+            one.chunk: right
+            for one in shown
+            if one.source == source and overlaps((start, end), (one.span_start, one.span_end))
+        }
     return verdicts
 
 

@@ -35,7 +35,15 @@ CANDIDATES = 5  # times the limit,
 FEWEST_CANDIDATES = 50  # and at least so many, are looked up by each branch;
 VERIFIED = 4  # times as many by meaning, where phrases and exclusions will leave few of them
 REMOTE = frozenset({"voyage", "openai", "ollama"})  # whose vectors a person waits for
-LEXICAL, VECTOR, FUSE, FETCH, RERANK, DEDUPLICATE, ENRICH = "lexical", "vector", "fuse", "fetch", "rerank", "deduplicate", "enrich"
+LEXICAL, VECTOR, FUSE, FETCH, RERANK, DEDUPLICATE, ENRICH = (
+    "lexical",
+    "vector",
+    "fuse",
+    "fetch",
+    "rerank",
+    "deduplicate",
+    "enrich",
+)
 STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, RERANK, DEDUPLICATE, ENRICH)
 T = TypeVar("T")
 
@@ -46,7 +54,7 @@ def search(
     *,
     mode: Mode = Mode.HYBRID,
     limit: int = 10,
-    wanted: Filter = Filter(),  # noqa: B008  frozen
+    wanted: Filter = Filter(),
     explain: bool = False,
     rerank: bool = True,
     user: User | None = None,
@@ -111,13 +119,22 @@ def staged(
     *,
     mode: Mode = Mode.HYBRID,
     limit: int = 10,
-    wanted: Filter = Filter(),  # noqa: B008  frozen
+    wanted: Filter = Filter(),
     explain: bool = False,
     user: User | None = None,
 ) -> Iterator[Results]:
     """Yield what is found quickly, if anything of the search is slow, then what is found in the end. Raises what ``search`` raises."""
     if slow_stages(mode=mode):
-        yield search(scope, query, mode=mode, limit=limit, wanted=wanted, explain=explain, user=user, quick=True)
+        yield search(
+            scope,
+            query,
+            mode=mode,
+            limit=limit,
+            wanted=wanted,
+            explain=explain,
+            user=user,
+            quick=True,
+        )
     yield search(scope, query, mode=mode, limit=limit, wanted=wanted, explain=explain, user=user)
 
 
@@ -158,7 +175,9 @@ class _Asked:
 
 def _understood(query: str) -> lexical_query.Query:
     if len(query) > MAX_QUERY:
-        raise InvalidInput(f"The query is longer than {MAX_QUERY:,} characters.", hint="Ask more briefly.")
+        raise InvalidInput(
+            f"The query is longer than {MAX_QUERY:,} characters.", hint="Ask more briefly."
+        )
     parsed = lexical_query.parse(query)
     if parsed.is_empty:
         raise EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
@@ -188,7 +207,9 @@ class _Log:
         started = perf_counter()
         result = call()
         count = len(result) if isinstance(result, list | dict) else 0
-        self.stages.append(Stage(name=name, milliseconds=(perf_counter() - started) * 1000, count=count))
+        self.stages.append(
+            Stage(name=name, milliseconds=(perf_counter() - started) * 1000, count=count)
+        )
         return result
 
 
@@ -204,9 +225,13 @@ def _meaning(asked: _Asked, log: _Log) -> Meaning | None:
     anticipated = None if asked.space or asked.expands else anticipate(asked.query.words)
     space = asked.space or vector_space.active()
     if space is not None:
-        return Meaning(asked.query.words, space=space, expands=asked.expands, anticipated=anticipated)
+        return Meaning(
+            asked.query.words, space=space, expands=asked.expands, anticipated=anticipated
+        )
     if not asked.by_words:
-        raise Unavailable("Nothing is embedded yet, so nothing can be found by meaning.", hint=_EMBEDDED_LATER)
+        raise Unavailable(
+            "Nothing is embedded yet, so nothing can be found by meaning.", hint=_EMBEDDED_LATER
+        )
     log.notes.append(f"Found by words only: nothing is embedded yet. {_EMBEDDED_LATER}")
     return None
 
@@ -243,17 +268,27 @@ def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[Hi
         return [], True
     words = log.timed(LEXICAL, lambda: _by_words(asked, reach)) if asked.by_words else {}
     vector = _vector(asked, meaning, log)
-    near = log.timed(VECTOR, lambda: _by_meaning(asked, reach, vector, meaning.space)) if meaning and vector is not None else {}
+    near = (
+        log.timed(VECTOR, lambda: _by_meaning(asked, reach, vector, meaning.space))
+        if meaning and vector is not None
+        else {}
+    )
     branches = asked.by_words + (vector is not None)
     fused = log.timed(FUSE, lambda: _fuse(words, near, branches)[: asked.breadth])
     rows = log.timed(FETCH, lambda: candidates.fetch(asked.scope, [one.key for one in fused]))
     weighed = rescoring.by_neighbours(fused, _beside(rows)) if branches > 1 else fused
     most = branches / (fusion.RRF_K + 1)
-    hits = [Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most) for one in weighed if one.key in rows]
+    hits = [
+        Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most)
+        for one in weighed
+        if one.key in rows
+    ]
     return hits, len(hits) == len(fused)
 
 
-def _fuse(words: dict[int, float], near: dict[int, float], branches: int) -> list[rescoring.Weighed[int]]:
+def _fuse(
+    words: dict[int, float], near: dict[int, float], branches: int
+) -> list[rescoring.Weighed[int]]:
     """Fuse places by reciprocal rank; the order of one branch alone is its own."""
     fused = fusion.rrf([list(words), list(near)])
     return rescoring.by_closeness(fused, [words, near]) if branches > 1 else rescoring.evenly(fused)
@@ -266,7 +301,9 @@ def _beside(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | Non
     return {
         place: (
             places.get((one.source, one.ordinal - 1), missing) if one.ordinal else None,
-            places.get((one.source, one.ordinal + 1), missing) if one.ordinal + 1 < one.chunks else None,
+            places.get((one.source, one.ordinal + 1), missing)
+            if one.ordinal + 1 < one.chunks
+            else None,
         )
         for place, one in rows.items()
     }
@@ -274,16 +311,28 @@ def _beside(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | Non
 
 def _by_words(asked: _Asked, reach: Reach) -> dict[int, float]:
     """Find places by the literal query, best first, with their BM25 scores."""
-    return {one.place: one.score for one in lexical_index.search(asked.query, limit=asked.breadth, reach=reach)}
+    return {
+        one.place: one.score
+        for one in lexical_index.search(asked.query, limit=asked.breadth, reach=reach)
+    }
 
 
-def _by_meaning(asked: _Asked, reach: Reach, vector: Vector, space: EmbeddingSpace) -> dict[int, float]:
+def _by_meaning(
+    asked: _Asked, reach: Reach, vector: Vector, space: EmbeddingSpace
+) -> dict[int, float]:
     """Find places by meaning, best first, with their cosines."""
     limit = asked.breadth * VERIFIED if asked.is_strict else asked.breadth
-    near = {one.place: one.cosine for one in vector_search.search(vector, space=space, limit=limit, reach=reach)}
+    near = {
+        one.place: one.cosine
+        for one in vector_search.search(vector, space=space, limit=limit, reach=reach)
+    }
     if asked.is_strict:
         texts = candidates.texts(near)
-        near = {place: cosine for place, cosine in near.items() if asked.query.admits(texts.get(place, ""))}
+        near = {
+            place: cosine
+            for place, cosine in near.items()
+            if asked.query.admits(texts.get(place, ""))
+        }
     return dict(list(near.items())[: asked.breadth])
 
 
@@ -299,11 +348,18 @@ def _rerank(asked: _Asked, hits: list[Hit], log: _Log) -> list[Ranked]:
     reranker = registry.reranker()
     if reranker is None:
         if conf.reranker() != conf.NO_RERANKER:
-            log.notes.append(f"Not re-ranked: {conf.reranker()} is not on this machine. `kb models fetch` gets it; RERANKER=none goes without.")
+            log.notes.append(
+                f"Not re-ranked: {conf.reranker()} is not on this machine. `kb models fetch` gets it; RERANKER=none goes without."
+            )
         return _by_fusion(hits)
     first = hits[: conf.rerank_candidates()]
     try:
-        scores = log.timed(RERANK, lambda: reranker.score(asked.query.words, [hit.candidate.indexed_text for hit in first]))
+        scores = log.timed(
+            RERANK,
+            lambda: reranker.score(
+                asked.query.words, [hit.candidate.indexed_text for hit in first]
+            ),
+        )
     except ModelError as error:
         log.notes.append(f"Not re-ranked: {error.message} {error.hint}".rstrip())
         return _by_fusion(hits)
@@ -324,17 +380,26 @@ class _Group(NamedTuple):
 
 def _deduplicate(ranked: Sequence[Ranked], limit: int) -> list[_Group]:
     kept = fusion.deduplicate([one.hit.candidate.text for one in ranked])[:limit]
-    return [_Group(ranked[place], [(ranked[twin], likeness) for twin, likeness in dropped]) for place, dropped in kept]
+    return [
+        _Group(ranked[place], [(ranked[twin], likeness) for twin, likeness in dropped])
+        for place, dropped in kept
+    ]
 
 
 def _enrich(asked: _Asked, groups: Sequence[_Group]) -> list[Passage]:
     found = [group.best.hit.candidate for group in groups]
     marks = judgments.marks_of(asked.user, asked.query.text, found) if asked.user else {}
-    terms = lexical_index.explain(asked.query, [one.place for one in found]) if asked.explain else {}
-    return [_passage(asked, group, marks.get(group.best.hit.candidate.chunk), terms) for group in groups]
+    terms = (
+        lexical_index.explain(asked.query, [one.place for one in found]) if asked.explain else {}
+    )
+    return [
+        _passage(asked, group, marks.get(group.best.hit.candidate.chunk), terms) for group in groups
+    ]
 
 
-def _passage(asked: _Asked, group: _Group, mark: bool | None, terms: dict[int, tuple[TermScore, ...]]) -> Passage:
+def _passage(
+    asked: _Asked, group: _Group, mark: bool | None, terms: dict[int, tuple[TermScore, ...]]
+) -> Passage:
     one = group.best.hit.candidate
     return Passage(
         chunk=one.chunk,

@@ -24,7 +24,9 @@ from transcripts.errors import KnowledgeBaseError
 EXPAND, EMBED = "expand", "embed"  # names of stages
 HYDE_SECONDS = 6.0  # the longest that a search waits for a hypothetical answer,
 EMBED_SECONDS = 20.0  # and for a vector
-HYDE_AT_ONCE = 8  # questions that are out to the language model; beyond them a search goes on without
+HYDE_AT_ONCE = (
+    8  # questions that are out to the language model; beyond them a search goes on without
+)
 Vector = NDArray[np.float32]
 T = TypeVar("T")
 
@@ -32,7 +34,14 @@ T = TypeVar("T")
 class Meaning:
     """The meaning of a question in an embedding space: its vector, or that of a hypothetical answer to it. Made at once, waited for when it is needed."""
 
-    def __init__(self, question: str, *, space: EmbeddingSpace, expands: bool, anticipated: "Anticipated | None" = None) -> None:
+    def __init__(
+        self,
+        question: str,
+        *,
+        space: EmbeddingSpace,
+        expands: bool,
+        anticipated: "Anticipated | None" = None,
+    ) -> None:
         self.space = space
         self.hypothesis = ""
         self.stages: list[Stage] = []
@@ -59,7 +68,14 @@ class Meaning:
             note = f"The language model took more than {HYDE_SECONDS:g} seconds; the question itself was looked for."
             expansion = _Timed(_Expansion(note=note), HYDE_SECONDS * 1000)
         self.hypothesis = expansion.value.hypothesis
-        self.stages.append(Stage(name=EXPAND, milliseconds=expansion.milliseconds, count=int(bool(self.hypothesis)), note=expansion.value.note))
+        self.stages.append(
+            Stage(
+                name=EXPAND,
+                milliseconds=expansion.milliseconds,
+                count=int(bool(self.hypothesis)),
+                note=expansion.value.note,
+            )
+        )
         return self.hypothesis or self._question
 
     def _await(self, embedding: "Future[_Timed[Vector]]") -> Vector:
@@ -67,7 +83,9 @@ class Meaning:
             embedded = embedding.result(EMBED_SECONDS)
         except TooSlow:
             embedding.cancel()
-            raise ModelServerError(f"The embedding model took more than {EMBED_SECONDS:g} seconds.", hint="Try again.") from None
+            raise ModelServerError(
+                f"The embedding model took more than {EMBED_SECONDS:g} seconds.", hint="Try again."
+            ) from None
         self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
         return embedded.value
 
@@ -76,7 +94,9 @@ class Anticipated:
     """A question's vector in the space of the settings, begun before it is known whether that is the space that is searched: it nearly always is."""
 
     def __init__(self, question: str) -> None:
-        self._embedding = _executor.submit(_timed, lambda: registry.wanted_embedder().embed_query(question))
+        self._embedding = _executor.submit(
+            _timed, lambda: registry.wanted_embedder().embed_query(question)
+        )
 
     def of(self, space: EmbeddingSpace) -> "Future[_Timed[Vector]] | None":
         """Return the vector that is on its way, or None where it is not of that space."""
@@ -84,7 +104,9 @@ class Anticipated:
             wanted = registry.identity(conf.embedding())
         except ModelError:
             return None  # whoever asks for the vector is told
-        return self._embedding if wanted == (space.provider, space.model, space.dimensions) else None
+        return (
+            self._embedding if wanted == (space.provider, space.model, space.dimensions) else None
+        )
 
 
 def anticipate(question: str) -> Anticipated | None:
@@ -105,22 +127,37 @@ class _Expansion:
 
 
 # Threads that compute, or wait for a server. There are more of them than cores because a remote model's only wait.
-_executor = ThreadPoolExecutor(max_workers=max(4, os.cpu_count() or 1), thread_name_prefix="question")
+_executor = ThreadPoolExecutor(
+    max_workers=max(4, os.cpu_count() or 1), thread_name_prefix="question"
+)
 _hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
 
 
 def _start_embedding(text: str, space: EmbeddingSpace) -> "Future[_Timed[Vector]]":
     provider, model, dimensions = space.provider, space.model, space.dimensions
-    return _executor.submit(_timed, lambda: registry.embedder(provider, model=model, dimensions=dimensions).embed_query(text))
+    return _executor.submit(
+        _timed,
+        lambda: registry.embedder(provider, model=model, dimensions=dimensions).embed_query(text),
+    )
 
 
 def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":
     future: Future[_Timed[_Expansion]] = Future()
     if _hyde_turns.acquire(blocking=False):
         # A daemon: a server that hangs must not keep a process from ending.
-        threading.Thread(target=_settle, args=(future, lambda: _timed(lambda: _expand(question))), name="hyde", daemon=True).start()
+        threading.Thread(
+            target=_settle,
+            args=(future, lambda: _timed(lambda: _expand(question))),
+            name="hyde",
+            daemon=True,
+        ).start()
     else:
-        future.set_result(_Timed(_Expansion(note="The language model is busy; the question itself was looked for."), 0.0))
+        future.set_result(
+            _Timed(
+                _Expansion(note="The language model is busy; the question itself was looked for."),
+                0.0,
+            )
+        )
     return future
 
 
@@ -137,8 +174,15 @@ def _expand(question: str) -> _Expansion:
     try:
         text = _answer(question)
     except KnowledgeBaseError as error:
-        return _Expansion(note=f"No hypothetical answer: {error.message} The question itself was looked for.")
-    return _Expansion(hypothesis=text, note="" if text else "The language model gave no hypothetical answer; the question itself was looked for.")
+        return _Expansion(
+            note=f"No hypothetical answer: {error.message} The question itself was looked for."
+        )
+    return _Expansion(
+        hypothesis=text,
+        note=""
+        if text
+        else "The language model gave no hypothetical answer; the question itself was looked for.",
+    )
 
 
 def _answer(question: str) -> str:
@@ -146,7 +190,15 @@ def _answer(question: str) -> str:
     if llm is None:
         return ""
     prompt = provider_prompts.hyde(question)
-    return provider_prompts.clean_hyde(llm.complete(prompt.text, system=prompt.system, document=prompt.document, max_tokens=prompt.max_tokens, tries=1))
+    return provider_prompts.clean_hyde(
+        llm.complete(
+            prompt.text,
+            system=prompt.system,
+            document=prompt.document,
+            max_tokens=prompt.max_tokens,
+            tries=1,
+        )
+    )
 
 
 def _timed(call: Callable[[], T]) -> _Timed[T]:

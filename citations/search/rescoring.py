@@ -30,19 +30,27 @@ class Weighed(NamedTuple, Generic[K]):
 
 def evenly(fused: Sequence[Fused[K]]) -> list[Weighed[K]]:
     """Weigh nothing: each part counts fully, and no neighbour does."""
-    return [Weighed(one.key, one.score, one.ranks, one.parts, (1.0,) * len(one.parts)) for one in fused]
+    return [
+        Weighed(one.key, one.score, one.ranks, one.parts, (1.0,) * len(one.parts)) for one in fused
+    ]
 
 
-def by_closeness(fused: Sequence[Fused[K]], scores: Sequence[Mapping[K, float]]) -> list[Weighed[K]]:
+def by_closeness(
+    fused: Sequence[Fused[K]], scores: Sequence[Mapping[K, float]]
+) -> list[Weighed[K]]:
     """Weigh each part by where its score lies between the best of that ranking (1) and the last (``LEAST``); ``scores`` come ranking by ranking.
 
     Only differences within a ranking count, so that it does not matter what kind of score it is. Equal scores stay in their order.
     """
     closeness = [_closeness(ranking) for ranking in scores]
-    return _sorted([_weighed(one, tuple(weight.get(one.key, 0.0) for weight in closeness)) for one in fused])
+    return _sorted(
+        [_weighed(one, tuple(weight.get(one.key, 0.0) for weight in closeness)) for one in fused]
+    )
 
 
-def by_neighbours(weighed: Sequence[Weighed[K]], neighbours: Mapping[K, tuple[K | None, K | None]]) -> list[Weighed[K]]:
+def by_neighbours(
+    weighed: Sequence[Weighed[K]], neighbours: Mapping[K, tuple[K | None, K | None]]
+) -> list[Weighed[K]]:
     """Add to each score ``BESIDE`` of the scores of what stands before and behind, and divide by what that can come to.
 
     What stands between answers is likelier to answer. None, an end of the source, counts as the passage itself, so that a short source is no worse off
@@ -51,7 +59,10 @@ def by_neighbours(weighed: Sequence[Weighed[K]], neighbours: Mapping[K, tuple[K 
     scores = {one.key: one.score for one in weighed}
     lifted = []
     for one in weighed:
-        beside = BESIDE * math.fsum(one.score if key is None else scores.get(key, 0.0) for key in neighbours.get(one.key, (None, None)))
+        beside = BESIDE * math.fsum(
+            one.score if key is None else scores.get(key, 0.0)
+            for key in neighbours.get(one.key, (None, None))
+        )
         lifted.append(one._replace(score=(one.score + beside) / SHARED, beside=beside))
     return _sorted(lifted)
 
@@ -60,7 +71,9 @@ def _closeness(ranking: Mapping[K, float]) -> dict[K, float]:
     best, last = max(ranking.values(), default=0.0), min(ranking.values(), default=0.0)
     if best == last:
         return dict.fromkeys(ranking, 1.0)
-    return {key: LEAST + (1 - LEAST) * (score - last) / (best - last) for key, score in ranking.items()}
+    return {
+        key: LEAST + (1 - LEAST) * (score - last) / (best - last) for key, score in ranking.items()
+    }
 
 
 def _weighed(one: Fused[K], weights: tuple[float, ...]) -> Weighed[K]:

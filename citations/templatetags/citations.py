@@ -31,7 +31,11 @@ def place(at: Placed) -> str:
         return f"{clock(at.start)}–{clock(at.end)}" if at.end else clock(at.start)
     if at.page is None:
         return ""
-    return f"pages {at.page}–{at.last_page}" if at.last_page and at.last_page > at.page else f"page {at.page}"
+    return (
+        f"pages {at.page}–{at.last_page}"
+        if at.last_page and at.last_page > at.page
+        else f"page {at.page}"
+    )
 
 
 class Marked(Protocol):
@@ -44,13 +48,21 @@ class Marked(Protocol):
 @register.filter
 def lit(text: str, marks: Marked) -> SafeString:
     """Escape a text and mark the quote and the words in it, which may overlap."""
-    borders = sorted({0, len(text), *(place for span in (*marks.quote, *marks.found) for place in span)})
-    return format_html_join("", "{}", ((_lit(text[first:last], _kinds(first, marks)),) for first, last in pairwise(borders)))
+    borders = sorted(
+        {0, len(text), *(place for span in (*marks.quote, *marks.found) for place in span)}
+    )
+    return format_html_join(
+        "",
+        "{}",
+        ((_lit(text[first:last], _kinds(first, marks)),) for first, last in pairwise(borders)),
+    )
 
 
 def _kinds(place: int, marks: Marked) -> list[str]:
     spans = {"quoted": marks.quote, "looked-for": marks.found}
-    return [kind for kind, found in spans.items() if any(first <= place < last for first, last in found)]
+    return [
+        kind for kind, found in spans.items() if any(first <= place < last for first, last in found)
+    ]
 
 
 def _lit(text: str, kinds: list[str]) -> SafeString | str:
@@ -85,6 +97,11 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 def written(text: str) -> SafeString:
     """Escape a note and show its links, its headings and what is strong; a whole parser of Markdown can be kept busy for hours by a text made for it."""
     shown = str(escape(text))
-    for pattern, told in ((_HEADING, r"<strong>\1</strong>"), (_STRONG, r"<strong>\1</strong>"), (_LINK, r'<a href="\2">\1</a>'), (_ESCAPED, r"\1")):
+    for pattern, told in (
+        (_HEADING, r"<strong>\1</strong>"),
+        (_STRONG, r"<strong>\1</strong>"),
+        (_LINK, r'<a href="\2">\1</a>'),
+        (_ESCAPED, r"\1"),
+    ):
         shown = pattern.sub(told, shown)
     return mark_safe(linebreaks(shown))  # escaped before any tag is put in

@@ -21,4 +21,8 @@ def outline_of(source: Source, *, is_open: bool = False) -> dict[str, Any]:
 def outline_of_transcript(transcript: Transcript) -> dict[str, Any]:
     """Show the outline of the source that a transcript is; nothing where it is none yet."""
     source = Source.objects.filter(transcript=transcript).first()
-    return {"source": source, "outline": outline_storage.outline(source) if source else outline_storage.Outline(), "is_open": False}
+    return {
+        "source": source,
+        "outline": outline_storage.outline(source) if source else outline_storage.Outline(),
+        "is_open": False,
+    }

@@ -30,11 +30,15 @@ def window(words: Sequence[str], tokens: Sequence[str]) -> Span:
 
 def common(ones: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:
     """Return the longest common subsequence, as pairs of indexes (dynamic programming; difflib's time is cubic for repeated words)."""
-    rows = [[0] * (len(others) + 1)]  # from the last word to the first; a row counts what is common from each of the others on
+    rows = [
+        [0] * (len(others) + 1)
+    ]  # from the last word to the first; a row counts what is common from each of the others on
     for one in reversed(ones):
         below, row = rows[-1], [0] * (len(others) + 1)
         for index in range(len(others) - 1, -1, -1):
-            row[index] = below[index + 1] + 1 if others[index] == one else max(row[index + 1], below[index])
+            row[index] = (
+                below[index + 1] + 1 if others[index] == one else max(row[index + 1], below[index])
+            )
         rows.append(row)
     return list(_walked(ones, others, rows[::-1]))
 
@@ -48,7 +52,9 @@ def gaps(pairs: Sequence[tuple[int, int]], start: Span, stop: Span) -> Iterator[
         mine, its = next_mine + 1, next_its + 1
 
 
-def _walked(ones: Sequence[str], others: Sequence[str], rows: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
+def _walked(
+    ones: Sequence[str], others: Sequence[str], rows: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, int]]:
     mine, its = 0, 0
     while mine < len(ones) and its < len(others):
         if ones[mine] == others[its]:

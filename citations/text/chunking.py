@@ -31,7 +31,9 @@ class Block:
     page: int | None = None
     heading: str = ""
     boundary: bool = False
-    words: tuple[tuple[int, int], ...] = ()  # (character offset in the source's text, start in ms) of words whose times are known
+    words: tuple[
+        tuple[int, int], ...
+    ] = ()  # (character offset in the source's text, start in ms) of words whose times are known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +65,28 @@ def digest_of(blocks: Sequence[Block]) -> str:
     """Return the SHA-256 (hex) of all that chunks are made from: texts, times, pages, headings, boundaries, and this code's version."""
     digest = hashlib.sha256(str(CHUNKING_VERSION).encode())
     for block in blocks:
-        row = (block.text, block.offset, block.start, block.end, block.page, block.heading, block.boundary, block.words)
+        row = (
+            block.text,
+            block.offset,
+            block.start,
+            block.end,
+            block.page,
+            block.heading,
+            block.boundary,
+            block.words,
+        )
         digest.update(json.dumps(row).encode())
     return digest.hexdigest()
 
 
-def chunk(blocks: Sequence[Block], *, embed: Embed | None = None, target: int = 500, overlap: int = 150, percentile: float = 80) -> list[Draft]:
+def chunk(
+    blocks: Sequence[Block],
+    *,
+    embed: Embed | None = None,
+    target: int = 500,
+    overlap: int = 150,
+    percentile: float = 80,
+) -> list[Draft]:
     """Cut blocks (in order) into chunks of about ``target`` characters, 0.6 to 1.4 times that wherever a section is long enough.
 
     A chunk ends where a sentence ends. With ``embed``, each sentence and its neighbours on either side are embedded (``BATCH`` windows a call), and
@@ -92,7 +110,9 @@ def chunk(blocks: Sequence[Block], *, embed: Embed | None = None, target: int = 
         _find_breaks(text, sections, embed, percentile)
     sizes = _Sizes(target=target, overlap=overlap)
     where = _Where(blocks)
-    return [where.draft(text, span) for section in sections for span in _spans(text, section, sizes)]
+    return [
+        where.draft(text, span) for section in sections for span in _spans(text, section, sizes)
+    ]
 
 
 # Sections
@@ -114,7 +134,9 @@ def _sections(text: str, blocks: Sequence[Block]) -> list[_Section]:
     pauses = _pauses(blocks)
     borders = sorted({0, len(text), *(block.offset for block in blocks if block.boundary)})
     spans = (_trimmed(text, start, stop) for start, stop in pairwise(borders))
-    return [_Section(_sentences(text, start, stop, pauses)) for start, stop in spans if start < stop]
+    return [
+        _Section(_sentences(text, start, stop, pauses)) for start, stop in spans if start < stop
+    ]
 
 
 def _sentences(text: str, start: int, stop: int, pauses: Sequence[tuple[int, int]]) -> list[Span]:
@@ -138,7 +160,10 @@ def _pauses(blocks: Sequence[Block]) -> list[tuple[int, int]]:
         if before is not None and before.end is not None and block.start is not None:
             pauses.append((block.offset, _pause_between(before, block)))
         spoken = pairwise(block.words)
-        pauses += ((following, later - moment - LETTER_TIME * (following - place)) for (place, moment), (following, later) in spoken)
+        pauses += (
+            (following, later - moment - LETTER_TIME * (following - place))
+            for (place, moment), (following, later) in spoken
+        )
         before = block
     return [(place, pause) for place, pause in pauses if pause >= LEAST_PAUSE]
 
@@ -147,7 +172,11 @@ def _pause_between(before: Block, block: Block) -> int:
     start = block.start or 0
     if before.words:
         place, moment = before.words[-1]
-        return (block.words[0][1] if block.words else start) - moment - LETTER_TIME * (before.offset + len(before.text) - place)
+        return (
+            (block.words[0][1] if block.words else start)
+            - moment
+            - LETTER_TIME * (before.offset + len(before.text) - place)
+        )
     return max(0, start - (before.end or 0)) + LINE_PAUSE
 
 
@@ -156,11 +185,16 @@ def _pause_between(before: Block, block: Block) -> int:
 
 def _find_breaks(text: str, sections: Sequence[_Section], embed: Embed, percentile: float) -> None:
     """Note in each section where its subject changes."""
-    found = distances((window for section in sections for window in _windows(text, section.sentences)), embed)
+    found = distances(
+        (window for section in sections for window in _windows(text, section.sentences)), embed
+    )
     gaps: list[tuple[float, _Section, int]] = []
     for section in sections:
         own = list(islice(found, len(section.sentences)))
-        gaps += ((distance, section, stop) for distance, (_, stop) in zip(own[:-1], section.sentences, strict=False))
+        gaps += (
+            (distance, section, stop)
+            for distance, (_, stop) in zip(own[:-1], section.sentences, strict=False)
+        )
     threshold = nearest_rank([distance for distance, _, _ in gaps], percentile)
     for distance, section, stop in gaps:
         if distance > threshold:
@@ -212,8 +246,17 @@ def _spans(text: str, section: _Section, sizes: _Sizes) -> Iterator[Span]:
 def _stop(section: _Section, first: int, start: int, sizes: _Sizes) -> int:
     """Choose the sentence that the chunk from ``start`` ends before; its own text begins with the sentence ``first``."""
     sentences = section.sentences
-    near = list(takewhile(lambda place: sentences[place][1] - start <= sizes.most, range(first, len(sentences))))
-    fit = [place for place in near if sentences[place][1] - start >= sizes.least and not 0 < section.stop - sentences[place][1] < sizes.crumb]
+    near = list(
+        takewhile(
+            lambda place: sentences[place][1] - start <= sizes.most, range(first, len(sentences))
+        )
+    )
+    fit = [
+        place
+        for place in near
+        if sentences[place][1] - start >= sizes.least
+        and not 0 < section.stop - sentences[place][1] < sizes.crumb
+    ]
     if fit:
         return 1 + min(fit, key=lambda place: _cost(section, sentences[place][1], start, sizes))
     if section.stop - start <= sizes.most + sizes.crumb:
@@ -233,7 +276,10 @@ def _lead(text: str, sentences: Sequence[Span], first: int, *, overlap: int, flo
     wanted = max(floor, start - overlap)
     if overlap == 0:
         return start
-    earlier = takewhile(lambda begin: begin >= max(floor, start - 1.5 * overlap), (sentences[place][0] for place in range(first - 1, -1, -1)))
+    earlier = takewhile(
+        lambda begin: begin >= max(floor, start - 1.5 * overlap),
+        (sentences[place][0] for place in range(first - 1, -1, -1)),
+    )
     best = min(earlier, key=lambda begin: abs(begin - wanted), default=start)
     return best if start - best >= overlap / 3 else max(floor, _word_start(text, wanted, start))
 

@@ -40,7 +40,9 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
 
 def ends_with_stop(sentence: str) -> bool:
     """Say whether a sentence ends with a stop or a colon, whatever closes behind it."""
-    return sentence.rstrip(_CLOSERS + " \n\r\t").endswith((".", "!", "?", "…", ":", "。", "！", "？", "।"))
+    return sentence.rstrip(_CLOSERS + " \n\r\t").endswith(
+        (".", "!", "?", "…", ":", "。", "！", "？", "।")
+    )
 
 
 def asks(sentence: str) -> bool:
@@ -52,14 +54,18 @@ def is_listing(sentence: str) -> bool:
     """Say whether something printed is a piece of a table of contents, or of another table: many numbers, and no stop at its end."""
     words = sentence.split()
     numbers = sum(any(character.isdigit() for character in word) for word in words)
-    is_open = sentence.rstrip().endswith(":") and sentence[:1].isdigit()  # “1 Waiting, page 3 1.1 Waiting longer:” was cut within a heading
+    is_open = (
+        sentence.rstrip().endswith(":") and sentence[:1].isdigit()
+    )  # “1 Waiting, page 3 1.1 Waiting longer:” was cut within a heading
     return numbers >= 3 and 8 * numbers >= len(words) and (is_open or not ends_with_stop(sentence))
 
 
 def between_letters(text: str, place: int) -> int:
     """Move a place back until it is in front of a letter, not of one of its marks."""
     for moved in range(place, place - _MOST_MARKS, -1):
-        if text[moved - 1] != "\u200d" and not (text[moved] == "\u200d" or unicodedata.category(text[moved]).startswith("M")):
+        if text[moved - 1] != "\u200d" and not (
+            text[moved] == "\u200d" or unicodedata.category(text[moved]).startswith("M")
+        ):
             return moved
     return place
 
@@ -97,11 +103,15 @@ def _is_end(text: str, start: int, match: re.Match[str], after: int) -> bool:
     if after == len(text):
         return True
     if after == match.end():
-        return "." not in stop and text[after] > "\u2e7f"  # no blank is needed before ideographs and kana
+        return (
+            "." not in stop and text[after] > "\u2e7f"
+        )  # no blank is needed before ideographs and kana
     rest = text[after : after + 32].lstrip(_OPENERS)
     if stop.startswith(".") and not stop.startswith(".."):
         return _is_full_stop(text, start, match.start(), rest)
-    may_go_on = "…" in stop or ".." in stop or stop[-1] in _CLOSERS  # Well … perhaps. “Really?” he said.
+    may_go_on = (
+        "…" in stop or ".." in stop or stop[-1] in _CLOSERS
+    )  # Well … perhaps. “Really?” he said.
     return not (may_go_on and rest[:1].islower())
 
 
@@ -119,9 +129,11 @@ _ALWAYS_SHORT = _words(
     "т.е т.д т.п г-н им ул",  # Russian
 )
 _SHORT_BEFORE_NUMBERS = _words(
-    "no nos nr fig eq p pp vol ch chap sec sect art abs s kap abschn tab thm def lem ex bd min max jan feb mar apr aug sept oct nov dec",
+    "no nos nr fig eq p pp vol ch chap sec sect art abs s kap abschn tab thm def lem ex bd min max jan feb mar apr aug sept oct nov dec"
 )
-_MAYBE_SHORT = re.compile(r"(?:\w\.)+\w|Ph\.D|al|[Ee]tc|Inc|Ltd|Corp|Co|Jr|Sr|usw")  # may end a sentence, or stand inside one
+_MAYBE_SHORT = re.compile(
+    r"(?:\w\.)+\w|Ph\.D|al|[Ee]tc|Inc|Ltd|Corp|Co|Jr|Sr|usw"
+)  # may end a sentence, or stand inside one
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.)*[^\W\d_a-z]")
 _FIRST_WORDS = _words(
     "a all also an and are as at but can do does for he how i if in is it its let next no not now of ok okay on one or our she so some that the then",
@@ -135,14 +147,20 @@ _LOOK_BACK = 40  # characters in which the word before a stop is looked for
 def _is_full_stop(text: str, start: int, place: int, rest: str) -> bool:
     """Say whether the "." at ``place`` ends the sentence that began at ``start``, and not an abbreviation, an initial or the number of a list item."""
     before = text[max(start, place - _LOOK_BACK) : place]
-    word = before.split()[-1].lstrip(_OPENERS) if before.strip() == before.lstrip() and before.strip() else ""
+    word = (
+        before.split()[-1].lstrip(_OPENERS)
+        if before.strip() == before.lstrip() and before.strip()
+        else ""
+    )
     if not word:
         return True
     if _is_short(word, rest) or (word.isdigit() and len(word) <= 3 and before.strip() == word):
         return False
     if _INITIALS.fullmatch(word) and word != "I" and rest[:1].isupper():
         return _first_word(rest) in _FIRST_WORDS  # “J. Smith”, “U.S. President”, but “plan B. Then”
-    if not rest[:1].islower() or text[start].islower():  # whoever began the sentence with a small letter does so with the next
+    if (
+        not rest[:1].islower() or text[start].islower()
+    ):  # whoever began the sentence with a small letter does so with the next
         return True
     return len(word) > 3 and word.isalpha()  # longer than any abbreviation that is not known
 
@@ -185,8 +203,16 @@ def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
     limit = min(start + LONGEST, stop - SHORTEST)
 
     def worth(place: int) -> int:
-        clause = _CLAUSE_WORTH if text[place - 1] in _CLAUSE_ENDS or text[place - 2] in _CLAUSE_ENDS else 0
-        return min(pauses.get(place, 0), _LONGEST_PAUSE) + clause - _AWAY_COST * abs(place - start - USUAL)
+        clause = (
+            _CLAUSE_WORTH
+            if text[place - 1] in _CLAUSE_ENDS or text[place - 2] in _CLAUSE_ENDS
+            else 0
+        )
+        return (
+            min(pauses.get(place, 0), _LONGEST_PAUSE)
+            + clause
+            - _AWAY_COST * abs(place - start - USUAL)
+        )
 
     places = (match.end() for match in _GAPS.finditer(text, start + SHORTEST, limit))
     return max(places, key=worth, default=0) or between_letters(text, limit)

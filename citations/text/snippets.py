@@ -24,11 +24,16 @@ def snippet(text: str, words: str = "") -> str:
         return line
     spans = matched_spans(line, words)
     ends = [match.end() for match in _ENDS.finditer(line)]
-    start = max(_starts(line, spans, ends), key=lambda one: (_seen(spans, one[0]), one[1], -_lead(spans, one[0])))[0]
+    start = max(
+        _starts(line, spans, ends),
+        key=lambda one: (_seen(spans, one[0]), one[1], -_lead(spans, one[0])),
+    )[0]
     return line[start : _end(line, start, ends)].strip()
 
 
-def _starts(line: str, spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> Iterator[tuple[int, bool]]:
+def _starts(
+    line: str, spans: Sequence[tuple[int, int]], ends: Sequence[int]
+) -> Iterator[tuple[int, bool]]:
     """Yield where it may begin, and whether a sentence begins there: or else a little before a word that is looked for, or as late as can be."""
     last = _border(line, len(line) - MOST)
     yield 0, True

@@ -12,7 +12,10 @@ from citations.vectors.search import INDEXED_FROM, indexed_expression
 logger = logging.getLogger(__name__)
 
 BUILD_LOCK = 0x43554958  # "CUIX": one process builds
-NEIGHBOURS, BREADTH = 16, 64  # m and ef_construction: more of either costs much time for little recall
+NEIGHBOURS, BREADTH = (
+    16,
+    64,
+)  # m and ef_construction: more of either costs much time for little recall
 BYTES_A_ROW = 450  # of memory beside the vector itself, while the index is built
 LEAST_MEMORY, MOST_MEMORY = 64, 2_048  # MB
 
@@ -46,9 +49,13 @@ def exists(space: EmbeddingSpace) -> bool:
 def _build(space: EmbeddingSpace) -> None:
     how = f"USING hnsw (({indexed_expression(space)}) halfvec_cosine_ops) WITH (m = {NEIGHBOURS}, ef_construction = {BREADTH})"
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [f"{_memory(space)}MB"])
+        cursor.execute(
+            "SELECT set_config('maintenance_work_mem', %s, false)", [f"{_memory(space)}MB"]
+        )
         try:
-            cursor.execute(f"CREATE INDEX {_concurrently()} {space.index_name} ON citations_embedding {how} WHERE space_id = {space.pk:d}")
+            cursor.execute(
+                f"CREATE INDEX {_concurrently()} {space.index_name} ON citations_embedding {how} WHERE space_id = {space.pk:d}"
+            )
         finally:
             cursor.execute("RESET maintenance_work_mem")
 
@@ -67,19 +74,27 @@ def _memory(space: EmbeddingSpace) -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM citations_embedding WHERE space_id = %s", [space.pk])
         rows = int(cursor.fetchone()[0])
-    return min(MOST_MEMORY, max(LEAST_MEMORY, rows * (2 * space.dimensions + BYTES_A_ROW) * 5 // 4 // 2**20))
+    return min(
+        MOST_MEMORY,
+        max(LEAST_MEMORY, rows * (2 * space.dimensions + BYTES_A_ROW) * 5 // 4 // 2**20),
+    )
 
 
 def _is_valid(space: EmbeddingSpace) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [space.index_name])
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [space.index_name]
+        )
         row = cursor.fetchone()
         return bool(row and row[0])
 
 
 def _holds_more(space: EmbeddingSpace, rows: int) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT FROM citations_embedding WHERE space_id = %s OFFSET %s)", [space.pk, rows])
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM citations_embedding WHERE space_id = %s OFFSET %s)",
+            [space.pk, rows],
+        )
         return bool(cursor.fetchone()[0])
 
 

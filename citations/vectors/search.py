@@ -47,19 +47,28 @@ def _exact(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach
 
 
 def _by_index(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
-    is_far = _is_narrow(reach) and reach.chunks > EXACT_ROWS  # else few rows lie between those that match, or all are looked at after all
+    is_far = (
+        _is_narrow(reach) and reach.chunks > EXACT_ROWS
+    )  # else few rows lie between those that match, or all are looked at after all
     width = min(MOST_EF, max(limit, 200 if is_far or reach.chunks > LARGE else 100))
     scanned = SOON if _is_narrow(reach) and not is_far else MOST_SCANNED
     settings = f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.max_scan_tuples = {scanned}"
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(settings)
-        return _fetched(_query(indexed_expression(space, "e"), space, reach), _values(vector, space, limit, reach))
+        return _fetched(
+            _query(indexed_expression(space, "e"), space, reach),
+            _values(vector, space, limit, reach),
+        )
 
 
 def indexed_expression(space: EmbeddingSpace, table: str = "") -> str:
     """Return the SQL of what a space's index is made of: a column without dimensions cannot be indexed."""
-    return f"{table}.vector::halfvec({space.dimensions})" if table else f"vector::halfvec({space.dimensions})"
+    return (
+        f"{table}.vector::halfvec({space.dimensions})"
+        if table
+        else f"vector::halfvec({space.dimensions})"
+    )
 
 
 def _is_narrow(reach: Reach) -> bool:
@@ -84,13 +93,24 @@ def _query(column: str, space: EmbeddingSpace, reach: Reach) -> str:
     """
 
 
-def _values(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> dict[str, Any]:
+def _values(
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach
+) -> dict[str, Any]:
     if vector.shape != (space.dimensions,):
-        raise ValueError(f"a vector of {space.dimensions} dimensions is expected, this one has the shape {vector.shape}")
+        raise ValueError(
+            f"a vector of {space.dimensions} dimensions is expected, this one has the shape {vector.shape}"
+        )
     sources: Sequence[int] | None = None if reach.sources is None else [*reach.sources]
     start = reach.start or 0
     end = FOREVER if reach.end is None else max(reach.end, start + 1)
-    return {"vector": HalfVector(vector).to_text(), "space": space.pk, "sources": sources, "start": start, "end": end, "limit": limit}
+    return {
+        "vector": HalfVector(vector).to_text(),
+        "space": space.pk,
+        "sources": sources,
+        "start": start,
+        "end": end,
+        "limit": limit,
+    }
 
 
 def _fetched(sql: str, values: dict[str, Any]) -> list[Near]:

@@ -17,7 +17,9 @@ from citations.providers.embedding import Embedder
 logger = logging.getLogger(__name__)
 
 _ACTIVE = f"SELECT * FROM citations_embeddingspace WHERE state = '{SpaceState.ACTIVE}'"
-STARTED = timezone.now()  # of this process, near enough: whether its settings are older than a switch
+STARTED = (
+    timezone.now()
+)  # of this process, near enough: whether its settings are older than a switch
 
 
 def active() -> EmbeddingSpace | None:
@@ -35,7 +37,9 @@ def check() -> None:
 
 def locked() -> EmbeddingSpace | None:
     """Return the space that is searched, whatever the settings name."""
-    return next(iter(EmbeddingSpace.objects.raw(_ACTIVE)), None)  # written out: every search asks it
+    return next(
+        iter(EmbeddingSpace.objects.raw(_ACTIVE)), None
+    )  # written out: every search asks it
 
 
 def claim() -> EmbeddingSpace:
@@ -66,16 +70,25 @@ def wanted() -> tuple[str, str, int]:
 
 def describe(provider: str, model: str, dimensions: int) -> str:
     """Write a model as it is shown."""
-    return " · ".join(filter(None, (provider, model, f"{dimensions} dimensions" if dimensions else "")))
+    return " · ".join(
+        filter(None, (provider, model, f"{dimensions} dimensions" if dimensions else ""))
+    )
 
 
 def _contradicts(space: EmbeddingSpace) -> bool:
-    return not _is_wanted(space) and not _switched_since_start(space) and Embedding.objects.filter(space=space).exists()
+    return (
+        not _is_wanted(space)
+        and not _switched_since_start(space)
+        and Embedding.objects.filter(space=space).exists()
+    )
 
 
 def _is_wanted(space: EmbeddingSpace) -> bool:
     provider, model, dimensions = wanted()
-    return (provider, model) == (space.provider, space.model) and dimensions in (0, space.dimensions)
+    return (provider, model) == (space.provider, space.model) and dimensions in (
+        0,
+        space.dimensions,
+    )
 
 
 def _switched_since_start(space: EmbeddingSpace) -> bool:
@@ -83,7 +96,9 @@ def _switched_since_start(space: EmbeddingSpace) -> bool:
     if space.activated_at is None or space.activated_at < STARTED:
         return False
     provider, model, _ = wanted()
-    return EmbeddingSpace.objects.filter(state=SpaceState.RETIRED, activated_at__isnull=False, provider=provider, model=model).exists()
+    return EmbeddingSpace.objects.filter(
+        state=SpaceState.RETIRED, activated_at__isnull=False, provider=provider, model=model
+    ).exists()
 
 
 def _mismatch(space: EmbeddingSpace) -> EmbeddingMismatch:
@@ -102,10 +117,14 @@ def _claimed(*, empty: EmbeddingSpace | None) -> EmbeddingSpace | None:
         with transaction.atomic():
             keep_writers_out()
             if empty is not None:
-                EmbeddingSpace.objects.filter(pk=empty.pk, state=SpaceState.ACTIVE, embeddings=None).delete()
+                EmbeddingSpace.objects.filter(
+                    pk=empty.pk, state=SpaceState.ACTIVE, embeddings=None
+                ).delete()
             _trust_what_is_there(f"{provider} · {model}")
             values = {"state": SpaceState.ACTIVE, "activated_at": timezone.now()}
-            return EmbeddingSpace.objects.create(provider=provider, model=model, dimensions=dimensions, **values)
+            return EmbeddingSpace.objects.create(
+                provider=provider, model=model, dimensions=dimensions, **values
+            )
     except IntegrityError:
         return None
 
@@ -114,5 +133,8 @@ def _trust_what_is_there(name: str) -> None:
     """Take up a library that has data and no lock: it is taken to be of the model that the settings name, and what lacks a vector gets one."""
     ready = Source.objects.filter(state=State.READY)
     if ready.exists():
-        logger.warning("The library holds embedded sources but is locked to no model; it is taken to be of %s, as the settings say.", name)
+        logger.warning(
+            "The library holds embedded sources but is locked to no model; it is taken to be of %s, as the settings say.",
+            name,
+        )
         ready.update(state=State.WORDS)

@@ -11,7 +11,9 @@ from pgvector import HalfVector
 from citations.models import Embedding, EmbeddingSpace, SpaceState, keep_switch_out
 from citations.providers.embedding import Embedder
 
-BATCH = 128  # texts embedded in one call, and vectors stored in one transaction: what a kill may cost
+BATCH = (
+    128  # texts embedded in one call, and vectors stored in one transaction: what a kill may cost
+)
 
 
 class Wanted(NamedTuple):
@@ -27,20 +29,28 @@ class SpaceGone(Exception):  # noqa: N818
     """The space was replaced while vectors for it were made."""
 
 
-def wanted(space: EmbeddingSpace, *, source: int | None = None, after: int = 0, limit: int | None = None) -> list[Wanted]:
+def wanted(
+    space: EmbeddingSpace, *, source: int | None = None, after: int = 0, limit: int | None = None
+) -> list[Wanted]:
     """Return chunks that lack their vector, in the order of their primary keys, those beyond ``after``."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT c.id, c.source_id, c.digest, c.context, c.text FROM citations_chunk c WHERE {_LACKING} AND c.id > %(after)s ORDER BY c.id LIMIT %(limit)s",
             {"space": space.pk, "source": source, "after": after, "limit": limit},
         )
-        return [Wanted(chunk, of, bytes(digest), f"{context}\n\n{text}" if context else text) for chunk, of, digest, context, text in cursor.fetchall()]
+        return [
+            Wanted(chunk, of, bytes(digest), f"{context}\n\n{text}" if context else text)
+            for chunk, of, digest, context, text in cursor.fetchall()
+        ]
 
 
 def count_wanted(space: EmbeddingSpace) -> int:
     """Count the chunks that lack their vector."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM citations_chunk c WHERE {_LACKING}", {"space": space.pk, "source": None})
+        cursor.execute(
+            f"SELECT count(*) FROM citations_chunk c WHERE {_LACKING}",
+            {"space": space.pk, "source": None},
+        )
         return int(cursor.fetchone()[0])
 
 
@@ -53,7 +63,9 @@ def copy_equal(space: EmbeddingSpace, *, source: int) -> int:
             return int(cursor.rowcount)
 
 
-def make(space: EmbeddingSpace, embedder: Embedder, batches: Iterable[Sequence[Wanted]]) -> Iterator[int]:
+def make(
+    space: EmbeddingSpace, embedder: Embedder, batches: Iterable[Sequence[Wanted]]
+) -> Iterator[int]:
     """Embed and store batch after batch; yields how many chunks of each are stored. While one is being stored, the next is being embedded.
 
     Raises what the embedder raises, and ``SpaceGone``; batches that came before are stored.
@@ -75,14 +87,28 @@ def store(space: EmbeddingSpace, chunks: Sequence[Wanted], vectors: NDArray[Any]
     with transaction.atomic():
         _stay(space)
         with connection.cursor() as cursor:
-            cursor.execute("SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE", [[one.chunk for one in chunks]])
+            cursor.execute(
+                "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE",
+                [[one.chunk for one in chunks]],
+            )
             living = {pk for (pk,) in cursor.fetchall()}
         rows = [
-            Embedding(space=space, chunk_id=one.chunk, source_id=one.source, digest=one.digest, vector=HalfVector(vector))
+            Embedding(
+                space=space,
+                chunk_id=one.chunk,
+                source_id=one.source,
+                digest=one.digest,
+                vector=HalfVector(vector),
+            )
             for one, vector in zip(chunks, vectors, strict=True)
             if one.chunk in living
         ]
-        Embedding.objects.bulk_create(rows, update_conflicts=True, unique_fields=["chunk", "space"], update_fields=["digest", "vector"])
+        Embedding.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["chunk", "space"],
+            update_fields=["digest", "vector"],
+        )
         return len(rows)
 
 

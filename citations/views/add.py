@@ -38,9 +38,13 @@ def add(request: PageRequest) -> HttpResponse:
     request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
     values = form.checked(request.reach)
-    papers = [file for file in values["files"] if document_storage.is_document(file, file.name or "")]
+    papers = [
+        file for file in values["files"] if document_storage.is_document(file, file.name or "")
+    ]
     values["files"] = [file for file in values["files"] if file not in papers]
-    others = view_library.add_all(request, form)  # first: what refuses the whole request must leave nothing behind
+    others = view_library.add_all(
+        request, form
+    )  # first: what refuses the whole request must leave nothing behind
     added = [_add(values, file, alone=len(papers) == 1 and not values["text"]) for file in papers]
     if request.htmx:
         return fragment(request, "citations/_added.html", {"papers": added, "outcomes": others})
@@ -55,12 +59,20 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
     source = find_source(request.reach, str(source_id))
     if not request.htmx:
         return redirect("source", source_id=source_id)
-    return fragment(request, "citations/_paper.html", {"source": source, "is_new": True, "writable": request.reach.writable})
+    return fragment(
+        request,
+        "citations/_paper.html",
+        {"source": source, "is_new": True, "writable": request.reach.writable},
+    )
 
 
 def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, alone: bool) -> Outcome:
     name = document_storage.clean_name(file.name or "")
-    about = {"title": values["title"] if alone else "", "tags": values["tags"], "language": values["language"]}
+    about = {
+        "title": values["title"] if alone else "",
+        "tags": values["tags"],
+        "language": values["language"],
+    }
     try:
         added = document_storage.add(values["collection"], file, name=name, **about)
     except KnowledgeBaseError as error:
@@ -74,5 +86,9 @@ def _tell(request: PageRequest, outcomes: list[Outcome]) -> None:
         if outcome.error:
             messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
         elif outcome.added:
-            became = "is read as a document now" if outcome.added.is_new else "is there already, as a document"
+            became = (
+                "is read as a document now"
+                if outcome.added.is_new
+                else "is there already, as a document"
+            )
             messages.success(request, f"“{outcome.added.source}” {became}.")

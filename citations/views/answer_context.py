@@ -40,12 +40,21 @@ def shown(records: Iterable[Record], *, notes: Mapping[UUID, Note]) -> list[Show
     return [_shown(record, notes.get(record.id)) for record in records]
 
 
-def said(claim: Claim, quotes: Mapping[int, Quote], *, gone: Sequence[int] = (), is_quoted: bool = False) -> Said:
+def said(
+    claim: Claim, quotes: Mapping[int, Quote], *, gone: Sequence[int] = (), is_quoted: bool = False
+) -> Said:
     """Return a claim with its quotes out of those that were told until now, by number; ``is_quoted`` says that answers are the sources' own sentences."""
     found = tuple(quotes[number] for number in claim.citations if number in quotes)
     language = found[0].origin.language if found and is_quoted else ""
     lost = tuple(number for number in claim.citations if number in gone)
-    return Said(text=claim.text, label=claim.label, quotes=found, gone=lost, is_supported=claim.is_supported, language=language)
+    return Said(
+        text=claim.text,
+        label=claim.label,
+        quotes=found,
+        gone=lost,
+        is_supported=claim.is_supported,
+        language=language,
+    )
 
 
 def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
@@ -55,7 +64,9 @@ def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
 
 def _shown(record: Record, note: Note | None) -> Shown:
     quotes = by_number(record.quotes)
-    claims = tuple(said(claim, quotes, gone=record.gone, is_quoted=not record.model) for claim in record.claims)
+    claims = tuple(
+        said(claim, quotes, gone=record.gone, is_quoted=not record.model) for claim in record.claims
+    )
     return Shown(answer=record, claims=claims, confidence=_named(record.confidence), note=note)
 
 

@@ -19,7 +19,9 @@ STAGES: Final = {
     "write": "Writing",
     "ground": "Writing, and checking every quote",
 }
-UNEXPECTED: Final = KnowledgeBaseError("Something unexpected went wrong.", hint="Ask again; the server's log says what it was.")
+UNEXPECTED: Final = KnowledgeBaseError(
+    "Something unexpected went wrong.", hint="Ask again; the server's log says what it was."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +51,18 @@ def _piece(one: Event, known: dict[int, Quote]) -> Iterator[str]:
         yield events.event("stage", STAGES.get(one.stage, one.stage))
     elif isinstance(one, Claimed):
         known |= answer_context.by_number(one.quotes)
-        yield events.event("claim", render_to_string("citations/_claim_told.html", {"said": answer_context.said(one.claim, known), "quotes": one.quotes}))
+        yield events.event(
+            "claim",
+            render_to_string(
+                "citations/_claim_told.html",
+                {"said": answer_context.said(one.claim, known), "quotes": one.quotes},
+            ),
+        )
     elif isinstance(one, Finished):
         yield events.event("stage", "Done")
 
 
 def _failed(error: KnowledgeBaseError) -> str:
-    return events.event("failed", render_to_string("citations/_answer_failed.html", {"error": error}))
+    return events.event(
+        "failed", render_to_string("citations/_answer_failed.html", {"error": error})
+    )

@@ -32,11 +32,24 @@ def ask(request: PageRequest) -> HttpResponseBase:
     """Show an empty conversation, or begin one with its first question."""
     if request.method != "POST":
         form = AskForm(request.GET)
-        return render(request, "citations/ask.html", _page(request, None, shelf=form.shelf(), chosen=form.sources(), typed=form.typed()))
+        return render(
+            request,
+            "citations/ask.html",
+            _page(request, None, shelf=form.shelf(), chosen=form.sources(), typed=form.typed()),
+        )
     form = AskForm(request.POST)
     try:
         question = form.question()
-        return _answer(request, questions.put_first(request.reach, request.user, question, collection=form.shelf(), sources=form.sources()))
+        return _answer(
+            request,
+            questions.put_first(
+                request.reach,
+                request.user,
+                question,
+                collection=form.shelf(),
+                sources=form.sources(),
+            ),
+        )
     except KnowledgeBaseError as error:
         return _refused(request, error, None, form)
 
@@ -47,11 +60,20 @@ def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpRespon
     conversation = conversations.find(request.reach, request.user, conversation_id)
     if request.method != "POST":
         typed = AskForm(request.GET).typed()
-        return render(request, "citations/ask.html", _page(request, conversation, chosen=conversation.sources, typed=typed))
+        return render(
+            request,
+            "citations/ask.html",
+            _page(request, conversation, chosen=conversation.sources, typed=typed),
+        )
     form = AskForm(request.POST)
     try:
         question = form.question()
-        return _answer(request, questions.put(request.reach, request.user, conversation, question, sources=form.sources()))
+        return _answer(
+            request,
+            questions.put(
+                request.reach, request.user, conversation, question, sources=form.sources()
+            ),
+        )
     except KnowledgeBaseError as error:
         return _refused(request, error, conversation, form)
 
@@ -74,7 +96,11 @@ def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
 def show_sources(request: PageRequest) -> HttpResponse:
     """Show what can be asked of a collection."""
     form = AskForm(request.GET)
-    return fragment(request, "citations/_ask_sources.html", {**_offered(request, form.shelf()), "chosen": [], "is_new": True})
+    return fragment(
+        request,
+        "citations/_ask_sources.html",
+        {**_offered(request, form.shelf()), "chosen": [], "is_new": True},
+    )
 
 
 # Answering
@@ -113,7 +139,12 @@ def _told(request: PageRequest, found: Sequence[Record]) -> list[answer_context.
     return answer_context.shown(found, notes=notes.saved(request.reach, [one.id for one in found]))
 
 
-def _refused(request: PageRequest, error: KnowledgeBaseError, conversation: Conversation | None, form: AskForm) -> HttpResponse:
+def _refused(
+    request: PageRequest,
+    error: KnowledgeBaseError,
+    conversation: Conversation | None,
+    form: AskForm,
+) -> HttpResponse:
     """Say why a question is not asked; what was typed stays."""
     status = 404 if isinstance(error, NotFound) else 422
     if request.headers.get("Accept") == STREAM:
@@ -126,13 +157,24 @@ def _refused(request: PageRequest, error: KnowledgeBaseError, conversation: Conv
 # The page
 
 
-def _page(request: PageRequest, conversation: Conversation | None, *, shelf: str = "", chosen: list[str], typed: str = "") -> dict[str, Any]:
+def _page(
+    request: PageRequest,
+    conversation: Conversation | None,
+    *,
+    shelf: str = "",
+    chosen: list[str],
+    typed: str = "",
+) -> dict[str, Any]:
     slug = conversation.collection.slug if conversation and conversation.collection else shelf
     return {
         "conversation": conversation,
         "answers": _told(request, answers.of(request.reach, conversation)) if conversation else [],
-        "latest": conversations.list_conversations(request.reach, request.user, limit=LATEST).conversations,
-        "address": reverse("conversation", args=(conversation.uuid,)) if conversation else reverse("ask"),
+        "latest": conversations.list_conversations(
+            request.reach, request.user, limit=LATEST
+        ).conversations,
+        "address": reverse("conversation", args=(conversation.uuid,))
+        if conversation
+        else reverse("ask"),
         "exports": EXPORTS,
         "longest": questions.MAX_QUESTION,
         "chosen": chosen,
@@ -142,20 +184,32 @@ def _page(request: PageRequest, conversation: Conversation | None, *, shelf: str
     }
 
 
-EXPORTS: Final = (("md", "Markdown"), ("html", "Print view"), ("json", "JSON"), ("csl", "Citations as CSL-JSON"), ("bib", "Citations as BibTeX"))
+EXPORTS: Final = (
+    ("md", "Markdown"),
+    ("html", "Print view"),
+    ("json", "JSON"),
+    ("csl", "Citations as CSL-JSON"),
+    ("bib", "Citations as BibTeX"),
+)
 
 
 def _offered(request: PageRequest, slug: str) -> dict[str, Any]:
     """Return the sources that can be asked; those that could not be read at all are not among them."""
     shelf = library.find_collection(request.reach, slug) if slug else None
-    found: SourceQuerySet = Source.objects.visible(request.reach).exclude(state=State.FAILED, chunk_count=0)
+    found: SourceQuerySet = Source.objects.visible(request.reach).exclude(
+        state=State.FAILED, chunk_count=0
+    )
     if shelf:
         found = found.filter(collection=shelf)
     total = found.count()
     return {
         "collection": slug,
         "shelves": library.collections(request.reach),
-        "sources": list(found.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")[:MOST_SHOWN]),
+        "sources": list(
+            found.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")[
+                :MOST_SHOWN
+            ]
+        ),
         "total": total,
         "more": total > MOST_SHOWN,
     }

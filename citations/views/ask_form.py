@@ -25,7 +25,10 @@ class AskForm(forms.Form):
         self.is_valid()
         text = self.cleaned_data.get("q") or ""
         if len(text) > MAX_QUERY:
-            raise InvalidInput(f"A question has at most {MAX_QUERY:,} characters; this one has {len(text):,}.", hint="Ask for one thing at a time.")
+            raise InvalidInput(
+                f"A question has at most {MAX_QUERY:,} characters; this one has {len(text):,}.",
+                hint="Ask for one thing at a time.",
+            )
         if not (question := clean(text, MAX_QUERY).strip()):
             raise InvalidInput("There is no question.", hint="Write what you want to know.")
         return question
@@ -79,5 +82,7 @@ def rating(text: str) -> int | None:
     """Read feedback: 1 or -1, or None to take it back. Raises ``InvalidInput``."""
     known = {"1": 1, "-1": -1, "": None}
     if text not in known:
-        raise InvalidInput("Feedback is 1 (helpful), -1 (not), or nothing.", hint="Load the page again.")
+        raise InvalidInput(
+            "Feedback is 1 (helpful), -1 (not), or nothing.", hint="Load the page again."
+        )
     return known[text]

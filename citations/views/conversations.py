@@ -30,8 +30,12 @@ def show_conversations(request: PageRequest) -> HttpResponse:
     """List the caller's conversations, the latest first, or those in whose titles some words occur."""
     offset = number_of(request.GET.get("offset", "")) or 0
     words = words_of(request.GET)
-    page = conversations.list_conversations(request.reach, request.user, words=words, offset=offset, limit=PAGE)
-    return render(request, "citations/conversations.html", {"page": page, "offset": offset, "words": words})
+    page = conversations.list_conversations(
+        request.reach, request.user, words=words, offset=offset, limit=PAGE
+    )
+    return render(
+        request, "citations/conversations.html", {"page": page, "offset": offset, "words": words}
+    )
 
 
 @require_POST
@@ -47,7 +51,11 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
     """Ask, then delete a conversation."""
     conversation = conversations.find(request.reach, request.user, conversation_id)
     if request.method != "POST":
-        return render(request, "citations/delete_conversation.html", {"conversation": conversation, "count": conversation.answers.count()})
+        return render(
+            request,
+            "citations/delete_conversation.html",
+            {"conversation": conversation, "count": conversation.answers.count()},
+        )
     conversations.delete(conversation)
     return done(request, f"“{conversation.title}” was deleted.", "ask")
 
@@ -57,12 +65,17 @@ def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpRespon
     """Give a conversation as a file; the page to print is shown."""
     conversation = conversations.find(request.reach, request.user, conversation_id)
     if form not in list(notebook_export.Form):
-        raise ConversationNotFound(f"A conversation is not written as “{form}”.", hint="There are: " + ", ".join(notebook_export.Form) + ".")
+        raise ConversationNotFound(
+            f"A conversation is not written as “{form}”.",
+            hint="There are: " + ", ".join(notebook_export.Form) + ".",
+        )
     made = notebook_export.export(request.reach, conversation, notebook_export.Form(form))
     response = HttpResponse(made.text, content_type=made.media_type)
     if form == notebook_export.Form.HTML:
         response["Content-Security-Policy"] = PRINTED
-    response["Content-Disposition"] = content_disposition_header(form != notebook_export.Form.HTML, made.name) or "inline"
+    response["Content-Disposition"] = (
+        content_disposition_header(form != notebook_export.Form.HTML, made.name) or "inline"
+    )
     return response
 
 
@@ -73,7 +86,9 @@ def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
     questions.rate(answer, rating(request.POST.get("rating", "")))
     if not request.htmx:
         return _back(answer)
-    return fragment(request, "citations/_feedback.html", {"answer": _record(request, answer), "is_new": True})
+    return fragment(
+        request, "citations/_feedback.html", {"answer": _record(request, answer), "is_new": True}
+    )
 
 
 @require_POST
@@ -83,7 +98,11 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
     answer = notebook_answers.find_answer(request.reach, request.user, answer_id)
     kept = notes.keep(request.reach, request.user, answer, collection=AskForm(request.POST).shelf())
     if request.htmx:
-        return fragment(request, "citations/_answer_note.html", {"answer": _record(request, answer), "saved": kept.note, "is_old": not kept.is_new})
+        return fragment(
+            request,
+            "citations/_answer_note.html",
+            {"answer": _record(request, answer), "saved": kept.note, "is_old": not kept.is_new},
+        )
     if not kept.is_new:
         messages.info(request, "This answer was saved already: here is its note.")
     return redirect(address_of(kept.note))
@@ -94,4 +113,6 @@ def _record(request: PageRequest, answer: Answer) -> Record:
 
 
 def _back(answer: Answer) -> HttpResponse:
-    return redirect(f"{reverse('conversation', args=(answer.conversation.uuid,))}#answer-{answer.uuid}")
+    return redirect(
+        f"{reverse('conversation', args=(answer.conversation.uuid,))}#answer-{answer.uuid}"
+    )

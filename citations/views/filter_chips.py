@@ -58,8 +58,15 @@ def choices(asked: Asked, known: Facets) -> list[Choice]:
         "language": _plain(known.languages),
     }
     chosen = set(asked.filters)
-    left = {name: tuple(pair for pair in pairs if (name, pair[0]) not in chosen) for name, pairs in offered.items()}
-    return [Choice(name=name, label=LABELS[name], options=pairs) for name, pairs in left.items() if pairs]
+    left = {
+        name: tuple(pair for pair in pairs if (name, pair[0]) not in chosen)
+        for name, pairs in offered.items()
+    }
+    return [
+        Choice(name=name, label=LABELS[name], options=pairs)
+        for name, pairs in left.items()
+        if pairs
+    ]
 
 
 def _chip(scope: Scope, asked: Asked, known: Facets, name: str, value: str) -> Chip:

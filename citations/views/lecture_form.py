@@ -25,7 +25,10 @@ class NewLectureForm(forms.Form):
         """Return what was sent, as the page shows it again; a part that cannot be used counts as empty."""
         self.is_valid()
         values = {name: self.cleaned_data.get(name) or "" for name in self.fields}
-        return {**values, "sources": [str(UUID(one)) for one in self._sent("source") if is_uuid(one)]}
+        return {
+            **values,
+            "sources": [str(UUID(one)) for one in self._sent("source") if is_uuid(one)],
+        }
 
     def _sent(self, name: str) -> list[str]:
         data: Any = self.data
@@ -40,7 +43,10 @@ class SayForm(forms.Form):
     def said(self) -> str:
         """Return it. Raises ``InvalidInput``."""
         if not self.is_valid():
-            raise InvalidInput(f"Text: {self.errors['text'][0]}", hint=f"Send what was said, at most {MAX_SAID:,} characters of it at once.")
+            raise InvalidInput(
+                f"Text: {self.errors['text'][0]}",
+                hint=f"Send what was said, at most {MAX_SAID:,} characters of it at once.",
+            )
         return str(self.cleaned_data["text"])
 
 
@@ -52,7 +58,9 @@ class AdvanceForm(forms.Form):
     def reached(self) -> int:
         """Return it. Raises ``InvalidInput``."""
         if not self.is_valid():
-            raise InvalidInput("A replay's position is a number of milliseconds.", hint="Load the page again.")
+            raise InvalidInput(
+                "A replay's position is a number of milliseconds.", hint="Load the page again."
+            )
         return int(self.cleaned_data["position"])
 
 

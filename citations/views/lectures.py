@@ -15,9 +15,25 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from citations.errors import KnowledgeBaseError, LectureNotFound
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
-from citations.models import Citation, LectureSession, Outcome, Segment, Source, SourceQuerySet, State, Window
+from citations.models import (
+    Citation,
+    LectureSession,
+    Outcome,
+    Segment,
+    Source,
+    SourceQuerySet,
+    State,
+    Window,
+)
 from citations.text import sentences
-from citations.views.lecture_form import MOST_SHOWN, TALKS_SHOWN, AdvanceForm, NewLectureForm, SayForm, number_of
+from citations.views.lecture_form import (
+    MOST_SHOWN,
+    TALKS_SHOWN,
+    AdvanceForm,
+    NewLectureForm,
+    SayForm,
+    number_of,
+)
 from transcripts.errors import Forbidden, TranscriptNotFound
 from transcripts.models import Collection, Transcript
 from transcripts.views.requests import PageRequest, done, fragment
@@ -41,7 +57,12 @@ def show_lectures(request: PageRequest) -> HttpResponse:
     """List lectures, newest first."""
     offset = number_of(request.GET.get("offset", "")) or 0
     page = lecture_sessions.list_sessions(request.reach, offset=offset, limit=PAGE)
-    context = {"lectures": page.sessions, "next": page.next, "offset": offset, "writable": request.reach.writable}
+    context = {
+        "lectures": page.sessions,
+        "next": page.next,
+        "offset": offset,
+        "writable": request.reach.writable,
+    }
     return render(request, "citations/lectures.html", context)
 
 
@@ -57,7 +78,12 @@ def new(request: PageRequest) -> HttpResponse:
     except Forbidden:
         raise
     except KnowledgeBaseError as error:
-        return render(request, "citations/lecture_new.html", {**_offered(request, values), "error": error}, status=422)
+        return render(
+            request,
+            "citations/lecture_new.html",
+            {**_offered(request, values), "error": error},
+            status=422,
+        )
     lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
@@ -93,7 +119,11 @@ def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpRespo
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show the cards of the windows before one: what the button below the newest asks for."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
-    return fragment(request, "citations/_cited_more.html", {"lecture": lecture, **_cards(lecture, before=number_of(request.GET.get("before", "")))})
+    return fragment(
+        request,
+        "citations/_cited_more.html",
+        {"lecture": lecture, **_cards(lecture, before=number_of(request.GET.get("before", "")))},
+    )
 
 
 @require_safe
@@ -107,8 +137,12 @@ def show_figures(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Give what was said, with its citations, as a Markdown file."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
-    response = HttpResponse(lecture_sessions.export(lecture), content_type="text/markdown; charset=utf-8")
-    response["Content-Disposition"] = content_disposition_header(True, f"{slugify(lecture.title)[:80] or 'lecture'}.md")
+    response = HttpResponse(
+        lecture_sessions.export(lecture), content_type="text/markdown; charset=utf-8"
+    )
+    response["Content-Disposition"] = content_disposition_header(
+        True, f"{slugify(lecture.title)[:80] or 'lecture'}.md"
+    )
     return response
 
 
@@ -116,14 +150,20 @@ def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def say(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Take what was said: pasted text, or what the browser has recognised."""
     lecture = _changeable(request, lecture_id)
-    return _went_on(request, lecture, lecture_sessions.say(lecture, _one_sentence_a_line(SayForm(request.POST).said())))
+    return _went_on(
+        request,
+        lecture,
+        lecture_sessions.say(lecture, _one_sentence_a_line(SayForm(request.POST).said())),
+    )
 
 
 @require_POST
 def advance(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Take what a stored talk says up to a position."""
     lecture = _changeable(request, lecture_id)
-    return _went_on(request, lecture, lecture_sessions.advance(lecture, AdvanceForm(request.POST).reached()))
+    return _went_on(
+        request, lecture, lecture_sessions.advance(lecture, AdvanceForm(request.POST).reached())
+    )
 
 
 @require_POST
@@ -147,7 +187,11 @@ def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Ask, then delete a lecture with all that was said and cited in it."""
     lecture = _changeable(request, lecture_id)
     if request.method != "POST":
-        return render(request, "citations/delete_lecture.html", {"lecture": lecture, "count": lecture_sessions.citations_of(lecture).count()})
+        return render(
+            request,
+            "citations/delete_lecture.html",
+            {"lecture": lecture, "count": lecture_sessions.citations_of(lecture).count()},
+        )
     lecture_sessions.delete(lecture)
     return done(request, f"“{lecture}” was deleted.", "lectures")
 
@@ -157,10 +201,14 @@ def _changeable(request: PageRequest, lecture_id: UUID) -> LectureSession:
     return lecture_sessions.find_session(request.reach, lecture_id, write=True)
 
 
-def _went_on(request: PageRequest, lecture: LectureSession, windows: Sequence[Window]) -> HttpResponse:
+def _went_on(
+    request: PageRequest, lecture: LectureSession, windows: Sequence[Window]
+) -> HttpResponse:
     """Hand windows on to be cited; the page hears of what follows by itself."""
     lecture_worker.submit([window.pk for window in windows])
-    return HttpResponse(status=204) if request.htmx else redirect("lecture", lecture_id=lecture.uuid)
+    return (
+        HttpResponse(status=204) if request.htmx else redirect("lecture", lecture_id=lecture.uuid)
+    )
 
 
 def _one_sentence_a_line(text: str) -> str:
@@ -174,7 +222,12 @@ def _one_sentence_a_line(text: str) -> str:
 def _begun(request: PageRequest, values: dict[str, Any]) -> LectureSession:
     talk = None
     if values["transcript"]:
-        talk = Transcript.objects.visible(request.reach).select_related("video").filter(pk=values["transcript"]).first()
+        talk = (
+            Transcript.objects.visible(request.reach)
+            .select_related("video")
+            .filter(pk=values["transcript"])
+            .first()
+        )
         if talk is None:
             raise TranscriptNotFound("That talk is not there any more.", hint="Choose another one.")
     about = {name: values[name] for name in ("title", "collection", "language", "sources")}
@@ -184,15 +237,27 @@ def _begun(request: PageRequest, values: dict[str, Any]) -> LectureSession:
 def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
     """What a new lecture can be made of; an address may name a talk by its video."""
     writable = request.reach.writable
-    talks = Transcript.objects.visible(request.reach).light().select_related("video").order_by("-created_at", "-pk")
+    talks = (
+        Transcript.objects.visible(request.reach)
+        .light()
+        .select_related("video")
+        .order_by("-created_at", "-pk")
+    )
     wanted = number_of(request.GET.get("video", ""))
     chosen = talks.filter(video=wanted).first() if wanted is not None else None
     if chosen is not None:
-        values = {**values, "transcript": chosen.pk, "collection": values["collection"] or chosen.video.collection.slug}
+        values = {
+            **values,
+            "transcript": chosen.pk,
+            "collection": values["collection"] or chosen.video.collection.slug,
+        }
     return {
         "values": {**values, "collection": values["collection"] or USUAL},
         "shelves": Collection.objects.filter(pk__in=writable),
-        "talks": [*([chosen] if chosen else []), *(talk for talk in talks[:TALKS_SHOWN] if talk != chosen)],
+        "talks": [
+            *([chosen] if chosen else []),
+            *(talk for talk in talks[:TALKS_SHOWN] if talk != chosen),
+        ],
         "sources": _citable(request, writable)[:MOST_SHOWN],
     }
 
@@ -204,12 +269,18 @@ def _talk(lecture: LectureSession) -> Transcript | None:
     """Return what is replayed, without its long columns."""
     if lecture.transcript_id is None:
         return None
-    return Transcript.objects.light().select_related("video").filter(pk=lecture.transcript_id).first()
+    return (
+        Transcript.objects.light().select_related("video").filter(pk=lecture.transcript_id).first()
+    )
 
 
 def _citable(request: PageRequest, shelves: Iterable[int]) -> SourceQuerySet:
     """Return the sources of those collections that can be chosen: not those that could not be read at all."""
-    found: SourceQuerySet = Source.objects.visible(request.reach).filter(collection__in=shelves).exclude(state=State.FAILED, chunk_count=0)
+    found: SourceQuerySet = (
+        Source.objects.visible(request.reach)
+        .filter(collection__in=shelves)
+        .exclude(state=State.FAILED, chunk_count=0)
+    )
     return found.select_related("collection")
 
 
@@ -218,12 +289,23 @@ def _documents(lecture: LectureSession) -> dict[str, Any]:
     among: SourceQuerySet = lecture.sources.all() if lecture.names_sources else Source.objects.all()
     found = among.filter(collection=lecture.collection)
     own = found.exclude(transcript=lecture.transcript_id) if lecture.transcript_id else found
-    return {"source_count": own.count(), "unready": own.exclude(state=State.READY).count(), "is_chosen": lecture.names_sources}
+    return {
+        "source_count": own.count(),
+        "unready": own.exclude(state=State.READY).count(),
+        "is_chosen": lecture.names_sources,
+    }
 
 
 def _figures(lecture: LectureSession) -> dict[str, Any]:
     figures = lecture_sessions.statistics(lecture)
-    return {"figures": figures, "outcomes": [(label, figures.outcomes[value]) for value, label in Outcome.choices if figures.outcomes.get(value)]}
+    return {
+        "figures": figures,
+        "outcomes": [
+            (label, figures.outcomes[value])
+            for value, label in Outcome.choices
+            if figures.outcomes.get(value)
+        ],
+    }
 
 
 def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
@@ -232,11 +314,20 @@ def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
     ends: dict[int | None, list[Window]] = {}
     for window in _citing(lecture):
         ends.setdefault(window.last, []).append(window)
-    lines = [Line(segment=one, windows=tuple(ends.get(one.number, ()))) for one in lecture.segments.order_by("number")[skipped:]]
+    lines = [
+        Line(segment=one, windows=tuple(ends.get(one.number, ())))
+        for one in lecture.segments.order_by("number")[skipped:]
+    ]
     waiting = lecture.windows.filter(outcome=Outcome.WAITING).values_list("index", flat=True)
     looked = lecture.windows.exclude(outcome=Outcome.WAITING)
     last = looked.filter(outcome__in=(Outcome.CITED, Outcome.FAILED)).order_by("-index").first()
-    return {"lines": lines, "earlier": skipped, "waiting": list(waiting), "looked": looked.count(), "note": last.note if last else ""}
+    return {
+        "lines": lines,
+        "earlier": skipped,
+        "waiting": list(waiting),
+        "looked": looked.count(),
+        "note": last.note if last else "",
+    }
 
 
 def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:
@@ -244,11 +335,22 @@ def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:
     if before is not None:
         found = found.filter(index__lt=before)
     windows = list(found[: WINDOWS + 1])
-    return {"windows": windows[:WINDOWS], "older": windows[WINDOWS - 1].index if len(windows) > WINDOWS else None}
+    return {
+        "windows": windows[:WINDOWS],
+        "older": windows[WINDOWS - 1].index if len(windows) > WINDOWS else None,
+    }
 
 
 def _citing(lecture: LectureSession) -> Any:
     """Return the windows that cite something, each with its ``cited``."""
-    cited = Citation.objects.filter(pk__in=lecture_sessions.citations_of(lecture).values("pk")).select_related("source").order_by("rank")
-    found = Window.objects.filter(session=lecture, citations__in=lecture_sessions.citations_of(lecture)).distinct().order_by("index")
+    cited = (
+        Citation.objects.filter(pk__in=lecture_sessions.citations_of(lecture).values("pk"))
+        .select_related("source")
+        .order_by("rank")
+    )
+    found = (
+        Window.objects.filter(session=lecture, citations__in=lecture_sessions.citations_of(lecture))
+        .distinct()
+        .order_by("index")
+    )
     return found.prefetch_related(Prefetch("citations", queryset=cited, to_attr="cited"))

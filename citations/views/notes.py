@@ -24,7 +24,9 @@ PAGE: Final = 30  # notes on a page
 @require_safe
 def show_notes(request: PageRequest) -> HttpResponse:
     """List the notes of a collection, or of all that the caller may read, the latest first; or those in which some words occur."""
-    return render(request, "citations/notes.html", _page(request, request.GET.get("collection", "")))
+    return render(
+        request, "citations/notes.html", _page(request, request.GET.get("collection", ""))
+    )
 
 
 @require_POST
@@ -37,7 +39,12 @@ def add(request: PageRequest) -> HttpResponse:
     except (Forbidden, NotFound):
         raise
     except KnowledgeBaseError as error:
-        return render(request, "citations/notes.html", {**_page(request, form.shelf()), "error": error, "values": form.typed()}, status=422)
+        return render(
+            request,
+            "citations/notes.html",
+            {**_page(request, form.shelf()), "error": error, "values": form.typed()},
+            status=422,
+        )
     return redirect(address_of(note))
 
 
@@ -46,12 +53,21 @@ def change(request: PageRequest, note_id: UUID) -> HttpResponse:
     """Show a note as it can be written anew, or write it."""
     note = _changeable(request, note_id)
     if request.method != "POST":
-        return render(request, "citations/note.html", {"note": note, "values": {"title": note.title, "text": note.text}})
+        return render(
+            request,
+            "citations/note.html",
+            {"note": note, "values": {"title": note.title, "text": note.text}},
+        )
     form = NoteForm(request.POST)
     try:
         notes.change(note, **form.values())
     except KnowledgeBaseError as error:
-        return render(request, "citations/note.html", {"note": note, "error": error, "values": form.typed()}, status=422)
+        return render(
+            request,
+            "citations/note.html",
+            {"note": note, "error": error, "values": form.typed()},
+            status=422,
+        )
     return redirect(address_of(note))
 
 
@@ -62,7 +78,11 @@ def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "citations/delete_note.html", {"note": note})
     notes.delete(note)
-    return done(request, f"The note “{note.title}” was deleted.", f"{reverse('notes')}?collection={note.collection.slug}")
+    return done(
+        request,
+        f"The note “{note.title}” was deleted.",
+        f"{reverse('notes')}?collection={note.collection.slug}",
+    )
 
 
 def address_of(note: Note) -> str:
@@ -88,5 +108,9 @@ def _page(request: PageRequest, slug: str) -> dict[str, Any]:
         "shelf": shelf,
         "shelves": library.collections(request.reach),
         "writable": writable,
-        "note_shelves": [shelf] if shelf and shelf.pk in writable else [] if shelf else list(Collection.objects.filter(pk__in=writable)),
+        "note_shelves": [shelf]
+        if shelf and shelf.pk in writable
+        else []
+        if shelf
+        else list(Collection.objects.filter(pk__in=writable)),
     }

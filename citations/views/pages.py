@@ -20,7 +20,11 @@ from citations.views.search_form import PageForm
 from transcripts.views.requests import PageRequest, fragment
 
 # Whatever is in a file, a browser must not run it as part of this site: it is not shown but stored, its type is not guessed, and nothing in it may act.
-HARMLESS: Final = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "private, no-cache"}
+HARMLESS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "private, no-cache",
+}
 
 
 @require_safe
@@ -30,7 +34,9 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     if source.video_id:
         return redirect("source", source_id=source_id)
     asked = PageForm(request.GET).asked()
-    quote = pages.quote_of(request.reach, source_id, asked.citation) if asked.citation else asked.quote
+    quote = (
+        pages.quote_of(request.reach, source_id, asked.citation) if asked.citation else asked.quote
+    )
     context = {
         "view": pages.show(request.reach, source_id, number, quote=quote, words=asked.words),
         "search": pages.find_in(request.reach, source_id, asked.words) if asked.words else None,
@@ -62,13 +68,19 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Give the file as it was added, to be stored."""
     document = pages.file_of(request.reach, source_id)
-    media_type = page_images.PDF if document.media_type == page_images.PDF else "application/octet-stream"
+    media_type = (
+        page_images.PDF if document.media_type == page_images.PDF else "application/octet-stream"
+    )
     is_read = request.method == "GET"
-    response: HttpResponseBase = StreamingHttpResponse(_parts(document)) if is_read else HttpResponse()
+    response: HttpResponseBase = (
+        StreamingHttpResponse(_parts(document)) if is_read else HttpResponse()
+    )
     for name, value in {**HARMLESS, "Content-Type": media_type}.items():
         response[name] = value
     response["Content-Length"] = str(document.size)
-    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=document.name) or "attachment"
+    response["Content-Disposition"] = (
+        content_disposition_header(as_attachment=True, filename=document.name) or "attachment"
+    )
     return response
 
 

@@ -27,7 +27,12 @@ class Clip:
 @require_safe
 def show_quotation(request: PageRequest, quotation_id: UUID) -> HttpResponse:
     """Show what a citation quotes, where it stands now."""
-    quotation = Quotation.objects.visible(request.reach).select_related("source__video", "source__collection").filter(uuid=quotation_id).first()
+    quotation = (
+        Quotation.objects.visible(request.reach)
+        .select_related("source__video", "source__collection")
+        .filter(uuid=quotation_id)
+        .first()
+    )
     if quotation is None:
         raise CitationNotFound("There is no such citation.")
     at = verification.place_of(quotation)
@@ -35,7 +40,9 @@ def show_quotation(request: PageRequest, quotation_id: UUID) -> HttpResponse:
     link = verification.link_of(quotation.source, at) if at else ""
     context = {
         "quotation": quotation,
-        "before": quotation.before[quotation.before.find(" ") + 1 :],  # from the border of a word on
+        "before": quotation.before[
+            quotation.before.find(" ") + 1 :
+        ],  # from the border of a word on
         "behind": quotation.behind[: quotation.behind.rfind(" ") + 1],
         "at": at,
         "link": link,
@@ -50,7 +57,9 @@ def _clip(quotation: Quotation, at: Locator | None) -> Clip | None:
     video = quotation.source.video
     if at is None or at.start is None or video is None or not video.youtube_id:
         return None
-    return Clip(youtube=video.youtube_id, start=at.start // 1000, end=-(-(at.end or at.start) // 1000))
+    return Clip(
+        youtube=video.youtube_id, start=at.start // 1000, end=-(-(at.end or at.start) // 1000)
+    )
 
 
 def _page(request: PageRequest, quotation: Quotation, at: Locator | None) -> Any:

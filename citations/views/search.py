@@ -24,7 +24,11 @@ from citations.views.search_form import MOST, Asked, MarkForm, SearchForm
 from transcripts.errors import NotFound, Unavailable
 from transcripts.views.requests import PageRequest, fragment
 
-MODES: Final = ((Mode.HYBRID, "Both", "words and meaning"), (Mode.LEXICAL, "Words", "exactly these words"), (Mode.VECTOR, "Meaning", "in other words too"))
+MODES: Final = (
+    (Mode.HYBRID, "Both", "words and meaning"),
+    (Mode.LEXICAL, "Words", "exactly these words"),
+    (Mode.VECTOR, "Meaning", "in other words too"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +58,12 @@ def show_search(request: PageRequest) -> HttpResponse:
         if request.htmx:
             raise  # the page stays as it is, and the message is laid over it
         status = 404 if isinstance(error, NotFound) else 422
-        return render(request, "citations/search.html", {"asked": form.question(), "modes": MODES, "error": error}, status=status)
+        return render(
+            request,
+            "citations/search.html",
+            {"asked": form.question(), "modes": MODES, "error": error},
+            status=status,
+        )
     return _answer(request, context)
 
 
@@ -66,9 +75,15 @@ def mark(request: PageRequest) -> HttpResponse:
     values = form.cleaned_data
     judgments.mark(request.reach, request.user, values["query"], values["chunk"], right=verdict)
     if request.htmx:
-        return fragment(request, "citations/_marks.html", {"chunk": values["chunk"], "query": values["query"], "mark": verdict, "is_new": True})
+        return fragment(
+            request,
+            "citations/_marks.html",
+            {"chunk": values["chunk"], "query": values["query"], "mark": verdict, "is_new": True},
+        )
     back = request.POST.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
+    is_ours = url_has_allowed_host_and_scheme(
+        back, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
     return redirect(back if is_ours else "search")
 
 
@@ -91,7 +106,11 @@ def _context(request: PageRequest, asked: Asked) -> dict[str, Any]:
         "choices": choices(asked, known),
         "counts": sources.count(Source.objects.visible(request.reach)),
     }
-    return {**context, **_found(request, asked, names=dict(known.collections))} if asked.query else context
+    return (
+        {**context, **_found(request, asked, names=dict(known.collections))}
+        if asked.query
+        else context
+    )
 
 
 def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict[str, Any]:
@@ -102,7 +121,8 @@ def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict
         "results": results,
         "groups": _grouped(results.passages, names),
         "problem": problem,
-        "is_partial": asked.mode != Mode.LEXICAL and all(stage.name != search_pipeline.VECTOR for stage in results.stages),
+        "is_partial": asked.mode != Mode.LEXICAL
+        and all(stage.name != search_pipeline.VECTOR for stage in results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
         "others": [(asked.in_mode(mode), label) for mode, label, _ in MODES if mode != asked.mode],
@@ -110,9 +130,19 @@ def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict
     }
 
 
-def _search(request: PageRequest, asked: Asked, *, is_first: bool) -> tuple[Results, KnowledgeBaseError | None]:
+def _search(
+    request: PageRequest, asked: Asked, *, is_first: bool
+) -> tuple[Results, KnowledgeBaseError | None]:
     """Search; what no model can be found for is looked for by its words, and the error is returned as well."""
-    look = partial(search_pipeline.search, request.reach, asked.query, limit=asked.limit, wanted=asked.wanted, explain=True, user=request.user)
+    look = partial(
+        search_pipeline.search,
+        request.reach,
+        asked.query,
+        limit=asked.limit,
+        wanted=asked.wanted,
+        explain=True,
+        user=request.user,
+    )
     try:
         return look(mode=asked.mode, quick=is_first), None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
@@ -126,4 +156,7 @@ def _grouped(passages: Sequence[Passage], names: dict[str, str]) -> list[Group]:
     for rank, passage in enumerate(passages, start=1):
         found.setdefault(passage.origin.id, []).append(Hit(rank=rank, passage=passage))
     heads = ((hits[0].passage.origin, tuple(hits)) for hits in found.values())
-    return [Group(origin=origin, collection=names.get(origin.collection, ""), hits=hits) for origin, hits in heads]
+    return [
+        Group(origin=origin, collection=names.get(origin.collection, ""), hits=hits)
+        for origin, hits in heads
+    ]

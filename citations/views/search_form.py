@@ -19,7 +19,14 @@ from transcripts.timecodes import clock, parse_clock
 
 PAGE: Final = 10  # passages that are shown at first
 MOST: Final = 50  # passages that are shown at most
-LISTS: Final = {"collection": "collections", "source": "sources", "kind": "kinds", "channel": "channels", "tag": "tags", "language": "languages"}
+LISTS: Final = {
+    "collection": "collections",
+    "source": "sources",
+    "kind": "kinds",
+    "channel": "channels",
+    "tag": "tags",
+    "language": "languages",
+}
 BOUNDS: Final = ("since", "until", "start", "end")
 
 
@@ -38,7 +45,9 @@ class AskedPage:
     @property
     def address(self) -> str:
         """What leads to another page with the same quote, words and size: the end of an address, with its question mark; empty where all is as usual."""
-        return _question({**self._marked, "q": self.words, "zoom": self.zoom if self.zoom != ZOOMS[0] else ""})
+        return _question(
+            {**self._marked, "q": self.words, "zoom": self.zoom if self.zoom != ZOOMS[0] else ""}
+        )
 
     @property
     def unsearched(self) -> str:
@@ -88,7 +97,9 @@ class Asked:
     @property
     def filters(self) -> list[tuple[str, str]]:
         """Its filter's parameters, one for each value."""
-        values = [(name, value) for name, part in LISTS.items() for value in getattr(self.wanted, part)]
+        values = [
+            (name, value) for name, part in LISTS.items() for value in getattr(self.wanted, part)
+        ]
         return values + [*self.bounds.items()]
 
     @property
@@ -143,8 +154,16 @@ class SearchForm(forms.Form):
 
     q = forms.CharField(required=False)
     mode = forms.ChoiceField(required=False, choices=[(mode.value, mode.value) for mode in Mode])
-    since = forms.DateField(required=False, input_formats=["%Y-%m-%d"], error_messages={"invalid": "A day is written like 2025-03-31."})
-    until = forms.DateField(required=False, input_formats=["%Y-%m-%d"], error_messages={"invalid": "A day is written like 2025-03-31."})
+    since = forms.DateField(
+        required=False,
+        input_formats=["%Y-%m-%d"],
+        error_messages={"invalid": "A day is written like 2025-03-31."},
+    )
+    until = forms.DateField(
+        required=False,
+        input_formats=["%Y-%m-%d"],
+        error_messages={"invalid": "A day is written like 2025-03-31."},
+    )
     start = MomentField(required=False, max_length=20)
     end = MomentField(required=False, max_length=20)
     limit = forms.IntegerField(required=False, min_value=1, max_value=MOST)
@@ -153,8 +172,13 @@ class SearchForm(forms.Form):
         """Return what is asked. Raises ``InvalidFilter`` that names the first part that cannot be understood."""
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
-            raise InvalidFilter(f"{name.capitalize()}: {messages[0]}", hint="Mend this part of the search, or leave it out.")
-        return replace(self.question(), wanted=self._filter(), limit=self.cleaned_data["limit"] or PAGE)
+            raise InvalidFilter(
+                f"{name.capitalize()}: {messages[0]}",
+                hint="Mend this part of the search, or leave it out.",
+            )
+        return replace(
+            self.question(), wanted=self._filter(), limit=self.cleaned_data["limit"] or PAGE
+        )
 
     def question(self) -> Asked:
         """Return the question and its mode alone, whatever is wrong with the filter."""
@@ -179,7 +203,10 @@ class MarkForm(forms.Form):
     def verdict_of(self) -> bool | None:
         """Return what it is marked as: right, wrong, or nothing. Raises ``InvalidInput``."""
         if not self.is_valid():
-            raise InvalidInput("A mark needs a passage, the query, and right, wrong or none.", hint="Load the search again, then mark the hit.")
+            raise InvalidInput(
+                "A mark needs a passage, the query, and right, wrong or none.",
+                hint="Load the search again, then mark the hit.",
+            )
         return {"right": True, "wrong": False}.get(self.cleaned_data["verdict"])
 
 
@@ -195,7 +222,10 @@ class SourcesForm(forms.Form):
     def parts(self) -> dict[str, Any]:
         """Return the parts; one that cannot be used counts as empty, so that a mistyped address still lists."""
         self.is_valid()
-        return {name: self.cleaned_data.get(name) or (0 if name == "offset" else "") for name in self.fields}
+        return {
+            name: self.cleaned_data.get(name) or (0 if name == "offset" else "")
+            for name in self.fields
+        }
 
 
 class PageForm(forms.Form):
@@ -204,7 +234,9 @@ class PageForm(forms.Form):
     q = forms.CharField(required=False)
     citation = forms.UUIDField(required=False)
     to = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
-    zoom = forms.TypedChoiceField(required=False, choices=[(zoom, zoom) for zoom in ZOOMS], coerce=int)
+    zoom = forms.TypedChoiceField(
+        required=False, choices=[(zoom, zoom) for zoom in ZOOMS], coerce=int
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Add the field that Python has no name for."""
@@ -218,7 +250,12 @@ class PageForm(forms.Form):
         first, last = values.get("from"), values.get("to")
         quote = (first, last) if first is not None and last is not None and first < last else None
         words = clean(values.get("q") or "", MAX_QUERY)
-        return AskedPage(quote=quote, citation=values.get("citation"), words=words, zoom=values.get("zoom") or ZOOMS[0])
+        return AskedPage(
+            quote=quote,
+            citation=values.get("citation"),
+            words=words,
+            zoom=values.get("zoom") or ZOOMS[0],
+        )
 
 
 def _question(values: dict[str, object]) -> str:
@@ -228,7 +265,9 @@ def _question(values: dict[str, object]) -> str:
 
 def _values(found: Iterable[str]) -> tuple[str, ...]:
     cleaned = (clean(value, 500) for value in found)
-    return tuple(dict.fromkeys(value for value in cleaned if value))[: MAX_VALUES + 1]  # one more: the filter says then that it is too many
+    return tuple(dict.fromkeys(value for value in cleaned if value))[
+        : MAX_VALUES + 1
+    ]  # one more: the filter says then that it is too many
 
 
 def _written(value: date | int) -> str:

@@ -9,7 +9,12 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import (
+    require_GET,
+    require_http_methods,
+    require_POST,
+    require_safe,
+)
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import chunks as library_chunks
@@ -30,15 +35,23 @@ LIVE_SECONDS: Final = 2.0
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
     """List sources, filtered by words, state, collection and kind."""
-    shelves = [one for one in library.collections(request.reach) if one.pk in request.reach.writable]
-    context = {"known": facets(request.reach), "shelves": shelves, "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000)}
+    shelves = [
+        one for one in library.collections(request.reach) if one.pk in request.reach.writable
+    ]
+    context = {
+        "known": facets(request.reach),
+        "shelves": shelves,
+        "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
+    }
     return render(request, "citations/sources.html", {**_list(request), **context})
 
 
 @require_GET
 def source_events(request: PageRequest) -> StreamingHttpResponse:
     """Send the list again whenever a source has moved on."""
-    return events.stream("sources", partial(_drawn, request, get_token(request)), every=LIVE_SECONDS)
+    return events.stream(
+        "sources", partial(_drawn, request, get_token(request)), every=LIVE_SECONDS
+    )
 
 
 @require_safe
@@ -49,8 +62,15 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     offset = _number(request.GET["offset"]) if "offset" in request.GET else spot.offset
     page = library_chunks.list_chunks(source, offset=offset, limit=PAGE)
     send_for_abstracts(source)
-    rights = {"writable": request.reach.writable, "may_write": source.collection_id in request.reach.writable}
-    return render(request, "citations/source.html", {"source": source, "page": page, "at": spot.chunks, **rights})
+    rights = {
+        "writable": request.reach.writable,
+        "may_write": source.collection_id in request.reach.writable,
+    }
+    return render(
+        request,
+        "citations/source.html",
+        {"source": source, "page": page, "at": spot.chunks, **rights},
+    )
 
 
 @require_POST
@@ -84,16 +104,29 @@ def _changeable(request: PageRequest, source_id: UUID) -> Source:
 def _list(request: PageRequest) -> dict[str, Any]:
     parts = SourcesForm(request.GET).parts()
     state = parts["state"] if parts["state"] in State.values else ""
-    chosen: dict[str, Any] = {f"{name}s": (parts[name],) for name in ("collection", "kind") if parts[name]}
+    chosen: dict[str, Any] = {
+        f"{name}s": (parts[name],) for name in ("collection", "kind") if parts[name]
+    }
     wanted = Filter(**chosen)
-    page = sources.list_sources(request.reach, wanted, words=parts["q"], state=state, offset=parts["offset"], limit=PAGE)
+    page = sources.list_sources(
+        request.reach, wanted, words=parts["q"], state=state, offset=parts["offset"], limit=PAGE
+    )
     states = [(value, label, getattr(page.counts, value)) for value, label in State.choices]
-    return {"parts": parts, "state": state, "states": states, "page": page, "offset": parts["offset"], "writable": request.reach.writable}
+    return {
+        "parts": parts,
+        "state": state,
+        "states": states,
+        "page": page,
+        "offset": parts["offset"],
+        "writable": request.reach.writable,
+    }
 
 
 def _drawn(request: PageRequest, token: str) -> tuple[str, bool]:
     """Draw the list, always with the same token: with a fresh one in its forms it would look changed each time."""
-    return render_to_string("citations/_sources.html", {**_list(request), "csrf_token": token}, request=request), False
+    return render_to_string(
+        "citations/_sources.html", {**_list(request), "csrf_token": token}, request=request
+    ), False
 
 
 def _number(text: str) -> int:

@@ -60,16 +60,25 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Return how many transcripts were added, updated and unchanged, and how many files were skipped."""
         changes = [str(one.change) for one in self.stored]
-        return {**{change: changes.count(change) for change in storage.Change}, "skipped": self.skipped}
+        return {
+            **{change: changes.count(change) for change in storage.Change},
+            "skipped": self.skipped,
+        }
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it."""
-        videos = {one.video.pk: one.video for one in self.stored} | {one.video.pk: one.video for one in self.jobs if one.video}
-        prefetch_related_objects(list(videos.values()), Prefetch("transcripts", queryset=Transcript.objects.light()))
+        videos = {one.video.pk: one.video for one in self.stored} | {
+            one.video.pk: one.video for one in self.jobs if one.video
+        }
+        prefetch_related_objects(
+            list(videos.values()), Prefetch("transcripts", queryset=Transcript.objects.light())
+        )
         return {
             **self.counts(),
             "videos": [shapes.video(video) for video in videos.values()],
-            "documents": [output.source(one.source) | {"is_new": one.is_new} for one in self.documents],
+            "documents": [
+                output.source(one.source) | {"is_new": one.is_new} for one in self.documents
+            ],
             "jobs": [shapes.job(one) for one in self.jobs],
             "problems": [problem.as_json() for problem in self.problems],
             "indexed": self.indexed.as_json(),
@@ -82,7 +91,10 @@ class Report:
             return
         self._print_documents()
         if self.stored or self.skipped or self.problems:
-            say(("Transcripts: " if self.documents else "") + ", ".join(f"{count} {name}" for name, count in self.counts().items()))
+            say(
+                ("Transcripts: " if self.documents else "")
+                + ", ".join(f"{count} {name}" for name, count in self.counts().items())
+            )
         elif not self.jobs and not self.documents:
             note("No captions and no documents are there: nothing was added.", "yellow")
         self._print_jobs()
@@ -92,22 +104,41 @@ class Report:
     def _print_documents(self) -> None:
         for one in self.documents[:DOCUMENTS_SHOWN]:
             became = "added as a document" if one.is_new else "is there already, as a document"
-            say(f"“{one.source.title}” {became} ({one.source.get_kind_display()}): {one.source.uuid}")
+            say(
+                f"“{one.source.title}” {became} ({one.source.get_kind_display()}): {one.source.uuid}"
+            )
         if len(self.documents) > DOCUMENTS_SHOWN:
             new = sum(one.is_new for one in self.documents)
-            say(f"… {len(self.documents)} documents in all, {new} of them new; `kb sources` lists them.")
+            say(
+                f"… {len(self.documents)} documents in all, {new} of them new; `kb sources` lists them."
+            )
 
     def _print_jobs(self) -> None:
         for job in self.jobs:
-            say(f"Job {job.pk}: {job} · {job.get_state_display()}" + (f" · {job.video.key}: {job.video}" if job.video else ""))
-        if any(not job.is_finished for job in self.jobs) and not self.waited and not WorkerPulse.is_alive():
-            note("No worker is running, so this waits in the queue: start one with `kb serve`, or add with --wait.", "yellow")
+            say(
+                f"Job {job.pk}: {job} · {job.get_state_display()}"
+                + (f" · {job.video.key}: {job.video}" if job.video else "")
+            )
+        if (
+            any(not job.is_finished for job in self.jobs)
+            and not self.waited
+            and not WorkerPulse.is_alive()
+        ):
+            note(
+                "No worker is running, so this waits in the queue: start one with `kb serve`, or add with --wait.",
+                "yellow",
+            )
 
     def _print_problems(self) -> None:
         if self.problems:
-            rows = [(problem.name, problem.code, problem.message) for problem in self.problems[:PROBLEMS_SHOWN]]
+            rows = [
+                (problem.name, problem.code, problem.message)
+                for problem in self.problems[:PROBLEMS_SHOWN]
+            ]
             table(("Not added", "Code", "Why"), rows)
-            for hint in dict.fromkeys(problem.hint for problem in self.problems[:PROBLEMS_SHOWN] if problem.hint):
+            for hint in dict.fromkeys(
+                problem.hint for problem in self.problems[:PROBLEMS_SHOWN] if problem.hint
+            ):
                 note(hint)
         if len(self.problems) > PROBLEMS_SHOWN:
             note(f"… and {len(self.problems) - PROBLEMS_SHOWN} more; --json lists them all.")
@@ -142,7 +173,9 @@ def add(collection: Collection, what: Sequence[str], *, wishes: Wishes) -> Repor
 def _changed(report: Report) -> set[int]:
     """Return the videos (primary keys) that are to be indexed."""
     fetched = {pk for job in report.jobs if job.is_finished and (pk := job.video_id)}
-    return fetched | {one.video.pk for one in report.stored if one.change is not storage.Change.UNCHANGED}
+    return fetched | {
+        one.video.pk for one in report.stored if one.change is not storage.Change.UNCHANGED
+    }
 
 
 def _exists(name: str) -> bool:
@@ -155,24 +188,43 @@ def _exists(name: str) -> bool:
 def _check_title(what: Sequence[str], paths: Sequence[Path], wishes: Wishes) -> None:
     if PASTED in what and not wishes.title:
         raise InvalidInput("What is pasted has no title.", hint="Give it one: kb add - --title “…”")
-    if wishes.title and (len(what) > 1 or any(path.is_dir() for path in paths) or not (paths or PASTED in what)):
-        raise InvalidInput("--title is for one file, or for what is pasted.", hint="Leave it out; titles come from YouTube, the files or their names.")
+    if wishes.title and (
+        len(what) > 1 or any(path.is_dir() for path in paths) or not (paths or PASTED in what)
+    ):
+        raise InvalidInput(
+            "--title is for one file, or for what is pasted.",
+            hint="Leave it out; titles come from YouTube, the files or their names.",
+        )
 
 
 def _add_pasted(collection: Collection, wishes: Wishes, report: Report) -> None:
     text = sys.stdin.buffer.read(conf.max_upload_bytes() + 1).decode(errors="replace")
     try:
-        report.stored.append(storage.add_text(collection, text, title=wishes.title, language=wishes.language, tags=wishes.tags))
+        report.stored.append(
+            storage.add_text(
+                collection, text, title=wishes.title, language=wishes.language, tags=wishes.tags
+            )
+        )
     except KnowledgeBaseError as error:
         report.fail(PASTED, error)
 
 
-def _add_paths(collection: Collection, paths: Iterable[Path], wishes: Wishes, report: Report) -> None:
+def _add_paths(
+    collection: Collection, paths: Iterable[Path], wishes: Wishes, report: Report
+) -> None:
     gathered = add_files.gather(list(paths))
     report.skipped += gathered.skipped
     report.problems += gathered.problems
-    how: Any = {"tags": wishes.tags, "language": wishes.language, "title": wishes.title, "quiet": wishes.quiet}
-    for outcome in chain(add_files.run(collection, gathered, **how), add_files.run_papers(collection, gathered, **how)):
+    how: Any = {
+        "tags": wishes.tags,
+        "language": wishes.language,
+        "title": wishes.title,
+        "quiet": wishes.quiet,
+    }
+    for outcome in chain(
+        add_files.run(collection, gathered, **how),
+        add_files.run_papers(collection, gathered, **how),
+    ):
         if isinstance(outcome.result, Stored):
             report.stored.append(outcome.result)
         elif isinstance(outcome.result, Added):
@@ -187,11 +239,25 @@ def _add_paths(collection: Collection, paths: Iterable[Path], wishes: Wishes, re
 def _request(collection: Collection, address: str, wishes: Wishes, report: Report) -> None:
     try:
         parse_target(address)
-        job = acquisition.request(collection, address, language=wishes.language, tags=wishes.tags, newest=wishes.newest, every_hours=wishes.every_hours)
+        job = acquisition.request(
+            collection,
+            address,
+            language=wishes.language,
+            tags=wishes.tags,
+            newest=wishes.newest,
+            every_hours=wishes.every_hours,
+        )
     except InvalidUrl as error:
-        missing = "/" in address and "youtu" not in address.casefold() or add_files.is_file_name(address)
+        missing = (
+            "/" in address and "youtu" not in address.casefold() or add_files.is_file_name(address)
+        )
         shown = address if len(address) <= 100 else f"{address[:99]}…"
-        report.fail(shown, InvalidInput(f"There is no file “{shown}” here, and it is no address of YouTube.") if missing else error)
+        report.fail(
+            shown,
+            InvalidInput(f"There is no file “{shown}” here, and it is no address of YouTube.")
+            if missing
+            else error,
+        )
         return
     tasks.send(job)
     report.jobs.append(job)

@@ -101,7 +101,15 @@ def gather(paths: Sequence[Path]) -> Gathered:
     return gathered
 
 
-def run(collection: Collection, gathered: Gathered, *, tags: Sequence[str], language: str, title: str, quiet: bool) -> Iterator[Outcome]:
+def run(
+    collection: Collection,
+    gathered: Gathered,
+    *,
+    tags: Sequence[str],
+    language: str,
+    title: str,
+    quiet: bool,
+) -> Iterator[Outcome]:
     """Import file after file, a bar showing how far it is; yields what came of each."""
     written: set[int] = set()
     with ExitStack() as stack:
@@ -111,45 +119,102 @@ def run(collection: Collection, gathered: Gathered, *, tags: Sequence[str], lang
         remaining = iter(waiting)
         while batch := list(itertools.islice(remaining, AT_ONCE)):
             with transaction.atomic():
-                outcomes = [Outcome(found, _store(collection, found, tags=tags, language=language, title=title, written=written)) for found in batch]
+                outcomes = [
+                    Outcome(
+                        found,
+                        _store(
+                            collection,
+                            found,
+                            tags=tags,
+                            language=language,
+                            title=title,
+                            written=written,
+                        ),
+                    )
+                    for found in batch
+                ]
             yield from outcomes
 
 
-def run_papers(collection: Collection, gathered: Gathered, *, tags: Sequence[str], language: str, title: str, quiet: bool) -> Iterator[Outcome]:
+def run_papers(
+    collection: Collection,
+    gathered: Gathered,
+    *,
+    tags: Sequence[str],
+    language: str,
+    title: str,
+    quiet: bool,
+) -> Iterator[Outcome]:
     """Store document after document, a bar showing how far it is; yields what came of each. They are read later."""
     with ExitStack() as stack:
         waiting: Iterable[Paper] = gathered.papers
         if not quiet and len(gathered.papers) > 1:
             waiting = stack.enter_context(_Tracked(gathered.papers))
         for paper in waiting:
-            yield Outcome(paper, _store_paper(collection, paper, tags=tags, language=language, title=title))
+            yield Outcome(
+                paper, _store_paper(collection, paper, tags=tags, language=language, title=title)
+            )
 
 
-def _store_paper(collection: Collection, paper: Paper, *, tags: Sequence[str], language: str, title: str) -> Added | KnowledgeBaseError:
+def _store_paper(
+    collection: Collection, paper: Paper, *, tags: Sequence[str], language: str, title: str
+) -> Added | KnowledgeBaseError:
     try:
         if not paper.path.is_file():
             return _not_ordinary(paper.path)
         with paper.path.open("rb") as stream:
-            return document_storage.add(collection, stream, name=paper.name, title=title, tags=tags, language=language)
+            return document_storage.add(
+                collection, stream, name=paper.name, title=title, tags=tags, language=language
+            )
     except KnowledgeBaseError as error:
         return error
     except OSError as error:
         return _unreadable(paper.path, error)
 
 
-def _store(collection: Collection, found: Found, *, tags: Sequence[str], language: str, title: str, written: set[int]) -> Stored | KnowledgeBaseError:
-    result = _store_one(collection, found, tags=tags, language=language, title=title, written=written)
+def _store(
+    collection: Collection,
+    found: Found,
+    *,
+    tags: Sequence[str],
+    language: str,
+    title: str,
+    written: set[int],
+) -> Stored | KnowledgeBaseError:
+    result = _store_one(
+        collection, found, tags=tags, language=language, title=title, written=written
+    )
     if isinstance(result, CaptionError):
-        others = (_store_one(collection, one, tags=tags, language=language, title=title, written=written) for one in found.instead)
+        others = (
+            _store_one(collection, one, tags=tags, language=language, title=title, written=written)
+            for one in found.instead
+        )
         return next((other for other in others if isinstance(other, Stored)), result)
     return result
 
 
-def _store_one(collection: Collection, found: Found, *, tags: Sequence[str], language: str, title: str, written: set[int]) -> Stored | KnowledgeBaseError:
+def _store_one(
+    collection: Collection,
+    found: Found,
+    *,
+    tags: Sequence[str],
+    language: str,
+    title: str,
+    written: set[int],
+) -> Stored | KnowledgeBaseError:
     try:
         info = _read(found.info) if found.info else None
         data = _read(found.path)
-        stored = storage.add_captions(collection, data, name=found.name, info=info, language=language, tags=tags, title=title, settled=written)
+        stored = storage.add_captions(
+            collection,
+            data,
+            name=found.name,
+            info=info,
+            language=language,
+            tags=tags,
+            title=title,
+            settled=written,
+        )
     except KnowledgeBaseError as error:
         return error
     written.add(stored.transcript.pk)
@@ -171,17 +236,31 @@ def _not_ordinary(path: Path) -> InvalidInput:
 
 
 def _unreadable(path: Path, error: OSError) -> InvalidInput:
-    return InvalidInput(f"“{_stored_name(path.name)}” cannot be read: {error.strerror}.", hint="Check the rights to the file.")
+    return InvalidInput(
+        f"“{_stored_name(path.name)}” cannot be read: {error.strerror}.",
+        hint="Check the rights to the file.",
+    )
 
 
 class _Tracked(Generic[File]):
     """Files, counted on a bar as they are taken."""
 
     def __init__(self, found: Sequence[File]) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
         self._found = found
-        columns = (TextColumn("Importing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (
+            TextColumn("Importing"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
         self._progress = Progress(*columns, console=err(), transient=True)
 
     def __enter__(self) -> Iterator[File]:
@@ -200,20 +279,34 @@ def _gather_folder(folder: Path, gathered: Gathered) -> None:
     chosen = files.select(names)
     used = {name for one in chosen for name in (one.name, one.info_name, *one.instead)}
     others = [name for name in names if name not in used]
-    papers = [name for name in others if document_storage.may_be_document(name)] + [one.name for one in chosen if _is_document(folder / one.name)]
-    gathered.papers += (Paper(path=folder / name, name=_stored_name(name)) for name in sorted(papers))
-    gathered.skipped += len(names) - len({*papers} | {name for one in chosen for name in (one.name, one.info_name)} - {""})
+    papers = [name for name in others if document_storage.may_be_document(name)] + [
+        one.name for one in chosen if _is_document(folder / one.name)
+    ]
+    gathered.papers += (
+        Paper(path=folder / name, name=_stored_name(name)) for name in sorted(papers)
+    )
+    gathered.skipped += len(names) - len(
+        {*papers} | {name for one in chosen for name in (one.name, one.info_name)} - {""}
+    )
     for one in chosen:
         if one.name in papers:
             continue
         info = folder / one.info_name if one.info_name else None
-        instead = tuple(Found(path=folder / name, name=_stored_name(name), info=info) for name in one.instead)
-        gathered.found.append(Found(path=folder / one.name, name=_stored_name(one.name), info=info, instead=instead))
+        instead = tuple(
+            Found(path=folder / name, name=_stored_name(name), info=info) for name in one.instead
+        )
+        gathered.found.append(
+            Found(path=folder / one.name, name=_stored_name(one.name), info=info, instead=instead)
+        )
 
 
 def _files_under(folder: Path, gathered: Gathered) -> Iterator[str]:
     def note(error: OSError) -> None:
-        gathered.problems.append(Problem.of(str(error.filename), InvalidInput(f"This folder cannot be read: {error.strerror}.")))
+        gathered.problems.append(
+            Problem.of(
+                str(error.filename), InvalidInput(f"This folder cannot be read: {error.strerror}.")
+            )
+        )
 
     seen: set[tuple[int, int]] = set()
     for root, folders, names in os.walk(folder, followlinks=True, onerror=note):
@@ -223,7 +316,11 @@ def _files_under(folder: Path, gathered: Gathered) -> Iterator[str]:
             continue
         seen.add((state.st_dev, state.st_ino))
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (str((Path(root) / name).relative_to(folder)) for name in sorted(names) if not name.startswith("."))
+        yield from (
+            str((Path(root) / name).relative_to(folder))
+            for name in sorted(names)
+            if not name.startswith(".")
+        )
 
 
 def _gather_named(paths: Sequence[Path], gathered: Gathered) -> None:
@@ -240,7 +337,13 @@ def _gather_named(paths: Sequence[Path], gathered: Gathered) -> None:
 
 
 def _named(path: Path, *, instead: tuple[Found, ...] = ()) -> Found:
-    return Found(path=path, name=_stored_name(path.name), info=_info_beside(path), named=True, instead=instead)
+    return Found(
+        path=path,
+        name=_stored_name(path.name),
+        info=_info_beside(path),
+        named=True,
+        instead=instead,
+    )
 
 
 def _is_document(path: Path) -> bool:

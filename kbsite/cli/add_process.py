@@ -51,12 +51,22 @@ class Adder:
 
     def _start(self, what: str) -> subprocess.Popen[str]:
         named = what if "://" in what else str(Path(what).expanduser())
-        pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        pipes: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+        }
         with self._lock:
             if self._is_closed:
                 raise KnowledgeBaseError("Nothing more is added now.")
             # A session of its own keeps the terminal's Ctrl-C from it.
-            process = subprocess.Popen([*self._command, "--", named], text=True, errors="replace", start_new_session=True, **pipes)
+            process = subprocess.Popen(
+                [*self._command, "--", named],
+                text=True,
+                errors="replace",
+                start_new_session=True,
+                **pipes,
+            )
             self._running.add(process)
         return process
 
@@ -66,7 +76,9 @@ def _outcome(what: str, out: str, err: str) -> str:
         report = json.loads(out)
     except ValueError:
         told = [line for line in err.strip().splitlines() if line] or [f"“{what}” was not added."]
-        raise KnowledgeBaseError(told[0].removeprefix("Error: "), hint=" ".join(told[1:])[:300]) from None
+        raise KnowledgeBaseError(
+            told[0].removeprefix("Error: "), hint=" ".join(told[1:])[:300]
+        ) from None
     problems = report["problems"]
     count = report["added"] + report["updated"] + report["unchanged"] + len(report["documents"])
     if problems and not count:

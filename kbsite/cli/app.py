@@ -6,7 +6,22 @@ import typer
 from typer.core import TyperGroup
 
 from kbsite.cli import terminal
-from kbsite.cli.commands import access, adding, asking, checking, database, evaluating, jobs, lecturing, levelling, models, reading, searching, serving, state
+from kbsite.cli.commands import (
+    access,
+    adding,
+    asking,
+    checking,
+    database,
+    evaluating,
+    jobs,
+    lecturing,
+    levelling,
+    models,
+    reading,
+    searching,
+    serving,
+    state,
+)
 
 
 class ReportingGroup(TyperGroup):
@@ -42,9 +57,31 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def _main(version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")] = False) -> None:
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+) -> None:
     """Take what comes before the command."""
 
 
-for _module in (serving, adding, reading, searching, asking, checking, lecturing, levelling, evaluating, jobs, database, models, state, access):
+for _module in (
+    serving,
+    adding,
+    reading,
+    searching,
+    asking,
+    checking,
+    lecturing,
+    levelling,
+    evaluating,
+    jobs,
+    database,
+    models,
+    state,
+    access,
+):
     _module.register(app)

@@ -34,7 +34,11 @@ class Wishes:
 
 def ask(scope: Scope, question: str, wishes: Wishes) -> None:
     """Answer and print. Raises what ``questions`` raises."""
-    answer = _put_next(scope, question, wishes) if wishes.follow_up else _put_first(scope, question, wishes)
+    answer = (
+        _put_next(scope, question, wishes)
+        if wishes.follow_up
+        else _put_first(scope, question, wishes)
+    )
     reply = _told(questions.respond(scope, None, answer), is_quiet=wishes.as_json)
     if wishes.as_json:
         print_json(as_json(scope, answer.conversation, reply, with_trace=wishes.with_trace))
@@ -44,15 +48,23 @@ def ask(scope: Scope, question: str, wishes: Wishes) -> None:
         _print_trace(reply)
 
 
-def as_json(scope: Scope, conversation: Conversation, reply: Reply, *, with_trace: bool = False) -> dict[str, Any]:
+def as_json(
+    scope: Scope, conversation: Conversation, reply: Reply, *, with_trace: bool = False
+) -> dict[str, Any]:
     """Return an answer for programs, as every door gives it; times in seconds."""
     kept = answers.of(scope, conversation)[-1]
-    found = {"conversation": str(conversation.uuid), "outcome": reply.outcome.value, **export.as_json(kept)}
+    found = {
+        "conversation": str(conversation.uuid),
+        "outcome": reply.outcome.value,
+        **export.as_json(kept),
+    }
     return {**found, "trace": reply.trace.as_json()} if with_trace else found
 
 
 def _put_first(scope: Scope, question: str, wishes: Wishes) -> Answer:
-    return questions.put_first(scope, None, question, collection=wishes.collection, sources=wishes.sources)
+    return questions.put_first(
+        scope, None, question, collection=wishes.collection, sources=wishes.sources
+    )
 
 
 def _put_next(scope: Scope, question: str, wishes: Wishes) -> Answer:
@@ -61,10 +73,17 @@ def _put_next(scope: Scope, question: str, wishes: Wishes) -> Answer:
 
 def _latest(scope: Scope, wishes: Wishes) -> Conversation:
     if wishes.sources:
-        raise InvalidInput("A question that follows is asked of the same sources as the one before.", hint="Leave --in out, or ask without --follow-up.")
-    found = conversations.list_conversations(scope, None, collection=wishes.collection, limit=1).conversations
+        raise InvalidInput(
+            "A question that follows is asked of the same sources as the one before.",
+            hint="Leave --in out, or ask without --follow-up.",
+        )
+    found = conversations.list_conversations(
+        scope, None, collection=wishes.collection, limit=1
+    ).conversations
     if not found:
-        raise ConversationNotFound("Nothing was asked yet that a question could follow.", hint="Ask without --follow-up.")
+        raise ConversationNotFound(
+            "Nothing was asked yet that a question could follow.", hint="Ask without --follow-up."
+        )
     return found[0]
 
 
@@ -92,7 +111,12 @@ def _print_claim(claim: Claim) -> None:
     marks = "".join(f" [{number}]" for number in claim.citations)
     label = Text(f"{printable(claim.label)}: " if claim.label else "", style="bold")
     text = label + Text(printable(claim.text)) + Text(marks, style="bold cyan")
-    out().print(text if claim.is_supported else text + Text(" (not supported by the sources)", style="yellow"), soft_wrap=not out().is_terminal)
+    out().print(
+        text
+        if claim.is_supported
+        else text + Text(" (not supported by the sources)", style="yellow"),
+        soft_wrap=not out().is_terminal,
+    )
 
 
 def _print_end(reply: Reply) -> None:
@@ -105,8 +129,18 @@ def _print_end(reply: Reply) -> None:
         say("\nWhat comes nearest:", "dim")
     for one in reply.nearest:
         say("")
-        _print_place("–", one.origin, one.locator, shorten(" ".join(one.text.split()), NEAREST_SHOWN, placeholder=" …"), one.link)
-    author = "nothing was made up" if reply.outcome is Outcome.REFUSED else reply.model or "the sources’ own words"
+        _print_place(
+            "–",
+            one.origin,
+            one.locator,
+            shorten(" ".join(one.text.split()), NEAREST_SHOWN, placeholder=" …"),
+            one.link,
+        )
+    author = (
+        "nothing was made up"
+        if reply.outcome is Outcome.REFUSED
+        else reply.model or "the sources’ own words"
+    )
     about = [author, f"{reply.milliseconds / 1000:.1f} s"]
     if reply.confidence is not None:
         about.insert(0, f"confidence {reply.confidence:.0%}")
@@ -114,7 +148,11 @@ def _print_end(reply: Reply) -> None:
 
 
 def _print_place(label: str, origin: Origin, locator: Locator, text: str, link: str) -> None:
-    head = Text(f"{label} ", style="bold cyan") + Text(printable(origin.title), style="bold") + Text(f" {place(locator)}", style="cyan")
+    head = (
+        Text(f"{label} ", style="bold cyan")
+        + Text(printable(origin.title), style="bold")
+        + Text(f" {place(locator)}", style="cyan")
+    )
     out().print(head, soft_wrap=True)
     say(f"“{' '.join(text.split())}”")
     say(absolute(link), "dim")
@@ -122,14 +160,37 @@ def _print_place(label: str, origin: Origin, locator: Locator, text: str, link: 
 
 def _print_trace(reply: Reply) -> None:
     trace = reply.trace
-    table(("Question", "Kind"), [(part.text, part.breadth) for part in trace.route.parts], title=f"\nQuestions, decided by {trace.route.by}")
-    rows = [(one.name, f"{one.milliseconds:.1f}", one.count or "", one.note) for one in trace.stages]
+    table(
+        ("Question", "Kind"),
+        [(part.text, part.breadth) for part in trace.route.parts],
+        title=f"\nQuestions, decided by {trace.route.by}",
+    )
+    rows = [
+        (one.name, f"{one.milliseconds:.1f}", one.count or "", one.note) for one in trace.stages
+    ]
     table(("Stage", "ms", "Count", ""), rows, title=f"\nStages, {reply.milliseconds:.1f} ms in all")
-    passages = [(one.number, one.level, f"{one.score:.2f}", one.origin.title, place(one.locator)) for one in trace.evidence]
-    table(("#", "Level", "Score", "Source", "Place"), passages, title="\nPassages (level 0 a chunk, 1 paragraphs, 2 a section, 3 a document)")
-    checks = [(one.verdict, f"[{one.number}]" if one.number else "–", one.quote) for one in trace.checks]
-    table(("Verdict", "Citation", "Quote"), checks, title="\nQuotes, checked word for word", empty="No quote was checked.")
+    passages = [
+        (one.number, one.level, f"{one.score:.2f}", one.origin.title, place(one.locator))
+        for one in trace.evidence
+    ]
+    table(
+        ("#", "Level", "Score", "Source", "Place"),
+        passages,
+        title="\nPassages (level 0 a chunk, 1 paragraphs, 2 a section, 3 a document)",
+    )
+    checks = [
+        (one.verdict, f"[{one.number}]" if one.number else "–", one.quote) for one in trace.checks
+    ]
+    table(
+        ("Verdict", "Citation", "Quote"),
+        checks,
+        title="\nQuotes, checked word for word",
+        empty="No quote was checked.",
+    )
     if trace.tokens:
-        say("Tokens: " + ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items()), "dim")
+        say(
+            "Tokens: " + ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items()),
+            "dim",
+        )
     for sentence in trace.notes:
         note(sentence)

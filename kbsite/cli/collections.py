@@ -22,16 +22,26 @@ class Shelf:
 
     def as_json(self) -> dict[str, Any]:
         """Return it for programs; ``id`` is the slug."""
-        return {"id": self.slug, **{name: value for name, value in asdict(self).items() if name != "slug"}}
+        return {
+            "id": self.slug,
+            **{name: value for name, value in asdict(self).items() if name != "slug"},
+        }
 
 
 def overview(scope: Scope) -> list[Shelf]:
     """Return the visible collections."""
     members: dict[int, list[str]] = {}
-    for pk, user, role in Membership.objects.order_by("user__username").values_list("collection_id", "user__username", "role"):
+    for pk, user, role in Membership.objects.order_by("user__username").values_list(
+        "collection_id", "user__username", "role"
+    ):
         members.setdefault(pk, []).append(f"{user} ({role})")
     return [
-        Shelf(slug=one.slug, name=one.name, videos=one.video_count, members=tuple(members.get(one.pk, ())))  # type: ignore[attr-defined]  # annotated
+        Shelf(
+            slug=one.slug,
+            name=one.name,
+            videos=one.video_count,
+            members=tuple(members.get(one.pk, ())),
+        )  # type: ignore[attr-defined]  # annotated
         for one in library.collections(scope)
     ]
 
@@ -46,13 +56,24 @@ def what_goes_with(thing: Video | Collection) -> str:
     if isinstance(thing, Video):
         return counted(thing.transcripts.count(), "transcript")
     found = collections.contents(thing)
-    counts = ((found.videos, "video"), (found.transcripts, "transcript"), (found.feeds, "playlist or channel"), (found.jobs, "job"))
+    counts = (
+        (found.videos, "video"),
+        (found.transcripts, "transcript"),
+        (found.feeds, "playlist or channel"),
+        (found.jobs, "job"),
+    )
     return ", ".join(counted(count, noun) for count, noun in counts)
 
 
 def video_key(scope: Scope, reference: str) -> str:
     """Return the id of the video whose transcript is the source of this id; else the reference as it is."""
-    found = Source.objects.visible(scope).filter(uuid=reference, video__isnull=False).values_list("video__key", flat=True) if is_uuid(reference) else ()
+    found = (
+        Source.objects.visible(scope)
+        .filter(uuid=reference, video__isnull=False)
+        .values_list("video__key", flat=True)
+        if is_uuid(reference)
+        else ()
+    )
     return next(iter(found), reference)
 
 

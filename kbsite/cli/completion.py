@@ -12,7 +12,9 @@ def video_ids(incomplete: str) -> list[tuple[str, str]]:
         if _open_quietly():
             from transcripts.models import Video
 
-            return list(Video.objects.filter(key__istartswith=incomplete).values_list("key", "title")[:MOST])
+            return list(
+                Video.objects.filter(key__istartswith=incomplete).values_list("key", "title")[:MOST]
+            )
     return []
 
 
@@ -22,7 +24,11 @@ def collections(incomplete: str) -> list[tuple[str, str]]:
         if _open_quietly():
             from transcripts.models import Collection
 
-            return list(Collection.objects.filter(slug__istartswith=incomplete).values_list("slug", "name")[:MOST])
+            return list(
+                Collection.objects.filter(slug__istartswith=incomplete).values_list("slug", "name")[
+                    :MOST
+                ]
+            )
     return []
 
 
@@ -32,7 +38,11 @@ def users(incomplete: str) -> list[str]:
         if _open_quietly():
             from django.contrib.auth import get_user_model
 
-            return list(get_user_model().objects.filter(username__istartswith=incomplete).values_list("username", flat=True)[:MOST])
+            return list(
+                get_user_model()
+                .objects.filter(username__istartswith=incomplete)
+                .values_list("username", flat=True)[:MOST]
+            )
     return []
 
 
@@ -40,7 +50,10 @@ def _open_quietly() -> bool:
     from kbsite import settings
     from kbsite.postgres.process import home_of, socket_path
 
-    running = bool(settings.DATABASE_URL) or socket_path(home_of(Path(settings.DATA_DIR)).sockets).exists()
+    running = (
+        bool(settings.DATABASE_URL)
+        or socket_path(home_of(Path(settings.DATA_DIR)).sockets).exists()
+    )
     if running:
         from kbsite.boot import boot
 

@@ -66,7 +66,13 @@ def lock_lines() -> list[str]:
 
 
 def _in_use(option: Option) -> InUse:
-    return InUse(name=option.name, value=_value(option), origin=_origin(option), meaning=option.meaning, secret=option.secret)
+    return InUse(
+        name=option.name,
+        value=_value(option),
+        origin=_origin(option),
+        meaning=option.meaning,
+        secret=option.secret,
+    )
 
 
 def _value(option: Option) -> Any:
@@ -80,4 +86,8 @@ def _origin(option: Option) -> str:
     if not option.is_set:
         return "default"
     in_file = _File.ENVIRON.get(option.name)
-    return ".env" if in_file is not None and in_file == settings.env.ENVIRON[option.name] else "environment"
+    return (
+        ".env"
+        if in_file is not None and in_file == settings.env.ENVIRON[option.name]
+        else "environment"
+    )

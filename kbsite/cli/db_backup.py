@@ -59,7 +59,10 @@ def back_up(path: Path) -> int:
             made.replace(path)
             return path.stat().st_size
     except OSError as error:
-        raise Unavailable(f"{path} cannot be written: {error.strerror}.", hint="Choose another folder, or make room.") from error
+        raise Unavailable(
+            f"{path} cannot be written: {error.strerror}.",
+            hint="Choose another folder, or make room.",
+        ) from error
 
 
 def check(path: Path) -> None:
@@ -67,12 +70,17 @@ def check(path: Path) -> None:
     try:
         known = _migrations_in(path)
     except Unavailable as error:
-        raise InvalidInput(f"{path} is no backup of Cuebase, or damaged: {error.hint or error.message}") from error
+        raise InvalidInput(
+            f"{path} is no backup of Cuebase, or damaged: {error.hint or error.message}"
+        ) from error
     if not known:
         raise InvalidInput(f"{path} is a dump of another database, not of Cuebase.")
     if newer := known - set(MigrationLoader(connection).disk_migrations):
         names = ", ".join(sorted(f"{app}.{name}" for app, name in newer)[:3])
-        raise InvalidInput(f"{path} was made by a newer Cuebase (it has {names}).", hint="Install that version, then restore.")
+        raise InvalidInput(
+            f"{path} was made by a newer Cuebase (it has {names}).",
+            hint="Install that version, then restore.",
+        )
 
 
 def restore(path: Path) -> None:
@@ -85,11 +93,26 @@ def restore(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "restore.sql"
         try:
-            _run("pg_restore", "--no-owner", "--no-privileges", "--no-comments", f"--file={script}", str(path))
+            _run(
+                "pg_restore",
+                "--no-owner",
+                "--no-privileges",
+                "--no-comments",
+                f"--file={script}",
+                str(path),
+            )
         except Unavailable as error:
-            raise InvalidInput(f"{path} is damaged: {error.hint}", hint="Nothing was changed.") from error
+            raise InvalidInput(
+                f"{path} is damaged: {error.hint}", hint="Nothing was changed."
+            ) from error
         options = ["--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
-        _run("psql", *options, f"--command=SET lock_timeout = '{LOCK_SECONDS}s'", f"--command={_EMPTY}", f"--file={script}")
+        _run(
+            "psql",
+            *options,
+            f"--command=SET lock_timeout = '{LOCK_SECONDS}s'",
+            f"--command={_EMPTY}",
+            f"--file={script}",
+        )
     boot.migrate_now()
 
 
@@ -100,20 +123,37 @@ def videos_here() -> int:
 
 def _refuse_while_used() -> None:
     if server := server_lock.find(Path(settings.DATA_DIR)):
-        raise Conflict(f"Cuebase runs at {server.url}.", hint="Stop it (Ctrl-C in its terminal), then restore.")
+        raise Conflict(
+            f"Cuebase runs at {server.url}.", hint="Stop it (Ctrl-C in its terminal), then restore."
+        )
     if WorkerPulse.is_alive():
         raise Conflict("A worker is running.", hint="Stop it, wait a minute, then restore.")
 
 
 def _migrations_in(path: Path) -> set[tuple[str, str]]:
-    rows = _run("pg_restore", "--data-only", "--table=django_migrations", "--file=-", str(path)).decode(errors="replace").splitlines()
+    rows = (
+        _run("pg_restore", "--data-only", "--table=django_migrations", "--file=-", str(path))
+        .decode(errors="replace")
+        .splitlines()
+    )
     cells = (row.split("\t") for row in rows)
-    return {(row[1], row[2]) for row in cells if len(row) == 4 and row[0].isdigit() and row[1] in ("transcripts", "citations", "kbsite")}
+    return {
+        (row[1], row[2])
+        for row in cells
+        if len(row) == 4 and row[0].isdigit() and row[1] in ("transcripts", "citations", "kbsite")
+    }
 
 
 def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
     command: Sequence[str] = [str(_find(program)), *arguments]
-    done = subprocess.run(command, env=_environment(), stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        command,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
     if done.returncode:
         told = " ".join(done.stderr.decode(errors="replace").split())[:500]
         raise Unavailable(f"{program} failed.", hint=told)
@@ -128,8 +168,18 @@ def _find(program: str) -> Path:
 def _environment() -> dict[str, str]:
     """Tell the programs where the database is, apart from their command lines, which others can read."""
     values = connection.settings_dict
-    given = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
+    given = {
+        "PGHOST": "HOST",
+        "PGPORT": "PORT",
+        "PGUSER": "USER",
+        "PGPASSWORD": "PASSWORD",
+        "PGDATABASE": "NAME",
+    }
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     environment |= {name: str(values[key]) for name, key in given.items() if values.get(key)}
-    ssl = {f"PG{name.upper()}": str(value) for name, value in values["OPTIONS"].items() if name.startswith("ssl")}
+    ssl = {
+        f"PG{name.upper()}": str(value)
+        for name, value in values["OPTIONS"].items()
+        if name.startswith("ssl")
+    }
     return environment | ssl | {"PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}

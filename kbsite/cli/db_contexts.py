@@ -19,14 +19,25 @@ EVERY_SECONDS = 0.5
 def write(*, yes: bool, only_estimate: bool, as_json: bool) -> None:
     """Say the cost, ask, and write. Raises ``Unavailable`` where nobody writes contexts."""
     if not conf.uses_context():
-        raise Unavailable("No contexts are written as the settings stand.", hint="They need LLM_PROVIDER, and DISABLE_CONTEXTUAL_RETRIEVAL unset.")
+        raise Unavailable(
+            "No contexts are written as the settings stand.",
+            hint="They need LLM_PROVIDER, and DISABLE_CONTEXTUAL_RETRIEVAL unset.",
+        )
     planned = contextual_costs.plan()
     if not only_estimate and planned.pieces:
         confirm(f"{_sentence(planned)} Write them?", yes=yes)
         _write(quiet=as_json)
     left = contextual_costs.plan().pieces if not only_estimate else planned.pieces
     if as_json:
-        print_json({"model": planned.model, "sources": planned.sources, "pieces": planned.pieces, "left": left, **asdict(planned.cost)})
+        print_json(
+            {
+                "model": planned.model,
+                "sources": planned.sources,
+                "pieces": planned.pieces,
+                "left": left,
+                **asdict(planned.cost),
+            }
+        )
     elif only_estimate or not planned.pieces:
         say(_sentence(planned))
     else:
@@ -55,12 +66,22 @@ def _sentence(planned: contextual_costs.Plan) -> str:
 def _write(*, quiet: bool) -> None:
     registry.llm()  # raises what is wrong with the settings, before anything starts
     ingest_pipeline.try_again()
-    sources = Source.objects.filter(contextual_costs.WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY))
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    sources = Source.objects.filter(
+        contextual_costs.WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)
+    )
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
         bar = progress.add_task("Writing contexts", total=sources.count())
         for source in sources.order_by("pk"):
-            progress.update(bar, description=printable(f"Writing contexts: {source.title}")[:60].replace("[", "("))
+            progress.update(
+                bar,
+                description=printable(f"Writing contexts: {source.title}")[:60].replace("[", "("),
+            )
             ingest_pipeline.ingest(source.pk)
             while _is_at_work(source):
                 time.sleep(EVERY_SECONDS)

@@ -47,15 +47,27 @@ def shape(space: EmbeddingSpace) -> dict[str, Any]:
 
 
 def _question(planned: migration.Plan, *, going_on: bool) -> str:
-    tokens = "" if planned.provider in LOCAL else f", about {planned.tokens:,} tokens that {planned.provider} may charge for"
+    tokens = (
+        ""
+        if planned.provider in LOCAL
+        else f", about {planned.tokens:,} tokens that {planned.provider} may charge for"
+    )
     verb = "Go on embedding" if going_on else "Embed"
     return f"{verb} {planned.chunks:,} chunks with {planned}{tokens}? Searches go on meanwhile."
 
 
 def _follow(space: EmbeddingSpace, *, quiet: bool) -> None:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
-        bar = progress.add_task(printable(f"Embedding with {space.model}")[:60].replace("[", "("), total=space.total or None)
+        bar = progress.add_task(
+            printable(f"Embedding with {space.model}")[:60].replace("[", "("),
+            total=space.total or None,
+        )
 
         def show(one: EmbeddingSpace) -> None:
             progress.update(bar, completed=one.done, total=one.total)
@@ -65,7 +77,10 @@ def _follow(space: EmbeddingSpace, *, quiet: bool) -> None:
                 show(space)  # a worker does the work
                 time.sleep(EVERY_SECONDS)
         except KeyboardInterrupt:
-            note("Stopped. What is embedded stays: the same command goes on, and so does a worker.", "yellow")
+            note(
+                "Stopped. What is embedded stays: the same command goes on, and so does a worker.",
+                "yellow",
+            )
             raise
 
 

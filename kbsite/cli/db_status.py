@@ -35,15 +35,21 @@ class Holdings:
 
     def print(self) -> None:
         """Show it."""
-        say(f"{self.videos:,} videos, {self.transcripts:,} transcripts, {self.chunks:,} chunks, {self.bytes / 2**20:,.1f} MB")
-        states = [f"{count:,} {State(state).label}" for state, count in self.sources.items() if count]
+        say(
+            f"{self.videos:,} videos, {self.transcripts:,} transcripts, {self.chunks:,} chunks, {self.bytes / 2**20:,.1f} MB"
+        )
+        states = [
+            f"{count:,} {State(state).label}" for state, count in self.sources.items() if count
+        ]
         say(f"Sources: {', '.join(states) or 'none'}")
         for space in self.spaces:
             say(_line(space))
             if space["error"]:
                 say(f"    {space['error']} {space['hint']}".rstrip(), "yellow")
         if not self.spaces:
-            say("Locked to no embedding model yet: the first ingest locks it to the one that the settings name.")
+            say(
+                "Locked to no embedding model yet: the first ingest locks it to the one that the settings name."
+            )
         if self.mismatch:
             say(self.mismatch, "red")
             say(self.hint)
@@ -62,7 +68,10 @@ def look() -> Holdings:
         sources={state: by_state.get(state, 0) for state in State.values},
         chunks=Chunk.objects.count(),
         bytes=size,
-        spaces=[db_migrate.shape(space) | {"vectors": space.embeddings.count()} for space in EmbeddingSpace.objects.order_by("pk")],
+        spaces=[
+            db_migrate.shape(space) | {"vectors": space.embeddings.count()}
+            for space in EmbeddingSpace.objects.order_by("pk")
+        ],
         waiting=ingest_pipeline.waiting().count(),
         mismatch=mismatch,
         hint=hint,
@@ -72,7 +81,11 @@ def look() -> Holdings:
 def lock_lines() -> list[str]:
     """Say what the library is locked to, and what the settings name where that is another model."""
     space = vector_space.locked()
-    locked = f"The library is locked to {space}." if space else "The library is locked to no embedding model yet."
+    locked = (
+        f"The library is locked to {space}."
+        if space
+        else "The library is locked to no embedding model yet."
+    )
     mismatch, hint = _mismatch()
     return [locked, *filter(None, (mismatch, hint))]
 

@@ -30,18 +30,28 @@ class Demonstration:
             "reading": shapes.reading(self.reading),
             "page": shapes.reading(self.page),
             "hits": [shapes.hit(one) for one in self.found.hits],
-            "lecture": {"id": str(self.lecture.uuid), "title": self.lecture.title, "link": self._link},
+            "lecture": {
+                "id": str(self.lecture.uuid),
+                "title": self.lecture.title,
+                "link": self._link,
+            },
         }
 
     def print(self) -> None:
         """Show it, each part with the command that gives it."""
         say(f"$ kb show {self.reading.video.key}", "bold green")
         shapes.print_reading(self.reading)
-        say(f"\n$ kb show {self.page.video.key} --chunk {self.page.reading.chunk.index if self.page.reading.chunk else 0}", "bold green")
+        say(
+            f"\n$ kb show {self.page.video.key} --chunk {self.page.reading.chunk.index if self.page.reading.chunk else 0}",
+            "bold green",
+        )
         shapes.print_reading(self.page)
         say(f'\n$ kb search "{self.found.query}" --in {self.found.video.key}', "bold green")
         shapes.print_hits(self.found)
-        say("\nA lecture that cites a textbook while it is held: `kb serve`, then replay it at", "bold green")
+        say(
+            "\nA lecture that cites a textbook while it is held: `kb serve`, then replay it at",
+            "bold green",
+        )
         say(self._link)
 
     @property
@@ -53,7 +63,9 @@ def run() -> Demonstration:
     """Load the samples if they are not there, and use them."""
     loaded = samples.load()
     videos = {stored.video.key: stored.video for stored in loaded.talks}
-    indexing_progress.run([video.pk for video in videos.values()], [loaded.textbook.pk], wait=False, quiet=True)
+    indexing_progress.run(
+        [video.pk for video in videos.values()], [loaded.textbook.pk], wait=False, quiet=True
+    )
     short, long = videos[talks.SHORT], videos[talks.LONG]
     return Demonstration(
         reading=library.read(short, language="en"),

@@ -17,7 +17,11 @@ from transcripts.errors import KnowledgeBaseError
 
 GIGABYTE = 1024**3
 LEAST_FREE = GIGABYTE
-MARKS: dict[bool | None, tuple[str, str]] = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "yellow")}
+MARKS: dict[bool | None, tuple[str, str]] = {
+    True: ("✓", "green"),
+    False: ("✗", "red"),
+    None: ("–", "yellow"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,10 @@ class Check:
 
 def run() -> list[Check]:
     """Look at everything, in an order in which each thing rests on those before it."""
-    checks = [_guarded(name, look) for name, look in (("Python", _python), ("Data directory", _data_dir), ("Free disk", _disk))]
+    checks = [
+        _guarded(name, look)
+        for name, look in (("Python", _python), ("Data directory", _data_dir), ("Free disk", _disk))
+    ]
     database = _guarded("PostgreSQL", _postgres)
     checks.append(database)
     if database.ok:
@@ -55,7 +62,12 @@ def _guarded(name: str, look: Callable[[], Check]) -> Check:
 
 def _python() -> Check:
     found = ".".join(str(part) for part in sys.version_info[:3])
-    return Check("Python", ok=sys.version_info >= (3, 11), detail=found, hint="Cuebase needs Python 3.11 or newer.")
+    return Check(
+        "Python",
+        ok=sys.version_info >= (3, 11),
+        detail=found,
+        hint="Cuebase needs Python 3.11 or newer.",
+    )
 
 
 def _data_dir() -> Check:
@@ -65,12 +77,22 @@ def _data_dir() -> Check:
         with tempfile.TemporaryFile(dir=folder):
             return Check("Data directory", ok=True, detail=str(folder))
     except OSError as error:
-        return Check("Data directory", ok=False, detail=f"{folder}: {error.strerror}", hint="Set YOUTUBE_KB_DATA_DIR to a directory that you may write to.")
+        return Check(
+            "Data directory",
+            ok=False,
+            detail=f"{folder}: {error.strerror}",
+            hint="Set YOUTUBE_KB_DATA_DIR to a directory that you may write to.",
+        )
 
 
 def _disk() -> Check:
     free = shutil.disk_usage(settings.DATA_DIR).free
-    return Check("Free disk", ok=free >= LEAST_FREE, detail=f"{free / GIGABYTE:.1f} GB", hint="Free 1 GB, or move YOUTUBE_KB_DATA_DIR to another disk.")
+    return Check(
+        "Free disk",
+        ok=free >= LEAST_FREE,
+        detail=f"{free / GIGABYTE:.1f} GB",
+        hint="Free 1 GB, or move YOUTUBE_KB_DATA_DIR to another disk.",
+    )
 
 
 def _postgres() -> Check:
@@ -80,7 +102,11 @@ def _postgres() -> Check:
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version")
         found = str(cursor.fetchone()[0])
-    where = "embedded" if boot.is_embedded() else f"external, at {connection.settings_dict['HOST'] or 'this machine'}"
+    where = (
+        "embedded"
+        if boot.is_embedded()
+        else f"external, at {connection.settings_dict['HOST'] or 'this machine'}"
+    )
     return Check("PostgreSQL", ok=True, detail=f"{found} ({where})")
 
 
@@ -90,9 +116,13 @@ def _pgvector() -> Check:
     from kbsite import checks
 
     if problems := checks.vector_extension(databases=["default"]):
-        return Check("pgvector", ok=False, detail=str(problems[0].msg), hint=str(problems[0].hint or ""))
+        return Check(
+            "pgvector", ok=False, detail=str(problems[0].msg), hint=str(problems[0].hint or "")
+        )
     with connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(max(extversion), 'available, not created yet') FROM pg_extension WHERE extname = 'vector'")
+        cursor.execute(
+            "SELECT coalesce(max(extversion), 'available, not created yet') FROM pg_extension WHERE extname = 'vector'"
+        )
         return Check("pgvector", ok=True, detail=str(cursor.fetchone()[0]))
 
 
@@ -103,7 +133,12 @@ def _migrations() -> Check:
     executor = MigrationExecutor(connection)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     detail = f"{len(missing)} are not applied" if missing else "all applied"
-    return Check("Migrations", ok=not missing, detail=detail, hint="Any other `kb` command applies them, for example `kb list`.")
+    return Check(
+        "Migrations",
+        ok=not missing,
+        detail=detail,
+        hint="Any other `kb` command applies them, for example `kb list`.",
+    )
 
 
 def _embeddings() -> Check:
@@ -111,7 +146,11 @@ def _embeddings() -> Check:
 
     space = vector_space.active()  # raises where the settings name another model
     if space is None:
-        return Check("Embeddings", ok=True, detail=f"locked to no model yet; the first ingest locks them to {vector_space.describe(*vector_space.wanted())}")
+        return Check(
+            "Embeddings",
+            ok=True,
+            detail=f"locked to no model yet; the first ingest locks them to {vector_space.describe(*vector_space.wanted())}",
+        )
     vector_space.embedder_of(space)  # raises where it cannot be had
     return Check("Embeddings", ok=True, detail=f"locked to {space}")
 
@@ -121,9 +160,19 @@ def _cross_encoder() -> Check:
     from citations.providers import registry
 
     if conf.reranker() == conf.NO_RERANKER:
-        return Check("Cross-encoder", ok=None, detail="switched off", hint="RERANKER names one; without it, passages stay in the order of words and meaning.")
+        return Check(
+            "Cross-encoder",
+            ok=None,
+            detail="switched off",
+            hint="RERANKER names one; without it, passages stay in the order of words and meaning.",
+        )
     if registry.reranker() is None:
-        return Check("Cross-encoder", ok=None, detail=f"{conf.reranker()} is not here", hint="`kb models fetch` gets it; RERANKER=none goes without.")
+        return Check(
+            "Cross-encoder",
+            ok=None,
+            detail=f"{conf.reranker()} is not here",
+            hint="`kb models fetch` gets it; RERANKER=none goes without.",
+        )
     return Check("Cross-encoder", ok=True, detail=conf.reranker())
 
 
@@ -133,9 +182,19 @@ def _lectures() -> Check:
 
     name = "Cross-encoder of lectures"
     if conf.live_reranker() == conf.NO_RERANKER:
-        return Check(name, ok=None, detail="switched off", hint="LIVE_RERANKER names one; without it, lectures cite by similarity.")
+        return Check(
+            name,
+            ok=None,
+            detail="switched off",
+            hint="LIVE_RERANKER names one; without it, lectures cite by similarity.",
+        )
     if registry.live_reranker() is None:
-        return Check(name, ok=None, detail=f"{conf.live_reranker()} is not here", hint="`kb models fetch` gets it; LIVE_RERANKER=none goes without.")
+        return Check(
+            name,
+            ok=None,
+            detail=f"{conf.live_reranker()} is not here",
+            hint="`kb models fetch` gets it; LIVE_RERANKER=none goes without.",
+        )
     return Check(name, ok=True, detail=conf.live_reranker())
 
 
@@ -145,19 +204,33 @@ def _sources() -> Check:
 
     counts = sources.list_sources(everything(), limit=0).counts
     detail = f"{counts.ready} of {counts.total} found by words and meaning, {counts.unfinished} on their way, {counts.failed} failed"
-    return Check("Sources", ok=None if counts.failed or counts.unfinished else True, detail=detail, hint="`kb sources` shows which, and why.")
+    return Check(
+        "Sources",
+        ok=None if counts.failed or counts.unfinished else True,
+        detail=detail,
+        hint="`kb sources` shows which, and why.",
+    )
 
 
 def _broker() -> Check:
     from kbsite.celery import app, make_queue_folders
 
     make_queue_folders()
-    where = "files in the data directory" if str(settings.CELERY_BROKER_URL).startswith("filesystem:") else "CELERY_BROKER_URL"
+    where = (
+        "files in the data directory"
+        if str(settings.CELERY_BROKER_URL).startswith("filesystem:")
+        else "CELERY_BROKER_URL"
+    )
     try:
         with app.connection_for_write(connect_timeout=5) as connection:
             connection.ensure_connection(max_retries=1, timeout=5)
     except Exception as error:  # noqa: BLE001  every broker has errors of its own
-        return Check("Queue", ok=False, detail=f"{where}: {type(error).__name__}", hint="Check CELERY_BROKER_URL, and that the broker runs.")
+        return Check(
+            "Queue",
+            ok=False,
+            detail=f"{where}: {type(error).__name__}",
+            hint="Check CELERY_BROKER_URL, and that the broker runs.",
+        )
     return Check("Queue", ok=True, detail=where)
 
 
@@ -166,7 +239,12 @@ def _worker() -> Check:
 
     if WorkerPulse.is_alive():
         return Check("Worker", ok=True, detail="alive")
-    return Check("Worker", ok=None, detail="none is running", hint="`kb serve` starts one; until then videos of YouTube wait.")
+    return Check(
+        "Worker",
+        ok=None,
+        detail="none is running",
+        hint="`kb serve` starts one; until then videos of YouTube wait.",
+    )
 
 
 def _gate() -> Check:
@@ -174,7 +252,12 @@ def _gate() -> Check:
     from transcripts.models import YouTubeGate
 
     gate = YouTubeGate.current()
-    return Check("YouTube", ok=gate.state == "open" or None, detail=gate_text(gate), hint="Set PROXY_URL, wait, or add caption files instead.")
+    return Check(
+        "YouTube",
+        ok=gate.state == "open" or None,
+        detail=gate_text(gate),
+        hint="Set PROXY_URL, wait, or add caption files instead.",
+    )
 
 
 def _package(name: str) -> Check:
@@ -192,7 +275,12 @@ def _port() -> Check:
         try:
             probe.bind((settings.HOST, settings.PORT))
         except OSError as error:
-            return Check("Port", ok=False, detail=f"{settings.PORT} of {settings.HOST}: {error.strerror}", hint="Use `kb serve --port N`, or set PORT.")
+            return Check(
+                "Port",
+                ok=False,
+                detail=f"{settings.PORT} of {settings.HOST}: {error.strerror}",
+                hint="Use `kb serve --port N`, or set PORT.",
+            )
     return Check("Port", ok=True, detail=f"{settings.PORT} is free")
 
 

@@ -22,7 +22,14 @@ from transcripts.scope import Scope
 
 MAX_BYTES = 200_000_000
 # What a search reads when it runs. Another embedding model needs a migration, which has a guard of its own.
-TRIED = ("RERANKER", "RERANK_CANDIDATES", "DISABLE_HYDE", "LLM_PROVIDER", "LLM_MODEL", "LLM_BASE_URL")
+TRIED = (
+    "RERANKER",
+    "RERANK_CANDIDATES",
+    "DISABLE_HYDE",
+    "LLM_PROVIDER",
+    "LLM_MODEL",
+    "LLM_BASE_URL",
+)
 COLUMNS = ("", "nDCG@10", "hit@1", "hit@5", "recall@5", "recall@10", "MRR@10", "ms")
 
 
@@ -45,13 +52,20 @@ def questions(scope: Scope, *, gold: Path | None, user: str = "") -> list[Questi
         return search_quality.from_file(_read(gold))
     found = search_quality.from_marks(scope, user=user)
     if not found:
-        raise InvalidGold("No hit is marked as right yet.", hint="Mark hits on the Search page, then measure with them.")
+        raise InvalidGold(
+            "No hit is marked as right yet.",
+            hint="Mark hits on the Search page, then measure with them.",
+        )
     return found
 
 
 def measure(scope: Scope, asked: Sequence[Question], wishes: Wishes) -> None:
     """Measure and print. Raises ``Conflict`` when a comparison is lost, and what ``evaluation.evaluate`` raises."""
-    before = search_quality.from_json(_read(wishes.against).decode(errors="replace")) if wishes.against else None
+    before = (
+        search_quality.from_json(_read(wishes.against).decode(errors="replace"))
+        if wishes.against
+        else None
+    )
     changed = _settings(wishes.changed)
     reports = [_measured(scope, asked, wishes, label="as it is")]
     if changed:
@@ -65,7 +79,9 @@ def measure(scope: Scope, asked: Sequence[Question], wishes: Wishes) -> None:
         _write(wishes.save, reports[-1])
     lost = [change for change in changes if change.loses]
     if lost:
-        raise Conflict(f"This loses: {'; '.join(map(str, lost))}.", hint="Keep the settings as they were.")
+        raise Conflict(
+            f"This loses: {'; '.join(map(str, lost))}.", hint="Keep the settings as they were."
+        )
 
 
 @contextmanager
@@ -92,7 +108,10 @@ def _settings(changed: Sequence[str]) -> dict[str, Any]:
 def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
     name = name.strip().upper()
     if name.startswith("EMBEDDING_"):
-        raise InvalidInput(f"{name} cannot be tried in passing.", hint="`kb db migrate-embeddings --to PROVIDER --guarded` compares before it switches.")
+        raise InvalidInput(
+            f"{name} cannot be tried in passing.",
+            hint="`kb db migrate-embeddings --to PROVIDER --guarded` compares before it switches.",
+        )
     if not sign or name not in TRIED:
         raise InvalidInput(f"--with takes NAME=VALUE, where NAME is one of {', '.join(TRIED)}.")
     kind = type(OPTIONS[name].default)
@@ -100,13 +119,20 @@ def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
         return name, text.strip().casefold() in ("true", "1", "yes", "on")
     if kind is int:
         if not text.strip().isdecimal() or not 1 <= int(text) <= 200:
-            raise InvalidInput(f"{name} cannot be {text!r}: a whole number from 1 to 200 is expected.")
+            raise InvalidInput(
+                f"{name} cannot be {text!r}: a whole number from 1 to 200 is expected."
+            )
         return name, int(text)
     return name, text.strip()
 
 
 def _measured(scope: Scope, asked: Sequence[Question], wishes: Wishes, *, label: str) -> Report:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=err(), transient=True, disable=wishes.as_json) as progress:
         bar = progress.add_task(f"Asking, {label}", total=None)
         return search_quality.evaluate(
@@ -121,15 +147,32 @@ def _measured(scope: Scope, asked: Sequence[Question], wishes: Wishes, *, label:
 
 def _show(reports: Sequence[Report], changes: Sequence[Change], wishes: Wishes) -> None:
     if wishes.as_json:
-        print_json({"reports": [report.as_json() for report in reports], "changes": [change.as_json() for change in changes]})
+        print_json(
+            {
+                "reports": [report.as_json() for report in reports],
+                "changes": [change.as_json() for change in changes],
+            }
+        )
         return
     labels = ("", *(" ".join(wishes.changed) for _ in reports[1:]))
     for report, label in zip(reports, labels, strict=True):
-        rows = ((row.approach, *(f"{value:.3f}" for value in astuple(row.scores)), f"{row.milliseconds:.1f}") for row in report.rows)
+        rows = (
+            (
+                row.approach,
+                *(f"{value:.3f}" for value in astuple(row.scores)),
+                f"{row.milliseconds:.1f}",
+            )
+            for row in report.rows
+        )
         table(COLUMNS, rows, title=label)
-        note(f"{report.questions} questions" + (f"; {report.skipped} more have no answer in this library" if report.skipped else ""))
+        note(
+            f"{report.questions} questions"
+            + (f"; {report.skipped} more have no answer in this library" if report.skipped else "")
+        )
     for change in changes:
-        note(f"{change} [{change.difference.low:+.3f} to {change.difference.high:+.3f}]: {'worse' if change.loses else 'no loss'}")
+        note(
+            f"{change} [{change.difference.low:+.3f} to {change.difference.high:+.3f}]: {'worse' if change.loses else 'no loss'}"
+        )
 
 
 def _read(path: Path) -> bytes:
@@ -143,6 +186,8 @@ def _read(path: Path) -> bytes:
 
 def _write(path: Path, report: Report) -> None:
     try:
-        path.write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        path.write_text(
+            json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+        )
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from None

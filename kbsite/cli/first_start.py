@@ -34,7 +34,10 @@ def find_user(name: str) -> User:
         return owner()
     found = get_user_model().objects.filter(username=name, is_active=True).first()
     if found is None:
-        raise NotFound(f"There is no user “{name}”.", hint="`kb user list` lists them, `kb user add NAME` makes one.")
+        raise NotFound(
+            f"There is no user “{name}”.",
+            hint="`kb user list` lists them, `kb user add NAME` makes one.",
+        )
     return found
 
 
@@ -45,11 +48,18 @@ def sign_in_link(user: AbstractBaseUser, *, base: str = "") -> str:
 
 @transaction.atomic
 def _make_owner() -> User:
-    made, created = get_user_model().objects.get_or_create(username=OWNER, defaults={"is_superuser": True, "is_staff": True})
+    made, created = get_user_model().objects.get_or_create(
+        username=OWNER, defaults={"is_superuser": True, "is_staff": True}
+    )
     if created:
         made.set_unusable_password()
         made.save(update_fields=["password"])
     elif not (made.is_superuser and made.is_active):
-        raise Conflict(f"The user “{OWNER}” is no active superuser, and there is no other.", hint="Make one: kb user add NAME --admin")
-    Membership.objects.get_or_create(collection=Collection.objects.default(), user=made, defaults={"role": Role.OWNER})
+        raise Conflict(
+            f"The user “{OWNER}” is no active superuser, and there is no other.",
+            hint="Make one: kb user add NAME --admin",
+        )
+    Membership.objects.get_or_create(
+        collection=Collection.objects.default(), user=made, defaults={"role": Role.OWNER}
+    )
     return made

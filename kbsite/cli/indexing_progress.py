@@ -5,7 +5,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from django.db.models import Q, QuerySet
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
@@ -14,7 +21,9 @@ from kbsite.cli import db_contexts
 from kbsite.cli.terminal import err, note, printable
 from transcripts.models import WorkerPulse
 
-PATIENCE_SECONDS = 15.0  # for embedding what was added, where no worker does it and nobody asked to wait
+PATIENCE_SECONDS = (
+    15.0  # for embedding what was added, where no worker does it and nobody asked to wait
+)
 EVERY_SECONDS = 0.5
 WORDS_AT_ONCE = 50
 
@@ -38,7 +47,11 @@ class Indexed:
         if self.error:
             note(f"{self.error} {self.hint}".rstrip(), "yellow")
         if self.words:
-            how = "the worker embeds them now" if WorkerPulse.is_alive() else "`kb serve` embeds them, or `kb add --wait`"
+            how = (
+                "the worker embeds them now"
+                if WorkerPulse.is_alive()
+                else "`kb serve` embeds them, or `kb add --wait`"
+            )
             note(f"{self.words} found by their words so far; to be found by meaning, {how}.")
 
 
@@ -49,7 +62,12 @@ def run(videos: Iterable[int], papers: Iterable[int] = (), *, wait: bool, quiet:
     Ctrl-C while documents are read, or meaning is worked on, leaves the rest to a worker, or to the next command.
     """
     ours = Source.objects.filter(Q(video__in=[*videos]) | Q(pk__in=[*papers]))
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
         bar = progress.add_task("Indexing words", total=None)
         _index_words(progress, bar)
@@ -70,12 +88,19 @@ def _index_words(progress: Progress, bar: TaskID) -> None:
     done = 0
     while count := ingest_pipeline.index_words(most=WORDS_AT_ONCE):
         done += count
-        progress.update(bar, completed=done, total=done + Source.objects.filter(state=State.PENDING).count())
+        progress.update(
+            bar, completed=done, total=done + Source.objects.filter(state=State.PENDING).count()
+        )
 
 
 def _read_documents(ours: QuerySet[Source], progress: Progress, bar: TaskID) -> None:
     def tell(source: Source) -> None:
-        progress.update(bar, description=_words(source, "Reading"), completed=source.done, total=source.total or None)
+        progress.update(
+            bar,
+            description=_words(source, "Reading"),
+            completed=source.done,
+            total=source.total or None,
+        )
 
     for source in ours.filter(state=State.PENDING).order_by("pk"):
         ingest_pipeline.read_document(source.pk, on_progress=tell)
@@ -83,7 +108,9 @@ def _read_documents(ours: QuerySet[Source], progress: Progress, bar: TaskID) -> 
 
 def _embed(ours: QuerySet[Source], progress: Progress, bar: TaskID, deadline: float | None) -> None:
     total = ours.count()
-    while pending := list(ingest_pipeline.waiting().filter(pk__in=ours.values("pk"), state=State.WORDS)[:20]):
+    while pending := list(
+        ingest_pipeline.waiting().filter(pk__in=ours.values("pk"), state=State.WORDS)[:20]
+    ):
         before = pending[0].updated_at
         for source in pending:
             done = total - ours.filter(state=State.WORDS).count()

@@ -7,14 +7,23 @@ from datetime import timedelta
 
 from django.db.models import Q
 from django.utils import timezone
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from kbsite.cli.terminal import err, printable
 from transcripts import acquisition
 from transcripts.errors import KnowledgeBaseError
 from transcripts.models import Job, WorkerPulse
 
-PATIENCE = timedelta(minutes=2)  # a job put off for longer, because YouTube refuses or a premiere is to come, is not waited for
+PATIENCE = timedelta(
+    minutes=2
+)  # a job put off for longer, because YouTube refuses or a premiere is to come, is not waited for
 EVERY_SECONDS = 0.5
 
 
@@ -28,7 +37,12 @@ class Ended:
 def follow(jobs: Sequence[Job], *, quiet: bool) -> Ended:
     """Wait until the jobs, and those that they queue, have ended or are put off for longer than ``PATIENCE``."""
     wanted = _with_offspring(jobs)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
         bar = progress.add_task("Waiting for YouTube", total=None)
         while pending := [job for job in _all(wanted) if _is_worth_waiting(job)]:
@@ -42,7 +56,10 @@ def error_of(job: Job) -> KnowledgeBaseError | None:
     """Return why a job failed or was put off, as the error that it was; None when it went well."""
     if job.state == Job.State.DONE or not job.error_code:
         return None
-    kind = next((kind for kind in _kinds(KnowledgeBaseError) if kind.code == job.error_code), KnowledgeBaseError)
+    kind = next(
+        (kind for kind in _kinds(KnowledgeBaseError) if kind.code == job.error_code),
+        KnowledgeBaseError,
+    )
     error = kind.__new__(kind)
     KnowledgeBaseError.__init__(error, job.error, hint=_hint(job))
     return error
@@ -63,11 +80,15 @@ def _with_offspring(jobs: Sequence[Job]) -> Q:
 
 
 def _all(wanted: Q) -> Iterable[Job]:
-    return Job.objects.filter(wanted).select_related("video__collection", "collection").order_by("pk")
+    return (
+        Job.objects.filter(wanted).select_related("video__collection", "collection").order_by("pk")
+    )
 
 
 def _is_worth_waiting(job: Job) -> bool:
-    return not job.is_finished and (job.run_after is None or job.run_after < timezone.now() + PATIENCE)
+    return not job.is_finished and (
+        job.run_after is None or job.run_after < timezone.now() + PATIENCE
+    )
 
 
 def _work(pending: Sequence[Job]) -> bool:
@@ -84,7 +105,12 @@ def _show(progress: Progress, bar: TaskID, jobs: Iterable[Job]) -> None:
     rows = list(jobs)
     current = next((job for job in rows if not job.is_finished), rows[-1])
     words = " · ".join(filter(None, (str(current), current.step or current.error)))
-    progress.update(bar, description=printable(words)[:100].replace("[", "("), completed=sum(job.is_finished for job in rows), total=len(rows))
+    progress.update(
+        bar,
+        description=printable(words)[:100].replace("[", "("),
+        completed=sum(job.is_finished for job in rows),
+        total=len(rows),
+    )
 
 
 def _kinds(kind: type[KnowledgeBaseError]) -> Iterable[type[KnowledgeBaseError]]:

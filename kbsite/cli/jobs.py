@@ -34,17 +34,30 @@ class Overview:
     def as_json(self) -> dict[str, Any]:
         """Return it for programs."""
         gate = {"state": self.gate, "text": self.gate_text, "retry_at": self.retry_at}
-        return {"jobs": [shapes.job(job) for job in self.jobs], "worker": self.worker, "youtube": gate}
+        return {
+            "jobs": [shapes.job(job) for job in self.jobs],
+            "worker": self.worker,
+            "youtube": gate,
+        }
 
 
 def overview(scope: Scope, *, everything: bool, limit: int) -> Overview:
     """Return the unfinished jobs and those that failed lately, or all, newest first."""
     jobs = Job.objects.visible(scope).select_related("collection", "video__collection")
     if not everything:
-        jobs = jobs.filter(Q(state__in=(Job.State.QUEUED, Job.State.RUNNING)) | Q(state=Job.State.FAILED, finished_at__gte=timezone.now() - LATELY))
+        jobs = jobs.filter(
+            Q(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+            | Q(state=Job.State.FAILED, finished_at__gte=timezone.now() - LATELY)
+        )
     gate = YouTubeGate.current()
     retry_at = gate.free_at.isoformat() if gate.state == "closed" else None
-    return Overview(jobs=list(jobs[:limit]), worker=WorkerPulse.is_alive(), gate=gate.state, gate_text=gate_text(gate), retry_at=retry_at)
+    return Overview(
+        jobs=list(jobs[:limit]),
+        worker=WorkerPulse.is_alive(),
+        gate=gate.state,
+        gate_text=gate_text(gate),
+        retry_at=retry_at,
+    )
 
 
 def gate_text(gate: YouTubeGate) -> str:
@@ -67,7 +80,10 @@ def retry(scope: Scope, number: int, *, wait: bool, quiet: bool) -> list[Job]:
     """Queue a finished job again. Raises ``JobNotFound``, ``Conflict`` for one that is not finished."""
     job = activity.find_job(scope, number)
     if not job.is_finished:
-        raise Conflict(f"Job {number} is not finished: it is {job.get_state_display()}.", hint="It goes on by itself where a worker runs.")
+        raise Conflict(
+            f"Job {number} is not finished: it is {job.get_state_display()}.",
+            hint="It goes on by itself where a worker runs.",
+        )
     if job.kind == Job.Kind.FILES and not job.files.exists():
         raise Conflict(f"The files of job {number} are no longer kept.", hint="Add them again.")
     with transaction.atomic():
@@ -85,7 +101,12 @@ def sync(scope: Scope, reference: str, *, collection: str, wait: bool, quiet: bo
         feeds = feeds.filter(Q(youtube_id=_feed_id(reference)) | Q(title__iexact=reference))
     found = list(feeds)
     if not found:
-        raise NotFound("There is no such playlist or channel." if reference else "No playlist or channel was added yet.", hint="Add one with `kb add URL`.")
+        raise NotFound(
+            "There is no such playlist or channel."
+            if reference
+            else "No playlist or channel was added yet.",
+            hint="Add one with `kb add URL`.",
+        )
     jobs = [acquisition.request_feed(feed) for feed in found]
     for job in jobs:
         tasks.send(job)

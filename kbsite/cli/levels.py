@@ -28,10 +28,20 @@ def source(scope: Scope, reference: str, *, rebuild: bool, abstracts: bool, as_j
         outline_storage.ensure_abstracts(found)
     nodes = sorted(outline_storage.of(found), key=lambda node: (node.first, -node.level))
     if as_json:
-        print_json({"source": str(found.uuid), "title": found.title, "nodes": [_as_json(node) for node in nodes]})
+        print_json(
+            {
+                "source": str(found.uuid),
+                "title": found.title,
+                "nodes": [_as_json(node) for node in nodes],
+            }
+        )
         return
     for node in _unlike(nodes):
-        _say(f"{_place(node)}{node.title}", "bold" if node.level > Level.GROUP else "", indent=INDENT[Level(node.level)])
+        _say(
+            f"{_place(node)}{node.title}",
+            "bold" if node.level > Level.GROUP else "",
+            indent=INDENT[Level(node.level)],
+        )
         _say(node.abstract or node.text, "dim", indent=INDENT[Level(node.level)])
     if not nodes:
         note("It has no levels yet; they are built when it is indexed.")
@@ -41,16 +51,26 @@ def library(scope: Scope, *, collection: str, rebuild: bool, as_json: bool) -> N
     """Print the topics of the collections. Raises ``CollectionNotFound``."""
     shelves = [shelf.find_collection(scope, collection)] if collection else shelf.collections(scope)
     if rebuild:
-        for one in Source.objects.visible(scope).filter(collection__in=shelves, state__in=(State.WORDS, State.READY)).order_by("pk"):
+        for one in (
+            Source.objects.visible(scope)
+            .filter(collection__in=shelves, state__in=(State.WORDS, State.READY))
+            .order_by("pk")
+        ):
             _rebuild(one)
         for place in shelves:
             topics.rebuild(place)
-    rows: list[tuple[Collection, Any]] = [(place, topic) for place in shelves for topic in topics.of(place)]  # with counts that the class does not have
+    rows: list[tuple[Collection, Any]] = [
+        (place, topic) for place in shelves for topic in topics.of(place)
+    ]  # with counts that the class does not have
     if as_json:
         print_json({"topics": [_told(place, topic) for place, topic in rows]})
         return
     shown = ((topic.label, place.slug, topic.sections, topic.sources) for place, topic in rows)
-    table(("Topic", "Collection", "Sections", "Sources"), shown, empty="No topics yet: they are found in collections of some length.")
+    table(
+        ("Topic", "Collection", "Sections", "Sources"),
+        shown,
+        empty="No topics yet: they are found in collections of some length.",
+    )
 
 
 def _say(text: str, style: str, *, indent: int) -> None:
@@ -65,7 +85,11 @@ def _unlike(nodes: list[Node]) -> Iterator[Node]:
     """Yield nodes, in their order, without those that repeat the one before: a section's only group says what the section says."""
     before = None
     for node in nodes:
-        if before is None or (before.first, before.last, before.text) != (node.first, node.last, node.text) or node.abstract not in ("", before.abstract):
+        if (
+            before is None
+            or (before.first, before.last, before.text) != (node.first, node.last, node.text)
+            or node.abstract not in ("", before.abstract)
+        ):
             yield node
         before = node
 
@@ -87,10 +111,29 @@ def _place(node: Node) -> str:
 
 
 def _as_json(node: Node) -> dict[str, Any]:
-    names = ("level", "ordinal", "title", "text", "spans", "abstract", "first", "last", "start", "end", "page", "last_page")
+    names = (
+        "level",
+        "ordinal",
+        "title",
+        "text",
+        "spans",
+        "abstract",
+        "first",
+        "last",
+        "start",
+        "end",
+        "page",
+        "last_page",
+    )
     return {name: getattr(node, name) for name in names}
 
 
 def _told(collection: Collection, topic: Any) -> dict[str, Any]:
-    own = {"id": str(topic.uuid), "label": topic.label, "terms": topic.terms, "sections": topic.sections, "sources": topic.sources}
+    own = {
+        "id": str(topic.uuid),
+        "label": topic.label,
+        "terms": topic.terms,
+        "sections": topic.sections,
+        "sources": topic.sources,
+    }
     return {**own, "collection": collection.slug}

@@ -40,11 +40,21 @@ def open_lecture(scope: Scope, wishes: Wishes) -> LectureSession:
         _check_same(scope, known, wishes)
         return known
     if not wishes.reference:
-        raise InvalidInput("Nothing is named that could be replayed.", hint="`kb live ID` replays a video; `kb live --session ID` goes on with a lecture.")
+        raise InvalidInput(
+            "Nothing is named that could be replayed.",
+            hint="`kb live ID` replays a video; `kb live --session ID` goes on with a lecture.",
+        )
     video = library.find_video(scope, wishes.reference)
     transcript = library.find_transcript(video, language=wishes.language)
     shelf = wishes.collection or video.collection.slug
-    made = lecture_sessions.start(scope, None, title=wishes.session, collection=shelf, sources=wishes.sources, transcript=transcript)
+    made = lecture_sessions.start(
+        scope,
+        None,
+        title=wishes.session,
+        collection=shelf,
+        sources=wishes.sources,
+        transcript=transcript,
+    )
     lecture_worker.prepare(made)
     return made
 
@@ -53,7 +63,9 @@ def find(scope: Scope, reference: str) -> LectureSession:
     """Return the lecture of this id, or whose id begins so. Raises ``LectureNotFound``."""
     found = _named(scope, reference)
     if found is None:
-        raise LectureNotFound(f"There is no lecture “{reference[:60]}”.", hint="`kb lectures` lists them.")
+        raise LectureNotFound(
+            f"There is no lecture “{reference[:60]}”.", hint="`kb lectures` lists them."
+        )
     return found
 
 
@@ -98,29 +110,63 @@ def shape(lecture: Any) -> dict[str, Any]:
 def figures(lecture: LectureSession) -> dict[str, Any]:
     """Return what became of a lecture's windows, and how long that took (ms), for programs."""
     found = lecture_sessions.statistics(lecture)
-    shares = {"cited": found.cited, "off_topic": found.off_topic, "too_far": found.too_far, "too_weak": found.too_weak}
+    shares = {
+        "cited": found.cited,
+        "off_topic": found.off_topic,
+        "too_far": found.too_far,
+        "too_weak": found.too_weak,
+    }
     return {"id": str(lecture.uuid), "title": lecture.title, **asdict(found), "shares": shares}
 
 
 def whole(lecture: LectureSession) -> dict[str, Any]:
     """Return a lecture's figures and all that it cites, for programs."""
-    cited = [{"window_index": one.window_index, **lecture_sessions.told(one)} for one in lecture_sessions.citations_of(lecture)]
+    cited = [
+        {"window_index": one.window_index, **lecture_sessions.told(one)}
+        for one in lecture_sessions.citations_of(lecture)
+    ]
     return {**figures(lecture), "cited": cited}
 
 
 def print_list(found: Sequence[Any]) -> None:
     """Show lectures."""
-    rows = [(str(one.uuid), one.title, one.collection.slug, one.window_count, one.citation_count, "ended" if one.ended_at else "open") for one in found]
-    table(("Lecture", "Title", "Collection", "Windows", "Citations", "State"), rows, empty="No lecture has been listened to.")
+    rows = [
+        (
+            str(one.uuid),
+            one.title,
+            one.collection.slug,
+            one.window_count,
+            one.citation_count,
+            "ended" if one.ended_at else "open",
+        )
+        for one in found
+    ]
+    table(
+        ("Lecture", "Title", "Collection", "Windows", "Citations", "State"),
+        rows,
+        empty="No lecture has been listened to.",
+    )
 
 
 def print_figures(lecture: LectureSession) -> None:
     """Show what became of a lecture's windows, and how long that took."""
     found = lecture_sessions.statistics(lecture)
-    shares = [("cited", found.cited), ("off-topic", found.off_topic), ("too far", found.too_far), ("too weak", found.too_weak)]
-    say(f"{found.windows:,} windows, {found.citations:,} citations; " + ", ".join(f"{name} {share:.0%}" for name, share in shares), "bold")
+    shares = [
+        ("cited", found.cited),
+        ("off-topic", found.off_topic),
+        ("too far", found.too_far),
+        ("too weak", found.too_weak),
+    ]
+    say(
+        f"{found.windows:,} windows, {found.citations:,} citations; "
+        + ", ".join(f"{name} {share:.0%}" for name, share in shares),
+        "bold",
+    )
     times = (*found.stages, *([found.total] if found.total else []))
-    table(("Stage", "p50 ms", "p95 ms", "Windows"), [(one.name, f"{one.p50:.1f}", f"{one.p95:.1f}", one.count) for one in times])
+    table(
+        ("Stage", "p50 ms", "p95 ms", "Windows"),
+        [(one.name, f"{one.p50:.1f}", f"{one.p95:.1f}", one.count) for one in times],
+    )
     for told, count in found.notes.items():
         note(f"{count}× {told}")
 
@@ -131,19 +177,32 @@ def _named(scope: Scope, reference: str) -> LectureSession | None:
     except LectureNotFound:
         if len(reference) < ID_LENGTH:
             return None
-    found = list(LectureSession.objects.visible(scope).select_related("collection").filter(uuid__istartswith=reference)[:2])
+    found = list(
+        LectureSession.objects.visible(scope)
+        .select_related("collection")
+        .filter(uuid__istartswith=reference)[:2]
+    )
     return found[0] if len(found) == 1 else None
 
 
 def _check_same(scope: Scope, lecture: LectureSession, wishes: Wishes) -> None:
     scope.require_write(lecture.collection_id)
-    if wishes.reference and (lecture.transcript is None or lecture.transcript.video != library.find_video(scope, wishes.reference)):
-        raise Conflict("That lecture replays something else.", hint="Leave the video out to go on with it, or name another lecture.")
+    if wishes.reference and (
+        lecture.transcript is None
+        or lecture.transcript.video != library.find_video(scope, wishes.reference)
+    ):
+        raise Conflict(
+            "That lecture replays something else.",
+            hint="Leave the video out to go on with it, or name another lecture.",
+        )
 
 
 def _is_over(lecture: LectureSession) -> bool:
     lecture.refresh_from_db(fields=["ended_at"])
-    return lecture.ended_at is not None and not lecture.windows.filter(outcome=Outcome.WAITING).exists()
+    return (
+        lecture.ended_at is not None
+        and not lecture.windows.filter(outcome=Outcome.WAITING).exists()
+    )
 
 
 def _print(one: Happening) -> None:
@@ -153,5 +212,12 @@ def _print(one: Happening) -> None:
         say(f"{at}{data['text']}")
     elif one.kind == lecture_sessions.CITATIONS:
         for cited in data["citations"]:
-            where = f"page {cited['page_number']}" if cited["page_number"] is not None else clock(cited["start"] or 0)
-            say(f"{'':>8}  [{cited['rank']}] {cited['document_name']}, {where} · {cited['relevance_score']:.2f} · {cited['snippet']}", "cyan")
+            where = (
+                f"page {cited['page_number']}"
+                if cited["page_number"] is not None
+                else clock(cited["start"] or 0)
+            )
+            say(
+                f"{'':>8}  [{cited['rank']}] {cited['document_name']}, {where} · {cited['relevance_score']:.2f} · {cited['snippet']}",
+                "cyan",
+            )

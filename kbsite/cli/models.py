@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 from citations.errors import ModelMissing
 from citations.providers import downloads, inventory, weights
@@ -22,12 +29,16 @@ def show(*, as_json: bool) -> None:
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return
-    table(("Model", "Provider", "For", "Here", "Size", "Licence"), [_row(entry) for entry in entries])
+    table(
+        ("Model", "Provider", "For", "Here", "Size", "Licence"), [_row(entry) for entry in entries]
+    )
     for entry in entries:
         if entry.note:
             note(f"{entry.model or entry.provider}: {entry.note}")
     if any(entry.is_local and entry.present is False for entry in entries):
-        note("`kb models fetch` gets what is missing; searches and lectures go without their rerankers until then.")
+        note(
+            "`kb models fetch` gets what is missing; searches and lectures go without their rerankers until then."
+        )
 
 
 def fetch(names: Sequence[str], *, as_json: bool) -> None:
@@ -39,7 +50,9 @@ def fetch(names: Sequence[str], *, as_json: bool) -> None:
         say("Nothing is missing.")
     else:
         for one in done:
-            say(f"{one['model']}: {'fetched' if one['fetched'] else 'was here'}, {_size(int(one['size']))}, in {one['folder']}")
+            say(
+                f"{one['model']}: {'fetched' if one['fetched'] else 'was here'}, {_size(int(one['size']))}, in {one['folder']}"
+            )
 
 
 def _fetched(name: str) -> dict[str, str | int | bool]:
@@ -51,15 +64,32 @@ def _fetched(name: str) -> dict[str, str | int | bool]:
 
 
 def _with_bar(name: str) -> Path:
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err(), transient=True, disable=not err().is_terminal) as progress:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=err(), transient=True, disable=not err().is_terminal
+    ) as progress:
         bar = progress.add_task(printable(name), total=None)
-        return downloads.fetch(name, lambda here, total: progress.update(bar, completed=here, total=total))
+        return downloads.fetch(
+            name, lambda here, total: progress.update(bar, completed=here, total=total)
+        )
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
     size = "" if entry.size is None else f"{'' if entry.present else 'about '}{_size(entry.size)}"
-    return (entry.model or "?", entry.provider, ", ".join(entry.uses), _presence(entry), size, entry.licence)
+    return (
+        entry.model or "?",
+        entry.provider,
+        ", ".join(entry.uses),
+        _presence(entry),
+        size,
+        entry.licence,
+    )
 
 
 def _presence(entry: Entry) -> str:
@@ -69,4 +99,8 @@ def _presence(entry: Entry) -> str:
 
 
 def _size(count: int) -> str:
-    return f"{count / GIGABYTE:.1f} GB" if count >= GIGABYTE else f"{max(1, round(count / MEGABYTE))} MB"
+    return (
+        f"{count / GIGABYTE:.1f} GB"
+        if count >= GIGABYTE
+        else f"{max(1, round(count / MEGABYTE))} MB"
+    )

@@ -48,7 +48,14 @@ def passage(one: Passage) -> dict[str, Any]:
 def segments(found: VideoSearch) -> list[dict[str, Any]]:
     """Return the segments of one transcript in the same form; their source is not indexed, so it has no id."""
     video, same = found.video, ("text", "start", "end", "timestamp_link", "score", "spans")
-    about = {"source_id": None, "title": video.title, "kind": "video", "page": None, "video": video.key, "language": found.transcript.language}
+    about = {
+        "source_id": None,
+        "title": video.title,
+        "kind": "video",
+        "page": None,
+        "video": video.key,
+        "language": found.transcript.language,
+    }
     return [about | {name: getattr(hit, name) for name in same} for hit in found.hits]
 
 
@@ -78,7 +85,12 @@ def source(one: Source) -> dict[str, Any]:
 
 def page(found: Page) -> dict[str, Any]:
     """Return a page of sources, with how many there are in each state."""
-    return {"sources": [source(one) for one in found.sources], "total": found.total, "counts": asdict(found.counts), "next": found.next}
+    return {
+        "sources": [source(one) for one in found.sources],
+        "total": found.total,
+        "counts": asdict(found.counts),
+        "next": found.next,
+    }
 
 
 def print_results(results: Results, *, explain: bool = False) -> None:
@@ -104,7 +116,18 @@ def print_notes(results: Results) -> None:
 def print_sources(found: Page) -> None:
     """Print a table of sources, and what is still on its way."""
     columns = ("ID", "Title", "Kind", "Language", "State", "Chunks", "Collection")
-    rows = ((one.uuid, one.title, one.kind, one.language, state(one), one.chunk_count, one.collection.slug) for one in found.sources)
+    rows = (
+        (
+            one.uuid,
+            one.title,
+            one.kind,
+            one.language,
+            state(one),
+            one.chunk_count,
+            one.collection.slug,
+        )
+        for one in found.sources
+    )
     table(columns, rows, empty="No sources. Add something with `kb add`.")
     if found.counts.unfinished:
         note(f"{found.counts.unfinished} of {found.counts.total} are still being indexed.")
@@ -129,10 +152,18 @@ def indexed(sources: Iterable[Source]) -> str:
 def place(locator: Locator) -> str:
     """Say where a passage is: a time or a page."""
     if locator.start is not None:
-        return clock(locator.start) if locator.end is None else f"{clock(locator.start)}–{clock(locator.end)}"
+        return (
+            clock(locator.start)
+            if locator.end is None
+            else f"{clock(locator.start)}–{clock(locator.end)}"
+        )
     if locator.page is not None:
         last = locator.last_page
-        return f"page {locator.page}" if last in (None, locator.page) else f"pages {locator.page}–{last}"
+        return (
+            f"page {locator.page}"
+            if last in (None, locator.page)
+            else f"pages {locator.page}–{last}"
+        )
     return ""
 
 
@@ -149,40 +180,72 @@ def _by_source(passages: Sequence[Passage]) -> list[list[Passage]]:
 
 
 def _print_heading(one: Passage) -> None:
-    about = " · ".join(part for part in (one.origin.author, one.origin.language, one.origin.collection) if part)
-    out().print(Text(printable(one.origin.title), style="bold") + Text(f"  {printable(about)}", style="dim"), soft_wrap=True)
+    about = " · ".join(
+        part for part in (one.origin.author, one.origin.language, one.origin.collection) if part
+    )
+    out().print(
+        Text(printable(one.origin.title), style="bold")
+        + Text(f"  {printable(about)}", style="dim"),
+        soft_wrap=True,
+    )
 
 
 def _print_passage(one: Passage, rank: int) -> None:
     text = Text(printable(one.text))
-    if len(text) == len(one.text):  # else there was something that a terminal would obey, and the spans no longer fit
+    if len(text) == len(
+        one.text
+    ):  # else there was something that a terminal would obey, and the spans no longer fit
         for start, end in one.spans:
             text.stylize("bold yellow", start, end)
     heading = Text(f"{rank:>2}. ") + Text(place(one.locator), style="cyan")
-    out().print(heading + Text(f"  {one.score:.2f}  {printable(one.timestamp_link)}", style="dim"), soft_wrap=True)
+    out().print(
+        heading + Text(f"  {one.score:.2f}  {printable(one.timestamp_link)}", style="dim"),
+        soft_wrap=True,
+    )
     out().print(text, soft_wrap=not out().is_terminal)
     for twin in one.also:
-        say(f"    also said in “{twin.origin.title}” {place(twin.locator)}  {absolute(twin.link)}", "dim")
+        say(
+            f"    also said in “{twin.origin.title}” {place(twin.locator)}  {absolute(twin.link)}",
+            "dim",
+        )
     say("")
 
 
 def _print_scores(passages: Sequence[Passage]) -> None:
     columns = ("#", "Score", "Words", "BM25", "Meaning", "Cosine", "RRF", "Cross-encoder", "How")
-    explained = [(rank, one.score, one.explanation) for rank, one in enumerate(passages, start=1) if one.explanation]
-    table(columns, [_score_row(rank, score, how) for rank, score, how in explained], title="How the scores came about")
+    explained = [
+        (rank, one.score, one.explanation)
+        for rank, one in enumerate(passages, start=1)
+        if one.explanation
+    ]
+    table(
+        columns,
+        [_score_row(rank, score, how) for rank, score, how in explained],
+        title="How the scores came about",
+    )
     for rank, _, how in explained:
         if how.terms:
             say(f"{rank:>2}. BM25 {how.bm25 or 0:.3f} = {_terms(how)}", "dim")
 
 
 def _score_row(rank: int, score: float, how: Explanation) -> tuple[str, ...]:
-    numbers = (_number(how.bm25, 3), _rank(how.vector_rank), _number(how.cosine, 3), _number(how.rrf, 5), _number(how.rerank_score, 3))
+    numbers = (
+        _number(how.bm25, 3),
+        _rank(how.vector_rank),
+        _number(how.cosine, 3),
+        _number(how.rrf, 5),
+        _number(how.rerank_score, 3),
+    )
     return (str(rank), _number(score, 3), _rank(how.lexical_rank), *numbers, how.formula)
 
 
 def _print_stages(results: Results) -> None:
-    rows = ((one.name, f"{one.milliseconds:.1f}", one.count or "", one.note) for one in results.stages)
-    table(("Stage", "ms", "Passages", ""), rows, title=f"Stages, {results.milliseconds:.1f} ms in all")
+    rows = (
+        (one.name, f"{one.milliseconds:.1f}", one.count or "", one.note) for one in results.stages
+    )
+    table(
+        ("Stage", "ms", "Passages", ""), rows, title=f"Stages, {results.milliseconds:.1f} ms in all"
+    )
 
 
 def _terms(how: Explanation) -> str:
@@ -192,8 +255,18 @@ def _terms(how: Explanation) -> str:
 
 
 def _twin(one: Twin) -> dict[str, Any]:
-    where = {"start": _seconds(one.locator.start), "end": _seconds(one.locator.end), "page": one.locator.page}
-    return {"source_id": str(one.origin.id), "title": one.origin.title, **where, "link": absolute(one.link), "similarity": one.similarity}
+    where = {
+        "start": _seconds(one.locator.start),
+        "end": _seconds(one.locator.end),
+        "page": one.locator.page,
+    }
+    return {
+        "source_id": str(one.origin.id),
+        "title": one.origin.title,
+        **where,
+        "link": absolute(one.link),
+        "similarity": one.similarity,
+    }
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -29,7 +29,15 @@ def find(scope: Scope, query: str, wishes: Wishes, wanted: Filter) -> None:
     if video := _not_indexed(scope, wanted):
         _find_in(video, query, wishes, wanted)
         return
-    results = search_pipeline.search(scope, query, mode=wishes.mode, limit=wishes.limit, wanted=wanted, explain=wishes.explain, rerank=wishes.rerank)
+    results = search_pipeline.search(
+        scope,
+        query,
+        mode=wishes.mode,
+        limit=wishes.limit,
+        wanted=wanted,
+        explain=wishes.explain,
+        rerank=wishes.rerank,
+    )
     if wishes.as_json:
         print_json([output.passage(one) for one in results.passages])
     else:
@@ -42,16 +50,26 @@ def _not_indexed(scope: Scope, wanted: Filter) -> Video | None:
     if len(wanted.sources) != 1:
         return None
     try:
-        named = list(matching(scope, Filter(sources=wanted.sources)).select_related("video__collection"))
+        named = list(
+            matching(scope, Filter(sources=wanted.sources)).select_related("video__collection")
+        )
     except SourceNotFound:
-        return library.find_video(scope, wanted.sources[0], collection=next(iter(wanted.collections), ""))
+        return library.find_video(
+            scope, wanted.sources[0], collection=next(iter(wanted.collections), "")
+        )
     return None if any(one.chunk_count for one in named) else named[0].video
 
 
 def _find_in(video: Video, query: str, wishes: Wishes, wanted: Filter) -> None:
-    note(f"“{video}” is not indexed yet: the words of its transcript were searched. `kb sources` shows how far it is.")
-    found = library.search(video, query, language=next(iter(wanted.languages), ""), limit=library.MAX_HITS)
-    found = replace(found, hits=tuple(hit for hit in found.hits if _overlaps(hit, wanted))[: wishes.limit])
+    note(
+        f"“{video}” is not indexed yet: the words of its transcript were searched. `kb sources` shows how far it is."
+    )
+    found = library.search(
+        video, query, language=next(iter(wanted.languages), ""), limit=library.MAX_HITS
+    )
+    found = replace(
+        found, hits=tuple(hit for hit in found.hits if _overlaps(hit, wanted))[: wishes.limit]
+    )
     if wishes.as_json:
         print_json(output.segments(found))
     else:

@@ -26,7 +26,11 @@ def run(*, sample: bool, with_worker: bool, open_browser: bool) -> None:
     """Serve until a signal ends it. Raises ``Conflict`` when a server runs on this data directory, ``Unavailable`` when the port is taken."""
     data_dir = Path(settings.DATA_DIR)
     _end_on_signals()
-    with contextlib.suppress(KeyboardInterrupt), server_lock.only_server(data_dir) as lock, _listening(settings.HOST, settings.PORT) as listener:
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        server_lock.only_server(data_dir) as lock,
+        _listening(settings.HOST, settings.PORT) as listener,
+    ):
         _publish(listener)
         lock.tell(settings.PUBLIC_URL)
         open_database()
@@ -59,7 +63,12 @@ class _Server(uvicorn.Server):
 
 def _serve(listener: socket.socket, on_ready: Callable[[], None]) -> None:
     config = uvicorn.Config(
-        "kbsite.asgi:application", log_level="warning", lifespan="on", http="httptools", server_header=False, timeout_graceful_shutdown=GRACE_SECONDS
+        "kbsite.asgi:application",
+        log_level="warning",
+        lifespan="on",
+        http="httptools",
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = _Server(config, on_ready=on_ready)
     signal.signal(signal.SIGHUP, server.handle_exit)  # the terminal was closed
@@ -89,9 +98,15 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
             listener.bind((host, port))
             listener.listen(2048)
         except socket.gaierror:
-            raise InvalidInput(f"“{host}” is no address of this machine.", hint="Use 127.0.0.1, or 0.0.0.0 to be reached from others.") from None
+            raise InvalidInput(
+                f"“{host}” is no address of this machine.",
+                hint="Use 127.0.0.1, or 0.0.0.0 to be reached from others.",
+            ) from None
         except OSError as error:
-            raise Unavailable(_why_not(host, port, error), hint=f"Choose another one: kb serve --port {port + 1 if 0 < port < 65_535 else 8000}") from None
+            raise Unavailable(
+                _why_not(host, port, error),
+                hint=f"Choose another one: kb serve --port {port + 1 if 0 < port < 65_535 else 8000}",
+            ) from None
         yield listener
 
 
@@ -110,7 +125,9 @@ def _publish(listener: socket.socket) -> None:
         settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, f"[{host}]" if ":" in host else host]
     if not settings.OPTIONS["PUBLIC_URL"].is_set:
         named = "127.0.0.1" if host in EVERYWHERE else host
-        settings.PUBLIC_URL = os.environ["PUBLIC_URL"] = f"http://{f'[{named}]' if ':' in named else named}:{port}"
+        settings.PUBLIC_URL = os.environ["PUBLIC_URL"] = (
+            f"http://{f'[{named}]' if ':' in named else named}:{port}"
+        )
 
 
 # The greeting
@@ -132,6 +149,9 @@ def _say_hello(link: str, data_dir: Path, *, open_browser: bool) -> None:
         console.print(Text(f"{name:<6}", style="dim") + Text(value, style=style), soft_wrap=True)
     console.file.flush()
     if settings.HOST in EVERYWHERE:
-        note("Other machines can reach this. Set ALLOWED_HOSTS and PUBLIC_URL to the name that they use.", "yellow")
+        note(
+            "Other machines can reach this. Set ALLOWED_HOSTS and PUBLIC_URL to the name that they use.",
+            "yellow",
+        )
     if open_browser:
         webbrowser.open(link)

@@ -46,7 +46,10 @@ def only_server(data_dir: Path) -> Iterator[Lock]:
         data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(data_dir / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise Unavailable(f"The data directory {data_dir} cannot be used: {error.strerror}.", hint="Set YOUTUBE_KB_DATA_DIR to another one.") from error
+        raise Unavailable(
+            f"The data directory {data_dir} cannot be used: {error.strerror}.",
+            hint="Set YOUTUBE_KB_DATA_DIR to another one.",
+        ) from error
     try:
         _take(descriptor, data_dir)
         yield Lock(descriptor)

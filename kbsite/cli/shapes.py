@@ -57,7 +57,13 @@ def reading(found: VideoReading) -> dict[str, Any]:
 
 def hit(one: Hit) -> dict[str, Any]:
     """Return a search hit."""
-    return {"text": one.text, "start": one.start, "end": one.end, "score": one.score, "timestamp_link": one.timestamp_link}
+    return {
+        "text": one.text,
+        "start": one.start,
+        "end": one.end,
+        "score": one.score,
+        "timestamp_link": one.timestamp_link,
+    }
 
 
 def job(one: Job) -> dict[str, Any]:
@@ -97,7 +103,9 @@ def print_reading(found: VideoReading) -> None:
     if read.chunk and read.chunk.next is not None:
         note(f"Read on: kb show {key} --chunk {read.chunk.next}")
     if read.hints:
-        note(f"A preview. Read on: kb show {key} --chunk 0 (to {read.total_chunks - 1}), --start 1:00 --end 2:00, or --full; kb search WORDS --in {key}")
+        note(
+            f"A preview. Read on: kb show {key} --chunk 0 (to {read.total_chunks - 1}), --start 1:00 --end 2:00, or --full; kb search WORDS --in {key}"
+        )
 
 
 def print_hits(found: VideoSearch) -> None:
@@ -114,10 +122,20 @@ def print_hit(one: Hit) -> None:
     for start, end in one.spans:
         text.stylize("bold yellow", start, end)
     heading = Text(f"{clock(round(one.start * 1000))}–{clock(round(one.end * 1000))}", style="cyan")
-    out().print(heading + Text(f"  {one.score:.2f}  {printable(one.timestamp_link)}", style="dim"), soft_wrap=True)
+    out().print(
+        heading + Text(f"  {one.score:.2f}  {printable(one.timestamp_link)}", style="dim"),
+        soft_wrap=True,
+    )
     out().print(text, soft_wrap=not out().is_terminal)
     say("")
 
 
 def _place(chunk: Chunk) -> dict[str, Any]:
-    return {"index": chunk.index, "count": chunk.count, "start": chunk.start, "end": chunk.end, "previous": chunk.previous, "next": chunk.next}
+    return {
+        "index": chunk.index,
+        "count": chunk.count,
+        "start": chunk.start,
+        "end": chunk.end,
+        "previous": chunk.previous,
+        "next": chunk.next,
+    }

@@ -16,14 +16,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 CONNECT_SECONDS = 5
-PIPE_WIDTH = 200  # columns of a table that is not shown in a terminal: wide enough that nothing is cut
+PIPE_WIDTH = (
+    200  # columns of a table that is not shown in a terminal: wide enough that nothing is cut
+)
 
 
 def open_library() -> Scope:
     """Start or join the database and return the scope of whoever holds it. Models can be imported from here on."""
     from kbsite import settings
 
-    settings.LOGGING["formatters"]["line"]["format"] = "{message}"  # to a person: what happens, not when and where
+    settings.LOGGING["formatters"]["line"]["format"] = (
+        "{message}"  # to a person: what happens, not when and where
+    )
     open_database()
     from kbsite.auth import everything
 
@@ -35,7 +39,9 @@ def open_database() -> None:
     from kbsite import boot, settings
     from kbsite.cli import server_lock
 
-    settings.PUBLIC_URL = server_lock.public_url()  # links lead to the server that runs, on whichever port that is
+    settings.PUBLIC_URL = (
+        server_lock.public_url()
+    )  # links lead to the server that runs, on whichever port that is
     if settings.DATABASE_URL:
         _try_connection(settings.DATABASES["default"])
     boot.boot()
@@ -48,8 +54,13 @@ def known_error(error: Exception) -> KnowledgeBaseError | None:
     # Whoever raised one of these has imported them; looking them up must not import Django for the others.
     if _is_a(error, "django.db.utils", "OperationalError"):
         return _unreachable(error)
-    if _is_a(error, "django.core.exceptions", "ImproperlyConfigured") or _is_a(error, "environ.compat", "ImproperlyConfigured"):
-        return InvalidInput(f"A setting cannot be used: {error}", hint="Check the environment and the .env file; the README lists all settings.")
+    if _is_a(error, "django.core.exceptions", "ImproperlyConfigured") or _is_a(
+        error, "environ.compat", "ImproperlyConfigured"
+    ):
+        return InvalidInput(
+            f"A setting cannot be used: {error}",
+            hint="Check the environment and the .env file; the README lists all settings.",
+        )
     return None
 
 
@@ -78,11 +89,24 @@ def note(text: str, style: str = "dim") -> None:
     err().print(_styled(printable(text), style), soft_wrap=True)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", empty: str = "Nothing is here.") -> None:
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str = "",
+    empty: str = "Nothing is here.",
+) -> None:
     """Print a table; nothing in it is cut, and the first column, which names the thing, stays on one line where it fits."""
     from rich.table import Table
 
-    made = Table(title=title or None, title_justify="left", header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    made = Table(
+        title=title or None,
+        title_justify="left",
+        header_style="bold",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
     for number, name in enumerate(columns):
         made.add_column(name, overflow="fold", no_wrap=number == 0)
     for row in rows:
@@ -102,12 +126,19 @@ def confirm(question: str, *, yes: bool) -> None:
 def check_terminal() -> None:
     """Raise ``InvalidInput`` where nobody could see a screen, or type on it."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise InvalidInput("This needs a terminal.", hint="Run it in one, without redirections; `kb ask` answers anywhere.")
+        raise InvalidInput(
+            "This needs a terminal.",
+            hint="Run it in one, without redirections; `kb ask` answers anywhere.",
+        )
 
 
 def printable(text: str) -> str:
     """Return text without what a terminal would obey; line breaks and tabs stay."""
-    return text if text.isprintable() else "".join(mark for mark in text if mark.isprintable() or mark in "\n\t")
+    return (
+        text
+        if text.isprintable()
+        else "".join(mark for mark in text if mark.isprintable() or mark in "\n\t")
+    )
 
 
 def out() -> "Console":
@@ -134,7 +165,13 @@ def _try_connection(database: dict[str, Any]) -> None:
     # The pool would try for as long as its timeout, and then not say why.
     import psycopg
 
-    names = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD", "dbname": "NAME"}
+    names = {
+        "host": "HOST",
+        "port": "PORT",
+        "user": "USER",
+        "password": "PASSWORD",
+        "dbname": "NAME",
+    }
     given = {name: database[key] for name, key in names.items() if database.get(key)}
     options = {name: value for name, value in database["OPTIONS"].items() if name != "pool"}
     try:
@@ -145,7 +182,10 @@ def _try_connection(database: dict[str, Any]) -> None:
 
 def _unreachable(error: Exception) -> Unavailable:
     told = " ".join(str(error).split())[:300]
-    return Unavailable(f"The database does not answer: {told}", hint="Check DATABASE_URL, and that the server runs.")
+    return Unavailable(
+        f"The database does not answer: {told}",
+        hint="Check DATABASE_URL, and that the server runs.",
+    )
 
 
 def _styled(text: str, style: str = "") -> Any:

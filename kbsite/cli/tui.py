@@ -52,7 +52,11 @@ class LibraryNotebook:
         with _released():
             wanted = Filter(collections=(self._slug,) if self._slug else ())
             found = sources.list_sources(self._scope(), wanted, words=words, limit=MOST)
-            return Shelf(sources=_listed(found.sources), total=found.total, unfinished=found.counts.unfinished)
+            return Shelf(
+                sources=_listed(found.sources),
+                total=found.total,
+                unfinished=found.counts.unfinished,
+            )
 
     def add(self, what: str) -> str:
         """Add an address, a file or a folder, in a process of its own; return what became of it."""
@@ -62,7 +66,9 @@ class LibraryNotebook:
         """Answer the next question of the conversation; another choice of sources begins another conversation."""
         with _released():
             if self._conversation is None or set(self._conversation.sources) != {*sources}:
-                answer = questions.put_first(self._scope(), None, question, collection=self._slug, sources=sources)
+                answer = questions.put_first(
+                    self._scope(), None, question, collection=self._slug, sources=sources
+                )
             else:
                 answer = questions.put(self._scope(), None, self._conversation, question)
             self._conversation = answer.conversation
@@ -75,7 +81,9 @@ class LibraryNotebook:
     def earlier(self) -> tuple[Earlier, ...]:
         """Return the latest conversations in which something was asked."""
         with _released():
-            found = conversations.list_conversations(self._scope(), None, collection=self._slug, limit=EARLIER)
+            found = conversations.list_conversations(
+                self._scope(), None, collection=self._slug, limit=EARLIER
+            )
             return tuple(_earlier(one) for one in found.conversations if one.title)
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
@@ -86,7 +94,10 @@ class LibraryNotebook:
 
     def links(self, place: Place) -> tuple[Link, ...]:
         """Return this site's page of a place where a server runs, YouTube's for its videos, and else the page that `kb serve` would show."""
-        here = Link(label="Cuebase", url=f"{public_url()}{place.link}" if place.link.startswith("/") else place.link)
+        here = Link(
+            label="Cuebase",
+            url=f"{public_url()}{place.link}" if place.link.startswith("/") else place.link,
+        )
         there = _at_youtube(place)
         if settings.OPTIONS["PUBLIC_URL"].is_set or server_lock.find(Path(settings.DATA_DIR)):
             return (here, *there)
@@ -103,7 +114,9 @@ def turn_of(record: Record) -> Turn:
     if record.is_running or record.error and not record.claims and not record.note:
         turn.fail(record.error or "This question is still being answered.", record.hint)
         return turn
-    turn.places = list(map(cited, record.quotes)) or [_near(one, index) for index, one in enumerate(record.nearest)]
+    turn.places = list(map(cited, record.quotes)) or [
+        _near(one, index) for index, one in enumerate(record.nearest)
+    ]
     turn.ending = Ending(
         is_refusal=not record.claims,
         note=record.note,
@@ -118,7 +131,14 @@ def turn_of(record: Record) -> Turn:
 def _near(one: Mapping[str, Any], index: int) -> Place:
     origin = Origin(id=UUID(one["source"]), kind="", title=one["title"])
     locator = Locator(span=(0, 0), start=one["start"], page=one["page"])
-    return Place(label=chr(ord("a") + index % 26), origin=origin, locator=locator, text=one["text"], heading=one["heading"], link=one["link"])
+    return Place(
+        label=chr(ord("a") + index % 26),
+        origin=origin,
+        locator=locator,
+        text=one["text"],
+        heading=one["heading"],
+        link=one["link"],
+    )
 
 
 def _listed(found: Sequence[Source]) -> tuple[Listed, ...]:
@@ -132,7 +152,11 @@ def _row(one: Source, *, mark: str) -> Listed:
         id=str(one.uuid),
         title=one.title,
         mark=mark,
-        about=" · ".join(part for part in (one.get_kind_display(), one.author, one.language, output.state(one)) if part),
+        about=" · ".join(
+            part
+            for part in (one.get_kind_display(), one.author, one.language, output.state(one))
+            if part
+        ),
         is_ready=one.state in (State.WORDS, State.READY),
         progress=f"{one.step} {one.percent} %" if is_busy else "",
         problem=f"{one.error} {one.hint}".strip() if one.error else "",
@@ -140,7 +164,9 @@ def _row(one: Source, *, mark: str) -> Listed:
 
 
 def _earlier(one: Conversation) -> Earlier:
-    return Earlier(id=str(one.uuid), title=one.title, when=f"{timezone.localtime(one.updated_at):%d %b %H:%M}")
+    return Earlier(
+        id=str(one.uuid), title=one.title, when=f"{timezone.localtime(one.updated_at):%d %b %H:%M}"
+    )
 
 
 def _at_youtube(place: Place) -> tuple[Link, ...]:

@@ -34,7 +34,11 @@ class Person:
     @property
     def what(self) -> str:
         """What the person may do, in words."""
-        parts = ["everything"] if self.admin else [f"{role} of {slug}" for slug, role in self.roles.items()]
+        parts = (
+            ["everything"]
+            if self.admin
+            else [f"{role} of {slug}" for slug, role in self.roles.items()]
+        )
         return ", ".join(parts or ["nothing yet"]) + ("" if self.active else " (not active)")
 
     def as_json(self) -> dict[str, Any]:
@@ -73,22 +77,31 @@ class NewToken:
         return {"token": self.text, **self.token.as_json()}
 
 
-def add(scope: Scope, name: str, *, password: str, admin: bool, role: str, collection: str) -> Person:
+def add(
+    scope: Scope, name: str, *, password: str, admin: bool, role: str, collection: str
+) -> Person:
     """Add a user. Raises ``InvalidInput`` for a bad name or a weak password, ``Conflict`` for a name in use, ``CollectionNotFound``."""
-    shelf = library.find_collection(scope, collection) if collection else Collection.objects.default()
+    shelf = (
+        library.find_collection(scope, collection) if collection else Collection.objects.default()
+    )
     user = User(username=name, is_superuser=admin, is_staff=admin)
     try:
         User._meta.get_field("username").clean(name, user)
         validate_password(password, user)
     except ValidationError as error:
-        raise InvalidInput(" ".join(error.messages), hint="A password has at least 8 characters and is not a common one.") from None
+        raise InvalidInput(
+            " ".join(error.messages),
+            hint="A password has at least 8 characters and is not a common one.",
+        ) from None
     user.set_password(password)
     try:
         with transaction.atomic():
             user.save()
             Membership.objects.create(collection=shelf, user=user, role=role)
     except IntegrityError:
-        raise Conflict(f"There is a user “{name}” already.", hint="`kb user list` lists them.") from None
+        raise Conflict(
+            f"There is a user “{name}” already.", hint="`kb user list` lists them."
+        ) from None
     return _person(user)
 
 
@@ -97,19 +110,29 @@ def everyone() -> list[Person]:
     return [_person(user) for user in get_user_model().objects.order_by("username")]
 
 
-def create_token(scope: Scope, name: str, *, user: str, write: bool, collections: Sequence[str], days: int | None) -> NewToken:
+def create_token(
+    scope: Scope, name: str, *, user: str, write: bool, collections: Sequence[str], days: int | None
+) -> NewToken:
     """Make a token. Raises ``InvalidInput`` without a name, ``NotFound`` for an unknown user or collection."""
     name = clean(name, 80)
     if not name:
-        raise InvalidInput("The token has no name.", hint="Name it after what it is for, such as “Claude on my laptop”.")
+        raise InvalidInput(
+            "The token has no name.",
+            hint="Name it after what it is for, such as “Claude on my laptop”.",
+        )
     shelves = tuple(library.find_collection(scope, one) for one in collections)
-    token, text = ApiToken.issue(first_start.find_user(user), name=name, can_write=write, collections=shelves, days=days)
+    token, text = ApiToken.issue(
+        first_start.find_user(user), name=name, can_write=write, collections=shelves, days=days
+    )
     return NewToken(token=_token(token), text=text)
 
 
 def tokens() -> list[Token]:
     """Return all tokens, newest first."""
-    return [_token(one) for one in ApiToken.objects.select_related("user").prefetch_related("collections")]
+    return [
+        _token(one)
+        for one in ApiToken.objects.select_related("user").prefetch_related("collections")
+    ]
 
 
 def revoke(which: str) -> Token:
@@ -119,17 +142,32 @@ def revoke(which: str) -> Token:
         wanted |= Q(pk=int(which))
     found = list(ApiToken.objects.filter(wanted, revoked_at=None).select_related("user")[:2])
     if not found:
-        raise NotFound(f"There is no valid token “{which[:9]}”.", hint="`kb token list` lists them.")
+        raise NotFound(
+            f"There is no valid token “{which[:9]}”.", hint="`kb token list` lists them."
+        )
     if len(found) > 1:
-        raise Conflict(f"Several tokens are named “{which[:9]}”.", hint="Give the number that `kb token list` shows.")
+        raise Conflict(
+            f"Several tokens are named “{which[:9]}”.",
+            hint="Give the number that `kb token list` shows.",
+        )
     found[0].revoke()
     return _token(found[0])
 
 
 def _person(user: User) -> Person:
-    roles = dict(Membership.objects.filter(user=user).order_by("collection__slug").values_list("collection__slug", "role"))
+    roles = dict(
+        Membership.objects.filter(user=user)
+        .order_by("collection__slug")
+        .values_list("collection__slug", "role")
+    )
     last = user.last_login.isoformat(timespec="minutes") if user.last_login else None
-    return Person(name=user.get_username(), admin=user.is_superuser, active=user.is_active, roles=roles, last_login=last)
+    return Person(
+        name=user.get_username(),
+        admin=user.is_superuser,
+        active=user.is_active,
+        roles=roles,
+        last_login=last,
+    )
 
 
 def _token(one: ApiToken) -> Token:

@@ -23,7 +23,12 @@ LONGEST_LINE: Final = 1_000_000  # bytes of a file's line
 
 SHOWN: Final = 300  # characters of a quote
 
-_STYLES: Final = {Verdict.VERBATIM: "bold green", Verdict.MISATTRIBUTED: "bold yellow", Verdict.ALTERED: "bold red", Verdict.NOT_FOUND: "bold red"}
+_STYLES: Final = {
+    Verdict.VERBATIM: "bold green",
+    Verdict.MISATTRIBUTED: "bold yellow",
+    Verdict.ALTERED: "bold red",
+    Verdict.NOT_FOUND: "bold red",
+}
 
 
 class Asked(NamedTuple):
@@ -61,12 +66,19 @@ def verify(scope: Scope, quotes: Iterable[Asked], *, collection: str, as_json: b
             continue
         are_all = are_all and found.verdict == Verdict.VERBATIM
         if as_json:
-            typer.echo(json.dumps({**({"line": one.line} if one.line else {}), **_json(found)}, ensure_ascii=False))
+            typer.echo(
+                json.dumps(
+                    {**({"line": one.line} if one.line else {}), **_json(found)}, ensure_ascii=False
+                )
+            )
         else:
             _print(found, one.line)
     if broken:
         lines = "One line was" if broken == 1 else f"{broken:,} lines were"
-        raise InvalidInput(f"{lines} not checked.", hint='A line is {"quote": "…", "source": "ID"}, or a text in quotes, as JSON.')
+        raise InvalidInput(
+            f"{lines} not checked.",
+            hint='A line is {"quote": "…", "source": "ID"}, or a text in quotes, as JSON.',
+        )
     return are_all
 
 
@@ -97,13 +109,20 @@ def _read(line: bytes, number: int, source: str) -> Asked:
         return Asked("", "", number, f"It is longer than {LONGEST_LINE:,} bytes.")
     try:
         row = json.loads(line)
-        quote, claimed = (row, source) if isinstance(row, str) else (row["quote"], row.get("source") or source)
+        quote, claimed = (
+            (row, source) if isinstance(row, str) else (row["quote"], row.get("source") or source)
+        )
     except (ValueError, RecursionError):
         return Asked("", "", number, "It is not JSON.")
     except (KeyError, TypeError, AttributeError):
         quote = claimed = None
     if not isinstance(quote, str) or not isinstance(claimed, str):
-        return Asked("", "", number, "It is neither a text nor an object with a “quote” and, if any, a “source”.")
+        return Asked(
+            "",
+            "",
+            number,
+            "It is neither a text nor an object with a “quote” and, if any, a “source”.",
+        )
     return Asked(quote, claimed, number)
 
 
@@ -130,12 +149,22 @@ def _json(found: Verified) -> dict[str, Any]:
 
 
 def _print(found: Verified, line: int) -> None:
-    verdict = "too short to prove anything" if not found.is_enough else found.verdict.value.replace("_", " ")
-    head = Text(f"{line:,}: " if line else "", style="dim") + Text(verdict, style=_STYLES[found.verdict])
+    verdict = (
+        "too short to prove anything"
+        if not found.is_enough
+        else found.verdict.value.replace("_", " ")
+    )
+    head = Text(f"{line:,}: " if line else "", style="dim") + Text(
+        verdict, style=_STYLES[found.verdict]
+    )
     out().print(head + Text(f"  {_short(found.quote)}"), soft_wrap=True)
     if found.origin and found.locator:
         where = f"“{found.origin.title}” {place(found.locator)}"
-        elsewhere = "it stands word for word, but in another source: " if found.verdict is Verdict.MISATTRIBUTED else ""
+        elsewhere = (
+            "it stands word for word, but in another source: "
+            if found.verdict is Verdict.MISATTRIBUTED
+            else ""
+        )
         say(f"  {elsewhere}{where}  {public_url()}{found.link}", "dim")
         if found.verdict is Verdict.ALTERED:
             say(f"  what stands there: {_short(found.text)}")
@@ -151,4 +180,6 @@ def _short(text: str) -> str:
 
 def _differing(one: Difference) -> str:
     """Return the words that the quote adds or leaves out, or what it says and what stands there."""
-    return " → ".join(f"“{' '.join(words.split())}”" for words in (one.quoted, one.actual) if words.strip())
+    return " → ".join(
+        f"“{' '.join(words.split())}”" for words in (one.quoted, one.actual) if words.strip()
+    )

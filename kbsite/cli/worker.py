@@ -29,11 +29,18 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
         threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
     worker_ready.connect(_sweep_at_once)
     threading.Thread(target=_show_life, name="pulse", daemon=True).start()
-    warnings.filterwarnings("ignore", category=SecurityWarning)  # messages are JSON, which is safe to read as root (in a container)
+    warnings.filterwarnings(
+        "ignore", category=SecurityWarning
+    )  # messages are JSON, which is safe to read as root (in a container)
     # The schedule is kept in memory: it is two fixed intervals, and a file would have to survive a kill.
     clock: Any = EmbeddedService(app, thread=True, scheduler_cls=Scheduler) if beat else None
     worker = app.Worker(
-        pool="threads", concurrency=concurrency or settings.WORKER_CONCURRENCY, loglevel="WARNING", quiet=True, without_gossip=True, without_mingle=True
+        pool="threads",
+        concurrency=concurrency or settings.WORKER_CONCURRENCY,
+        loglevel="WARNING",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
     )
     try:
         if clock:
@@ -54,7 +61,9 @@ def _show_life() -> None:
     # In a thread of its own: while long jobs hold every thread of the pool, the sweep, which says so too, has to wait.
     pause = threading.Event()
     while not pause.wait(PULSE_SECONDS):
-        with contextlib.suppress(DatabaseError):  # the database may be away for a moment; the jobs will notice
+        with contextlib.suppress(
+            DatabaseError
+        ):  # the database may be away for a moment; the jobs will notice
             WorkerPulse.beat()
         connection.close()
 

@@ -26,13 +26,20 @@ class Worker:
         self._ending = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._supervise, name="worker-supervisor", daemon=True)
+        self._thread = threading.Thread(
+            target=self._supervise, name="worker-supervisor", daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._ending.set()
         with self._lock:
             process = self._process
@@ -48,9 +55,15 @@ class Worker:
             if process is None:
                 return
             code = process.wait()
-            pause = 1.0 if time.monotonic() - started > STEADY_SECONDS else min(max(1.0, pause * 2), LONGEST_PAUSE)
+            pause = (
+                1.0
+                if time.monotonic() - started > STEADY_SECONDS
+                else min(max(1.0, pause * 2), LONGEST_PAUSE)
+            )
             if not self._ending.is_set():
-                logger.warning("The worker ended (%s); another one starts in %.0f s.", _how(code), pause)
+                logger.warning(
+                    "The worker ended (%s); another one starts in %.0f s.", _how(code), pause
+                )
 
     def _start(self) -> subprocess.Popen[bytes] | None:
         with self._lock:
@@ -58,14 +71,23 @@ class Worker:
                 return None
             # Its standard input is the sign of life: it ends when this process does, however that happens. A session of its own keeps Ctrl-C from it.
             # Its log goes to the error output; what Celery prints beside it is of no use.
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True, env=_environment())
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+                env=_environment(),
+            )
             return self._process
 
 
 def _environment() -> dict[str, str]:
     # The package need not be installed: a worker finds it where this process did.
     root = str(Path(__file__).resolve().parents[2])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))}
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", "")))),
+    }
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

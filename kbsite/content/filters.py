@@ -25,7 +25,9 @@ class VideoFilter(django_filters.FilterSet):  # type: ignore[misc]
 
     def in_language(self, queryset: QuerySet[Video], name: str, value: str) -> QuerySet[Video]:
         """Keep those with a transcript in the language, or a regional kind of it."""
-        return queryset.filter(pk__in=Transcript.objects.filter(language__istartswith=value).values("video"))
+        return queryset.filter(
+            pk__in=Transcript.objects.filter(language__istartswith=value).values("video")
+        )
 
 
 class TranscriptFilter(django_filters.FilterSet):  # type: ignore[misc]

@@ -39,4 +39,9 @@ def owns(request: Any, collection_id: int) -> bool:
     """Say whether the caller may change the collection itself."""
     if collection_id not in request.reach.writable:
         return False
-    return request.user.is_superuser or Membership.objects.filter(user=request.user, collection=collection_id, role=Role.OWNER).exists()
+    return (
+        request.user.is_superuser
+        or Membership.objects.filter(
+            user=request.user, collection=collection_id, role=Role.OWNER
+        ).exists()
+    )

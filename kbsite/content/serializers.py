@@ -108,7 +108,9 @@ class VideoSerializer(serializers.ModelSerializer[Video]):
     id = serializers.CharField(source="key", read_only=True)
     collection = serializers.CharField(source="collection.slug", read_only=True)
     url = serializers.CharField(read_only=True)
-    tags = serializers.ListField(child=serializers.CharField(max_length=60), max_length=50, required=False)
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=60), max_length=50, required=False
+    )
     transcripts = TranscriptOfVideo(many=True, read_only=True)
 
     class Meta:
@@ -132,8 +134,12 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
     """A playlist or channel; how many of its videos are wanted, and how often it is looked at, may be changed."""
 
     collection = serializers.CharField(source="collection.slug", read_only=True)
-    newest = serializers.IntegerField(min_value=1, max_value=100_000, allow_null=True, required=False)
-    every_hours = serializers.IntegerField(min_value=1, max_value=8_760, allow_null=True, required=False)
+    newest = serializers.IntegerField(
+        min_value=1, max_value=100_000, allow_null=True, required=False
+    )
+    every_hours = serializers.IntegerField(
+        min_value=1, max_value=8_760, allow_null=True, required=False
+    )
 
     class Meta:
         model = Feed
@@ -175,4 +181,18 @@ class ChunkSerializer(serializers.ModelSerializer[Chunk]):
 
     class Meta:
         model = Chunk
-        fields = ("pk", "source", "collection", "ordinal", "text", "context", "heading", "start", "end", "page", "last_page", "span_start", "span_end")
+        fields = (
+            "pk",
+            "source",
+            "collection",
+            "ordinal",
+            "text",
+            "context",
+            "heading",
+            "start",
+            "end",
+            "page",
+            "last_page",
+            "span_start",
+            "span_end",
+        )

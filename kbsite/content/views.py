@@ -24,9 +24,14 @@ from transcripts.models import Collection, Feed, Membership, Role, Transcript, V
 class BrowsablePage(BrowsableAPIRenderer):
     """The page without its style element, which the policy forbids and nothing on the page needs."""
 
-    def get_context(self, data: Any, accepted_media_type: str | None, renderer_context: Any) -> dict[str, Any]:
+    def get_context(
+        self, data: Any, accepted_media_type: str | None, renderer_context: Any
+    ) -> dict[str, Any]:
         """Return what the template shows."""
-        return {**super().get_context(data, accepted_media_type, renderer_context), "code_style": None}
+        return {
+            **super().get_context(data, accepted_media_type, renderer_context),
+            "code_style": None,
+        }
 
 
 class StyledPages:
@@ -35,7 +40,10 @@ class StyledPages:
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Loosen the policy on a page, not on data."""
         final = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc]
-        if getattr(final, "accepted_renderer", None) is not None and final.accepted_renderer.media_type == "text/html":
+        if (
+            getattr(final, "accepted_renderer", None) is not None
+            and final.accepted_renderer.media_type == "text/html"
+        ):
             final._csp_update = {"style-src-attr": ["'unsafe-inline'"]}
         return final
 
@@ -51,7 +59,14 @@ class Resource(StyledPages, viewsets.GenericViewSet[Any]):
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
 
-class Collections(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+class Collections(
+    mixins.CreateModelMixin,
+    mixins.UpdateModelMixin,
+    mixins.DestroyModelMixin,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    Resource,
+):
     """Shelves. Whoever makes one owns it; deleting one deletes all that is on it."""
 
     permission_classes = (IsAuthenticated, OwnersWrite)
@@ -60,11 +75,19 @@ class Collections(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.Destr
 
     def get_queryset(self) -> QuerySet[Collection]:
         """Return what the caller can see, with the number of videos."""
-        return Collection.objects.visible(self.request.reach).annotate(video_count=Count("videos")).order_by("name")  # type: ignore[attr-defined]
+        return (
+            Collection.objects.visible(self.request.reach)
+            .annotate(video_count=Count("videos"))
+            .order_by("name")
+        )  # type: ignore[attr-defined]
 
     def get_serializer_class(self) -> Any:
         """Let the slug be chosen once."""
-        return serializers.CollectionSerializer if self.action == "create" else serializers.CollectionChange
+        return (
+            serializers.CollectionSerializer
+            if self.action == "create"
+            else serializers.CollectionChange
+        )
 
     def perform_create(self, serializer: Any) -> None:
         """Make its maker the owner."""
@@ -81,7 +104,14 @@ class Collections(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.Destr
         collections.delete(instance)
 
 
-class Members(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+class Members(
+    mixins.CreateModelMixin,
+    mixins.UpdateModelMixin,
+    mixins.DestroyModelMixin,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    Resource,
+):
     """Who may do what with a collection. A collection keeps at least one owner."""
 
     serializer_class = serializers.MembershipSerializer
@@ -93,7 +123,9 @@ class Members(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyMo
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the members of the collections that the caller can see."""
         found = Membership.objects.filter(collection__in=self.request.reach.readable)  # type: ignore[attr-defined]
-        return found.select_related("collection", "user").order_by("collection__name", "user__username")
+        return found.select_related("collection", "user").order_by(
+            "collection__name", "user__username"
+        )
 
     def perform_update(self, serializer: Any) -> None:
         """Let owners change roles, but not leave the collection without an owner."""
@@ -109,7 +141,13 @@ class Members(mixins.CreateModelMixin, mixins.UpdateModelMixin, mixins.DestroyMo
             instance.delete()
 
 
-class Videos(mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+class Videos(
+    mixins.UpdateModelMixin,
+    mixins.DestroyModelMixin,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    Resource,
+):
     """Recordings, newest first. Videos are added under /api/v1/; here their title and tags change, and they are deleted."""
 
     filterset_class = filters.VideoFilter
@@ -142,14 +180,28 @@ class Transcripts(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
         """Return what the caller can see."""
         found = Transcript.objects.visible(self.request.reach).select_related("video__collection")  # type: ignore[attr-defined]
         found = found.defer("word_times", "video__description", "video__chapters").order_by("-pk")
-        return found.defer("cues", "word_times", "video__description", "video__chapters") if self.action == "list" else found
+        return (
+            found.defer("cues", "word_times", "video__description", "video__chapters")
+            if self.action == "list"
+            else found
+        )
 
     def get_serializer_class(self) -> Any:
         """Give the cues of a single one."""
-        return serializers.TranscriptSerializer if self.action == "list" else serializers.TranscriptDetail
+        return (
+            serializers.TranscriptSerializer
+            if self.action == "list"
+            else serializers.TranscriptDetail
+        )
 
 
-class Feeds(mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+class Feeds(
+    mixins.UpdateModelMixin,
+    mixins.DestroyModelMixin,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    Resource,
+):
     """Playlists and channels. They are added under /api/v1/; deleting one keeps its videos."""
 
     serializer_class = serializers.FeedSerializer
@@ -159,7 +211,11 @@ class Feeds(mixins.UpdateModelMixin, mixins.DestroyModelMixin, mixins.ListModelM
 
     def get_queryset(self) -> QuerySet[Feed]:
         """Return what the caller can see."""
-        return Feed.objects.visible(self.request.reach).select_related("collection").order_by("title", "pk")  # type: ignore[attr-defined]
+        return (
+            Feed.objects.visible(self.request.reach)
+            .select_related("collection")
+            .order_by("title", "pk")
+        )  # type: ignore[attr-defined]
 
     def perform_update(self, serializer: Any) -> None:
         """Plan the next look anew."""
@@ -172,7 +228,17 @@ class Sources(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
     serializer_class = serializers.SourceSerializer
     filterset_class = filters.SourceFilter
     search_fields = ("title", "author", "video__key")
-    ordering_fields = ("title", "author", "kind", "state", "characters", "chunk_count", "published_at", "created_at", "updated_at")
+    ordering_fields = (
+        "title",
+        "author",
+        "kind",
+        "state",
+        "characters",
+        "chunk_count",
+        "published_at",
+        "created_at",
+        "updated_at",
+    )
     lookup_field = "uuid"
     lookup_value_regex = "[0-9a-f-]{36}"
 
@@ -193,7 +259,11 @@ class Chunks(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
     def get_queryset(self) -> QuerySet[Chunk]:
         """Return what the caller can see."""
         sources = Source.objects.visible(self.request.reach)  # type: ignore[attr-defined]
-        return Chunk.objects.filter(source__in=sources).select_related("source__collection").order_by("source", "ordinal")
+        return (
+            Chunk.objects.filter(source__in=sources)
+            .select_related("source__collection")
+            .order_by("source", "ordinal")
+        )
 
 
 class Root(StyledPages, APIRootView):
@@ -222,6 +292,10 @@ router.register("chunks", Chunks, basename="content-chunk")
 def _keep_an_owner(member: Membership) -> None:
     # The collection's row is locked, so that two owners cannot remove each other at once.
     Collection.objects.select_for_update().get(pk=member.collection_id)
-    others = Membership.objects.filter(collection=member.collection_id, role=Role.OWNER).exclude(pk=member.pk)
+    others = Membership.objects.filter(collection=member.collection_id, role=Role.OWNER).exclude(
+        pk=member.pk
+    )
     if member.role == Role.OWNER and not others.exists():
-        raise Conflict("This is the collection's last owner.", hint="Make somebody else an owner first.")
+        raise Conflict(
+            "This is the collection's last owner.", hint="Make somebody else an owner first."
+        )

@@ -42,4 +42,10 @@ def _access(found: Caller) -> CallerToken:
     if found.token is None:
         raise NotSignedIn("Only a token may call over MCP.")
     scopes = ["read", "write"] if found.token.can_write else ["read"]
-    return CallerToken(token=found.token.hint, client_id=f"token-{found.token.pk}", scopes=scopes, subject=str(found.user.pk), caller=found)
+    return CallerToken(
+        token=found.token.hint,
+        client_id=f"token-{found.token.pk}",
+        scopes=scopes,
+        subject=str(found.user.pk),
+        caller=found,
+    )

@@ -23,7 +23,9 @@ def register(mcp: MCPServer[Any]) -> None:
     async def complete(_: Any, params: CompleteRequestParams) -> CompleteResult:
         given = (params.context and params.context.arguments) or {}
         typed = params.argument.value.replace("\0", "")[:LONGEST]
-        return CompleteResult(completion=await in_thread(_complete, caller(), params.argument.name, typed, given))
+        return CompleteResult(
+            completion=await in_thread(_complete, caller(), params.argument.name, typed, given)
+        )
 
     mcp._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, complete)
 
@@ -43,21 +45,35 @@ def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Compl
 
 def _videos(by: Caller, typed: str, collection: str) -> Completion:
     try:
-        found = library.list_videos(by.scope, library.Filter(words=typed, collection=collection), limit=MOST)
+        found = library.list_videos(
+            by.scope, library.Filter(words=typed, collection=collection), limit=MOST
+        )
     except NotFound:
         return Completion(values=[], total=0, has_more=False)
-    return Completion(values=list(dict.fromkeys(video.key for video in found.videos)), total=found.total, has_more=found.next is not None)
+    return Completion(
+        values=list(dict.fromkeys(video.key for video in found.videos)),
+        total=found.total,
+        has_more=found.next is not None,
+    )
 
 
 def _sources(by: Caller, typed: str) -> Completion:
     """Complete the id of a source by its beginning, or by words of its title."""
     found = sources.list_sources(by.scope, words=typed, limit=MOST)
-    return Completion(values=[str(source.uuid) for source in found.sources], total=found.total, has_more=found.next is not None)
+    return Completion(
+        values=[str(source.uuid) for source in found.sources],
+        total=found.total,
+        has_more=found.next is not None,
+    )
 
 
 def _languages(by: Caller, reference: str) -> list[str]:
     if not reference:
-        found = Transcript.objects.visible(by.scope).order_by("language").values_list("language", flat=True)
+        found = (
+            Transcript.objects.visible(by.scope)
+            .order_by("language")
+            .values_list("language", flat=True)
+        )
         return [language for language in found.distinct() if language]
     try:
         return library.tracks(library.find_video(by.scope, reference.replace("\0", "")))

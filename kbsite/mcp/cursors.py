@@ -18,7 +18,13 @@ def read(cursor: str, question: str) -> tuple[int, str]:
     try:
         asked, offset, of = signing.loads(cursor, salt=_SALT)
     except (signing.BadSignature, ValueError, TypeError):
-        raise InvalidCursor("This cursor was not made by this server.", hint="Copy next_cursor as it is, or leave the cursor out to begin anew.") from None
+        raise InvalidCursor(
+            "This cursor was not made by this server.",
+            hint="Copy next_cursor as it is, or leave the cursor out to begin anew.",
+        ) from None
     if asked != question:
-        raise InvalidCursor("This cursor belongs to another question.", hint="Repeat the call it came from with the same arguments, adding only the cursor.")
+        raise InvalidCursor(
+            "This cursor belongs to another question.",
+            hint="Repeat the call it came from with the same arguments, adding only the cursor.",
+        )
     return offset, of

@@ -3,7 +3,14 @@
 from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
-from citations.errors import AlreadyAnswering, CitationNotFound, ConversationNotFound, EmbeddingMismatch, InvalidFilter, SourceNotFound
+from citations.errors import (
+    AlreadyAnswering,
+    CitationNotFound,
+    ConversationNotFound,
+    EmbeddingMismatch,
+    InvalidFilter,
+    SourceNotFound,
+)
 from kbsite.errors import complaint, sentence
 from transcripts.errors import (
     ChunkNotFound,
@@ -28,24 +35,42 @@ from transcripts.errors import (
 # The first that fits counts, so a narrower family stands before a wider one.
 _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
     (VideoNotFound, "list_transcripts shows what is there; fetch_transcript gets a YouTube video."),
-    (TranscriptNotFound, "fetch_transcript with the language wanted, or get_transcript without language."),
+    (
+        TranscriptNotFound,
+        "fetch_transcript with the language wanted, or get_transcript without language.",
+    ),
     (ChunkNotFound, "get_transcript with one of the valid chunk indexes."),
     (CollectionNotFound, "list_transcripts without collection."),
-    (SourceNotFound, "list_sources shows the ids; search_knowledge_base without sourceId and videoId looks everywhere."),
+    (
+        SourceNotFound,
+        "list_sources shows the ids; search_knowledge_base without sourceId and videoId looks everywhere.",
+    ),
     (CitationNotFound, "ask_knowledge_base, whose answers give the ids of their citations."),
     (ConversationNotFound, "ask_knowledge_base without conversationId begins another."),
     (InvalidFilter, "search_knowledge_base with fewer filters."),
     (JobNotFound, "list_transcripts shows what is there already; add_source begins a new job."),
-    (InvalidTime, "get_transcript with videoId alone says how long it is and how many chunks it has."),
+    (
+        InvalidTime,
+        "get_transcript with videoId alone says how long it is and how many chunks it has.",
+    ),
     (InvalidCursor, "the same tool without cursor."),
-    (EmptyQuery, "search_knowledge_base or search_transcript with words, or get_transcript to read."),
-    (InvalidUrl, "list_transcripts shows the ids that can be read; add_source takes playlists and channels."),
+    (
+        EmptyQuery,
+        "search_knowledge_base or search_transcript with words, or get_transcript to read.",
+    ),
+    (
+        InvalidUrl,
+        "list_transcripts shows the ids that can be read; add_source takes playlists and channels.",
+    ),
     (Forbidden, "list_transcripts and get_transcript read what is there already."),
     (Throttled, "the same call, after that time."),
     (LanguageMissing, "fetch_transcript with one of these languages."),
     (YouTubeError, "list_transcripts shows what is there already; fetch_transcript tries again."),
     (EmbeddingMismatch, "search_knowledge_base with mode=lexical, which needs no model."),
-    (Unavailable, "search_knowledge_base with mode=lexical, which needs no model; or the same call later."),
+    (
+        Unavailable,
+        "search_knowledge_base with mode=lexical, which needs no model; or the same call later.",
+    ),
     (AlreadyAnswering, "the same call later, or without conversationId."),
     (Conflict, "get_job, if a job is meant; otherwise list_transcripts."),
     (NotFound, "list_transcripts."),
@@ -61,7 +86,10 @@ def explained(error: KnowledgeBaseError) -> str:
 
 def rejected(error: ValidationError, *, tool: str, known: list[str]) -> str:
     """Return what is wrong with a tool's arguments, naming those it takes but repeating none of the values."""
-    wrong = [f"{'.'.join(str(part) for part in found['loc'])[:60]}: {complaint(found)}" for found in error.errors(include_url=False, include_input=False)[:5]]
+    wrong = [
+        f"{'.'.join(str(part) for part in found['loc'])[:60]}: {complaint(found)}"
+        for found in error.errors(include_url=False, include_input=False)[:5]
+    ]
     return f"These arguments do not fit. {'; '.join(wrong)}. Next: {tool} again; it takes {', '.join(known)}."
 
 

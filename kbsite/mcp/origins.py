@@ -12,7 +12,9 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 def host_is_ours(host: str) -> bool:
     """Say whether a Host header names this server, so that a rebound DNS name does not reach it."""
     domain, _ = split_domain_port(host)
-    return bool(domain) and validate_host(domain, [*settings.ALLOWED_HOSTS, _split(settings.PUBLIC_URL).hostname or ""])
+    return bool(domain) and validate_host(
+        domain, [*settings.ALLOWED_HOSTS, _split(settings.PUBLIC_URL).hostname or ""]
+    )
 
 
 def origin_may_call(origin: str, *, host: str) -> bool:
@@ -33,7 +35,9 @@ def origin_may_call(origin: str, *, host: str) -> bool:
 
 
 def _is_trusted(origin: SplitResult, trusted: SplitResult) -> bool:
-    return origin.scheme == trusted.scheme and is_same_domain(origin.netloc, trusted.netloc.removeprefix("*"))
+    return origin.scheme == trusted.scheme and is_same_domain(
+        origin.netloc, trusted.netloc.removeprefix("*")
+    )
 
 
 def _origin(parts: SplitResult) -> str:

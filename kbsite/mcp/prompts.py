@@ -15,7 +15,9 @@ from kbsite.mcp.threads import in_thread
 from transcripts import library
 from transcripts.errors import KnowledgeBaseError
 
-VideoId = Annotated[str, Field(description="Id of the video, or any YouTube address of it.", max_length=2048)]
+VideoId = Annotated[
+    str, Field(description="Id of the video, or any YouTube address of it.", max_length=2048)
+]
 _CITING = "Cite as [12:34](link): the moment and the timestamp_link that the tool gave. Say so where the transcript does not answer."
 
 
@@ -31,20 +33,33 @@ def register(mcp: MCPServer[Any]) -> None:
             f"Use only what is said in it. {_CITING}"
         )
 
-    @mcp.prompt(title="Find and cite", description="Answer a question from the library, every claim with the second it is said.")
+    @mcp.prompt(
+        title="Find and cite",
+        description="Answer a question from the library, every claim with the second it is said.",
+    )
     async def find_and_cite(
         question: Annotated[str, Field(description="What you want to know.", max_length=1000)],
         videoId: Annotated[str, Field(description="Only in this video.", max_length=2048)] = "",
     ) -> str:
-        where = f"the video {await in_thread(_name, caller(), videoId)}" if videoId else "the library"
+        where = (
+            f"the video {await in_thread(_name, caller(), videoId)}" if videoId else "the library"
+        )
         tool = "search_transcript" if videoId else "search_knowledge_base"
         return (
             f"Answer from {where}: {question}\n\nSearch with {tool} in several wordings, read around the hits with get_transcript and startTime and "
             f"endTime, and quote word for word what supports each claim. {_CITING}"
         )
 
-    @mcp.prompt(title="Study questions", description="Questions that test whether one has understood a video, with answers.")
-    async def study_questions(videoId: VideoId, count: Annotated[str, Field(description="How many questions. Default 8.", max_length=3)] = "8") -> str:
+    @mcp.prompt(
+        title="Study questions",
+        description="Questions that test whether one has understood a video, with answers.",
+    )
+    async def study_questions(
+        videoId: VideoId,
+        count: Annotated[
+            str, Field(description="How many questions. Default 8.", max_length=3)
+        ] = "8",
+    ) -> str:
         name = await in_thread(_name, caller(), videoId)
         return (
             f"Write {count if count.isdecimal() else 8} study questions on the video {name}, from easy to hard, after reading all of it with get_transcript "

@@ -12,4 +12,9 @@ def count_call(token_id: int) -> None:
     """Count one call. Raises ``Throttled``, which says when to come back."""
     calls = settings.MCP_CALLS_PER_MINUTE
     if calls > 0:
-        count("mcp", str(token_id), allowed=RateLimitItemPerMinute(calls), message=f"This token has made its {calls} calls of this minute.")
+        count(
+            "mcp",
+            str(token_id),
+            allowed=RateLimitItemPerMinute(calls),
+            message=f"This token has made its {calls} calls of this minute.",
+        )

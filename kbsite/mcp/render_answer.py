@@ -28,19 +28,35 @@ class AskKnowledgeBase(Arguments):
     """Arguments of ask_knowledge_base."""
 
     text: Annotated[
-        Text, Field(alias="question", min_length=1, max_length=1000, description="What you want to know; several questions in one are answered each.")
+        Text,
+        Field(
+            alias="question",
+            min_length=1,
+            max_length=1000,
+            description="What you want to know; several questions in one are answered each.",
+        ),
     ]
-    conversation_id: Annotated[Text, Field(max_length=50, description="conversation_id of an answer that this follows on; its sources stay.")] = ""
+    conversation_id: Annotated[
+        Text,
+        Field(
+            max_length=50,
+            description="conversation_id of an answer that this follows on; its sources stay.",
+        ),
+    ] = ""
     collection: Collection = ""
     source_ids: Annotated[
-        list[Annotated[Text, Field(min_length=1, max_length=500)]], Field(max_length=50, description="Only from these: ids of sources or videos.")
+        list[Annotated[Text, Field(min_length=1, max_length=500)]],
+        Field(max_length=50, description="Only from these: ids of sources or videos."),
     ] = []
 
 
 class GetCitation(Arguments):
     """Arguments of get_citation."""
 
-    citation_id: Annotated[Text, Field(min_length=1, max_length=50, description="citation_id that ask_knowledge_base gave.")]
+    citation_id: Annotated[
+        Text,
+        Field(min_length=1, max_length=50, description="citation_id that ask_knowledge_base gave."),
+    ]
 
 
 class ClaimAnswer(BaseModel):
@@ -101,9 +117,16 @@ class ReplyAnswer(BaseModel):
 def ask(by: Caller, asked: AskKnowledgeBase) -> CallToolResult:
     """Answer a question, as the next of a conversation or the first of a new one. Raises what ``questions`` and ``conversations.find`` raise."""
     if asked.conversation_id:
-        put = questions.put(by.scope, by.user, conversations.find(by.scope, by.user, asked.conversation_id), asked.text)
+        put = questions.put(
+            by.scope,
+            by.user,
+            conversations.find(by.scope, by.user, asked.conversation_id),
+            asked.text,
+        )
     else:
-        put = questions.put_first(by.scope, by.user, asked.text, collection=asked.collection, sources=asked.source_ids)
+        put = questions.put_first(
+            by.scope, by.user, asked.text, collection=asked.collection, sources=asked.source_ids
+        )
     for event in questions.respond(by.scope, by.user, put):
         if isinstance(event, Finished):
             return answer(*reply_answer(event.reply, asked, conversation=put.conversation.uuid))
@@ -120,7 +143,9 @@ def reply_answer(reply: Reply, asked: Arguments, *, conversation: UUID) -> tuple
         model=reply.model[:NAME] or None,
         conversation_id=str(conversation),
     )
-    room = asked.budget - max(tokens(_head(data, reply.question)) + tokens(_CITE) + tokens(_FEWER), tokens(as_json(data)))
+    room = asked.budget - max(
+        tokens(_head(data, reply.question)) + tokens(_CITE) + tokens(_FEWER), tokens(as_json(data))
+    )
     claims = [_shorter(_claim(one), "text", room) for one in reply.claims]
     data.claims, room = _taken(claims, room, of=len(claims))
     shown = {number for claim in data.claims for number in claim.citations}
@@ -128,25 +153,44 @@ def reply_answer(reply: Reply, asked: Arguments, *, conversation: UUID) -> tuple
     data.citations, room = _taken(cited, room, of=len(cited))
     near = [_shorter(_near(one.as_json()), "text", room) for one in reply.nearest]
     data.nearest, _ = _taken(near, room, of=len(near))
-    data.is_cut = (len(data.claims), len(data.citations), len(data.nearest)) < (len(claims), len(cited), len(near))
+    data.is_cut = (len(data.claims), len(data.citations), len(data.nearest)) < (
+        len(claims),
+        len(cited),
+        len(near),
+    )
     lines = [_line(0, row) for row in (*data.claims, *data.citations, *data.nearest)]
-    tail = "\n".join(part for part in (_CITE if data.citations else "", _FEWER if data.is_cut else "") if part)
+    tail = "\n".join(
+        part for part in (_CITE if data.citations else "", _FEWER if data.is_cut else "") if part
+    )
     return joined(_head(data, reply.question), lines, tail, None), data
 
 
 def citation(by: Caller, asked: GetCitation) -> CallToolResult:
     """Look a citation up. Raises ``CitationNotFound``."""
     quote = answers.find_quotation(by.scope, asked.citation_id)
-    whole = _citation(quote).model_copy(update={"before": quote.before or None, "behind": quote.behind or None, "author": quote.origin.author[:NAME] or None})
+    whole = _citation(quote).model_copy(
+        update={
+            "before": quote.before or None,
+            "behind": quote.behind or None,
+            "author": quote.origin.author[:NAME] or None,
+        }
+    )
     data = _shorter(whole, "quote", asked.budget)
     about = " · ".join(part for part in (data.title, data.place, data.heading, data.author) if part)
-    return answer(f"{about}\n{data.before or ''}«{data.quote}»{data.behind or ''}\n{data.link}", data)
+    return answer(
+        f"{about}\n{data.before or ''}«{data.quote}»{data.behind or ''}\n{data.link}", data
+    )
 
 
 def _citation(quote: Quote) -> CitationAnswer:
     found = export.citation(quote)
     same = ("number", "quote", "start", "end", "page", "last_page", "place", "link")
-    about = {"citation_id": found["id"], "source_id": found["source"], "title": found["title"][:TITLE], "heading": found["heading"][:TITLE] or None}
+    about = {
+        "citation_id": found["id"],
+        "source_id": found["source"],
+        "title": found["title"][:TITLE],
+        "heading": found["heading"][:TITLE] or None,
+    }
     return CitationAnswer(**about, **{name: found[name] for name in same})
 
 
@@ -170,17 +214,34 @@ def _shorter(row: Any, name: str, room: int) -> Any:
     text = getattr(row, name)
     cost = next(iter(costs([row.model_copy(update={name: ""})], _line)))
     left = max(room // 2 - cost, LEAST)
-    return row if tokens(text) <= left else row.model_copy(update={name: text[: longest(text, 0, room=left)]})
+    return (
+        row
+        if tokens(text) <= left
+        else row.model_copy(update={name: text[: longest(text, 0, room=left)]})
+    )
 
 
 def _head(data: ReplyAnswer, question: str) -> str:
     asked = f"Understood as: {data.asked_as}" if data.asked_as != question else ""
-    sure = f"Confidence {data.confidence:.0%}." if data.confidence is not None and data.outcome != "refused" else ""
-    return "\n".join(part for part in (data.note or "", sure, asked, f"conversationId={data.conversation_id}") if part)
+    sure = (
+        f"Confidence {data.confidence:.0%}."
+        if data.confidence is not None and data.outcome != "refused"
+        else ""
+    )
+    return "\n".join(
+        part
+        for part in (data.note or "", sure, asked, f"conversationId={data.conversation_id}")
+        if part
+    )
 
 
 def _claim(one: Claim) -> ClaimAnswer:
-    return ClaimAnswer(label=one.label[:NAME] or None, text=one.text, citations=list(one.citations), is_supported=one.is_supported)
+    return ClaimAnswer(
+        label=one.label[:NAME] or None,
+        text=one.text,
+        citations=list(one.citations),
+        is_supported=one.is_supported,
+    )
 
 
 def _line(_: int, row: BaseModel) -> str:

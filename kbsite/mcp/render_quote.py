@@ -36,7 +36,11 @@ def _data(found: Verified) -> VerifiedAnswer:
     data = VerifiedAnswer(verdict=found.verdict.value, too_short=not found.is_enough)
     data.differences = [_difference(one) for one in found.differences[:DIFFERENCES]]
     if found.origin and found.locator:
-        data.source_id, data.title, data.video_id = str(found.origin.id), found.origin.title[:TITLE], found.origin.key or None
+        data.source_id, data.title, data.video_id = (
+            str(found.origin.id),
+            found.origin.title[:TITLE],
+            found.origin.key or None,
+        )
         data.start, data.end = _seconds(found.locator.start), _seconds(found.locator.end)
         data.page, data.last_page = found.locator.page, found.locator.last_page
         data.link = f"{public_url()}{found.link}"
@@ -44,7 +48,9 @@ def _data(found: Verified) -> VerifiedAnswer:
 
 
 def _difference(one: Difference) -> DifferenceAnswer:
-    return DifferenceAnswer.model_validate({"kind": one.kind, "quoted": one.quoted[:WORDS], "actual": one.actual[:WORDS]})
+    return DifferenceAnswer.model_validate(
+        {"kind": one.kind, "quoted": one.quoted[:WORDS], "actual": one.actual[:WORDS]}
+    )
 
 
 def _differing(one: DifferenceAnswer) -> str:

@@ -11,7 +11,16 @@ from citations.passages import Explanation, Passage, Results, Twin
 from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
 from kbsite.mcp.render_transcript import CURSOR, NAME, TITLE, joined
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
-from kbsite.mcp.tool_outputs import AlsoAnswer, ExplanationAnswer, KnowledgeAnswer, PassageAnswer, SourceAnswer, SourcesAnswer, StageAnswer, TermAnswer
+from kbsite.mcp.tool_outputs import (
+    AlsoAnswer,
+    ExplanationAnswer,
+    KnowledgeAnswer,
+    PassageAnswer,
+    SourceAnswer,
+    SourcesAnswer,
+    StageAnswer,
+    TermAnswer,
+)
 from transcripts.conf import public_url
 from transcripts.timecodes import clock
 
@@ -30,13 +39,21 @@ def knowledge_answer(found: Results, asked: SearchKnowledgeBase) -> tuple[str, K
     data = KnowledgeAnswer(query=found.query, mode=found.mode.value, reranked=found.reranked)
     data.notes = [note[:SENTENCE] for note in found.notes[:NOTES]]
     if asked.explain:
-        data.stages = [StageAnswer(name=stage.name, ms=round(stage.milliseconds, 1), count=stage.count) for stage in found.stages]
+        data.stages = [
+            StageAnswer(name=stage.name, ms=round(stage.milliseconds, 1), count=stage.count)
+            for stage in found.stages
+        ]
     head = "\n".join([_said(found), *data.notes])
     room = asked.budget - CURSOR - max(tokens(head) + tokens(_READ_ON), tokens(as_json(data)))
-    rows = [_slim(_passage(one), room=room) for one in found.passages[offset : offset + asked.max_results]]
+    rows = [
+        _slim(_passage(one), room=room)
+        for one in found.passages[offset : offset + asked.max_results]
+    ]
     data.passages = rows[: fitting(costs(rows, _passage_line), room=room)]
     shown = offset + len(data.passages)
-    data.next_cursor = asked.going_on(shown if data.passages and shown < len(found.passages) else None)
+    data.next_cursor = asked.going_on(
+        shown if data.passages and shown < len(found.passages) else None
+    )
     lines = [_passage_line(offset + number, one) for number, one in enumerate(data.passages)]
     return joined(head, lines, _READ_ON if lines else "", data.next_cursor), data
 
@@ -44,10 +61,17 @@ def knowledge_answer(found: Results, asked: SearchKnowledgeBase) -> tuple[str, K
 def sources_answer(found: Page, asked: ListSources) -> tuple[str, SourcesAnswer]:
     """Return a page of sources."""
     offset, _ = asked.place
-    data = SourcesAnswer(total=found.total, indexing=found.counts.unfinished, failed=found.counts.failed)
+    data = SourcesAnswer(
+        total=found.total, indexing=found.counts.unfinished, failed=found.counts.failed
+    )
     head = _counted(found) if found.total else _NO_SOURCES
     rows = [_source(one) for one in found.sources]
-    data.sources = rows[: fitting(costs(rows, _source_line), room=asked.budget - CURSOR - tokens(head) - tokens(as_json(data)))]
+    data.sources = rows[
+        : fitting(
+            costs(rows, _source_line),
+            room=asked.budget - CURSOR - tokens(head) - tokens(as_json(data)),
+        )
+    ]
     shown = offset + len(data.sources)
     data.next_cursor = asked.going_on(shown if data.sources and shown < found.total else None)
     return joined(head, [_source_line(0, one) for one in data.sources], "", data.next_cursor), data
@@ -84,12 +108,21 @@ def _passage(one: Passage) -> PassageAnswer:
 
 def _also(twin: Twin) -> AlsoAnswer:
     link = f"{public_url()}{twin.link}" if twin.link.startswith("/") else twin.link
-    return AlsoAnswer(source_id=str(twin.origin.id), title=twin.origin.title[:TITLE], start=_seconds(twin.locator.start), page=twin.locator.page, link=link)
+    return AlsoAnswer(
+        source_id=str(twin.origin.id),
+        title=twin.origin.title[:TITLE],
+        start=_seconds(twin.locator.start),
+        page=twin.locator.page,
+        link=link,
+    )
 
 
 def _explanation(how: Explanation) -> ExplanationAnswer:
     best = sorted(how.terms, key=lambda term: -term.score)[:TERMS]
-    terms = [TermAnswer(term=term.term[:NAME], frequency=term.frequency, score=term.score) for term in best]
+    terms = [
+        TermAnswer(term=term.term[:NAME], frequency=term.frequency, score=term.score)
+        for term in best
+    ]
     return ExplanationAnswer(**{**asdict(how), "terms": terms})
 
 
@@ -110,20 +143,37 @@ def _passage_line(number: int, one: BaseModel) -> str:
     if not isinstance(one, PassageAnswer):
         return ""
     name = f"videoId={one.video_id}" if one.video_id else f"sourceId={one.source_id}"
-    lines = [f"{number + 1}. “{one.title}” ({name}){_place(one.start, one.end, one.page, one.last_page)} {one.text} ({one.timestamp_link})"]
-    lines += [f"   Also said in “{twin.title}”{_place(twin.start, None, twin.page)} ({twin.link})" for twin in one.also]
+    lines = [
+        f"{number + 1}. “{one.title}” ({name}){_place(one.start, one.end, one.page, one.last_page)} {one.text} ({one.timestamp_link})"
+    ]
+    lines += [
+        f"   Also said in “{twin.title}”{_place(twin.start, None, twin.page)} ({twin.link})"
+        for twin in one.also
+    ]
     return "\n".join([*lines, *_reasons(one.explanation)])
 
 
 def _reasons(how: ExplanationAnswer | None) -> Sequence[str]:
     if how is None:
         return ()
-    words = f"words #{how.lexical_rank}, BM25 {how.bm25:.3f}" if how.lexical_rank and how.bm25 is not None else "not by words"
-    meaning = f"meaning #{how.vector_rank}, cosine {how.cosine:.3f}" if how.vector_rank and how.cosine is not None else "not by meaning"
-    return (f"   Score {how.formula}; {words}; {meaning}; RRF {how.rrf:.5f} = {how.rrf_lexical:.5f} + {how.rrf_vector:.5f}",)
+    words = (
+        f"words #{how.lexical_rank}, BM25 {how.bm25:.3f}"
+        if how.lexical_rank and how.bm25 is not None
+        else "not by words"
+    )
+    meaning = (
+        f"meaning #{how.vector_rank}, cosine {how.cosine:.3f}"
+        if how.vector_rank and how.cosine is not None
+        else "not by meaning"
+    )
+    return (
+        f"   Score {how.formula}; {words}; {meaning}; RRF {how.rrf:.5f} = {how.rrf_lexical:.5f} + {how.rrf_vector:.5f}",
+    )
 
 
-def _place(start: float | None, end: float | None, page: int | None, last_page: int | None = None) -> str:
+def _place(
+    start: float | None, end: float | None, page: int | None, last_page: int | None = None
+) -> str:
     if start is not None:
         return f" [{clock(int(start * 1000))}{'' if end is None else f'–{clock(int(end * 1000))}'}]"
     if page is None:
@@ -164,7 +214,12 @@ def _source(one: Source) -> SourceAnswer:
     )
 
 
-_STATES = {"pending": "not indexed yet", "words": "found by words", "ready": "found by words and meaning", "failed": "failed"}
+_STATES = {
+    "pending": "not indexed yet",
+    "words": "found by words",
+    "ready": "found by words and meaning",
+    "failed": "failed",
+}
 
 
 def _source_line(_: int, one: BaseModel) -> str:
@@ -172,5 +227,16 @@ def _source_line(_: int, one: BaseModel) -> str:
         return ""
     video = f"videoId={one.video_id}" if one.video_id else None
     pages = f"{one.pages} pages" if one.pages else None
-    about = [one.source_id, one.title, video, one.kind, pages, one.channel, one.language, one.collection, _STATES[one.state], one.error]
+    about = [
+        one.source_id,
+        one.title,
+        video,
+        one.kind,
+        pages,
+        one.channel,
+        one.language,
+        one.collection,
+        _STATES[one.state],
+        one.error,
+    ]
     return f"- {' · '.join(part for part in about if part)}"

@@ -12,7 +12,13 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, GetPromptResult, InputRequiredResult
+from mcp_types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+)
 from pydantic import AnyHttpUrl, ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -34,7 +40,9 @@ from transcripts.errors import KnowledgeBaseError
 PATH = "/mcp"
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 MAX_BODY = 1_000_000  # bytes
-COUNTED = frozenset({"tools/call", "resources/read", "resources/list", "prompts/get", "completion/complete"})
+COUNTED = frozenset(
+    {"tools/call", "resources/read", "resources/list", "prompts/get", "completion/complete"}
+)
 FRESH = CacheHint(ttl_ms=300_000)  # what is the same until the server is upgraded
 INSTRUCTIONS = (
     "A library of YouTube videos, recordings and documents. search_knowledge_base finds passages anywhere in it, by words and by meaning; "
@@ -46,7 +54,9 @@ INSTRUCTIONS = (
 )
 
 
-def build_application(server: MCPServer[Any] | None = None, *, stateless: bool = True) -> "Application":
+def build_application(
+    server: MCPServer[Any] | None = None, *, stateless: bool = True
+) -> "Application":
     """Return a new ASGI application. One serves one event loop: a server that is started again needs a new one.
 
     With sessions (not ``stateless``) a tool may ask its client something in the middle of a call, but all calls of a client have to reach one process.
@@ -84,7 +94,9 @@ def build_server() -> MCPServer[Any]:
 class Server(MCPServer[Any]):
     """The SDK's server, with the one error shape of this project."""
 
-    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> CallToolResult | InputRequiredResult:
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
         """Call a tool; expected errors come back as its answer, an unknown name as a protocol error."""
         tool = self._tool_manager.get_tool(name)
         if tool is None:
@@ -96,11 +108,16 @@ class Server(MCPServer[Any]):
                 case KnowledgeBaseError() as cause:
                     return failed(explained(cause))
                 case ValidationError() as cause:
-                    return failed(rejected(cause, tool=name, known=sorted(tool.parameters["properties"])))
+                    return failed(
+                        rejected(cause, tool=name, known=sorted(tool.parameters["properties"]))
+                    )
             raise
 
     async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         """Render a prompt; an unknown name or unfit arguments are a protocol error."""
         try:
@@ -143,12 +160,18 @@ class Application:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin", "")
         if not host_is_ours(host):
-            await PlainTextResponse("This server does not answer to that name; see ALLOWED_HOSTS.", status_code=421)(scope, receive, send)
+            await PlainTextResponse(
+                "This server does not answer to that name; see ALLOWED_HOSTS.", status_code=421
+            )(scope, receive, send)
         elif scope["path"] == PATH and not origin_may_call(origin, host=host):
-            await PlainTextResponse("Pages of this origin may not call; see CSRF_TRUSTED_ORIGINS.", status_code=403)(scope, receive, send)
+            await PlainTextResponse(
+                "Pages of this origin may not call; see CSRF_TRUSTED_ORIGINS.", status_code=403
+            )(scope, receive, send)
         elif scope["path"] == PATH and self._stateless and scope["method"] != "POST":
             # The SDK would hold a stream open on which, without sessions, nothing is ever sent.
-            await PlainTextResponse("Only POST is served here.", status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            await PlainTextResponse(
+                "Only POST is served here.", status_code=405, headers={"Allow": "POST"}
+            )(scope, receive, send)
         else:
             await self._running()
             await self._mcp(scope, receive, send)

@@ -23,7 +23,9 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 @cache
 def _threads() -> ThreadPoolExecutor:
     # At most half of the connections, so that however many models call at once, the pages still get theirs.
-    return ThreadPoolExecutor(max_workers=max(1, min(8, settings.DB_POOL_SIZE // 2)), thread_name_prefix="mcp")
+    return ThreadPoolExecutor(
+        max_workers=max(1, min(8, settings.DB_POOL_SIZE // 2)), thread_name_prefix="mcp"
+    )
 
 
 def _and_release(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -28,7 +28,12 @@ def _clean(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_clean)]
-VideoId = Annotated[Text, Field(min_length=1, max_length=2048, description="Id of the video, or any YouTube address of it.")]
+VideoId = Annotated[
+    Text,
+    Field(
+        min_length=1, max_length=2048, description="Id of the video, or any YouTube address of it."
+    ),
+]
 Language = Annotated[
     Text,
     Field(
@@ -36,13 +41,26 @@ Language = Annotated[
         description="Language code such as en or de; en.auto for speech recognition beside a better en. Default: the best there is.",
     ),
 ]
-Collection = Annotated[Text, Field(max_length=120, description="Collection to look in (its slug or name). Default: all you can see.")]
+Collection = Annotated[
+    Text,
+    Field(
+        max_length=120,
+        description="Collection to look in (its slug or name). Default: all you can see.",
+    ),
+]
 Channel = Annotated[Text, Field(max_length=200, description="Only this channel or author.")]
 Tag = Annotated[Text, Field(max_length=100, description="Only with this tag.")]
-OneLanguage = Annotated[Text, Field(max_length=35, description="Only in this language, such as en (en-GB counts too).")]
-Kind = Annotated[Literal["video", "pdf", "markdown", "text"] | None, Field(description="Only sources of this kind.")]
+OneLanguage = Annotated[
+    Text, Field(max_length=35, description="Only in this language, such as en (en-GB counts too).")
+]
+Kind = Annotated[
+    Literal["video", "pdf", "markdown", "text"] | None,
+    Field(description="Only sources of this kind."),
+]
 Seconds = Annotated[float | None, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-TargetCollection = Annotated[Text, Field(max_length=120, description="Collection to add to (its slug or name).")]
+TargetCollection = Annotated[
+    Text, Field(max_length=120, description="Collection to add to (its slug or name).")
+]
 
 
 class Arguments(ArgModelBase):
@@ -50,7 +68,10 @@ class Arguments(ArgModelBase):
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
 
-    max_tokens: Annotated[int | None, Field(ge=MIN_TOKENS, le=MAX_TOKENS, description="Tokens the answer may have at most.")] = None
+    max_tokens: Annotated[
+        int | None,
+        Field(ge=MIN_TOKENS, le=MAX_TOKENS, description="Tokens the answer may have at most."),
+    ] = None
 
     @property
     def budget(self) -> int:
@@ -70,7 +91,13 @@ class Arguments(ArgModelBase):
 class Paged(Arguments):
     """What a tool takes whose answer may need several pages."""
 
-    cursor: Annotated[Text, Field(max_length=cursors.MAX_LENGTH, description="next_cursor of the page before; repeat the other arguments.")] = ""
+    cursor: Annotated[
+        Text,
+        Field(
+            max_length=cursors.MAX_LENGTH,
+            description="next_cursor of the page before; repeat the other arguments.",
+        ),
+    ] = ""
 
     @property
     def place(self) -> tuple[int, str]:
@@ -96,9 +123,15 @@ class GetTranscript(Paged):
     video_id: VideoId
     start_time: Annotated[float | None, Field(description="Read from this second on.")] = None
     end_time: Annotated[float | None, Field(description="Read up to this second.")] = None
-    chunk_index: Annotated[int | None, Field(description="Read this time chunk, counted from 0.")] = None
-    chunk_size: Annotated[int | None, Field(description="Length of a chunk in seconds, 10 to 86400. Default 300.")] = None
-    include_full_transcript: Annotated[bool, Field(description="Read all of it, however long, page by page.")] = False
+    chunk_index: Annotated[
+        int | None, Field(description="Read this time chunk, counted from 0.")
+    ] = None
+    chunk_size: Annotated[
+        int | None, Field(description="Length of a chunk in seconds, 10 to 86400. Default 300.")
+    ] = None
+    include_full_transcript: Annotated[
+        bool, Field(description="Read all of it, however long, page by page.")
+    ] = False
     language: Language = ""
     collection: Collection = ""
 
@@ -116,11 +149,15 @@ class SearchTranscript(Paged):
 class ListTranscripts(Paged):
     """Arguments of list_transcripts."""
 
-    query: Annotated[Text, Field(max_length=1000, description="Words that title, channel or id contain.")] = ""
+    query: Annotated[
+        Text, Field(max_length=1000, description="Words that title, channel or id contain.")
+    ] = ""
     collection: Collection = ""
     channel: Annotated[Text, Field(max_length=200, description="Only this channel.")] = ""
     tag: Annotated[Text, Field(max_length=100, description="Only with this tag.")] = ""
-    language: Annotated[Text, Field(max_length=35, description="Only with a transcript in this language.")] = ""
+    language: Annotated[
+        Text, Field(max_length=35, description="Only with a transcript in this language.")
+    ] = ""
     max_results: Annotated[int, Field(ge=1, le=100, description="Videos on one page.")] = 20
 
 
@@ -148,30 +185,77 @@ class Narrowed(Paged):
 class SearchKnowledgeBase(Narrowed):
     """Arguments of search_knowledge_base."""
 
-    query: Annotated[Text, Field(max_length=1000, description='A question, or words; "a phrase" must occur, -word must not.')]
-    mode: Annotated[Literal["hybrid", "lexical", "vector"], Field(description="By words and meaning, by words alone, by meaning alone.")] = "hybrid"
-    source_id: Annotated[Text, Field(max_length=100, description="Only in this source: an id that list_sources or a hit gave.")] = ""
-    video_id: Annotated[Text, Field(max_length=500, description="Only in this video: its id, or its address at YouTube.")] = ""
-    since: Annotated[date | None, Field(description="Published on this day (2024-01-31) or later.")] = None
+    query: Annotated[
+        Text,
+        Field(
+            max_length=1000,
+            description='A question, or words; "a phrase" must occur, -word must not.',
+        ),
+    ]
+    mode: Annotated[
+        Literal["hybrid", "lexical", "vector"],
+        Field(description="By words and meaning, by words alone, by meaning alone."),
+    ] = "hybrid"
+    source_id: Annotated[
+        Text,
+        Field(
+            max_length=100,
+            description="Only in this source: an id that list_sources or a hit gave.",
+        ),
+    ] = ""
+    video_id: Annotated[
+        Text,
+        Field(max_length=500, description="Only in this video: its id, or its address at YouTube."),
+    ] = ""
+    since: Annotated[
+        date | None, Field(description="Published on this day (2024-01-31) or later.")
+    ] = None
     until: Annotated[date | None, Field(description="Published on this day or earlier.")] = None
-    start_time: Annotated[Seconds, Field(description="Of recordings, only what is said from this second on.")] = None
-    end_time: Annotated[Seconds, Field(description="Of recordings, only what is said up to this second.")] = None
+    start_time: Annotated[
+        Seconds, Field(description="Of recordings, only what is said from this second on.")
+    ] = None
+    end_time: Annotated[
+        Seconds, Field(description="Of recordings, only what is said up to this second.")
+    ] = None
     max_results: Annotated[int, Field(ge=1, le=50, description="Passages on one page.")] = 8
     explain: Annotated[bool, Field(description="Say how each score came about.")] = False
 
     @property
     def wanted(self) -> Filter:
         """Return which part of the library is meant."""
-        start, end = (None if value is None else round(value * 1000) for value in (self.start_time, self.end_time))
+        start, end = (
+            None if value is None else round(value * 1000)
+            for value in (self.start_time, self.end_time)
+        )
         sources = _given(self.source_id) + _given(self.video_id)
-        return replace(super().wanted, sources=sources, since=self.since, until=self.until, start=start, end=end)
+        return replace(
+            super().wanted,
+            sources=sources,
+            since=self.since,
+            until=self.until,
+            start=start,
+            end=end,
+        )
 
 
 class VerifyQuote(Arguments):
     """Arguments of verify_quote."""
 
-    quote: Annotated[Text, Field(min_length=1, max_length=20_000, description="The quote, word for word as it would be cited.")]
-    source_id: Annotated[Text, Field(max_length=500, description="The source or video that it is said to be from. Default: any.")] = ""
+    quote: Annotated[
+        Text,
+        Field(
+            min_length=1,
+            max_length=20_000,
+            description="The quote, word for word as it would be cited.",
+        ),
+    ]
+    source_id: Annotated[
+        Text,
+        Field(
+            max_length=500,
+            description="The source or video that it is said to be from. Default: any.",
+        ),
+    ] = ""
     collection: Collection = ""
 
     @property
@@ -183,10 +267,14 @@ class VerifyQuote(Arguments):
 class ListSources(Narrowed):
     """Arguments of list_sources."""
 
-    query: Annotated[Text, Field(max_length=1000, description="Words that title, author or video id contain.")] = ""
+    query: Annotated[
+        Text, Field(max_length=1000, description="Words that title, author or video id contain.")
+    ] = ""
     state: Annotated[
         Literal["pending", "words", "ready", "failed"] | None,
-        Field(description="Only those not indexed yet, found by words, found by words and meaning, or failed."),
+        Field(
+            description="Only those not indexed yet, found by words, found by words and meaning, or failed."
+        ),
     ] = None
     max_results: Annotated[int, Field(ge=1, le=100, description="Sources on one page.")] = 20
 
@@ -194,17 +282,37 @@ class ListSources(Narrowed):
 class AddSource(Arguments):
     """Arguments of add_source."""
 
-    url: Annotated[Text, Field(min_length=1, max_length=2048, description="Address of a YouTube video, playlist or channel.")]
+    url: Annotated[
+        Text,
+        Field(
+            min_length=1,
+            max_length=2048,
+            description="Address of a YouTube video, playlist or channel.",
+        ),
+    ]
     collection: TargetCollection = ""
     language: Annotated[Text, Field(max_length=35, description="Caption language wanted.")] = ""
-    tags: Annotated[list[Annotated[Text, Field(min_length=1, max_length=100)]], Field(max_length=20, description="Tags to put on what is added.")] = []
-    newest: Annotated[int | None, Field(ge=1, le=10_000, description="Of a playlist or channel, only so many of the newest videos.")] = None
+    tags: Annotated[
+        list[Annotated[Text, Field(min_length=1, max_length=100)]],
+        Field(max_length=20, description="Tags to put on what is added."),
+    ] = []
+    newest: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=10_000,
+            description="Of a playlist or channel, only so many of the newest videos.",
+        ),
+    ] = None
 
 
 class GetJob(Paged):
     """Arguments of get_job."""
 
-    job_id: Annotated[int, Field(ge=1, lt=2**63, description="Id that fetch_transcript or add_source answered with.")]
+    job_id: Annotated[
+        int,
+        Field(ge=1, lt=2**63, description="Id that fetch_transcript or add_source answered with."),
+    ]
 
 
 def _given(value: str | None) -> tuple[str, ...]:

@@ -20,7 +20,15 @@ from kbsite.mcp.auth import caller
 from kbsite.mcp.render_answer import AskKnowledgeBase, CitationAnswer, GetCitation, ReplyAnswer
 from kbsite.mcp.render_quote import verified_answer
 from kbsite.mcp.render_search import knowledge_answer, sources_answer
-from kbsite.mcp.render_transcript import answer, fetched_answer, job_answer, list_answer, search_answer, transcript_answer, waiting_answer
+from kbsite.mcp.render_transcript import (
+    answer,
+    fetched_answer,
+    job_answer,
+    list_answer,
+    search_answer,
+    transcript_answer,
+    waiting_answer,
+)
 from kbsite.mcp.threads import in_thread
 from kbsite.mcp.tool_inputs import (
     AddSource,
@@ -34,28 +42,97 @@ from kbsite.mcp.tool_inputs import (
     SearchTranscript,
     VerifyQuote,
 )
-from kbsite.mcp.tool_outputs import FetchAnswer, JobAnswer, KnowledgeAnswer, ListAnswer, SearchAnswer, SourcesAnswer, TranscriptAnswer, VerifiedAnswer
+from kbsite.mcp.tool_outputs import (
+    FetchAnswer,
+    JobAnswer,
+    KnowledgeAnswer,
+    ListAnswer,
+    SearchAnswer,
+    SourcesAnswer,
+    TranscriptAnswer,
+    VerifiedAnswer,
+)
 from transcripts import activity, library
 from transcripts.models import Job
 
-_READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-_ASKS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)  # the question is kept in the history
-_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
+_READS = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+_ASKS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+)  # the question is kept in the history
+_ADDS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+)
 
 
 def all_tools() -> list[Tool]:
     """Return the tools, always in this order."""
     return [
-        _tool(fetch_transcript, FetchTranscript, FetchAnswer, title="Fetch a YouTube transcript", annotations=_ADDS),
-        _tool(get_transcript, GetTranscript, TranscriptAnswer, title="Read a transcript", annotations=_READS),
-        _tool(search_transcript, SearchTranscript, SearchAnswer, title="Search within a transcript", annotations=_READS),
-        _tool(search_knowledge_base, SearchKnowledgeBase, KnowledgeAnswer, title="Search the library", annotations=_READS),
-        _tool(ask_knowledge_base, AskKnowledgeBase, ReplyAnswer, title="Ask the library", annotations=_ASKS),
-        _tool(get_citation, GetCitation, CitationAnswer, title="Look a citation up", annotations=_READS),
+        _tool(
+            fetch_transcript,
+            FetchTranscript,
+            FetchAnswer,
+            title="Fetch a YouTube transcript",
+            annotations=_ADDS,
+        ),
+        _tool(
+            get_transcript,
+            GetTranscript,
+            TranscriptAnswer,
+            title="Read a transcript",
+            annotations=_READS,
+        ),
+        _tool(
+            search_transcript,
+            SearchTranscript,
+            SearchAnswer,
+            title="Search within a transcript",
+            annotations=_READS,
+        ),
+        _tool(
+            search_knowledge_base,
+            SearchKnowledgeBase,
+            KnowledgeAnswer,
+            title="Search the library",
+            annotations=_READS,
+        ),
+        _tool(
+            ask_knowledge_base,
+            AskKnowledgeBase,
+            ReplyAnswer,
+            title="Ask the library",
+            annotations=_ASKS,
+        ),
+        _tool(
+            get_citation,
+            GetCitation,
+            CitationAnswer,
+            title="Look a citation up",
+            annotations=_READS,
+        ),
         _tool(verify_quote, VerifyQuote, VerifiedAnswer, title="Check a quote", annotations=_READS),
-        _tool(list_sources, ListSources, SourcesAnswer, title="List what can be searched and cited", annotations=_READS),
-        _tool(list_transcripts, ListTranscripts, ListAnswer, title="List transcripts", annotations=_READS),
-        _tool(add_source, AddSource, JobAnswer, title="Add a video, playlist or channel", annotations=_ADDS),
+        _tool(
+            list_sources,
+            ListSources,
+            SourcesAnswer,
+            title="List what can be searched and cited",
+            annotations=_READS,
+        ),
+        _tool(
+            list_transcripts,
+            ListTranscripts,
+            ListAnswer,
+            title="List transcripts",
+            annotations=_READS,
+        ),
+        _tool(
+            add_source,
+            AddSource,
+            JobAnswer,
+            title="Add a video, playlist or channel",
+            annotations=_ADDS,
+        ),
         _tool(get_job, GetJob, JobAnswer, title="See how far a job is", annotations=_READS),
     ]
 
@@ -68,7 +145,13 @@ async def fetch_transcript(asked: FetchTranscript, ctx: Context[Any, Any]) -> Ca
     by = caller()
     where = {"videoId": asked.video_id, "language": asked.language, "collection": asked.collection}
     wanted = GetTranscript.model_validate({**where, "maxTokens": asked.max_tokens})
-    found = await in_thread(transcript_request.find_or_request, by, asked.video_id, language=asked.language, collection=asked.collection)
+    found = await in_thread(
+        transcript_request.find_or_request,
+        by,
+        asked.video_id,
+        language=asked.language,
+        collection=asked.collection,
+    )
     if isinstance(found, Job):
         job = await transcript_request.wait_for(by, found, report=ctx.report_progress)
         if job.state != Job.State.DONE or job.video is None:
@@ -91,7 +174,9 @@ async def search_transcript(asked: SearchTranscript, ctx: Context[Any, Any]) -> 
     return answer(*await in_thread(lambda: search_answer(_search(by, asked), asked)))
 
 
-async def search_knowledge_base(asked: SearchKnowledgeBase, ctx: Context[Any, Any]) -> CallToolResult:
+async def search_knowledge_base(
+    asked: SearchKnowledgeBase, ctx: Context[Any, Any]
+) -> CallToolResult:
     """Find the passages of the whole library that answer a question, by words and by meaning, each with a link to the second or page it is from.
 
     Begin here when it is not known where something is said. Filters narrow it; all that are given must be met.
@@ -164,16 +249,32 @@ def _search(by: Caller, asked: SearchTranscript) -> library.VideoSearch:
 
 def _find(by: Caller, asked: SearchKnowledgeBase) -> Results:
     # All pages are cut from one and the same list, whatever the length of a page.
-    return search_pipeline.search(by.scope, asked.query, mode=Mode(asked.mode), limit=search_pipeline.MAX_LIMIT, wanted=asked.wanted, explain=asked.explain)
+    return search_pipeline.search(
+        by.scope,
+        asked.query,
+        mode=Mode(asked.mode),
+        limit=search_pipeline.MAX_LIMIT,
+        wanted=asked.wanted,
+        explain=asked.explain,
+    )
 
 
 def _verify(by: Caller, asked: VerifyQuote) -> quote_verification.Verified:
-    return quote_verification.verify(by.scope, asked.quote, source=asked.source_id, wanted=asked.wanted)
+    return quote_verification.verify(
+        by.scope, asked.quote, source=asked.source_id, wanted=asked.wanted
+    )
 
 
 def _sources(by: Caller, asked: ListSources) -> sources.Page:
     offset, _ = asked.place
-    return sources.list_sources(by.scope, asked.wanted, words=asked.query, state=asked.state or "", offset=offset, limit=asked.max_results)
+    return sources.list_sources(
+        by.scope,
+        asked.wanted,
+        words=asked.query,
+        state=asked.state or "",
+        offset=offset,
+        limit=asked.max_results,
+    )
 
 
 def _job_answer(by: Caller, asked: GetJob) -> tuple[str, JobAnswer]:
@@ -183,13 +284,21 @@ def _job_answer(by: Caller, asked: GetJob) -> tuple[str, JobAnswer]:
 
 
 def _list(by: Caller, asked: ListTranscripts) -> library.Page:
-    wanted = library.Filter(words=asked.query, collection=asked.collection, channel=asked.channel, tag=asked.tag, language=asked.language)
+    wanted = library.Filter(
+        words=asked.query,
+        collection=asked.collection,
+        channel=asked.channel,
+        tag=asked.tag,
+        language=asked.language,
+    )
     return library.list_videos(by.scope, wanted, offset=asked.place[0], limit=asked.max_results)
 
 
 def _add(by: Caller, asked: AddSource) -> Job:
     shelf = transcript_request.shelf(by, asked.collection)
-    return transcript_request.request(by, shelf, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest)
+    return transcript_request.request(
+        by, shelf, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest
+    )
 
 
 def _tool(
@@ -206,7 +315,11 @@ def _tool(
         title=title,
         description=inspect.getdoc(run) or "",
         parameters=_lean(asks.model_json_schema(by_alias=True)),
-        fn_metadata=FuncMetadata(arg_model=asks, output_model=answers, output_schema=_lean(answers.model_json_schema(mode="serialization"))),
+        fn_metadata=FuncMetadata(
+            arg_model=asks,
+            output_model=answers,
+            output_schema=_lean(answers.model_json_schema(mode="serialization")),
+        ),
         is_async=True,
         context_kwarg="ctx",
         annotations=annotations,
@@ -219,7 +332,11 @@ def _lean(schema: Any) -> Any:
         return [_lean(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {name: part if name == "properties" else _lean(part) for name, part in schema.items() if not _is_idle(name, part)}
+    kept = {
+        name: part if name == "properties" else _lean(part)
+        for name, part in schema.items()
+        if not _is_idle(name, part)
+    }
     if "properties" in kept:
         kept["properties"] = {name: _lean(part) for name, part in kept["properties"].items()}
         kept.pop("description", None)

@@ -40,9 +40,19 @@ def find_or_request(by: Caller, reference: str, *, language: str, collection: st
     return video
 
 
-def request(by: Caller, where: Collection, address: str, *, language: str = "", tags: Sequence[str] = (), newest: int | None = None) -> Job:
+def request(
+    by: Caller,
+    where: Collection,
+    address: str,
+    *,
+    language: str = "",
+    tags: Sequence[str] = (),
+    newest: int | None = None,
+) -> Job:
     """Queue an address and tell the workers."""
-    job = acquisition.request(where, address, language=language, tags=tags, newest=newest, by=by.user)
+    job = acquisition.request(
+        where, address, language=language, tags=tags, newest=newest, by=by.user
+    )
     tasks.send(job)
     return job
 
@@ -75,5 +85,7 @@ def _video_id(reference: str, missing: VideoNotFound) -> str:
     except InvalidUrl:
         raise missing from None
     if target.kind != "video":
-        raise InvalidUrl(f"This is a {target.kind}, not a video.", hint="add_source adds all of its videos.")
+        raise InvalidUrl(
+            f"This is a {target.kind}, not a video.", hint="add_source adds all of its videos."
+        )
     return target.id

@@ -37,7 +37,18 @@ from kbsite.postgres.errors import (
     StartFailed,
     StartTimeout,
 )
-from kbsite.postgres.process import DATABASE, MAJOR_VERSION, PORT, ROLE, START_SECONDS, STOP_SECONDS, Home, bring_up, home_of, stop
+from kbsite.postgres.process import (
+    DATABASE,
+    MAJOR_VERSION,
+    PORT,
+    ROLE,
+    START_SECONDS,
+    STOP_SECONDS,
+    Home,
+    bring_up,
+    home_of,
+    stop,
+)
 
 __all__ = [
     "DiskFull",
@@ -60,7 +71,13 @@ logger = logging.getLogger(__name__)
 def database_settings(data_dir: Path) -> dict[str, Any]:
     """Derive Django's database settings from the path alone; no process is started."""
     home = home_of(data_dir)
-    return {"ENGINE": "django.db.backends.postgresql", "NAME": DATABASE, "USER": ROLE, "HOST": str(home.sockets), "PORT": str(PORT)}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": DATABASE,
+        "USER": ROLE,
+        "HOST": str(home.sockets),
+        "PORT": str(PORT),
+    }
 
 
 def start(data_dir: Path, *, fast: bool = False) -> "Server":
@@ -134,16 +151,26 @@ class Server:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.release()
 
     def _release_all(self) -> None:
         self._count = 0
         atexit.unregister(self._release_all)
-        if self.pid != os.getpid() or self._user_lock is None:  # a fork shares its parent's lock, and must not touch it
+        if (
+            self.pid != os.getpid() or self._user_lock is None
+        ):  # a fork shares its parent's lock, and must not touch it
             return
         # Whoever holds the lock for longer is a user too, and will stop the server; a directory that is gone needs no stop.
-        with contextlib.suppress(StartTimeout, OSError), _locked(self.home.root / "start.lock", STOP_SECONDS):
+        with (
+            contextlib.suppress(StartTimeout, OSError),
+            _locked(self.home.root / "start.lock", STOP_SECONDS),
+        ):
             self._leave()
         self._drop_user_lock()
 
@@ -175,7 +202,9 @@ def _told_plainly(home: Home) -> Iterator[None]:
     try:
         yield
     except LookupError as error:
-        raise EmbeddedPostgresError(str(error), hint="Run as an ordinary user, or set DATABASE_URL.") from error
+        raise EmbeddedPostgresError(
+            str(error), hint="Run as an ordinary user, or set DATABASE_URL."
+        ) from error
     except subprocess.TimeoutExpired as error:
         raise StartTimeout(f"A program of PostgreSQL did not end in time: {error}.") from error
     except (ValueError, OSError) as error:
@@ -219,7 +248,9 @@ def _make_directory(path: Path, account: Account) -> None:
 def _check_owner(path: Path, account: Account) -> None:
     owner = path.lstat().st_uid
     if owner != account.uid:
-        raise OwnedByAnother(f"{path} belongs to the user {_user_name(owner)}; the server would run as {_user_name(account.uid)}.")
+        raise OwnedByAnother(
+            f"{path} belongs to the user {_user_name(owner)}; the server would run as {_user_name(account.uid)}."
+        )
 
 
 def _user_name(uid: int) -> str:
@@ -232,7 +263,10 @@ def _user_name(uid: int) -> str:
 def _check_closed(path: Path) -> None:
     mode = path.lstat().st_mode
     if not stat.S_ISDIR(mode) or mode & 0o077:
-        raise PathUnusable(f"{path} must be a directory that is closed to other users.", hint=f"Remove {path} and start again.")
+        raise PathUnusable(
+            f"{path} must be a directory that is closed to other users.",
+            hint=f"Remove {path} and start again.",
+        )
 
 
 def _check_version(home: Home) -> None:
@@ -274,5 +308,7 @@ def _wait_for_lock(lock: int, path: Path, seconds: float) -> None:
             return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise StartTimeout(f"Another process has been starting or stopping PostgreSQL for {seconds:.0f} s ({path}).") from None
+                raise StartTimeout(
+                    f"Another process has been starting or stopping PostgreSQL for {seconds:.0f} s ({path})."
+                ) from None
         time.sleep(0.02)

@@ -62,14 +62,18 @@ def open_way(path: Path, account: Account) -> None:
     for parent in _closed(path):
         _let_pass(parent, account)
     if not _reaches(path, account):
-        raise PermissionError(f"The account {pwd.getpwuid(account.uid).pw_name} cannot reach {path}.")
+        raise PermissionError(
+            f"The account {pwd.getpwuid(account.uid).pw_name} cannot reach {path}."
+        )
 
 
 def _account_of(uid: int) -> pwd.struct_passwd:
     try:
         return pwd.getpwuid(uid)
     except KeyError:
-        raise LookupError(f"The data directory belongs to the user id {uid}, which has no account here.") from None
+        raise LookupError(
+            f"The data directory belongs to the user id {uid}, which has no account here."
+        ) from None
 
 
 def _own_account() -> pwd.struct_passwd:
@@ -83,11 +87,25 @@ def _own_account() -> pwd.struct_passwd:
 def _make_account() -> None:
     program = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if program is None:
-        raise LookupError("PostgreSQL does not run as root, and there is no useradd to make it an account.")
-    command = [program, "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin", NAME]
+        raise LookupError(
+            "PostgreSQL does not run as root, and there is no useradd to make it an account."
+        )
+    command = [
+        program,
+        "--system",
+        "--user-group",
+        "--no-create-home",
+        "--home-dir",
+        "/nonexistent",
+        "--shell",
+        "/usr/sbin/nologin",
+        NAME,
+    ]
     made = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
     if made.returncode != 0 and not _exists():
-        raise LookupError(f"PostgreSQL does not run as root, and no account could be made for it: {made.stderr.strip()}")
+        raise LookupError(
+            f"PostgreSQL does not run as root, and no account could be made for it: {made.stderr.strip()}"
+        )
     logger.info("Made the system account %s for PostgreSQL, which does not run as root.", NAME)
 
 
@@ -97,7 +115,9 @@ def _exists() -> bool:
 
 def _reaches(path: Path, account: Account) -> bool:
     command = ["/bin/sh", "-c", 'test -r "$1" && test -x "$1"', "sh", str(path)]
-    return subprocess.run(command, check=False, cwd="/", timeout=30, **account.options).returncode == 0
+    return (
+        subprocess.run(command, check=False, cwd="/", timeout=30, **account.options).returncode == 0
+    )
 
 
 def _closed(path: Path) -> Iterator[Path]:
@@ -108,20 +128,39 @@ def _closed(path: Path) -> Iterator[Path]:
 
 def _let_pass(directory: Path, account: Account) -> None:
     if not hasattr(os, "setxattr"):
-        raise PermissionError(f"The account {pwd.getpwuid(account.uid).pw_name} may not pass through {directory}.")
+        raise PermissionError(
+            f"The account {pwd.getpwuid(account.uid).pw_name} may not pass through {directory}."
+        )
     old = _entries(directory)
     # Rights that the mask holds back are dropped before the mask is widened: nobody else gains any.
     mask = next((rights for tag, rights, _ in old if tag == _MASK), 7)
-    kept = {(tag, owner): rights & mask if tag in _MASKED else rights for tag, rights, owner in old if tag != _MASK}
+    kept = {
+        (tag, owner): rights & mask if tag in _MASKED else rights
+        for tag, rights, owner in old
+        if tag != _MASK
+    }
     kept[_USER, account.uid] = kept.get((_USER, account.uid), 0) | _PASS
-    kept[_MASK, _NO_ID] = reduce(or_, (rights for (tag, _), rights in kept.items() if tag in _MASKED))
-    packed = b"".join(_ENTRY.pack(tag, rights, owner) for (tag, owner), rights in sorted(kept.items()))
+    kept[_MASK, _NO_ID] = reduce(
+        or_, (rights for (tag, _), rights in kept.items() if tag in _MASKED)
+    )
+    packed = b"".join(
+        _ENTRY.pack(tag, rights, owner) for (tag, owner), rights in sorted(kept.items())
+    )
     os.setxattr(directory, _ACL, _VERSION + packed)
     logger.info("Let the account of PostgreSQL pass through %s.", directory)
 
 
 def _entries(directory: Path) -> list[tuple[int, int, int]]:
     if _ACL in os.listxattr(directory):
-        return [(tag, rights, owner) for tag, rights, owner in _ENTRY.iter_unpack(os.getxattr(directory, _ACL)[len(_VERSION) :])]
+        return [
+            (tag, rights, owner)
+            for tag, rights, owner in _ENTRY.iter_unpack(
+                os.getxattr(directory, _ACL)[len(_VERSION) :]
+            )
+        ]
     mode = directory.stat().st_mode
-    return [(_OWNER, (mode >> 6) & 7, _NO_ID), (_GROUP, (mode >> 3) & 7, _NO_ID), (_OTHERS, mode & 7, _NO_ID)]
+    return [
+        (_OWNER, (mode >> 6) & 7, _NO_ID),
+        (_GROUP, (mode >> 3) & 7, _NO_ID),
+        (_OTHERS, mode & 7, _NO_ID),
+    ]

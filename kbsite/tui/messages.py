@@ -19,7 +19,9 @@ class Shelved(Message):
 class Told(Message):
     """Something of an answer came in: an event, or why there will be none. Neither: nothing more comes."""
 
-    def __init__(self, view: TurnView, event: Event | None = None, error: KnowledgeBaseError | None = None) -> None:
+    def __init__(
+        self, view: TurnView, event: Event | None = None, error: KnowledgeBaseError | None = None
+    ) -> None:
         super().__init__()
         self.view, self.event, self.error = view, event, error
 

@@ -19,7 +19,9 @@ WELCOME = """\
 Ask a question below. Answers are made of your sources, and every quote in them was found there word for word.
 
 Tab goes from panel to panel, F1 lists the keys."""
-NO_SOURCES = "Nothing is here yet.\n\nPress a (outside the question) to add a video, a document or a folder."
+NO_SOURCES = (
+    "Nothing is here yet.\n\nPress a (outside the question) to add a video, a document or a folder."
+)
 NOTHING_CHOSEN = "n and p walk through an answer’s citations; each is shown here."
 
 
@@ -73,7 +75,10 @@ class Sources(OptionList):
 
     def _rebuild(self) -> None:
         current = self.highlighted_option
-        self.set_options(Option(_row(one, is_ticked=key in self._ticked), id=key) for key, one in self._listed.items())
+        self.set_options(
+            Option(_row(one, is_ticked=key in self._ticked), id=key)
+            for key, one in self._listed.items()
+        )
         if current is not None and current.id in self._listed:
             self.highlighted = self.get_option_index(current.id)
         elif self._listed:
@@ -147,7 +152,9 @@ class Conversation(VerticalScroll):
 
     def walk(self, step: int) -> Place | None:
         """Choose the next place or the one before, through all turns, and stop at the ends; return it."""
-        places = [(view, index) for view in self.query(TurnView) for index in range(len(view.turn.places))]
+        places = [
+            (view, index) for view in self.query(TurnView) for index in range(len(view.turn.places))
+        ]
         if not places:
             return None
         at = places.index(self._chosen) + step if self._chosen in places else len(places) - 1
@@ -195,13 +202,27 @@ class Details(VerticalScroll):
             Content.styled(_flat(place.text), "bold"),
             Content.styled(f"{_to_word(_flat(place.behind))} …" if place.behind else "", "dim"),
         )
-        head = Content.styled(f"[{place.label}] {_flat(origin.title)}", "bold $primary") + Content.styled(f"  {where(place.locator)}", "dim")
-        about = Content.styled(" · ".join(part for part in (_flat(place.heading), _flat(origin.author)) if part), "dim")
-        self._show([head, around, *(Content.styled(f"{link.label}: {link.url}", "dim") for link in links), about])
+        head = Content.styled(
+            f"[{place.label}] {_flat(origin.title)}", "bold $primary"
+        ) + Content.styled(f"  {where(place.locator)}", "dim")
+        about = Content.styled(
+            " · ".join(part for part in (_flat(place.heading), _flat(origin.author)) if part), "dim"
+        )
+        self._show(
+            [
+                head,
+                around,
+                *(Content.styled(f"{link.label}: {link.url}", "dim") for link in links),
+                about,
+            ]
+        )
 
     def show_source(self, one: Listed) -> None:
         """Show a source's title in full, how far it is indexed, and what went wrong."""
-        parts = [Content.styled(printable(one.title), "bold $primary"), Content.styled(printable(one.about), "dim")]
+        parts = [
+            Content.styled(printable(one.title), "bold $primary"),
+            Content.styled(printable(one.about), "dim"),
+        ]
         if one.progress:
             parts.append(Content(printable(one.progress)))
         if one.problem:
@@ -236,7 +257,11 @@ def _to_word(text: str) -> str:
 
 def _row(one: Listed, *, is_ticked: bool) -> Content:
     box = Content.styled("[x] " if is_ticked else "[ ] ", "bold" if is_ticked else "dim")
-    title = Content(_flat(one.title)) if not one.mark else Content.styled(f"{_flat(one.mark)} ", "dim") + Content(_flat(one.title))
+    title = (
+        Content(_flat(one.title))
+        if not one.mark
+        else Content.styled(f"{_flat(one.mark)} ", "dim") + Content(_flat(one.title))
+    )
     if one.problem:
         return box + Content.styled("! ", "$error") + title
     if one.progress:

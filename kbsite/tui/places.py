@@ -39,14 +39,29 @@ def cited(quote: Quote) -> Place:
 def near(evidence: Evidence, index: int) -> Place:
     """Return the place of a passage that is no citation; the first is labelled “a”."""
     label = ascii_lowercase[index % len(ascii_lowercase)]
-    return Place(label=label, origin=evidence.origin, locator=evidence.locator, text=evidence.text, heading=evidence.heading, link=evidence.link)
+    return Place(
+        label=label,
+        origin=evidence.origin,
+        locator=evidence.locator,
+        text=evidence.text,
+        heading=evidence.heading,
+        link=evidence.link,
+    )
 
 
 def where(locator: Locator) -> str:
     """Say where a place is: a time or a page."""
     if locator.start is not None:
-        return clock(locator.start) if locator.end is None else f"{clock(locator.start)}–{clock(locator.end)}"
+        return (
+            clock(locator.start)
+            if locator.end is None
+            else f"{clock(locator.start)}–{clock(locator.end)}"
+        )
     if locator.page is not None:
         last = locator.last_page
-        return f"page {locator.page}" if last in (None, locator.page) else f"pages {locator.page}–{last}"
+        return (
+            f"page {locator.page}"
+            if last in (None, locator.page)
+            else f"pages {locator.page}–{last}"
+        )
     return ""

@@ -53,7 +53,9 @@ class Turn:
             case Finished(reply=reply):
                 self.ending = _ending_of(reply)
                 self.claims = list(reply.claims)
-                self.places = list(map(cited, reply.quotes)) or [near(one, index) for index, one in enumerate(reply.nearest)]
+                self.places = list(map(cited, reply.quotes)) or [
+                    near(one, index) for index, one in enumerate(reply.nearest)
+                ]
 
     def fail(self, problem: str, hint: str = "") -> None:
         """Note that there will be no answer, and why."""
@@ -62,7 +64,9 @@ class Turn:
 
 def printable(text: str) -> str:
     """Return text without what a terminal would obey; line breaks stay, tabs become blanks."""
-    return "".join(mark if mark.isprintable() or mark == "\n" else " " if mark == "\t" else "" for mark in text)
+    return "".join(
+        mark if mark.isprintable() or mark == "\n" else " " if mark == "\t" else "" for mark in text
+    )
 
 
 def written(turn: Turn, chosen: Place | None = None) -> Content:
@@ -72,7 +76,10 @@ def written(turn: Turn, chosen: Place | None = None) -> Content:
     if turn.ending is not None:
         parts += _ending(turn, turn.ending, chosen)
     elif turn.problem:
-        parts.append(Content.styled(printable(turn.problem), "$error") + Content.styled(f"\n{printable(turn.hint)}" if turn.hint else "", "dim"))
+        parts.append(
+            Content.styled(printable(turn.problem), "$error")
+            + Content.styled(f"\n{printable(turn.hint)}" if turn.hint else "", "dim")
+        )
     else:
         parts.append(Content.styled(told(turn.stage), "dim italic"))
     return Content("\n").join(parts)
@@ -82,15 +89,24 @@ def explained(ending: Ending) -> Content:
     """Return how an answer was made: questions, passages, verdicts, milliseconds, tokens."""
     trace = ending.trace
     parts = [_heading("Questions", f"decided by {trace.get('by', 'rules')}")]
-    parts += [Content(f"· {printable(one['text'])} ({one['breadth']})") for one in trace.get("parts", ())]
+    parts += [
+        Content(f"· {printable(one['text'])} ({one['breadth']})") for one in trace.get("parts", ())
+    ]
     parts.append(_heading("Stages", f"{ending.milliseconds:.0f} ms in all"))
     parts += [Content(_stage(one)) for one in trace.get("stages", ())]
     parts.append(_heading("Passages", "level 0 a chunk, 1 paragraphs, 2 a section, 3 a document"))
-    parts += [Content(f"{one['number']:>3}. level {one['level']}  {one['score']:.2f}  {printable(one['title'])}") for one in trace.get("evidence", ())]
+    parts += [
+        Content(
+            f"{one['number']:>3}. level {one['level']}  {one['score']:.2f}  {printable(one['title'])}"
+        )
+        for one in trace.get("evidence", ())
+    ]
     parts.append(_heading("Quotes", "checked word for word"))
     parts += [Content(_check(one)) for one in trace.get("checks", ())]
     if tokens := trace.get("tokens"):
-        parts.append(_heading("Tokens", ", ".join(f"{name} {count:,}" for name, count in tokens.items())))
+        parts.append(
+            _heading("Tokens", ", ".join(f"{name} {count:,}" for name, count in tokens.items()))
+        )
     parts += [Content.styled(printable(note), "dim") for note in trace.get("notes", ())]
     return Content("\n").join(parts)
 
@@ -127,7 +143,11 @@ def _claim(claim: Claim, places: list[Place], chosen: Place | None) -> Content:
 
 
 def _ending(turn: Turn, ending: Ending, chosen: Place | None) -> list[Content]:
-    parts = [Content.styled(printable(ending.note), "$warning" if ending.is_refusal else "dim")] if ending.note else []
+    parts = (
+        [Content.styled(printable(ending.note), "$warning" if ending.is_refusal else "dim")]
+        if ending.note
+        else []
+    )
     if ending.is_refusal and turn.places:
         parts.append(Content.styled("What comes nearest:", "dim"))
         parts += [_nearest(one, is_chosen=one == chosen) for one in turn.places]
@@ -137,14 +157,21 @@ def _ending(turn: Turn, ending: Ending, chosen: Place | None) -> list[Content]:
 def _nearest(place: Place, *, is_chosen: bool) -> Content:
     text = " ".join(printable(place.text).split())
     shown = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
-    return _mark(place.label, is_chosen=is_chosen) + Content.styled(f" {printable(place.origin.title)} {where(place.locator)}: ", "dim") + Content(shown)
+    return (
+        _mark(place.label, is_chosen=is_chosen)
+        + Content.styled(f" {printable(place.origin.title)} {where(place.locator)}: ", "dim")
+        + Content(shown)
+    )
 
 
 def _figures(turn: Turn, ending: Ending) -> str:
     if ending.is_refusal:
         return f"no citations · nothing was made up · {ending.milliseconds / 1000:.1f} s"
     count = len(turn.places)
-    parts = [f"{count} citation{'' if count == 1 else 's'}" if count else "no citations", printable(ending.model) or "the sources’ own words"]
+    parts = [
+        f"{count} citation{'' if count == 1 else 's'}" if count else "no citations",
+        printable(ending.model) or "the sources’ own words",
+    ]
     if ending.confidence is not None:
         parts.append(f"confidence {ending.confidence:.0%}")
     return " · ".join([*parts, f"{ending.milliseconds / 1000:.1f} s"])
@@ -155,4 +182,6 @@ def _mark(label: str, *, is_chosen: bool) -> Content:
 
 
 def _heading(name: str, about: str = "") -> Content:
-    return Content.styled(f"\n{name}", "bold") + Content.styled(f"  {about}" if about else "", "dim")
+    return Content.styled(f"\n{name}", "bold") + Content.styled(
+        f"  {about}" if about else "", "dim"
+    )

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = ("torch", "sentence_transformers", "keybert", "transformers", "sklearn", "openvino", "tokenizers", "huggingface_hub")
+HEAVY = (
+    "torch",
+    "sentence_transformers",
+    "keybert",
+    "transformers",
+    "sklearn",
+    "openvino",
+    "tokenizers",
+    "huggingface_hub",
+)
 
 READ_AND_SEARCH = """
 import sys
@@ -28,11 +37,23 @@ import kbsite.urls, kbsite.mcp.server, kbsite.cli.app, transcripts.acquisition
 
 @pytest.mark.parametrize(
     ("code", "absent"),
-    [(READ_AND_SEARCH, (*HEAVY, "numpy", "django", "yt_dlp", "requests")), (THE_SITE, (*HEAVY, "yt_dlp", "youtube_transcript_api"))],
+    [
+        (READ_AND_SEARCH, (*HEAVY, "numpy", "django", "yt_dlp", "requests")),
+        (THE_SITE, (*HEAVY, "yt_dlp", "youtube_transcript_api")),
+    ],
     ids=["reading and searching", "the whole site"],
 )
-def test_no_model_and_no_youtube_library_is_loaded(code: str, absent: tuple[str, ...], tmp_path: Path) -> None:
+def test_no_model_and_no_youtube_library_is_loaded(
+    code: str, absent: tuple[str, ...], tmp_path: Path
+) -> None:
     script = f"{code}\nprint(sorted(set({absent!r}) & set(sys.modules)))"
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr

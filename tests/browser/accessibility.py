@@ -14,7 +14,12 @@ def check_accessibility(page: Page) -> None:
     assert light.violations_count == 0, light.generate_report()
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("before => getComputedStyle(document.body).backgroundColor !== before", arg=before)
+    page.wait_for_function(
+        "before => getComputedStyle(document.body).backgroundColor !== before", arg=before
+    )
     dark = Axe().run(page, options={"runOnly": ["color-contrast"]})  # nothing but colours changes
-    assert any(rule["id"] == "color-contrast" for rule in [*dark.response["passes"], *dark.response["inapplicable"]])
+    assert any(
+        rule["id"] == "color-contrast"
+        for rule in [*dark.response["passes"], *dark.response["inapplicable"]]
+    )
     assert dark.violations_count == 0, dark.generate_report()

@@ -58,8 +58,16 @@ def language_model() -> Iterator[ModelStandIn]:
 def site(language_model: ModelStandIn) -> Iterator[Site]:
     """A running site, seeded, with a worker; its YouTube and its language model are stand-ins."""
     home = Path(tempfile.mkdtemp(prefix="cuebase-browser-"))
-    models = {"EMBEDDING_PROVIDER": "fake", "RERANKER": "none", "LLM_PROVIDER": "openai", "DISABLE_CONTEXTUAL_RETRIEVAL": "1"}
-    with YouTubeStandIn() as standin, Site(home, **standin.environment(), **models, **language_model.settings()) as site:
+    models = {
+        "EMBEDDING_PROVIDER": "fake",
+        "RERANKER": "none",
+        "LLM_PROVIDER": "openai",
+        "DISABLE_CONTEXTUAL_RETRIEVAL": "1",
+    }
+    with (
+        YouTubeStandIn() as standin,
+        Site(home, **standin.environment(), **models, **language_model.settings()) as site,
+    ):
         site.seed()
         with site.worker(), site.server():
             yield site
@@ -77,7 +85,12 @@ class Visit:
         context.route(lambda url: not url.startswith((site.url, "data:", "blob:")), self._refuse)
         context.set_default_timeout(30_000)
         self.page: Page = context.new_page()
-        self.page.on("console", lambda message: self.console.append(message.text) if message.type in ("error", "warning") else None)
+        self.page.on(
+            "console",
+            lambda message: (
+                self.console.append(message.text) if message.type in ("error", "warning") else None
+            ),
+        )
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
 
     def go(self, path: str) -> Page:
@@ -116,12 +129,17 @@ def session_of(browser: Browser, site: Site) -> Callable[[str], Any]:
 
 
 @pytest.fixture
-def visit(browser: Browser, site: Site, session_of: Callable[[str], Any]) -> Iterator[Callable[..., Visit]]:
+def visit(
+    browser: Browser, site: Site, session_of: Callable[[str], Any]
+) -> Iterator[Callable[..., Visit]]:
     """Make a visit as a user (``ada`` owns, ``vera`` only reads, nobody when empty); further options are Playwright's for a context."""
     contexts: list[BrowserContext] = []
 
     def start(name: str = "ada", **options: Any) -> Visit:
-        context = browser.new_context(storage_state=session_of(name) if name else None, **{"reduced_motion": "reduce", **options})
+        context = browser.new_context(
+            storage_state=session_of(name) if name else None,
+            **{"reduced_motion": "reduce", **options},
+        )
         contexts.append(context)
         return Visit(context, site)
 

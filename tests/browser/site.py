@@ -82,8 +82,19 @@ class Site(Instance):
     def server(self) -> Iterator[None]:
         """Run the web server while the block runs."""
         log = (self.home / "server.log").open("ab")
-        command = [sys.executable, "-m", "uvicorn", "kbsite.asgi:application", "--port", str(self.port), "--log-level", "warning"]
-        process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True)
+        command = [
+            sys.executable,
+            "-m",
+            "uvicorn",
+            "kbsite.asgi:application",
+            "--port",
+            str(self.port),
+            "--log-level",
+            "warning",
+        ]
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
+        )
         try:
             wait_until(self._answers, what="the web server")
             yield

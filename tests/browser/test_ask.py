@@ -53,13 +53,19 @@ def ask(page: Page, question: str) -> Locator:
     return page.locator(".answer").last
 
 
-def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(visit: Callable[..., Visit], textbook: str) -> None:
+def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
+    visit: Callable[..., Visit], textbook: str
+) -> None:
     ada = visit("ada", viewport={"width": 1280, "height": 900})
     page = ada.go("/")
     page.get_by_role("link", name="Ask", exact=True).click()
     check_accessibility(page)
-    tops = page.evaluate("[...document.querySelectorAll('.ask-side, .ask-main, .ask-details')].map(one => Math.round(one.getBoundingClientRect().top / 8))")
-    assert (len(tops), len(set(tops))) == (3, 1), "the three panels stand side by side on a usual laptop"
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.ask-side, .ask-main, .ask-details')].map(one => Math.round(one.getBoundingClientRect().top / 8))"
+    )
+    assert (len(tops), len(set(tops))) == (3, 1), (
+        "the three panels stand side by side on a usual laptop"
+    )
 
     # A fact: what the model made up is not shown, and how the answer was made says so.
     answer = ask(page, "What does BM25 rest on?")
@@ -70,7 +76,9 @@ def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
     assert "moon" not in answer.locator(".answer-text").inner_text()
     assert "four" not in answer.locator(".answer-text").inner_text()
     answer.get_by_text("How this answer was made").click()
-    expect(answer.get_by_role("row", name=re.compile("found on the moon.*not shown"))).to_be_visible()
+    expect(
+        answer.get_by_role("row", name=re.compile("found on the moon.*not shown"))
+    ).to_be_visible()
     check_accessibility(page)
 
     check_card(page, answer, textbook)
@@ -93,7 +101,9 @@ def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
     # What is kept of it
     answer = page.locator(".answer").first
     answer.get_by_role("button", name="Helpful", exact=True).click()
-    expect(answer.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(answer.get_by_role("button", name="Helpful", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
     answer.get_by_text("Save as note").click()
     answer.get_by_role("button", name="Save", exact=True).click()
     answer.get_by_role("link", name="Saved as a note").click()
@@ -140,7 +150,9 @@ def check_details(page: Page, answer: Locator) -> None:
     expect(ref).to_be_focused()
 
 
-def test_on_a_narrow_screen_the_sources_are_folded_and_a_citation_comes_from_below(visit: Callable[..., Visit], textbook: str) -> None:
+def test_on_a_narrow_screen_the_sources_are_folded_and_a_citation_comes_from_below(
+    visit: Callable[..., Visit], textbook: str
+) -> None:
     ada = visit("vera", viewport={"width": 360, "height": 740})
     page = ada.go("/ask/")
     expect(page.get_by_role("checkbox").first).to_be_hidden()
@@ -157,5 +169,7 @@ def test_on_a_narrow_screen_the_sources_are_folded_and_a_citation_comes_from_bel
     expect(panel).to_be_hidden()
     page.reload()
     page.get_by_text("Sources", exact=True).last.click()
-    expect(page.locator(".choice-list li", has_text=textbook).get_by_role("checkbox")).to_be_checked()
+    expect(
+        page.locator(".choice-list li", has_text=textbook).get_by_role("checkbox")
+    ).to_be_checked()
     assert (ada.console, ada.foreign) == ([], [])

@@ -17,7 +17,9 @@ DROP = """() => {
 }"""
 
 
-def test_documents_dropped_onto_the_sources_page_are_read_and_shown(visit: Callable[..., Visit]) -> None:
+def test_documents_dropped_onto_the_sources_page_are_read_and_shown(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit(viewport={"width": 360, "height": 800}).go("/sources/")
     page.evaluate(DROP)
     expect(page.locator("[data-file-names]")).to_have_text("walruses.md, slides.pptx")

@@ -50,7 +50,16 @@ def test_signing_in_by_the_printed_link(visit: Callable[..., Visit], site: Site)
 
 def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_path: Path) -> None:
     page = visit().go("/library/")
-    uploads(page, tmp_path, "rivers.json", caption_json(make_cues(12, sentences=("Rivers carve valleys.",)), id="rivers", title="How rivers work"))
+    uploads(
+        page,
+        tmp_path,
+        "rivers.json",
+        caption_json(
+            make_cues(12, sentences=("Rivers carve valleys.",)),
+            id="rivers",
+            title="How rivers work",
+        ),
+    )
     expect(page.locator("[data-file-names]")).to_have_text("rivers.json")
     page.get_by_role("button", name="Add").click()
     arrived = page.locator("#added").get_by_role("link", name="How rivers work")
@@ -62,7 +71,9 @@ def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_pa
     expect(page.locator(".cue").first).to_contain_text("Rivers carve valleys.")
 
 
-def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_here(visit: Callable[..., Visit]) -> None:
+def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_here(
+    visit: Callable[..., Visit],
+) -> None:
     found = visit()
     page = found.go("/library/")
     page.get_by_label("Addresses").fill(f"https://www.youtube.com/watch?v={MANUAL}&t=2s")
@@ -75,7 +86,9 @@ def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_h
     assert found.foreign == []
 
 
-def test_a_file_that_cannot_be_read_says_why_and_what_to_do(visit: Callable[..., Visit], tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_says_why_and_what_to_do(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
     page = visit().go("/library/")
     uploads(page, tmp_path, "broken.json", b"{ this is not")
     page.get_by_role("button", name="Add").click()
@@ -98,7 +111,9 @@ def test_a_pasted_transcript_is_there_at_once(visit: Callable[..., Visit]) -> No
     page = visit().go("/library/")
     page.get_by_text("Paste a transcript").click()
     page.get_by_label("Title", exact=True).fill("Notes on moss")
-    page.get_by_label("Text, or YouTube").fill("0:00\nMoss drinks the rain.\n0:07\nIt has no roots.")
+    page.get_by_label("Text, or YouTube").fill(
+        "0:00\nMoss drinks the rain.\n0:07\nIt has no roots."
+    )
     page.get_by_role("button", name="Add").click()
     page.locator("#added").get_by_role("link", name="Notes on moss").click()
     expect(page.locator(".cue").nth(1)).to_contain_text("0:07 It has no roots.")
@@ -119,7 +134,9 @@ def test_adding_nothing_says_what_could_be_added(visit: Callable[..., Visit]) ->
     expect(page.locator("#notices [role=alert]")).to_have_count(0)
 
 
-def test_the_library_is_filtered_while_typing_and_the_address_says_so(visit: Callable[..., Visit]) -> None:
+def test_the_library_is_filtered_while_typing_and_the_address_says_so(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go("/library/")
     page.get_by_label("Filter by title").press_sequentially("neural", delay=20)
     expect(page.locator(".card")).to_have_count(1)
@@ -164,7 +181,9 @@ def test_the_library_goes_on_while_scrolling(visit: Callable[..., Visit]) -> Non
     expect(page.locator(".card").nth(30)).to_be_attached()
 
 
-def test_the_transcript_goes_on_while_scrolling_and_back_on_request(visit: Callable[..., Visit], path: str) -> None:
+def test_the_transcript_goes_on_while_scrolling_and_back_on_request(
+    visit: Callable[..., Visit], path: str
+) -> None:
     page = visit().go(f"{path}?chunk=3")
     expect(page.locator(".chunk")).to_have_count(1)
     page.locator("#chunk-3 .cue").last.scroll_into_view_if_needed()
@@ -176,7 +195,9 @@ def test_the_transcript_goes_on_while_scrolling_and_back_on_request(visit: Calla
     assert order == sorted(order)
 
 
-def test_a_search_jumps_to_a_passage_in_another_chunk(visit: Callable[..., Visit], path: str) -> None:
+def test_a_search_jumps_to_a_passage_in_another_chunk(
+    visit: Callable[..., Visit], path: str
+) -> None:
     page = visit().go(path)
     page.get_by_label("Search in this transcript").fill("404 point 400")
     hit = page.locator(".hit a").first
@@ -190,7 +211,9 @@ def test_a_search_jumps_to_a_passage_in_another_chunk(visit: Callable[..., Visit
     expect(page).to_have_url(re.compile(r"t=\d+s"))
 
 
-def test_a_link_to_a_moment_opens_there_and_can_be_copied(visit: Callable[..., Visit], site: Site, path: str) -> None:
+def test_a_link_to_a_moment_opens_there_and_can_be_copied(
+    visit: Callable[..., Visit], site: Site, path: str
+) -> None:
     found = visit(permissions=["clipboard-read", "clipboard-write"])
     page = found.go(f"{path}?t=30:05")
     expect(page.locator(".cue.at")).to_be_in_viewport()
@@ -209,13 +232,17 @@ def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit],
     expect(page.locator("iframe")).to_have_count(0)
     page.get_by_role("link", name="Play from 2:00").click()
     frame = page.locator("#player iframe")
-    expect(frame).to_have_attribute("src", re.compile(r"^https://www\.youtube-nocookie\.com/embed/abcdefghijk\?.*start=120"))
+    expect(frame).to_have_attribute(
+        "src", re.compile(r"^https://www\.youtube-nocookie\.com/embed/abcdefghijk\?.*start=120")
+    )
     found.until(lambda: found.foreign)
     page.wait_for_timeout(300)  # whoever else would be asked
     assert {address.split("/")[2] for address in found.foreign} == {"www.youtube-nocookie.com"}
 
 
-def test_a_time_seeks_the_player_and_the_player_marks_the_line(visit: Callable[..., Visit], path: str) -> None:
+def test_a_time_seeks_the_player_and_the_player_marks_the_line(
+    visit: Callable[..., Visit], path: str
+) -> None:
     said: list[dict[str, Any]] = []
 
     def stand_in(route: Route) -> None:
@@ -223,7 +250,12 @@ def test_a_time_seeks_the_player_and_the_player_marks_the_line(visit: Callable[.
 
     found = visit()
     found.context.route("https://www.youtube-nocookie.com/**", stand_in)
-    found.page.on("console", lambda message: said.append(json.loads(message.text[5:])) if message.text.startswith("said ") else None)
+    found.page.on(
+        "console",
+        lambda message: (
+            said.append(json.loads(message.text[5:])) if message.text.startswith("said ") else None
+        ),
+    )
     page = found.go(path)
     page.locator("[data-play]").click()
     expect(page.locator(".cue.at .time")).to_have_text("0:30")
@@ -245,12 +277,16 @@ def test_everything_is_read_without_scripts(visit: Callable[..., Visit], path: s
     expect(page.locator(".cue.at")).to_be_visible()
     page.get_by_role("link", name=re.compile("Go on with part")).click()
     expect(page.locator(".chunk-title")).to_contain_text("part 2")
-    expect(page.get_by_role("link", name=re.compile("Play"))).to_have_attribute("href", "https://www.youtube.com/watch?v=abcdefghijk")
+    expect(page.get_by_role("link", name=re.compile("Play"))).to_have_attribute(
+        "href", "https://www.youtube.com/watch?v=abcdefghijk"
+    )
 
 
 def test_a_file_is_added_without_scripts(visit: Callable[..., Visit], tmp_path: Path) -> None:
     page = visit(java_script_enabled=False).go("/library/")
-    uploads(page, tmp_path, "plain.json", caption_json(make_cues(2), id="plain", title="Plain talk"))
+    uploads(
+        page, tmp_path, "plain.json", caption_json(make_cues(2), id="plain", title="Plain talk")
+    )
     page.get_by_role("button", name="Add").click()
     expect(page.locator("h1")).to_have_text("Activity")
     expect(page.locator(".notice-success")).to_contain_text("“plain.json” is queued")
@@ -313,7 +349,9 @@ def test_a_token_is_made_copied_and_revoked(visit: Callable[..., Visit]) -> None
     page.wait_for_load_state("load")  # the script that copies comes after the page
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.locator("#announcer")).to_have_text("Copied")
-    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#token-text").inner_text()
+    assert (
+        page.evaluate("navigator.clipboard.readText()") == page.locator("#token-text").inner_text()
+    )
     page.once("dialog", lambda dialog: dialog.dismiss())
     page.get_by_role("button", name="Revoke Laptop").click()
     expect(page.get_by_role("button", name="Revoke Laptop")).to_be_visible()

@@ -65,7 +65,9 @@ def clock(text: str) -> int:
     return seconds
 
 
-def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(visit: Callable[..., Visit], sample: dict[str, str]) -> None:
+def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(
+    visit: Callable[..., Visit], sample: dict[str, str]
+) -> None:
     ada, vera = visit("ada"), visit("vera")
     page, other = ada.go("/lectures/"), vera.go(f"/lectures/{sample['lecture']}/")
     check_accessibility(page)
@@ -95,7 +97,9 @@ def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(visit
     card = page.locator(str(ref.get_attribute("href")))
     expect(card).to_be_focused()
     expect(card).to_be_in_viewport()
-    assert card.evaluate("one => getComputedStyle(one).animationName") == "none"  # less motion is wanted: it is lit up, and does not pulse
+    assert (
+        card.evaluate("one => getComputedStyle(one).animationName") == "none"
+    )  # less motion is wanted: it is lit up, and does not pulse
     assert "pulse" in str(card.get_attribute("class"))
     check_accessibility(page)
     card.get_by_role("link", name="View page").click()
@@ -109,7 +113,11 @@ def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(visit
     expect(page.locator("[data-state]")).to_have_text("Ended", timeout=60_000)
     expect(page.get_by_role("button", name="Replay it again")).to_be_visible()
     expect(other.locator("[data-state]")).to_have_text("Ended")
-    assert page.request.get(f"{ada.site.url}/lectures/{sample['lecture']}/notes.md").text().startswith("# Sample lecture")
+    assert (
+        page.request.get(f"{ada.site.url}/lectures/{sample['lecture']}/notes.md")
+        .text()
+        .startswith("# Sample lecture")
+    )
     assert (ada.console, ada.foreign, vera.console) == ([], [], [])
 
 
@@ -156,7 +164,9 @@ def check_filter(page: Page) -> None:
     box.fill("")
 
 
-def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(visit: Callable[..., Visit], site: Site, sample: dict[str, str]) -> None:
+def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(
+    visit: Callable[..., Visit], site: Site, sample: dict[str, str]
+) -> None:
     ada = visit(viewport={"width": 360, "height": 740})
     page = ada.go("/lectures/new/")
     page.get_by_label("Title").fill("What I said")
@@ -166,7 +176,10 @@ def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(visi
     page.get_by_role("button", name="Begin").click()
     expect(page.get_by_role("heading", name="What I said")).to_be_visible()
     page.get_by_label("What was said").fill(
-        " ".join(f"A service that has too much to do says no, and tells how many seconds to wait, number {n}." for n in range(9))
+        " ".join(
+            f"A service that has too much to do says no, and tells how many seconds to wait, number {n}."
+            for n in range(9)
+        )
     )
     page.get_by_role("button", name="Add it").click()
     expect(page.locator(".said")).to_have_count(9)
@@ -181,7 +194,9 @@ def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(visi
     assert (ada.console, ada.foreign) == ([], [])
 
 
-def test_that_something_is_looked_for_is_said_only_when_it_takes_long(visit: Callable[..., Visit], site: Site) -> None:
+def test_that_something_is_looked_for_is_said_only_when_it_takes_long(
+    visit: Callable[..., Visit], site: Site
+) -> None:
     lecture = site.json(WAITING)
     ada = visit()
     ada.page.clock.install(time=0)
@@ -193,14 +208,21 @@ def test_that_something_is_looked_for_is_said_only_when_it_takes_long(visit: Cal
     expect(page.get_by_text("Finding citations…")).to_be_visible()
 
 
-def test_a_replay_follows_the_player_and_speech_is_taken_from_the_browser(visit: Callable[..., Visit], site: Site) -> None:
+def test_a_replay_follows_the_player_and_speech_is_taken_from_the_browser(
+    visit: Callable[..., Visit], site: Site
+) -> None:
     page = visit().page
-    page.route("https://www.youtube-nocookie.com/**", lambda route: route.fulfill(body=PLAYER, content_type="text/html"))
+    page.route(
+        "https://www.youtube-nocookie.com/**",
+        lambda route: route.fulfill(body=PLAYER, content_type="text/html"),
+    )
     page.add_init_script(EAR)
     page.goto(f"{site.url}/videos/{site.seeded['long']}/")
     page.get_by_role("link", name="Replay as a lecture").click()
     page.get_by_role("button", name="Begin").click()
-    expect(page.get_by_role("button", name="Replay", exact=True)).to_be_enabled()  # before that the link leads to YouTube
+    expect(
+        page.get_by_role("button", name="Replay", exact=True)
+    ).to_be_enabled()  # before that the link leads to YouTube
     page.get_by_role("link", name="With the picture").click()
     expect(page.locator(".said")).to_have_count(6)
     expect(page.get_by_role("button", name="Pause")).to_be_visible()

@@ -8,7 +8,9 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
-def test_the_description_of_the_operations_is_drawn_and_can_be_tried(visit: Callable[..., Any]) -> None:
+def test_the_description_of_the_operations_is_drawn_and_can_be_tried(
+    visit: Callable[..., Any],
+) -> None:
     reader = visit("ada")
     page = reader.go("/api/v1/docs")
     page.get_by_text("/api/v1/youtube").click()
@@ -30,8 +32,12 @@ def test_swagger_sends_the_csrf_token_along(visit: Callable[..., Any]) -> None:
     assert "403" not in status.inner_text()
 
 
-@pytest.mark.parametrize("path", ["/api/content/", "/api/content/videos/", "/api/content/memberships/"])
-def test_the_browsable_pages_break_no_rule_of_the_policy(visit: Callable[..., Any], path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/api/content/", "/api/content/videos/", "/api/content/memberships/"]
+)
+def test_the_browsable_pages_break_no_rule_of_the_policy(
+    visit: Callable[..., Any], path: str
+) -> None:
     reader = visit("ada")
     page = reader.go(path)
     page.locator(".response-info").wait_for()
@@ -42,7 +48,9 @@ def test_the_browsable_pages_break_no_rule_of_the_policy(visit: Callable[..., An
 def test_a_browsable_page_changes_a_video(visit: Callable[..., Any]) -> None:
     reader = visit("ada")
     reader.go("/api/content/videos/?id=talk-3")
-    pk = reader.page.request.get(f"{reader.site.url}/api/content/videos/?id=talk-3&format=json").json()["results"][0]["pk"]
+    pk = reader.page.request.get(
+        f"{reader.site.url}/api/content/videos/?id=talk-3&format=json"
+    ).json()["results"][0]["pk"]
     page = reader.go(f"/api/content/videos/{pk}/")
     page.get_by_role("button", name="OPTIONS").click()
     page.get_by_text("HTTP 200 OK").wait_for()

@@ -64,7 +64,9 @@ def test_axe_finds_no_violation_in_light_and_dark(visit: Callable[..., Visit], n
 @pytest.mark.parametrize("name", ALL)
 def test_a_page_is_usable_at_360_pixels(visit: Callable[..., Visit], name: str) -> None:
     page = go(visit, name, viewport={"width": 360, "height": 740}).page
-    page.evaluate("for (const one of document.querySelectorAll('main details:not(.menu)')) one.open = true")
+    page.evaluate(
+        "for (const one of document.querySelectorAll('main details:not(.menu)')) one.open = true"
+    )
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     cut_off = page.evaluate("""() => [...document.querySelectorAll('main :is(a, button, input, select, textarea)')]
         .filter(one => one.checkVisibility() && !one.closest('.visually-hidden'))
@@ -73,7 +75,9 @@ def test_a_page_is_usable_at_360_pixels(visit: Callable[..., Visit], name: str) 
     assert cut_off == []
 
 
-def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(visit: Callable[..., Visit]) -> None:
+def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(
+    visit: Callable[..., Visit],
+) -> None:
     page = go(visit, "sources").page
     for width in (600, 720, 800, 960, 992, 993, 1024, 1280):
         page.set_viewport_size({"width": width, "height": 700})
@@ -85,7 +89,9 @@ def test_a_page_breaks_no_rule_and_asks_nobody_else(visit: Callable[..., Visit],
     found = go(visit, name)
     found.page.wait_for_timeout(150)
     found.until(lambda: found.console or name not in REFUSED)
-    expected = [text for text in found.console if "Failed to load resource" in text]  # the page's own 404 or 410
+    expected = [
+        text for text in found.console if "Failed to load resource" in text
+    ]  # the page's own 404 or 410
     assert found.console == expected
     assert len(expected) == (name in REFUSED)
     assert found.foreign == []
@@ -126,7 +132,10 @@ def test_the_theme_is_switched_and_remembered(visit: Callable[..., Visit]) -> No
 
 def test_nothing_turns_or_glides_where_less_motion_is_wanted(visit: Callable[..., Visit]) -> None:
     page = go(visit, "library").page
-    assert page.evaluate("getComputedStyle(document.querySelector('.thumb img')).transitionDuration") == "0s"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.thumb img')).transitionDuration")
+        == "0s"
+    )
 
 
 def test_the_server_wrote_no_error(visit: Callable[..., Visit], site: Site) -> None:

@@ -70,7 +70,9 @@ def test_a_question_is_answered_without_loading_the_page_anew(visit: Callable[..
     expect(page.locator(".passage mark").first).to_be_visible()
     expect(page).to_have_url(re.compile(r"/search/\?q=backpropagation\+error$"))
     final(page)
-    expect(page.locator("#announcer")).to_have_text(re.compile(r"In their final order: \d+ passages in \d+ source"))
+    expect(page.locator("#announcer")).to_have_text(
+        re.compile(r"In their final order: \d+ passages in \d+ source")
+    )
     assert page.evaluate("window.here") is True
 
 
@@ -94,7 +96,9 @@ def test_typing_alone_asks_nothing(visit: Callable[..., Visit]) -> None:
     assert [url for url in asked if "/static/" not in url] == []
 
 
-def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(visit: Callable[..., Visit]) -> None:
+def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go("/search/?q=error")
     final(page)
     page.get_by_label("Words: exactly these words").check()
@@ -112,7 +116,9 @@ def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(visit: Call
     expect(page.locator(".chip-on")).to_have_count(1)
 
 
-def test_a_filter_that_cannot_be_understood_leaves_the_results_and_says_why(visit: Callable[..., Visit]) -> None:
+def test_a_filter_that_cannot_be_understood_leaves_the_results_and_says_why(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go(SEARCH)
     final(page)
     count = page.locator(".passage").count()
@@ -123,8 +129,12 @@ def test_a_filter_that_cannot_be_understood_leaves_the_results_and_says_why(visi
     expect(page.locator(".passage")).to_have_count(count)
 
 
-def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(visit: Callable[..., Visit], slow_answer: threading.Event) -> None:
-    page = visit(viewport={"width": 1000, "height": 600}).go("/search/?q=captions+times&source=why-captions-have-times&limit=30")
+def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(
+    visit: Callable[..., Visit], slow_answer: threading.Event
+) -> None:
+    page = visit(viewport={"width": 1000, "height": 600}).go(
+        "/search/?q=captions+times&source=why-captions-have-times&limit=30"
+    )
     expect(page.locator("[data-refining]")).to_contain_text("First results")
     for _ in range(6):
         page.keyboard.press("j")
@@ -140,7 +150,9 @@ def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(v
     assert after != before
     assert reading in after
     assert page.evaluate("document.activeElement.id") == reading
-    assert page.evaluate("document.activeElement.getBoundingClientRect().top") == pytest.approx(top, abs=2)
+    assert page.evaluate("document.activeElement.getBoundingClientRect().top") == pytest.approx(
+        top, abs=2
+    )
     expect(page.locator(f"#why-{reading.removeprefix('hit-')}")).to_have_attribute("open", "")
     page.locator("#stages summary").click()
     expect(page.locator("#stages")).to_contain_text("Convolution and pooling.")
@@ -218,7 +230,9 @@ def test_a_hit_opens_the_video_at_its_second(visit: Callable[..., Visit], site: 
     expect(page.locator("[data-play-label]")).to_contain_text(f"Play from {start}")
 
 
-def test_a_hit_opens_a_recording_that_came_as_a_file_at_its_second_too(visit: Callable[..., Visit]) -> None:
+def test_a_hit_opens_a_recording_that_came_as_a_file_at_its_second_too(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go("/search/?q=rare+word&mode=lexical&source=how-bm25-ranks")
     link = page.locator(".passage-open").last
     start = begins(link)
@@ -283,7 +297,9 @@ def check_picture(dialog: Locator) -> None:
     assert (line["x"] - sheet["x"]) / sheet["width"] == pytest.approx(40 / 420, abs=0.01)
 
 
-def test_more_passages_come_below_and_the_first_new_one_is_read_next(visit: Callable[..., Visit]) -> None:
+def test_more_passages_come_below_and_the_first_new_one_is_read_next(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go("/search/?q=gradient&mode=lexical")
     expect(page.locator(".passage")).to_have_count(10)
     page.locator("#more").click()
@@ -310,7 +326,9 @@ def test_everything_is_searched_without_scripts(visit: Callable[..., Visit]) -> 
     expect(page.locator(".mark-right[aria-pressed=true]")).to_have_count(0)
 
 
-def test_a_video_is_searched_by_meaning_from_its_page(visit: Callable[..., Visit], site: Site) -> None:
+def test_a_video_is_searched_by_meaning_from_its_page(
+    visit: Callable[..., Visit], site: Site
+) -> None:
     page = visit().go(f"/videos/{site.seeded['long']}/")
     page.get_by_role("link", name="Search this video by meaning").click()
     expect(page.locator(".chip-on")).to_contain_text("A long lecture on neural networks")

@@ -25,13 +25,27 @@ SAID = (
 
 
 def talk_in(collection: Collection, *, key: str = "talk", said: tuple[str, ...] = SAID) -> Source:
-    video = make_video(collection, key=key, title="Talk", cues=[Cue(start=n * 5_000, end=(n + 1) * 5_000, text=text) for n, text in enumerate(said)])
-    source = Source.objects.create(collection=collection, kind="video", video=video, transcript=video.transcripts.get(), title="Talk", language="en")
+    video = make_video(
+        collection,
+        key=key,
+        title="Talk",
+        cues=[Cue(start=n * 5_000, end=(n + 1) * 5_000, text=text) for n, text in enumerate(said)],
+    )
+    source = Source.objects.create(
+        collection=collection,
+        kind="video",
+        video=video,
+        transcript=video.transcripts.get(),
+        title="Talk",
+        language="en",
+    )
     ingest_pipeline.ingest(source.pk)
     return source
 
 
-def ask(scope: Scope, user: User | None, conversation: Conversation, question: str) -> Iterator[Event]:
+def ask(
+    scope: Scope, user: User | None, conversation: Conversation, question: str
+) -> Iterator[Event]:
     return questions.respond(scope, user, questions.put(scope, user, conversation, question))
 
 
@@ -39,11 +53,15 @@ def again(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
     return questions.respond(scope, user, questions.put_again(scope, user, answer))
 
 
-def asked(scope: Scope, user: User | None, conversation: Conversation, question: str = QUESTION) -> Answer:
+def asked(
+    scope: Scope, user: User | None, conversation: Conversation, question: str = QUESTION
+) -> Answer:
     *_, last = ask(scope, user, conversation, question)
     assert isinstance(last, Finished)
     return Answer.objects.get(uuid=last.answer)
 
 
 def age(answer: Answer) -> None:
-    Answer.objects.filter(pk=answer.pk).update(active_at=timezone.now() - answers.SILENCE - timedelta(seconds=1))
+    Answer.objects.filter(pk=answer.pk).update(
+        active_at=timezone.now() - answers.SILENCE - timedelta(seconds=1)
+    )

@@ -23,7 +23,9 @@ def test_the_samples_are_stored_once_however_often_they_are_loaded() -> None:
     assert Source.objects.filter(kind=Kind.PDF).count() == LectureSession.objects.count() == 1
 
 
-def test_the_lecture_is_a_talk_that_cites_the_textbook_and_nothing_else(collection: Collection) -> None:
+def test_the_lecture_is_a_talk_that_cites_the_textbook_and_nothing_else(
+    collection: Collection,
+) -> None:
     ada = make_user("ada")
     loaded = samples.load(collection, owner=ada)
     assert loaded.lecture.collection == loaded.textbook.collection == collection
@@ -31,7 +33,11 @@ def test_the_lecture_is_a_talk_that_cites_the_textbook_and_nothing_else(collecti
     assert loaded.lecture.transcript is not None
     assert loaded.lecture.transcript.video.key == talks.LONG
     assert loaded.lecture.owner == ada
-    assert (loaded.textbook.title, loaded.textbook.language, loaded.textbook.tags) == (samples.TITLE, "en", ["sample"])
+    assert (loaded.textbook.title, loaded.textbook.language, loaded.textbook.tags) == (
+        samples.TITLE,
+        "en",
+        ["sample"],
+    )
 
 
 def test_the_textbook_is_read_with_its_outline_and_printed_numbers() -> None:
@@ -45,8 +51,14 @@ def test_the_textbook_is_read_with_its_outline_and_printed_numbers() -> None:
         "2 Programs that are refused",
         "3 Time beside text",
     ]
-    assert [page.label for page in textbook()] == ["i", "ii", *(str(number) for number in range(1, 19))]
-    assert not any("Counting, Waiting, Keeping Time" in page.text for page in textbook()[2:])  # the running head
+    assert [page.label for page in textbook()] == [
+        "i",
+        "ii",
+        *(str(number) for number in range(1, 19)),
+    ]
+    assert not any(
+        "Counting, Waiting, Keeping Time" in page.text for page in textbook()[2:]
+    )  # the running head
 
 
 def test_the_textbook_is_what_its_script_makes(tmp_path: Path) -> None:

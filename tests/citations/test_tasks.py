@@ -46,7 +46,9 @@ def sent() -> set[str]:
     return set(Source.objects.exclude(sent_at=None).values_list("video__key", flat=True))
 
 
-def test_a_sweep_makes_new_videos_found_by_words_and_sends_some_of_them(collection: Collection) -> None:
+def test_a_sweep_makes_new_videos_found_by_words_and_sends_some_of_them(
+    collection: Collection,
+) -> None:
     add(collection, *"abcd")
     tasks.sweep()
     assert set(Source.objects.values_list("state", flat=True)) == {State.WORDS}
@@ -54,7 +56,9 @@ def test_a_sweep_makes_new_videos_found_by_words_and_sends_some_of_them(collecti
     assert sent() == {"a", "b"}
 
 
-def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(collection: Collection) -> None:
+def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(
+    collection: Collection,
+) -> None:
     add(collection, "a")
     tasks.sweep()
     before = Source.objects.get().sent_at
@@ -80,7 +84,9 @@ def test_doing_one_sends_the_next(collection: Collection) -> None:
     tasks.ingest_source(0)
 
 
-def test_one_thread_of_the_worker_is_left_for_other_work(collection: Collection, django_capture_on_commit_callbacks: Any) -> None:
+def test_one_thread_of_the_worker_is_left_for_other_work(
+    collection: Collection, django_capture_on_commit_callbacks: Any
+) -> None:
     add(collection, "a")
     ingest_pipeline.index_words()
     source = Source.objects.get()
@@ -89,13 +95,17 @@ def test_one_thread_of_the_worker_is_left_for_other_work(collection: Collection,
         Source.objects.update(sent_at=timezone.now())
         tasks.ingest_source(source.pk)
         source.refresh_from_db()
-        assert (source.state, source.sent_at) == (State.WORDS, None), "it is sent again as soon as there is a turn"
+        assert (source.state, source.sent_at) == (State.WORDS, None), (
+            "it is sent again as soon as there is a turn"
+        )
     tasks.ingest_source(source.pk)
     source.refresh_from_db()
     assert source.state == State.READY
 
 
-def test_words_of_others_do_not_wait_for_a_long_ingest(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_of_others_do_not_wait_for_a_long_ingest(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tasks, "WORDS_EVERY", 0.0)
     add(collection, "long")
     ingest_pipeline.index_words()
@@ -126,7 +136,9 @@ def test_a_migration_goes_on_by_itself(collection: Collection) -> None:
     tasks.advance_migration(0)
 
 
-def test_a_migration_that_fails_is_tried_again_after_a_pause(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_that_fails_is_tried_again_after_a_pause(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     add(collection, "a")
     for source in ingest_pipeline.adopt():
         ingest_pipeline.ingest(source.pk)
@@ -142,7 +154,9 @@ def test_a_migration_that_fails_is_tried_again_after_a_pause(collection: Collect
     assert space.sent_at == before
 
 
-def test_what_waited_for_other_settings_is_tried_when_a_worker_starts(collection: Collection) -> None:
+def test_what_waited_for_other_settings_is_tried_when_a_worker_starts(
+    collection: Collection,
+) -> None:
     add(collection, "a")
     ingest_pipeline.index_words()
     Source.objects.update(run_after=timezone.now() + timedelta(hours=1), error_code="model_missing")
@@ -156,7 +170,9 @@ def test_tending_an_empty_library_does_nothing(db: None) -> None:
     tasks.tend()
 
 
-def test_a_queue_that_cannot_be_written_refuses_nobody_and_is_tried_again(collection: Collection, django_capture_on_commit_callbacks: Any) -> None:
+def test_a_queue_that_cannot_be_written_refuses_nobody_and_is_tried_again(
+    collection: Collection, django_capture_on_commit_callbacks: Any
+) -> None:
     folder = Path(site.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_out"])
     shutil.rmtree(folder)
     folder.write_text("no folder")  # as a full disk, or one that is away

@@ -80,9 +80,18 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 # One red point, and one silent sample.
-_PIXELS = _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)) + _chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + _chunk(b"IEND", b"")
+_PIXELS = (
+    _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+    + _chunk(b"IDAT", zlib.compress(b"\0\xff\0\0"))
+    + _chunk(b"IEND", b"")
+)
 _PNG = b"\x89PNG\r\n\x1a\n" + _PIXELS
-_SOUND = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 16000, 2, 16) + b"data" + struct.pack("<Ih", 2, 0)
+_SOUND = (
+    b"fmt "
+    + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 16000, 2, 16)
+    + b"data"
+    + struct.pack("<Ih", 2, 0)
+)
 _WAV = b"RIFF" + struct.pack("<I", 4 + len(_SOUND)) + b"WAVE" + _SOUND
 
 
@@ -95,7 +104,9 @@ def _text(text: str) -> TextContent:
 
 
 def _embedded(uri: str, text: str, mime_type: str = "text/plain") -> EmbeddedResource:
-    return EmbeddedResource(type="resource", resource=TextResourceContents(uri=uri, mime_type=mime_type, text=text))
+    return EmbeddedResource(
+        type="resource", resource=TextResourceContents(uri=uri, mime_type=mime_type, text=text)
+    )
 
 
 @_tool
@@ -113,19 +124,29 @@ async def test_image_content() -> CallToolResult:
 @_tool
 async def test_audio_content() -> CallToolResult:
     """One sound."""
-    return CallToolResult(content=[AudioContent(type="audio", data=base64.b64encode(_WAV).decode(), mime_type="audio/wav")])
+    return CallToolResult(
+        content=[
+            AudioContent(type="audio", data=base64.b64encode(_WAV).decode(), mime_type="audio/wav")
+        ]
+    )
 
 
 @_tool
 async def test_embedded_resource() -> CallToolResult:
     """One resource."""
-    return CallToolResult(content=[_embedded("test://embedded-resource", "This is an embedded resource content.")])
+    return CallToolResult(
+        content=[_embedded("test://embedded-resource", "This is an embedded resource content.")]
+    )
 
 
 @_tool
 async def test_multiple_content_types() -> CallToolResult:
     """A text, an image and a resource."""
-    data = _embedded("test://mixed-content-resource", json.dumps({"test": "data", "value": 123}), "application/json")
+    data = _embedded(
+        "test://mixed-content-resource",
+        json.dumps({"test": "data", "value": 123}),
+        "application/json",
+    )
     return CallToolResult(content=[_text("Multiple content types test:"), _image(), data])
 
 
@@ -170,7 +191,11 @@ async def test_error_handling() -> CallToolResult:
 async def test_missing_capability(ctx: Ctx) -> CallToolResult:
     """Needs sampling."""
     if ctx.client_capabilities is None or ctx.client_capabilities.sampling is None:
-        raise MCPError(code=MISSING_REQUIRED_CLIENT_CAPABILITY, message="This needs sampling.", data={"requiredCapabilities": {"sampling": {}}})
+        raise MCPError(
+            code=MISSING_REQUIRED_CLIENT_CAPABILITY,
+            message="This needs sampling.",
+            data={"requiredCapabilities": {"sampling": {}}},
+        )
     return CallToolResult(content=[_text("Sampling is there.")])
 
 
@@ -186,14 +211,22 @@ _ANSWERED_WITH_NOTHING: dict[str, type[Any]] = {
 
 
 _NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-_USER = {"type": "object", "properties": {"username": {"type": "string"}, "email": {"type": "string"}}, "required": ["username", "email"]}
+_USER = {
+    "type": "object",
+    "properties": {"username": {"type": "string"}, "email": {"type": "string"}},
+    "required": ["username", "email"],
+}
 _DEFAULTS = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "default": "John Doe"},
         "age": {"type": "integer", "default": 30},
         "score": {"type": "number", "default": 95.5},
-        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "status": {
+            "type": "string",
+            "enum": ["active", "inactive", "pending"],
+            "default": "active",
+        },
         "verified": {"type": "boolean", "default": True},
     },
 }
@@ -203,8 +236,15 @@ _ENUMS = {
     "properties": {
         "untitledSingle": {"type": "string", "enum": ["option1", "option2", "option3"]},
         "titledSingle": {"type": "string", "oneOf": _TITLED},
-        "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": ["Option One", "Option Two", "Option Three"]},
-        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": ["option1", "option2", "option3"]}},
+        "legacyEnum": {
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"],
+        },
+        "untitledMulti": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["option1", "option2", "option3"]},
+        },
         "titledMulti": {"type": "array", "items": {"anyOf": _TITLED}},
     },
 }
@@ -215,7 +255,13 @@ _ENUMS = {
 
 async def _elicited(ctx: Ctx, message: str, schema: dict[str, Any]) -> CallToolResult:
     result = await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
-    return CallToolResult(content=[_text(f"Elicitation completed: action={result.action}, content={json.dumps(result.content)}")])
+    return CallToolResult(
+        content=[
+            _text(
+                f"Elicitation completed: action={result.action}, content={json.dumps(result.content)}"
+            )
+        ]
+    )
 
 
 @_tool
@@ -223,7 +269,11 @@ async def test_sampling(prompt: str, ctx: Ctx) -> CallToolResult:
     """Asks the client's model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MCPDeprecationWarning)
-        result = await ctx.session.create_message([SamplingMessage(role="user", content=_text(prompt))], max_tokens=100, related_request_id=ctx.request_id)
+        result = await ctx.session.create_message(
+            [SamplingMessage(role="user", content=_text(prompt))],
+            max_tokens=100,
+            related_request_id=ctx.request_id,
+        )
     return CallToolResult(content=[_text(f"LLM response: {getattr(result.content, 'text', '')}")])
 
 
@@ -250,7 +300,11 @@ def _ask(message: str, schema: dict[str, Any] = _NAME) -> ElicitRequest:
 
 
 def _sample(text: str) -> CreateMessageRequest:
-    return CreateMessageRequest(params=CreateMessageRequestParams(messages=[SamplingMessage(role="user", content=_text(text))], max_tokens=100))
+    return CreateMessageRequest(
+        params=CreateMessageRequestParams(
+            messages=[SamplingMessage(role="user", content=_text(text))], max_tokens=100
+        )
+    )
 
 
 def _field(name: str) -> dict[str, Any]:
@@ -260,7 +314,11 @@ def _field(name: str) -> dict[str, Any]:
 def _accepted(ctx: Ctx, key: str, field: str) -> str | None:
     """Return what was answered, None where the answer is missing or not of its kind."""
     given = (ctx.input_responses or {}).get(key)
-    value = (given.content or {}).get(field) if isinstance(given, ElicitResult) and given.action == "accept" else None
+    value = (
+        (given.content or {}).get(field)
+        if isinstance(given, ElicitResult) and given.action == "accept"
+        else None
+    )
     return value if isinstance(value, str) else None
 
 
@@ -288,7 +346,9 @@ async def test_input_required_result_sampling(ctx: Ctx) -> Rounds:
     """Asks the client's model."""
     given = (ctx.input_responses or {}).get("capital_question")
     if given is None:
-        return InputRequiredResult(input_requests={"capital_question": _sample("What is the capital of France?")})
+        return InputRequiredResult(
+            input_requests={"capital_question": _sample("What is the capital of France?")}
+        )
     return CallToolResult(content=[_text(getattr(getattr(given, "content", None), "text", ""))])
 
 
@@ -298,14 +358,18 @@ async def test_input_required_result_list_roots(ctx: Ctx) -> Rounds:
     given = (ctx.input_responses or {}).get("client_roots")
     if given is None:
         return InputRequiredResult(input_requests={"client_roots": ListRootsRequest()})
-    return CallToolResult(content=[_text(", ".join(str(root.uri) for root in getattr(given, "roots", [])))])
+    return CallToolResult(
+        content=[_text(", ".join(str(root.uri) for root in getattr(given, "roots", [])))]
+    )
 
 
 @_tool
 async def test_input_required_result_request_state(ctx: Ctx) -> Rounds:
     """Keeps a state between rounds."""
     if ctx.request_state != "waiting" or ctx.input_responses is None:
-        return InputRequiredResult(input_requests={"confirm": _ask("Please confirm", _OK)}, request_state="waiting")
+        return InputRequiredResult(
+            input_requests={"confirm": _ask("Please confirm", _OK)}, request_state="waiting"
+        )
     return CallToolResult(content=[_text("state-ok")])
 
 
@@ -318,7 +382,11 @@ async def test_input_required_result_tampered_state(ctx: Ctx) -> Rounds:
 @_tool
 async def test_input_required_result_multiple_inputs(ctx: Ctx) -> Rounds:
     """Asks three things at once."""
-    wanted: dict[str, Any] = {"user_name": _ask("What is your name?"), "greeting": _sample("Generate a greeting"), "client_roots": ListRootsRequest()}
+    wanted: dict[str, Any] = {
+        "user_name": _ask("What is your name?"),
+        "greeting": _sample("Generate a greeting"),
+        "client_roots": ListRootsRequest(),
+    }
     if not wanted.keys() <= (ctx.input_responses or {}).keys():
         return InputRequiredResult(input_requests=wanted, request_state="three")
     return CallToolResult(content=[_text("All three are there.")])
@@ -328,9 +396,14 @@ async def test_input_required_result_multiple_inputs(ctx: Ctx) -> Rounds:
 async def test_input_required_result_multi_round(ctx: Ctx) -> Rounds:
     """Asks twice."""
     if ctx.request_state is None:
-        return InputRequiredResult(input_requests={"step1": _ask("Step 1: What is your name?")}, request_state="one")
+        return InputRequiredResult(
+            input_requests={"step1": _ask("Step 1: What is your name?")}, request_state="one"
+        )
     if ctx.request_state == "one":
-        return InputRequiredResult(input_requests={"step2": _ask("Step 2: What is your favorite color?", _field("color"))}, request_state="two")
+        return InputRequiredResult(
+            input_requests={"step2": _ask("Step 2: What is your favorite color?", _field("color"))},
+            request_state="two",
+        )
     return CallToolResult(content=[_text("Both are there.")])
 
 
@@ -343,7 +416,11 @@ async def test_input_required_result_capabilities(ctx: Ctx) -> Rounds:
         wanted["user_name"] = _ask("What is your name?")
     if able is not None and able.sampling is not None:
         wanted["greeting"] = _sample("Generate a greeting")
-    return InputRequiredResult(input_requests=wanted) if wanted else CallToolResult(content=[_text("The client can answer nothing.")])
+    return (
+        InputRequiredResult(input_requests=wanted)
+        if wanted
+        else CallToolResult(content=[_text("The client can answer nothing.")])
+    )
 
 
 _OK = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
@@ -403,5 +480,9 @@ async def test_input_required_result_prompt(ctx: Ctx) -> Any:
     """A prompt that asks first."""
     context = _accepted(ctx, "user_context", "context")
     if context is None:
-        return InputRequiredResult(input_requests={"user_context": _ask("What context should the prompt use?", _field("context"))})
+        return InputRequiredResult(
+            input_requests={
+                "user_context": _ask("What context should the prompt use?", _field("context"))
+            }
+        )
     return f"Context: {context}"

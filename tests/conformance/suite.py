@@ -43,18 +43,39 @@ class Bearing:
 
 def conformance(url: str, *, revision: str, scratch: Path) -> Score:
     """Run all scenarios that a revision of the protocol requires of a server."""
-    command = [_node(), _program("@modelcontextprotocol/conformance"), "server", "--url", url, "--requirements", revision, "-o", str(scratch)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=_environment(), check=False)
+    command = [
+        _node(),
+        _program("@modelcontextprotocol/conformance"),
+        "server",
+        "--url",
+        url,
+        "--requirements",
+        revision,
+        "-o",
+        str(scratch),
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=280, env=_environment(), check=False
+    )
     return _score(done.stdout + done.stderr)
 
 
 def inspect_tools(url: str, token: str) -> subprocess.CompletedProcess[str]:
     """List the tools with the Inspector, which refuses schemas that clients choke on."""
     command = [
-        *(_node(), _program("@modelcontextprotocol/inspector"), "--cli", url, "--transport", "http"),
+        *(
+            _node(),
+            _program("@modelcontextprotocol/inspector"),
+            "--cli",
+            url,
+            "--transport",
+            "http",
+        ),
         *("--header", f"Authorization: Bearer {token}", "--method", "tools/list", "--strict"),
     ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=_environment(), check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=_environment(), check=False
+    )
 
 
 def require_node() -> None:
@@ -84,13 +105,18 @@ def _node() -> str:
 
 
 def _version(program: str) -> int:
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
+    told = subprocess.run(
+        [program, "--version"], capture_output=True, text=True, timeout=20, check=False
+    ).stdout
     found = re.match(r"v(\d+)", told)
     return int(found[1]) if found else 0
 
 
 def _program(package: str) -> str:
-    name = {"@modelcontextprotocol/conformance": "conformance", "@modelcontextprotocol/inspector": "mcp-inspector"}[package]
+    name = {
+        "@modelcontextprotocol/conformance": "conformance",
+        "@modelcontextprotocol/inspector": "mcp-inspector",
+    }[package]
     return str((MODULES / ".bin" / name).resolve())
 
 
@@ -101,5 +127,13 @@ def _environment() -> dict[str, str]:
 def _score(output: str) -> Score:
     summary = output.partition("=== SUMMARY ===")[2]
     unscored = set(re.findall(r"^ +[✓✗] ([\w-]+) \(", summary, re.MULTILINE))
-    outcomes = [(mark, name) for mark, name in re.findall(r"^([✓✗]) ([\w-]+): ", summary, re.MULTILINE) if name not in unscored]
-    return Score(passing=tuple(name for mark, name in outcomes if mark == "✓"), failing=tuple(name for mark, name in outcomes if mark == "✗"), output=output)
+    outcomes = [
+        (mark, name)
+        for mark, name in re.findall(r"^([✓✗]) ([\w-]+): ", summary, re.MULTILINE)
+        if name not in unscored
+    ]
+    return Score(
+        passing=tuple(name for mark, name in outcomes if mark == "✓"),
+        failing=tuple(name for mark, name in outcomes if mark == "✗"),
+        output=output,
+    )

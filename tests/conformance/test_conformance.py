@@ -21,15 +21,33 @@ pytestmark = [pytest.mark.node, pytest.mark.django_db(transaction=True)]
 # How many scenarios each revision requires of a server; one less would mean that the output was misread.
 SCENARIOS = {"2025-11-25": 30, "2026-07-28": 37}
 # These have a tool ask the client something in the middle of a call, which takes a session. This endpoint keeps none and asks nothing.
-NEED_A_SESSION = {"tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums"}
+NEED_A_SESSION = {
+    "tools-call-sampling",
+    "tools-call-elicitation",
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
+}
 # What any server is asked, whatever it is for; the others call the suite's own tools, resources and prompts by name.
 FOR_ALL = {
     "2025-11-25": {
-        *("server-initialize", "ping", "completion-complete", "tools-list", "server-sse-multiple-streams"),
+        *(
+            "server-initialize",
+            "ping",
+            "completion-complete",
+            "tools-list",
+            "server-sse-multiple-streams",
+        ),
         *("resources-list", "prompts-list", "dns-rebinding-protection"),
     },
     "2026-07-28": {
-        *("completion-complete", "tools-list", "server-sse-multiple-streams", "resources-list", "sep-2164-resource-not-found", "prompts-list"),
+        *(
+            "completion-complete",
+            "tools-list",
+            "server-sse-multiple-streams",
+            "resources-list",
+            "sep-2164-resource-not-found",
+            "prompts-list",
+        ),
         *("dns-rebinding-protection", "caching", "input-required-result-unsupported-methods"),
     },
 }
@@ -60,20 +78,32 @@ def shelf() -> Shelf:
 
 
 @pytest.mark.parametrize("revision", sorted(SCENARIOS))
-def test_every_scored_scenario_passes_as_it_is_served(shelf: Shelf, revision: str, tmp_path: Path, tell: Tell) -> None:
+def test_every_scored_scenario_passes_as_it_is_served(
+    shelf: Shelf, revision: str, tmp_path: Path, tell: Tell
+) -> None:
     with _served(shelf, with_fixtures=True) as endpoint:
-        score = _measured(endpoint, revision, tmp_path, "with the suite's fixtures, as served", tell)
-    assert set(score.failing) <= (NEED_A_SESSION if revision == "2025-11-25" else set()), score.output
+        score = _measured(
+            endpoint, revision, tmp_path, "with the suite's fixtures, as served", tell
+        )
+    assert set(score.failing) <= (NEED_A_SESSION if revision == "2025-11-25" else set()), (
+        score.output
+    )
 
 
-def test_the_scenarios_that_need_a_session_pass_with_sessions(shelf: Shelf, tmp_path: Path, tell: Tell) -> None:
+def test_the_scenarios_that_need_a_session_pass_with_sessions(
+    shelf: Shelf, tmp_path: Path, tell: Tell
+) -> None:
     with _served(shelf, with_fixtures=True, stateless=False) as endpoint:
-        score = _measured(endpoint, "2025-11-25", tmp_path, "with the suite's fixtures, with sessions", tell)
+        score = _measured(
+            endpoint, "2025-11-25", tmp_path, "with the suite's fixtures, with sessions", tell
+        )
     assert score.failing == (), score.output
 
 
 @pytest.mark.parametrize("revision", sorted(SCENARIOS))
-def test_what_is_asked_of_any_server_passes_without_fixtures(shelf: Shelf, revision: str, tmp_path: Path, tell: Tell) -> None:
+def test_what_is_asked_of_any_server_passes_without_fixtures(
+    shelf: Shelf, revision: str, tmp_path: Path, tell: Tell
+) -> None:
     with _served(shelf, with_fixtures=False) as endpoint:
         score = _measured(endpoint, revision, tmp_path, "without fixtures", tell)
     assert set(score.passing) >= FOR_ALL[revision], score.output
@@ -91,11 +121,15 @@ def _served(shelf: Shelf, *, with_fixtures: bool, stateless: bool = True) -> Ite
     server = build_server()
     if with_fixtures:
         fixtures.register(server)
-    with served(suite.Bearing(build_application(server, stateless=stateless), shelf.token)) as endpoint:
+    with served(
+        suite.Bearing(build_application(server, stateless=stateless), shelf.token)
+    ) as endpoint:
         yield endpoint
 
 
-def _measured(endpoint: Endpoint, revision: str, scratch: Path, how: str, tell: Tell) -> suite.Score:
+def _measured(
+    endpoint: Endpoint, revision: str, scratch: Path, how: str, tell: Tell
+) -> suite.Score:
     score = suite.conformance(endpoint.url, revision=revision, scratch=scratch)
     tell(f"conformance {revision}, {how}: {score}")
     assert len(score.passing) + len(score.failing) == SCENARIOS[revision], score.output

@@ -27,14 +27,22 @@ def told(hit: dict[str, Any]) -> tuple[Any, ...]:
 def test_the_demonstration_the_browser_and_a_language_model_see_the_same(serving: Serving) -> None:
     shown = serving.json("demo")
     assert sorted(shown) == ["hits", "lecture", "page", "reading"]
-    assert [sorted(hit) for hit in shown["hits"]] == [["end", "score", "start", "text", "timestamp_link"]] * 3
+    assert [sorted(hit) for hit in shown["hits"]] == [
+        ["end", "score", "start", "text", "timestamp_link"]
+    ] * 3
 
     token = serving.json("token", "create", "journey")["token"]
     endpoint = Endpoint(int(serving.url.rsplit(":", 1)[1]))
     whole = data(endpoint.call(token, "get_transcript", videoId=shown["reading"]["id"]))
     page = data(endpoint.call(token, "get_transcript", videoId=shown["page"]["id"], chunkIndex=1))
     found = data(
-        endpoint.call(token, "search_transcript", videoId=shown["reading"]["id"], query="why should a rare word count more than a common one", maxResults=3)
+        endpoint.call(
+            token,
+            "search_transcript",
+            videoId=shown["reading"]["id"],
+            query="why should a rare word count more than a common one",
+            maxResults=3,
+        )
     )
     assert whole["text"] == shown["reading"]["text"]
     assert page["text"] == shown["page"]["text"]

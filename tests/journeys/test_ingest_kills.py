@@ -31,18 +31,29 @@ def instance(tmp_path: Path) -> Iterator[Instance]:
         yield made
 
 
-def test_what_is_added_is_found_by_words_within_seconds_and_killed_workers_lose_nothing(instance: Instance) -> None:
+def test_what_is_added_is_found_by_words_within_seconds_and_killed_workers_lose_nothing(
+    instance: Instance,
+) -> None:
     with instance.worker() as worker:
         wait_until(lambda: instance.rows("SELECT FROM transcripts_workerpulse"), what="the worker")
         instance.python(ADD)
-        wait_until(lambda: instance.rows("SELECT count(*) FROM citations_source WHERE chunk_count > 0") == [(TALKS,)], what="their words", patience=30)
+        wait_until(
+            lambda: (
+                instance.rows("SELECT count(*) FROM citations_source WHERE chunk_count > 0")
+                == [(TALKS,)]
+            ),
+            what="their words",
+            patience=30,
+        )
         kill(worker)
     for table in ("citations_chunk", "citations_embedding"):
         with instance.worker() as worker, instance.locked(table):
             wait_until(lambda: _waits_for_a_lock(instance), what=f"a writer of {table}")
             kill(worker)
     with instance.worker() as worker:
-        wait_until(lambda: instance.rows("SELECT FROM citations_source WHERE step <> ''"), what="an ingest")
+        wait_until(
+            lambda: instance.rows("SELECT FROM citations_source WHERE step <> ''"), what="an ingest"
+        )
         time.sleep(random.uniform(0, 0.5))
         kill(worker)
     _finishes(instance)
@@ -50,8 +61,13 @@ def test_what_is_added_is_found_by_words_within_seconds_and_killed_workers_lose_
 
 def test_a_killed_kb_leaves_the_rest_to_the_next(instance: Instance) -> None:
     instance.python(ADD)
-    with _process(instance, "-m", "kbsite.cli", "add", "--wait", str(_captions(instance.home))) as adding:
-        wait_until(lambda: instance.rows("SELECT FROM citations_source WHERE state <> 'pending'"), what="the first words")
+    with _process(
+        instance, "-m", "kbsite.cli", "add", "--wait", str(_captions(instance.home))
+    ) as adding:
+        wait_until(
+            lambda: instance.rows("SELECT FROM citations_source WHERE state <> 'pending'"),
+            what="the first words",
+        )
         kill(adding)
     _finishes(instance, talks=TALKS + 1)
 
@@ -79,13 +95,29 @@ while True:
         answer["spaces"].append(lock.active().pk)
         print(json.dumps(answer), flush=True)
 """
-MIGRATE = ("-m", "kbsite.cli", "db", "migrate-embeddings", "--to", "fake", "--model", "others", "--dimensions", "48", "--yes")
+MIGRATE = (
+    "-m",
+    "kbsite.cli",
+    "db",
+    "migrate-embeddings",
+    "--to",
+    "fake",
+    "--model",
+    "others",
+    "--dimensions",
+    "48",
+    "--yes",
+)
 
 
-def test_searches_go_on_while_a_migration_is_killed_resumed_and_finished(instance: Instance) -> None:
+def test_searches_go_on_while_a_migration_is_killed_resumed_and_finished(
+    instance: Instance,
+) -> None:
     instance.python(ADD)
     _finishes(instance)
-    old, chunks = instance.rows("SELECT id, (SELECT count(*) FROM citations_chunk) FROM citations_embeddingspace")[0]
+    old, chunks = instance.rows(
+        "SELECT id, (SELECT count(*) FROM citations_chunk) FROM citations_embeddingspace"
+    )[0]
     with _searching(instance) as answers:
         wait_until(lambda: len(_lines(answers)) > 5, what="the first searches")
         with instance.locked("citations_embedding"), _process(instance, *MIGRATE) as migrating:
@@ -108,22 +140,52 @@ def test_searches_go_on_while_a_migration_is_killed_resumed_and_finished(instanc
     # A search in one space gives what that space gives: everything else would be of two.
     settled = [one for one in found if one["spaces"][0] == one["spaces"][1]]
     for space in {one["spaces"][0] for one in settled}:
-        assert len({json.dumps([one["texts"], one["scores"]]) for one in settled if one["spaces"][0] == space}) == 2, "one answer for each mode"
-    assert {space for one in found for space in one["spaces"]} == {old, instance.rows("SELECT id FROM citations_embeddingspace WHERE state = 'active'")[0][0]}
+        assert (
+            len(
+                {
+                    json.dumps([one["texts"], one["scores"]])
+                    for one in settled
+                    if one["spaces"][0] == space
+                }
+            )
+            == 2
+        ), "one answer for each mode"
+    assert {space for one in found for space in one["spaces"]} == {
+        old,
+        instance.rows("SELECT id FROM citations_embeddingspace WHERE state = 'active'")[0][0],
+    }
     assert all(len(one["texts"]) == 5 and "Talk 7" in one["texts"][0] for one in found)
-    assert instance.rows("SELECT count(*) FROM citations_embedding WHERE space_id <> %s", old) == [(chunks,)]
+    assert instance.rows("SELECT count(*) FROM citations_embedding WHERE space_id <> %s", old) == [
+        (chunks,)
+    ]
 
 
 def _finishes(instance: Instance, *, talks: int = TALKS) -> None:
     """Let a worker do the rest, and look for anything that is there twice, missing or failed."""
     with instance.worker():
-        wait_until(lambda: instance.rows(SETTLED) == [(talks,)], what="all sources to be ready", patience=120)
-    assert instance.rows("SELECT count(*) FROM citations_source WHERE state <> 'ready' OR error <> ''") == [(0,)]
-    assert instance.rows("SELECT count(*), count(DISTINCT chunk_id) FROM citations_embedding") == [_two(instance, "SELECT count(*) FROM citations_chunk")]
-    assert instance.rows("SELECT count(*) FROM citations_embedding e JOIN citations_chunk c ON c.id = e.chunk_id WHERE e.digest <> c.digest") == [(0,)]
-    assert instance.rows("SELECT count(DISTINCT (source_id, ordinal)) FROM citations_chunk") == instance.rows("SELECT count(*) FROM citations_chunk")
-    assert instance.rows("SELECT sum(chunk_count) FROM citations_source") == instance.rows("SELECT count(*) FROM citations_chunk")
-    assert instance.rows("SELECT sum(count) FROM citations_lexentry WHERE source_id IS NOT NULL") == instance.rows("SELECT count(*) FROM citations_chunk")
+        wait_until(
+            lambda: instance.rows(SETTLED) == [(talks,)],
+            what="all sources to be ready",
+            patience=120,
+        )
+    assert instance.rows(
+        "SELECT count(*) FROM citations_source WHERE state <> 'ready' OR error <> ''"
+    ) == [(0,)]
+    assert instance.rows("SELECT count(*), count(DISTINCT chunk_id) FROM citations_embedding") == [
+        _two(instance, "SELECT count(*) FROM citations_chunk")
+    ]
+    assert instance.rows(
+        "SELECT count(*) FROM citations_embedding e JOIN citations_chunk c ON c.id = e.chunk_id WHERE e.digest <> c.digest"
+    ) == [(0,)]
+    assert instance.rows(
+        "SELECT count(DISTINCT (source_id, ordinal)) FROM citations_chunk"
+    ) == instance.rows("SELECT count(*) FROM citations_chunk")
+    assert instance.rows("SELECT sum(chunk_count) FROM citations_source") == instance.rows(
+        "SELECT count(*) FROM citations_chunk"
+    )
+    assert instance.rows(
+        "SELECT sum(count) FROM citations_lexentry WHERE source_id IS NOT NULL"
+    ) == instance.rows("SELECT count(*) FROM citations_chunk")
     placed = "SELECT count(*) FROM citations_chunk c JOIN citations_lexentry l USING (source_id) WHERE c.place BETWEEN l.first AND l.first + l.count - 1"
     assert instance.rows(placed) == instance.rows("SELECT count(*) FROM citations_chunk")
 
@@ -138,24 +200,40 @@ def _waits_for_a_lock(instance: Instance) -> bool:
 
 
 def _embedded(instance: Instance, old: int) -> int:
-    return int(instance.rows("SELECT count(*) FROM citations_embedding WHERE space_id <> %s", old)[0][0])
+    return int(
+        instance.rows("SELECT count(*) FROM citations_embedding WHERE space_id <> %s", old)[0][0]
+    )
 
 
 def _switched(instance: Instance, old: int) -> bool:
-    return bool(instance.rows("SELECT FROM citations_embeddingspace WHERE id <> %s AND state = 'active'", old))
+    return bool(
+        instance.rows(
+            "SELECT FROM citations_embeddingspace WHERE id <> %s AND state = 'active'", old
+        )
+    )
 
 
 def _captions(home: Path) -> Path:
-    text = "WEBVTT\n\n" + "\n".join(f"00:{n:02}:00.000 --> 00:{n:02}:59.000\nThis is minute {n} of it.\n" for n in range(59))
+    text = "WEBVTT\n\n" + "\n".join(
+        f"00:{n:02}:00.000 --> 00:{n:02}:59.000\nThis is minute {n} of it.\n" for n in range(59)
+    )
     path = home / "added.vtt"
     path.write_text(text)
     return path
 
 
 @contextmanager
-def _process(instance: Instance, *arguments: str, **options: Any) -> Iterator["subprocess.Popen[bytes]"]:
+def _process(
+    instance: Instance, *arguments: str, **options: Any
+) -> Iterator["subprocess.Popen[bytes]"]:
     streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options
-    process = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env=instance.environment, start_new_session=True, **streams)
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=instance.environment,
+        start_new_session=True,
+        **streams,
+    )
     try:
         yield process
     finally:
@@ -167,7 +245,10 @@ def _searching(instance: Instance) -> Iterator[Path]:
     """Search without a pause, from before a migration to after it; yields the file of answers, a line each."""
     answers = instance.home / "answers.jsonl"
     code = f"from kbsite import boot\nboot.boot()\n{SEARCHING}"
-    with answers.open("wb") as stream, _process(instance, "-c", code, stdout=stream, stderr=subprocess.STDOUT):
+    with (
+        answers.open("wb") as stream,
+        _process(instance, "-c", code, stdout=stream, stderr=subprocess.STDOUT),
+    ):
         yield answers
 
 

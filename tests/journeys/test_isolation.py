@@ -18,7 +18,20 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.lectures import events
-from citations.models import Answer, Citation, Conversation, Document, DocumentPart, LectureSession, Note, Outcome, Page, Quotation, Source, Window
+from citations.models import (
+    Answer,
+    Citation,
+    Conversation,
+    Document,
+    DocumentPart,
+    LectureSession,
+    Note,
+    Outcome,
+    Page,
+    Quotation,
+    Source,
+    Window,
+)
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken
 from tests.kbsite.mcp_walk import TOOL_CALLS
@@ -61,7 +74,12 @@ PAGES = [
     Door("GET", "healthz", "open"),
     Door("GET", "readyz", "open"),
     Door("GET", "library/", "list"),
-    Door("POST", "library/add/", "thing", {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"}),
+    Door(
+        "POST",
+        "library/add/",
+        "thing",
+        {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"},
+    ),
     Door("GET", "library/find/"),
     Door("GET", "videos/<int:pk>/"),
     Door("GET", "videos/<int:pk>/chunks/<int:index>/"),
@@ -82,14 +100,24 @@ PAGES = [
     Door("GET", "feeds/<int:pk>/remove/"),
     Door("POST", "feeds/<int:pk>/remove/"),
     Door("GET", "search/", "list"),
-    Door("POST", "search/mark/", "note", {"query": "networks", "chunk": "{chunks}", "verdict": "right"}),
+    Door(
+        "POST",
+        "search/mark/",
+        "note",
+        {"query": "networks", "chunk": "{chunks}", "verdict": "right"},
+    ),
     Door("GET", "sources/", "list"),
     Door("GET", "sources/events/", "list"),
     Door("GET", "sources/<uuid:source_id>/"),
     Door("POST", "sources/<uuid:source_id>/index/"),
     Door("GET", "sources/<uuid:source_id>/delete/"),
     Door("POST", "sources/<uuid:source_id>/delete/"),
-    Door("POST", "sources/add/", "thing", {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"}),
+    Door(
+        "POST",
+        "sources/add/",
+        "thing",
+        {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"},
+    ),
     Door("GET", "sources/<uuid:source_id>/state/"),
     Door("GET", "sources/<uuid:source_id>/pages/<int:number>/"),
     Door("GET", "sources/<uuid:source_id>/pages/<int:number>/image/"),
@@ -133,13 +161,21 @@ PAGES = [
     Door("POST", "collections/create/", "own", {"name": "New"}),
     Door("GET", "collections/<int:pk>/"),
     Door("POST", "collections/<int:pk>/rename/", "thing", {"name": "Renamed"}),
-    Door("POST", "collections/<int:pk>/members/", "thing", {"username": "outsider", "role": "viewer"}),
+    Door(
+        "POST", "collections/<int:pk>/members/", "thing", {"username": "outsider", "role": "viewer"}
+    ),
     Door("POST", "collections/<int:pk>/members/<int:user>/remove/"),
     Door("GET", "collections/<int:pk>/delete/"),
     Door("POST", "collections/<int:pk>/delete/", "thing", {"name": "Secrets"}),
 ]
 OPERATIONS = [
-    Door("POST", "api/v1/sources", "thing", {"url": "https://youtu.be/dQw4w9WgXcQ", "collection": "secrets"}, json=True),
+    Door(
+        "POST",
+        "api/v1/sources",
+        "thing",
+        {"url": "https://youtu.be/dQw4w9WgXcQ", "collection": "secrets"},
+        json=True,
+    ),
     Door("POST", "api/v1/sources/files", "thing", {"collection": "secrets"}),
     Door("GET", "api/v1/jobs", "list"),
     Door("GET", "api/v1/jobs/<job_id>"),
@@ -152,7 +188,13 @@ OPERATIONS = [
     Door("GET", "api/v1/search", "list"),
     Door("POST", "api/v1/sources/<source_id>/index"),
     Door("DELETE", "api/v1/sources/<source_id>"),
-    Door("PUT", "api/v1/marks", "note", {"query": "networks", "chunk": "{chunks}", "right": True}, json=True),
+    Door(
+        "PUT",
+        "api/v1/marks",
+        "note",
+        {"query": "networks", "chunk": "{chunks}", "right": True},
+        json=True,
+    ),
     Door("DELETE", "api/v1/marks", "note"),
     Door("POST", "api/v1/sessions", "thing", {"collection": "secrets"}, json=True),
     Door("GET", "api/v1/sessions", "list"),
@@ -165,13 +207,33 @@ OPERATIONS = [
     Door("GET", "api/v1/sessions/<session_id>/citations"),
     Door("GET", "api/v1/sessions/<session_id>/statistics"),
     Door("GET", "api/v1/sessions/<session_id>/export"),
-    Door("POST", "api/v1/rag/query", "thing", {"session_id": "{lecture}", "transcript_text": "Hello.", "window_index": 7}, json=True),
+    Door(
+        "POST",
+        "api/v1/rag/query",
+        "thing",
+        {"session_id": "{lecture}", "transcript_text": "Hello.", "window_index": 7},
+        json=True,
+    ),
     Door("GET", "api/v1/citations/<citation_id>"),
-    Door("POST", "api/v1/verify", "note", {"quote": "Nobody outside may read what is confidential.", "source": "{source}"}, json=True),
-    Door("POST", "api/v1/ask", "note", {"question": "What is confidential?", "collection": "secrets"}, json=True),
+    Door(
+        "POST",
+        "api/v1/verify",
+        "note",
+        {"quote": "Nobody outside may read what is confidential.", "source": "{source}"},
+        json=True,
+    ),
+    Door(
+        "POST",
+        "api/v1/ask",
+        "note",
+        {"question": "What is confidential?", "collection": "secrets"},
+        json=True,
+    ),
     Door("GET", "api/v1/conversations", "list"),
     Door("GET", "api/v1/conversations/<conversation_id>"),
-    Door("PATCH", "api/v1/conversations/<conversation_id>", "thing", {"title": "Renamed"}, json=True),
+    Door(
+        "PATCH", "api/v1/conversations/<conversation_id>", "thing", {"title": "Renamed"}, json=True
+    ),
     Door("DELETE", "api/v1/conversations/<conversation_id>"),
     Door("GET", "api/v1/conversations/<conversation_id>/export"),
     Door("GET", "api/v1/answers/<answer_id>"),
@@ -188,16 +250,43 @@ OPERATIONS = [
 ]
 RESOURCES = ("collections", "memberships", "videos", "transcripts", "feeds", "sources", "chunks")
 CONTENT = [
-    *(Door("GET", f"api/content/{name}", "list") for name in ("", *(f"{kind}/" for kind in RESOURCES))),
-    *(Door("GET", f"api/content/{name}/(?P<pk>[0-9]{{1,18}})/") for name in RESOURCES if name != "sources"),
+    *(
+        Door("GET", f"api/content/{name}", "list")
+        for name in ("", *(f"{kind}/" for kind in RESOURCES))
+    ),
+    *(
+        Door("GET", f"api/content/{name}/(?P<pk>[0-9]{{1,18}})/")
+        for name in RESOURCES
+        if name != "sources"
+    ),
     Door("GET", "api/content/sources/(?P<uuid>[0-9a-f-]{36})/"),
     Door("POST", "api/content/collections/", "own", {"name": "New", "slug": "new"}, json=True),
-    Door("PATCH", "api/content/collections/(?P<pk>[0-9]{1,18})/", "thing", {"name": "Renamed"}, json=True),
+    Door(
+        "PATCH",
+        "api/content/collections/(?P<pk>[0-9]{1,18})/",
+        "thing",
+        {"name": "Renamed"},
+        json=True,
+    ),
     Door("DELETE", "api/content/collections/(?P<pk>[0-9]{1,18})/"),
-    Door("POST", "api/content/memberships/", "thing", {"collection": "secrets", "user": "outsider", "role": "viewer"}, json=True),
-    Door("PATCH", "api/content/memberships/(?P<pk>[0-9]{1,18})/", "thing", {"role": "owner"}, json=True),
+    Door(
+        "POST",
+        "api/content/memberships/",
+        "thing",
+        {"collection": "secrets", "user": "outsider", "role": "viewer"},
+        json=True,
+    ),
+    Door(
+        "PATCH",
+        "api/content/memberships/(?P<pk>[0-9]{1,18})/",
+        "thing",
+        {"role": "owner"},
+        json=True,
+    ),
     Door("DELETE", "api/content/memberships/(?P<pk>[0-9]{1,18})/"),
-    Door("PATCH", "api/content/videos/(?P<pk>[0-9]{1,18})/", "thing", {"title": "Renamed"}, json=True),
+    Door(
+        "PATCH", "api/content/videos/(?P<pk>[0-9]{1,18})/", "thing", {"title": "Renamed"}, json=True
+    ),
     Door("DELETE", "api/content/videos/(?P<pk>[0-9]{1,18})/"),
     Door("PATCH", "api/content/feeds/(?P<pk>[0-9]{1,18})/", "thing", {"newest": 3}, json=True),
     Door("DELETE", "api/content/feeds/(?P<pk>[0-9]{1,18})/"),
@@ -205,7 +294,12 @@ CONTENT = [
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
 MINE = ("conversation", "answer", "quotation", "note")
-PRIVATE = ("<conversation_id>", "<answer_id>", "<uuid:conversation_id>", "<uuid:answer_id>")  # not even a colleague's
+PRIVATE = (
+    "<conversation_id>",
+    "<answer_id>",
+    "<uuid:conversation_id>",
+    "<uuid:answer_id>",
+)  # not even a colleague's
 QUERIES = {
     "search": "?q=confidential&query=networks&explain=true",
     "v1/marks": "?query=networks&chunk={chunks}",
@@ -214,10 +308,15 @@ QUERIES = {
     "v1/transcripts/<path:video_id>/download": "?format=vtt",
     "find": "?id=lecture-1",
 }
-NOT_WALKED = ("admin/", "^api/")  # the admin has a walk of its own below; the second answers 404 to everything else
+NOT_WALKED = (
+    "admin/",
+    "^api/",
+)  # the admin has a walk of its own below; the second answers 404 to everything else
 
 
-def routes(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[tuple[str, URLPattern]]:
+def routes(
+    patterns: list[URLPattern | URLResolver], before: str = ""
+) -> Iterator[tuple[str, URLPattern]]:
     """List every route of the site."""
     for pattern in patterns:
         route = before + str(pattern.pattern).removeprefix("^").replace("\\Z", "").removesuffix("$")
@@ -230,16 +329,26 @@ def routes(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterat
 def methods(pattern: URLPattern) -> set[str]:
     """Say which methods a route of the APIs knows; for a page, what the table has is taken."""
     if actions := getattr(pattern.callback, "actions", None):
-        return {name.upper() for name in actions if name in pattern.callback.cls.http_method_names} - {"HEAD", "OPTIONS"}
-    operations = getattr(getattr(pattern.callback, "__self__", None), "operations", None) or getattr(pattern.callback, "operations", [])
+        return {
+            name.upper() for name in actions if name in pattern.callback.cls.http_method_names
+        } - {"HEAD", "OPTIONS"}
+    operations = getattr(
+        getattr(pattern.callback, "__self__", None), "operations", None
+    ) or getattr(pattern.callback, "operations", [])
     return {method for operation in operations for method in operation.methods}
 
 
 def test_every_route_is_in_the_walk() -> None:
     known = {door.route for door in WALK}
-    there = {route for route, _ in routes(get_resolver().url_patterns) if not route.startswith(NOT_WALKED)}
+    there = {
+        route
+        for route, _ in routes(get_resolver().url_patterns)
+        if not route.startswith(NOT_WALKED)
+    }
     there = {route for route in there if "format" not in route and route not in ("api/", "api/v1/")}
-    assert there == known, f"put into the walk: {sorted(there - known)}; take out: {sorted(known - there)}"
+    assert there == known, (
+        f"put into the walk: {sorted(there - known)}; take out: {sorted(known - there)}"
+    )
 
 
 def test_every_method_of_the_apis_is_in_the_walk() -> None:
@@ -265,7 +374,9 @@ class House:
     def ids_of(self, *, absent: bool) -> dict[str, Any]:
         """Return the ids of the secret things, or ids of nothing."""
         return (
-            dict.fromkeys(self.ids, 987654) | {"key": "absent"} | dict.fromkeys(("source", "book", "lecture", "citation", *MINE), UUID(int=7))
+            dict.fromkeys(self.ids, 987654)
+            | {"key": "absent"}
+            | dict.fromkeys(("source", "book", "lecture", "citation", *MINE), UUID(int=7))
             if absent
             else self.ids
         )
@@ -273,15 +384,31 @@ class House:
     def path(self, door: Door, *, absent: bool = False) -> str:
         """Fill a route's gaps with the ids of the secret things, or with ids of nothing."""
         ids = self.ids_of(absent=absent)
-        kind = next((name for name in KINDS if f"{name}/<" in door.route or f"{name}/(" in door.route), "")
-        filled = door.route.replace("<path:video_id>", str(ids["key"])).replace("<job_id>", str(ids["jobs"]))
-        for gap, name in (("<uuid:lecture_id>", "lecture"), ("<session_id>", "lecture"), ("<citation_id>", "citation"), ("<uuid:citation_id>", "citation")):
+        kind = next(
+            (name for name in KINDS if f"{name}/<" in door.route or f"{name}/(" in door.route), ""
+        )
+        filled = door.route.replace("<path:video_id>", str(ids["key"])).replace(
+            "<job_id>", str(ids["jobs"])
+        )
+        for gap, name in (
+            ("<uuid:lecture_id>", "lecture"),
+            ("<session_id>", "lecture"),
+            ("<citation_id>", "citation"),
+            ("<uuid:citation_id>", "citation"),
+        ):
             filled = filled.replace(gap, str(ids[name]))
         for name in MINE:
-            filled = filled.replace(f"<{name}_id>", str(ids[name])).replace(f"<uuid:{name}_id>", str(ids[name]))
+            filled = filled.replace(f"<{name}_id>", str(ids[name])).replace(
+                f"<uuid:{name}_id>", str(ids[name])
+            )
         if "/pages/" in door.route or "/file/" in door.route:
-            filled = filled.replace("<uuid:source_id>", str(ids["book"])).replace("<int:number>", "1")
-        if (door.method, door.route) == ("DELETE", "api/v1/sources/<source_id>"):  # a recording goes with its video alone
+            filled = filled.replace("<uuid:source_id>", str(ids["book"])).replace(
+                "<int:number>", "1"
+            )
+        if (door.method, door.route) == (
+            "DELETE",
+            "api/v1/sources/<source_id>",
+        ):  # a recording goes with its video alone
             filled = filled.replace("<source_id>", str(ids["book"]))
         for gap in ("(?P<uuid>[0-9a-f-]{36})", "<uuid:source_id>", "<source_id>"):
             filled = filled.replace(gap, str(ids["source"]))
@@ -293,19 +420,28 @@ class House:
             .replace("<int:user>", str(ids["user"]))
         )
         if kind:
-            filled = filled.replace("<int:pk>", str(ids[kind])).replace("(?P<pk>[0-9]{1,18})", str(ids[kind]))
+            filled = filled.replace("<int:pk>", str(ids[kind])).replace(
+                "(?P<pk>[0-9]{1,18})", str(ids[kind])
+            )
         query = next((query for word, query in QUERIES.items() if word in door.route), "")
         return f"/{filled}{query.format(**ids)}"
 
     def send(self, client: Client, door: Door, *, absent: bool = False) -> Any:
         """Open a door as a client."""
         ids = self.ids_of(absent=absent)
-        body = {name: ids.get(value.strip("{}"), value) if isinstance(value, str) and value.startswith("{") else value for name, value in door.body.items()}
+        body = {
+            name: ids.get(value.strip("{}"), value)
+            if isinstance(value, str) and value.startswith("{")
+            else value
+            for name, value in door.body.items()
+        }
         if "sources/files" in door.route:
             body["files"] = _file()
         options: dict[str, Any] = {"content_type": "application/json"} if door.json else {}
         if "chunks" in door.route or door.route.endswith(">/search/"):
-            options["headers"] = {"HX-Request": "true"}  # a plain browser is sent to the page itself
+            options["headers"] = {
+                "HX-Request": "true"
+            }  # a plain browser is sent to the page itself
         ask = getattr(client, door.method.lower())
         return ask(self.path(door, absent=absent), body or None, **options)
 
@@ -318,19 +454,47 @@ def house(db: None) -> House:
     outsider = make_user("outsider", collection=elsewhere, role=Role.VIEWER)
     video = make_video(shelf, title=SECRET, youtube_id="dQw4w9WgXcQ")
     Thumbnail.objects.create(video=video, data=b"\xff\xd8\xff", content_type="image/jpeg")
-    feed = Feed.objects.create(collection=shelf, kind="playlist", youtube_id="PLsecretsecret", title=SECRET)
-    job = Job.objects.create(collection=shelf, kind="feed", feed=feed, target="PLsecretsecret", state="failed", error=SECRET)
+    feed = Feed.objects.create(
+        collection=shelf, kind="playlist", youtube_id="PLsecretsecret", title=SECRET
+    )
+    job = Job.objects.create(
+        collection=shelf,
+        kind="feed",
+        feed=feed,
+        target="PLsecretsecret",
+        state="failed",
+        error=SECRET,
+    )
     token, _ = ApiToken.issue(owner, name=SECRET)
     source = make_source(video, texts=[SECRET])
     member = make_user("colleague", collection=shelf, role=Role.EDITOR).memberships.get()
     book = make_book(shelf)
-    lecture = LectureSession.objects.create(collection=shelf, owner=owner, title=SECRET, transcript=video.transcripts.get(), window_count=1)
+    lecture = LectureSession.objects.create(
+        collection=shelf,
+        owner=owner,
+        title=SECRET,
+        transcript=video.transcripts.get(),
+        window_count=1,
+    )
     window = Window.objects.create(session=lecture, index=0, text=SECRET, outcome=Outcome.CITED)
-    where = {"span_start": 0, "span_end": len(SECRET), "digest": "d", "page": 1, "relevance_score": 0.9, "quote": SECRET, "snippet": SECRET}
-    citation = Citation.objects.create(session=lecture, window=window, window_index=0, rank=1, source=book, **where)
+    where = {
+        "span_start": 0,
+        "span_end": len(SECRET),
+        "digest": "d",
+        "page": 1,
+        "relevance_score": 0.9,
+        "quote": SECRET,
+        "snippet": SECRET,
+    }
+    citation = Citation.objects.create(
+        session=lecture, window=window, window_index=0, rank=1, source=book, **where
+    )
     events.tell(lecture, [("segment", {"text": SECRET})])
     conversation = Conversation.objects.create(collection=shelf, owner=owner, title=SECRET)
-    about = {"claims": [{"text": SECRET, "citations": [1], "is_supported": True}], "state": "answered"}
+    about = {
+        "claims": [{"text": SECRET, "citations": [1], "is_supported": True}],
+        "state": "answered",
+    }
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question=SECRET, **about)
     at = {"span_start": 0, "span_end": len(SECRET), "digest": "d", "page": 1, "quote": SECRET}
     ids = {
@@ -364,10 +528,19 @@ def make_book(shelf: Collection) -> Source:
     sheet.save()
     data = file.getvalue()
     book = Source.objects.create(collection=shelf, kind="pdf", title=SECRET, characters=len(SECRET))
-    about = {"name": "secret.pdf", "media_type": "application/pdf", "size": len(data), "digest": sha256(data).hexdigest(), "read_by": "pdf-1", "page_count": 1}
+    about = {
+        "name": "secret.pdf",
+        "media_type": "application/pdf",
+        "size": len(data),
+        "digest": sha256(data).hexdigest(),
+        "read_by": "pdf-1",
+        "page_count": 1,
+    }
     document = Document.objects.create(source=book, **about)
     DocumentPart.objects.create(document=document, ordinal=0, data=data)
-    Page.objects.create(document=document, number=1, start=0, text=SECRET, blocks=[[0, len(SECRET), "", False]])
+    Page.objects.create(
+        document=document, number=1, start=0, text=SECRET, blocks=[[0, len(SECRET), "", False]]
+    )
     return book
 
 
@@ -403,15 +576,23 @@ def test_the_owner_comes_in(house: House, door: Door) -> None:
 def test_the_viewer_of_another_collection_finds_nothing_there(house: House, door: Door) -> None:
     client = signed_in(house.outsider)
     response = house.send(client, door)
-    assert response.status_code in (404, 422) if "collection" in door.body else response.status_code == 404, body_of(response)[:500]
+    assert (
+        response.status_code in (404, 422)
+        if "collection" in door.body
+        else response.status_code == 404
+    ), body_of(response)[:500]
     assert SECRET not in body_of(response)
     if "<" in door.route or door.kind == "note":
         client = signed_in(house.outsider)
         absent = house.send(client, door, absent=True)
-        assert absent.status_code == response.status_code, "what is hidden and what is absent must look the same"
+        assert absent.status_code == response.status_code, (
+            "what is hidden and what is absent must look the same"
+        )
 
 
-@pytest.mark.parametrize("door", [door for door in WALK if door.kind not in ("thing", "note")], ids=str)
+@pytest.mark.parametrize(
+    "door", [door for door in WALK if door.kind not in ("thing", "note")], ids=str
+)
 def test_no_list_tells_the_viewer_of_another_collection_anything(house: House, door: Door) -> None:
     response = house.send(signed_in(house.outsider), door)
     assert SECRET not in body_of(response)
@@ -436,15 +617,21 @@ def test_what_is_open_to_strangers_tells_nothing(house: House, door: Door) -> No
     assert SECRET not in body_of(house.send(signed_in(None), door))
 
 
-@pytest.mark.parametrize("door", [door for door in WALK if door.kind == "thing" and door.method != "GET"], ids=str)
+@pytest.mark.parametrize(
+    "door", [door for door in WALK if door.kind == "thing" and door.method != "GET"], ids=str
+)
 def test_a_viewer_of_the_collection_changes_nothing(house: House, door: Door) -> None:
     viewer = make_user("viewer", collection=house.shelf, role=Role.VIEWER)
     response = house.send(signed_in(viewer), door)
     assert response.status_code in (403, 404), body_of(response)[:300]
 
 
-@pytest.mark.parametrize("door", [door for door in WALK if any(gap in door.route for gap in PRIVATE)], ids=str)
-def test_a_conversation_is_shown_to_nobody_else_not_even_to_an_owner_of_its_collection(house: House, door: Door) -> None:
+@pytest.mark.parametrize(
+    "door", [door for door in WALK if any(gap in door.route for gap in PRIVATE)], ids=str
+)
+def test_a_conversation_is_shown_to_nobody_else_not_even_to_an_owner_of_its_collection(
+    house: House, door: Door
+) -> None:
     colleague = make_user("other", collection=house.shelf, role=Role.OWNER)
     response = house.send(signed_in(colleague), door)
     assert response.status_code == 404, body_of(response)[:300]
@@ -453,7 +640,12 @@ def test_a_conversation_is_shown_to_nobody_else_not_even_to_an_owner_of_its_coll
 
 def test_the_admin_is_closed_to_strangers_and_members(house: House) -> None:
     for route, _ in routes(get_resolver().url_patterns):
-        if route.startswith("admin/") and "<" not in route and "(?P" not in route and "login" not in route:
+        if (
+            route.startswith("admin/")
+            and "<" not in route
+            and "(?P" not in route
+            and "login" not in route
+        ):
             for client in (signed_in(None), signed_in(house.outsider), signed_in(house.owner)):
                 response = client.get(f"/{route}")
                 assert response.status_code in (302, 403, 404), route

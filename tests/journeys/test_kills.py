@@ -50,7 +50,9 @@ def instance(tmp_path: Path, youtube: YouTubeStandIn) -> Iterator[Instance]:
         yield made
 
 
-def test_a_worker_killed_while_it_asks_youtube_does_it_again(instance: Instance, youtube: YouTubeStandIn) -> None:
+def test_a_worker_killed_while_it_asks_youtube_does_it_again(
+    instance: Instance, youtube: YouTubeStandIn
+) -> None:
     youtube.delay = 2
     instance.python(ADD_VIDEOS)
     with instance.worker() as worker:
@@ -70,7 +72,9 @@ def test_a_worker_killed_while_it_stores_leaves_no_half_video(instance: Instance
     _finishes(instance, videos=len(IDS))
 
 
-def test_a_worker_killed_while_it_reads_a_playlist_queues_each_video_once(instance: Instance, youtube: YouTubeStandIn) -> None:
+def test_a_worker_killed_while_it_reads_a_playlist_queues_each_video_once(
+    instance: Instance, youtube: YouTubeStandIn
+) -> None:
     youtube.delay = 2
     instance.python(ADD_PLAYLIST)
     with instance.worker() as worker:
@@ -80,10 +84,15 @@ def test_a_worker_killed_while_it_reads_a_playlist_queues_each_video_once(instan
     _finishes(instance, videos=len(IDS))
 
 
-def test_a_worker_killed_in_the_middle_of_an_import_goes_on_with_the_next_file(instance: Instance) -> None:
+def test_a_worker_killed_in_the_middle_of_an_import_goes_on_with_the_next_file(
+    instance: Instance,
+) -> None:
     instance.python(ADD_FILES)
     with instance.worker() as worker:
-        wait_until(lambda: instance.rows("SELECT FROM transcripts_job WHERE done > 3"), what="the first files")
+        wait_until(
+            lambda: instance.rows("SELECT FROM transcripts_job WHERE done > 3"),
+            what="the first files",
+        )
         kill(worker)
     assert 0 < instance.rows("SELECT count(*) FROM transcripts_video")[0][0] < FILES
     _finishes(instance, videos=FILES)
@@ -100,33 +109,58 @@ def test_workers_killed_at_random_moments_lose_nothing(instance: Instance) -> No
 
 
 def _wait_for_step(instance: Instance, step: str) -> None:
-    wait_until(lambda: instance.rows("SELECT FROM transcripts_job WHERE step = %s", step), what=f"the step “{step}”")
+    wait_until(
+        lambda: instance.rows("SELECT FROM transcripts_job WHERE step = %s", step),
+        what=f"the step “{step}”",
+    )
 
 
 def _finishes(instance: Instance, *, videos: int) -> None:
     """Start a worker, wait for the last job, and look for anything that is there twice, missing or failed."""
     with instance.worker():
-        wait_until(lambda: not instance.rows("SELECT FROM transcripts_job WHERE state IN ('queued', 'running')"), what="all jobs to end", patience=120)
+        wait_until(
+            lambda: (
+                not instance.rows(
+                    "SELECT FROM transcripts_job WHERE state IN ('queued', 'running')"
+                )
+            ),
+            what="all jobs to end",
+            patience=120,
+        )
     assert instance.rows("SELECT error FROM transcripts_job WHERE state <> 'done'") == []
-    assert instance.rows("SELECT count(*), count(DISTINCT key) FROM transcripts_video") == [(videos, videos)]
+    assert instance.rows("SELECT count(*), count(DISTINCT key) FROM transcripts_video") == [
+        (videos, videos)
+    ]
     assert instance.rows("SELECT count(*) FROM transcripts_transcript") == [(videos,)]
     assert instance.rows("SELECT count(*) FROM transcripts_transcriptindex") == [(videos,)]
 
 
 @pytest.mark.redis
-def test_over_redis_a_killed_worker_and_a_restarted_broker_lose_nothing(tmp_path: Path, youtube: YouTubeStandIn) -> None:
-    with redis_server(tmp_path) as (broker, url), Instance(tmp_path / "home", CELERY_BROKER_URL=url, **youtube.environment()) as instance:
+def test_over_redis_a_killed_worker_and_a_restarted_broker_lose_nothing(
+    tmp_path: Path, youtube: YouTubeStandIn
+) -> None:
+    with (
+        redis_server(tmp_path) as (broker, url),
+        Instance(tmp_path / "home", CELERY_BROKER_URL=url, **youtube.environment()) as instance,
+    ):
         instance.python(ADD_VIDEOS + ADD_FILES)
         with instance.worker() as worker:
-            wait_until(lambda: instance.rows("SELECT FROM transcripts_job WHERE done > 3"), what="the first files")
+            wait_until(
+                lambda: instance.rows("SELECT FROM transcripts_job WHERE done > 3"),
+                what="the first files",
+            )
             kill(worker)
         kill(broker)  # nothing is saved: whatever messages there were are gone
         with redis_server(tmp_path, port=int(url.rsplit(":", 1)[1].split("/")[0])):
-            instance.rows("UPDATE transcripts_job SET sent_at = sent_at - interval '1 hour' RETURNING id")
+            instance.rows(
+                "UPDATE transcripts_job SET sent_at = sent_at - interval '1 hour' RETURNING id"
+            )
             _finishes(instance, videos=len(IDS) + FILES)
 
 
 def test_a_job_outlives_a_broker_that_is_away(tmp_path: Path) -> None:
     with Instance(tmp_path / "home", CELERY_BROKER_URL="redis://127.0.0.1:1/0") as instance:
         instance.python(ADD_VIDEOS)
-        assert instance.rows("SELECT state, sent_at FROM transcripts_job") == [("queued", None)] * len(IDS)
+        assert instance.rows("SELECT state, sent_at FROM transcripts_job") == [
+            ("queued", None)
+        ] * len(IDS)

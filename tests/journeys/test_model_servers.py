@@ -19,12 +19,27 @@ QUESTION = "Where does backpropagation carry the error?"
 
 
 def test_a_video_is_indexed_and_found_with_models_of_servers(
-    model_server: ModelStandIn, settings: Any, scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+    model_server: ModelStandIn,
+    settings: Any,
+    scope: Scope,
+    collection: Collection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = registry.embedder
     # The local model finds where subjects change; here it need not.
-    monkeypatch.setattr(registry, "embedder", lambda provider, **options: HashEmbedder() if provider == "local" else real(provider, **options))
-    settings.EMBEDDING_PROVIDER, settings.LLM_PROVIDER, settings.LLM_BASE_URL, settings.RERANKER = "voyage", "anthropic", model_server.anthropic_url, "none"
+    monkeypatch.setattr(
+        registry,
+        "embedder",
+        lambda provider, **options: (
+            HashEmbedder() if provider == "local" else real(provider, **options)
+        ),
+    )
+    settings.EMBEDDING_PROVIDER, settings.LLM_PROVIDER, settings.LLM_BASE_URL, settings.RERANKER = (
+        "voyage",
+        "anthropic",
+        model_server.anthropic_url,
+        "none",
+    )
     make_video(collection)
     ingest_pipeline.adopt()
     source = Source.objects.get()

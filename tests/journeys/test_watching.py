@@ -55,11 +55,31 @@ class Server:
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
-        command = [sys.executable, "-m", "uvicorn", "kbsite.asgi:application", "--port", str(port), "--log-level", "warning"]
+        command = [
+            sys.executable,
+            "-m",
+            "uvicorn",
+            "kbsite.asgi:application",
+            "--port",
+            str(port),
+            "--log-level",
+            "warning",
+        ]
         self.log = instance.home / "server.log"
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=instance.environment, stdout=log, stderr=log, start_new_session=True)
-        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {token}"}, timeout=30)
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=instance.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.client = httpx.Client(
+            base_url=f"http://127.0.0.1:{port}",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=30,
+        )
         self.path = f"/api/v1/sessions/{session}"
         wait_until(self._answers, what="the web server")
 
@@ -72,7 +92,10 @@ class Server:
 
     def say(self, *numbers: int) -> None:
         """Send pieces of speech."""
-        said = [{"number": number, "text": f"Hello, {number}.", "start": 0, "end": 1000} for number in numbers]
+        said = [
+            {"number": number, "text": f"Hello, {number}.", "start": 0, "end": 1000}
+            for number in numbers
+        ]
         assert self.client.post(f"{self.path}/segments", json={"segments": said}).status_code == 202
 
     def end(self) -> float:
@@ -91,7 +114,9 @@ class Server:
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Iterator[Instance]:
-    with Instance(tmp_path, MODELS_DIR=str(tmp_path / "models"), LIVE_RERANKER="none", RERANKER="none") as made:
+    with Instance(
+        tmp_path, MODELS_DIR=str(tmp_path / "models"), LIVE_RERANKER="none", RERANKER="none"
+    ) as made:
         yield made
 
 
@@ -104,11 +129,18 @@ def test_a_lecture_is_watched_left_and_watched_on_until_the_server_ends(instance
     server = Server(instance, token, session)
     try:
         with server.watch() as first, server.watch() as beside:
-            wait_until(lambda: listeners(instance) == 1, what="one listening connection for both streams")
+            wait_until(
+                lambda: listeners(instance) == 1, what="one listening connection for both streams"
+            )
             server.say(0)
             one = first.next()
             assert (one["id"], one["event"]) == ("1", "segment")
-            assert json.loads(one["data"]) == {"number": 0, "text": "Hello, 0.", "start": 0, "end": 1000}
+            assert json.loads(one["data"]) == {
+                "number": 0,
+                "text": "Hello, 0.",
+                "start": 0,
+                "end": 1000,
+            }
             assert beside.next() == one
         wait_until(lambda: listeners(instance) == 0, what="the end of listening, as nobody watches")
         server.say(1, 2)

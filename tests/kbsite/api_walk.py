@@ -32,7 +32,11 @@ class Operation:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("POST", f"{V1}sources", {"url": "https://www.youtube.com/watch?v=dQw4w9WgXcQ", "collection": "{slug}"}),
+    Operation(
+        "POST",
+        f"{V1}sources",
+        {"url": "https://www.youtube.com/watch?v=dQw4w9WgXcQ", "collection": "{slug}"},
+    ),
     Operation("POST", f"{V1}sources/files", {"collection": "{slug}"}, upload=True),
     Operation("GET", f"{V1}jobs", names=False),
     Operation("GET", f"{V1}jobs/{{job}}"),
@@ -51,17 +55,29 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{V1}sessions", names=False),
     Operation("GET", f"{V1}sessions/{{session}}"),
     Operation("DELETE", f"{V1}sessions/{{session}}"),
-    Operation("POST", f"{V1}sessions/{{session}}/segments", {"text": "Networks learn from their errors."}),
+    Operation(
+        "POST", f"{V1}sessions/{{session}}/segments", {"text": "Networks learn from their errors."}
+    ),
     Operation("POST", f"{V1}sessions/{{session}}/replay", {"position": 1_000}),
     Operation("POST", f"{V1}sessions/{{session}}/end"),
     Operation("GET", f"{V1}sessions/{{session}}/events"),
     Operation("GET", f"{V1}sessions/{{session}}/citations"),
     Operation("GET", f"{V1}sessions/{{session}}/statistics"),
     Operation("GET", f"{V1}sessions/{{session}}/export"),
-    Operation("POST", f"{V1}rag/query", {"session_id": "{session}", "transcript_text": "Networks learn.", "window_index": 7}),
+    Operation(
+        "POST",
+        f"{V1}rag/query",
+        {"session_id": "{session}", "transcript_text": "Networks learn.", "window_index": 7},
+    ),
     Operation("GET", f"{V1}citations/{{citation}}"),
-    Operation("POST", f"{V1}verify", {"quote": "Networks learn from their errors.", "source": "{source}"}),
-    Operation("POST", f"{V1}ask?stream=false", {"question": "What do networks learn?", "collection": "{slug}"}),
+    Operation(
+        "POST", f"{V1}verify", {"quote": "Networks learn from their errors.", "source": "{source}"}
+    ),
+    Operation(
+        "POST",
+        f"{V1}ask?stream=false",
+        {"question": "What do networks learn?", "collection": "{slug}"},
+    ),
     Operation("GET", f"{V1}conversations", names=False),
     Operation("GET", f"{V1}conversations/{{conversation}}"),
     Operation("PATCH", f"{V1}conversations/{{conversation}}", {"title": "Renamed"}),
@@ -85,7 +101,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("PATCH", f"{CONTENT}collections/{{collection}}/", {"name": "Renamed"}),
     Operation("DELETE", f"{CONTENT}collections/{{collection}}/"),
     Operation("GET", f"{CONTENT}memberships/", names=False),
-    Operation("POST", f"{CONTENT}memberships/", {"collection": "{slug}", "user": "{username}", "role": "viewer"}),
+    Operation(
+        "POST",
+        f"{CONTENT}memberships/",
+        {"collection": "{slug}", "user": "{username}", "role": "viewer"},
+    ),
     Operation("GET", f"{CONTENT}memberships/{{membership}}/"),
     Operation("PATCH", f"{CONTENT}memberships/{{membership}}/", {"role": "viewer"}),
     Operation("DELETE", f"{CONTENT}memberships/{{membership}}/"),
@@ -111,8 +131,18 @@ def call(client: Any, operation: Operation, **ids: Any) -> Any:
     path = operation.path.format(**ids)
     body = {name: _filled(value, ids) for name, value in (operation.body or {}).items()}
     if operation.upload:
-        return client.post(path, {**body, "files": [SimpleUploadedFile("walk.vtt", b"WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n")]})
-    return getattr(client, operation.method.lower())(path, **({"data": body, "content_type": "application/json"} if operation.writes else {}))
+        return client.post(
+            path,
+            {
+                **body,
+                "files": [
+                    SimpleUploadedFile("walk.vtt", b"WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n")
+                ],
+            },
+        )
+    return getattr(client, operation.method.lower())(
+        path, **({"data": body, "content_type": "application/json"} if operation.writes else {})
+    )
 
 
 def _filled(value: Any, ids: dict[str, Any]) -> Any:

@@ -23,4 +23,7 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
 def arguments(tool: str, *, video_id: str, job_id: int) -> dict[str, Any]:
     """Return a tool's arguments with the ids put in."""
     given = {"{video_id}": video_id, "{job_id}": job_id}
-    return {name: given.get(value, value) if isinstance(value, str) else value for name, value in TOOL_CALLS[tool].items()}
+    return {
+        name: given.get(value, value) if isinstance(value, str) else value
+        for name, value in TOOL_CALLS[tool].items()
+    }

@@ -21,27 +21,57 @@ def browser(db: None) -> Client:
     return client
 
 
-def test_a_token_is_shown_once_and_only_its_hash_is_stored(browser: Client, collection: Collection) -> None:
+def test_a_token_is_shown_once_and_only_its_hash_is_stored(
+    browser: Client, collection: Collection
+) -> None:
     user = make_user("ada", collection=collection)
-    made = browser.post(reverse(ADD), {"user": user.pk, "name": "laptop", "can_write": "on", "collections": [collection.pk], "days": "30"})
+    made = browser.post(
+        reverse(ADD),
+        {
+            "user": user.pk,
+            "name": "laptop",
+            "can_write": "on",
+            "collections": [collection.pk],
+            "days": "30",
+        },
+    )
     assert made.status_code == 200
     (text,) = re.findall(r'value="(kb_[\w-]+)"', made.content.decode())
     assert "no-store" in made["Cache-Control"]
     assert not browser.cookies.get("messages")
     token = ApiToken.objects.get()
     assert ApiToken.find(text) == token
-    assert (token.user, token.can_write, token.limited, list(token.collections.all())) == (user, True, True, [collection])
+    assert (token.user, token.can_write, token.limited, list(token.collections.all())) == (
+        user,
+        True,
+        True,
+        [collection],
+    )
     assert token.expires_at is not None
     for name in ("change", "history", "delete"):
-        page = browser.get(reverse(f"admin:kbsite_apitoken_{name}", args=[token.pk])).content.decode()
+        page = browser.get(
+            reverse(f"admin:kbsite_apitoken_{name}", args=[token.pk])
+        ).content.decode()
         assert text not in page
         assert token.digest not in page
 
 
-def test_what_a_token_may_do_is_settled_when_it_is_made(browser: Client, collection: Collection) -> None:
+def test_what_a_token_may_do_is_settled_when_it_is_made(
+    browser: Client, collection: Collection
+) -> None:
     token, text = ApiToken.issue(make_user("ada"), name="old", collections=(collection,))
-    data = {"name": "new", "can_write": "on", "limited": "", "digest": "x", "user": "1", "collections": ""}
-    assert browser.post(reverse("admin:kbsite_apitoken_change", args=[token.pk]), data).status_code == 302
+    data = {
+        "name": "new",
+        "can_write": "on",
+        "limited": "",
+        "digest": "x",
+        "user": "1",
+        "collections": "",
+    }
+    assert (
+        browser.post(reverse("admin:kbsite_apitoken_change", args=[token.pk]), data).status_code
+        == 302
+    )
     token.refresh_from_db()
     assert (token.name, token.can_write, token.limited) == ("new", False, True)
     assert ApiToken.find(text) == token
@@ -49,12 +79,25 @@ def test_what_a_token_may_do_is_settled_when_it_is_made(browser: Client, collect
 
 def test_tokens_are_revoked(browser: Client) -> None:
     token, text = ApiToken.issue(make_user("ada"), name="x")
-    browser.post(reverse("admin:kbsite_apitoken_changelist"), {"action": "revoke", "_selected_action": [token.pk]})
+    browser.post(
+        reverse("admin:kbsite_apitoken_changelist"),
+        {"action": "revoke", "_selected_action": [token.pk]},
+    )
     assert ApiToken.find(text) is None
     assert ApiToken.objects.exists()
 
 
-@pytest.mark.parametrize("data", [{}, {"name": "x"}, {"name": "x", "user": "999"}, {"name": "\0", "user": "1"}, {"name": "x", "days": "0"}, {"name": "x" * 81}])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"name": "x"},
+        {"name": "x", "user": "999"},
+        {"name": "\0", "user": "1"},
+        {"name": "x", "days": "0"},
+        {"name": "x" * 81},
+    ],
+)
 def test_a_token_that_cannot_be_made_is_not(browser: Client, data: dict[str, str]) -> None:
     assert browser.post(reverse(ADD), data).status_code == 200
     assert not ApiToken.objects.exists()

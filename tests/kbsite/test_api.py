@@ -54,12 +54,24 @@ def problem(response: Any, status: int, code: str) -> dict[str, Any]:
 # Adding
 
 
-def test_an_address_is_answered_at_once_with_its_job(asking: Client, user: User, collection: Collection) -> None:
-    response = post(asking, "sources", {"url": WATCH, "collection": "lectures", "language": "de", "tags": ["music"]})
+def test_an_address_is_answered_at_once_with_its_job(
+    asking: Client, user: User, collection: Collection
+) -> None:
+    response = post(
+        asking,
+        "sources",
+        {"url": WATCH, "collection": "lectures", "language": "de", "tags": ["music"]},
+    )
     assert response.status_code == 202
     job = Job.objects.get()
     assert response.json()["id"] == job.pk
-    assert (job.target, job.language, job.tags, job.created_by, job.collection) == ("dQw4w9WgXcQ", "de", ["music"], user, collection)
+    assert (job.target, job.language, job.tags, job.created_by, job.collection) == (
+        "dQw4w9WgXcQ",
+        "de",
+        ["music"],
+        user,
+        collection,
+    )
     assert response.json()["state"] == "queued"
     assert response.json()["collection"] == "lectures"
 
@@ -77,7 +89,9 @@ def test_a_playlist_keeps_how_much_of_it_is_wanted(asking: Client, collection: C
 
 
 def test_a_pasted_text_is_stored_at_once(asking: Client, collection: Collection) -> None:
-    response = post(asking, "sources", {"text": "0:00\nHello there.\n0:05\nGood bye.", "title": "Greetings"})
+    response = post(
+        asking, "sources", {"text": "0:00\nHello there.\n0:05\nGood bye.", "title": "Greetings"}
+    )
     assert response.status_code == 201
     assert response.json()["video"]["title"] == "Greetings"
     assert response.json()["transcript"]["cue_count"] == 2
@@ -109,9 +123,13 @@ def test_what_cannot_be_used_is_said_to_be_so(asking: Client, body: Any) -> None
     assert not Job.objects.exists()
 
 
-@pytest.mark.parametrize("body", ["{", "", "nonsense", "[" * 100_000, '{"url": ' * 50_000, "\xff\xfe"])
+@pytest.mark.parametrize(
+    "body", ["{", "", "nonsense", "[" * 100_000, '{"url": ' * 50_000, "\xff\xfe"]
+)
 def test_a_body_that_is_not_json_is_a_bad_request(asking: Client, body: str) -> None:
-    response = asking.post("/api/v1/sources", body.encode("latin-1"), content_type="application/json")
+    response = asking.post(
+        "/api/v1/sources", body.encode("latin-1"), content_type="application/json"
+    )
     assert response.status_code == (400 if body else 422)
     assert response["Content-Type"] == PROBLEM
 
@@ -122,7 +140,9 @@ def test_a_text_with_a_nul_is_stored_without_it(asking: Client, collection: Coll
     assert "Hello" in asking.get("/api/v1/transcripts/Greetings").json()["reading"]["text"]
 
 
-def test_a_text_beyond_the_limit_is_too_large(asking: Client, collection: Collection, settings: Any) -> None:
+def test_a_text_beyond_the_limit_is_too_large(
+    asking: Client, collection: Collection, settings: Any
+) -> None:
     settings.MAX_UPLOAD_BYTES = 100
     problem(post(asking, "sources", {"text": "word " * 50, "title": "Long"}), 413, "too_large")
 
@@ -132,18 +152,33 @@ def test_a_body_beyond_the_limit_is_too_large(asking: Client, settings: Any) -> 
     problem(post(asking, "sources", {"text": "word " * 500, "title": "Long"}), 413, "too_large")
 
 
-def test_another_recording_does_not_take_the_place_of_one(asking: Client, collection: Collection) -> None:
-    storage.add_captions(collection, b"All about whales and the wide sea they swim in.", name="whales.txt", key="Talk")
-    problem(post(asking, "sources", {"text": "Entirely different words here.", "title": "Talk"}), 409, "conflict")
+def test_another_recording_does_not_take_the_place_of_one(
+    asking: Client, collection: Collection
+) -> None:
+    storage.add_captions(
+        collection,
+        b"All about whales and the wide sea they swim in.",
+        name="whales.txt",
+        key="Talk",
+    )
+    problem(
+        post(asking, "sources", {"text": "Entirely different words here.", "title": "Talk"}),
+        409,
+        "conflict",
+    )
 
 
-def test_without_a_name_things_go_to_the_only_collection_that_may_be_changed(user: User, asking: Client, collection: Collection) -> None:
+def test_without_a_name_things_go_to_the_only_collection_that_may_be_changed(
+    user: User, asking: Client, collection: Collection
+) -> None:
     other = Collection.objects.create(name="Reading only", slug="reading-only")
     Membership.objects.create(collection=other, user=user, role=Role.VIEWER)
     assert post(asking, "sources", {"url": WATCH}).json()["collection"] == collection.slug
 
 
-def test_with_several_collections_one_has_to_be_named(user: User, asking: Client, collection: Collection) -> None:
+def test_with_several_collections_one_has_to_be_named(
+    user: User, asking: Client, collection: Collection
+) -> None:
     other = Collection.objects.create(name="Second", slug="second")
     Membership.objects.create(collection=other, user=user, role=Role.EDITOR)
     data = problem(post(asking, "sources", {"url": WATCH}), 422, "invalid_input")
@@ -152,7 +187,9 @@ def test_with_several_collections_one_has_to_be_named(user: User, asking: Client
 
 def test_files_become_one_job(asking: Client, collection: Collection) -> None:
     files = [SimpleUploadedFile(f"lecture-{n}.json", caption_json(make_cues(3))) for n in range(3)]
-    response = asking.post("/api/v1/sources/files", {"files": files, "collection": "lectures", "tags": ["a", "b"]})
+    response = asking.post(
+        "/api/v1/sources/files", {"files": files, "collection": "lectures", "tags": ["a", "b"]}
+    )
     assert response.status_code == 202, response.content
     job = Job.objects.get()
     assert job.files.count() == 3
@@ -160,7 +197,9 @@ def test_files_become_one_job(asking: Client, collection: Collection) -> None:
 
 
 @pytest.mark.parametrize("name", ["picture.png", ".hidden.vtt", "a\0b.exe"])
-def test_files_that_are_no_transcripts_are_refused(asking: Client, collection: Collection, name: str) -> None:
+def test_files_that_are_no_transcripts_are_refused(
+    asking: Client, collection: Collection, name: str
+) -> None:
     response = asking.post("/api/v1/sources/files", {"files": [SimpleUploadedFile(name, b"x")]})
     assert response.status_code == 422
     assert response["Content-Type"] == PROBLEM
@@ -168,12 +207,22 @@ def test_files_that_are_no_transcripts_are_refused(asking: Client, collection: C
 
 def test_files_that_are_not_sent_are_missed(asking: Client) -> None:
     assert asking.post("/api/v1/sources/files", {"collection": "lectures"}).status_code == 422
-    problem(asking.post("/api/v1/sources/files", b"--x\r\nbroken", content_type="multipart/form-data"), 400, "bad_request")
+    problem(
+        asking.post("/api/v1/sources/files", b"--x\r\nbroken", content_type="multipart/form-data"),
+        400,
+        "bad_request",
+    )
 
 
-def test_a_file_beyond_the_limit_is_too_large(asking: Client, collection: Collection, settings: Any) -> None:
+def test_a_file_beyond_the_limit_is_too_large(
+    asking: Client, collection: Collection, settings: Any
+) -> None:
     settings.MAX_UPLOAD_BYTES = 100
-    problem(asking.post("/api/v1/sources/files", {"files": [SimpleUploadedFile("a.json", b"x" * 101)]}), 413, "too_large")
+    problem(
+        asking.post("/api/v1/sources/files", {"files": [SimpleUploadedFile("a.json", b"x" * 101)]}),
+        413,
+        "too_large",
+    )
     many = [SimpleUploadedFile(f"{n}.json", b"x" * 90) for n in range(5)]
     problem(asking.post("/api/v1/sources/files", {"files": many}), 413, "too_large")
 
@@ -189,9 +238,14 @@ def test_a_job_is_followed_and_listed(asking: Client, collection: Collection) ->
     assert listed["next"] is None
 
 
-def test_jobs_come_in_pages_with_the_same_few_queries(asking: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
+def test_jobs_come_in_pages_with_the_same_few_queries(
+    asking: Client, collection: Collection, django_assert_max_num_queries: Any
+) -> None:
     video = make_video(collection)
-    Job.objects.bulk_create(Job(collection=collection, kind="video", target=f"v{n}", state="done", video=video) for n in range(60))
+    Job.objects.bulk_create(
+        Job(collection=collection, kind="video", target=f"v{n}", state="done", video=video)
+        for n in range(60)
+    )
     seen: list[int] = []
     offset: int | None = 0
     while offset is not None:
@@ -203,25 +257,40 @@ def test_jobs_come_in_pages_with_the_same_few_queries(asking: Client, collection
 
 
 def test_a_failed_job_is_tried_again(asking: Client, collection: Collection) -> None:
-    job = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ", state="failed", error="no", finished_at=timezone.now())
+    job = Job.objects.create(
+        collection=collection,
+        kind="video",
+        target="dQw4w9WgXcQ",
+        state="failed",
+        error="no",
+        finished_at=timezone.now(),
+    )
     response = asking.post(f"/api/v1/jobs/{job.pk}/retry")
     assert response.status_code == 202
     job.refresh_from_db()
     assert (job.state, job.error) == ("queued", "")
 
 
-def test_a_job_that_has_not_ended_is_not_tried_again(asking: Client, collection: Collection) -> None:
+def test_a_job_that_has_not_ended_is_not_tried_again(
+    asking: Client, collection: Collection
+) -> None:
     job = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
     problem(asking.post(f"/api/v1/jobs/{job.pk}/retry"), 409, "conflict")
 
 
-def test_a_job_whose_files_are_gone_is_not_tried_again(asking: Client, collection: Collection) -> None:
+def test_a_job_whose_files_are_gone_is_not_tried_again(
+    asking: Client, collection: Collection
+) -> None:
     job = Job.objects.create(collection=collection, kind="files", target="3 files", state="failed")
     problem(asking.post(f"/api/v1/jobs/{job.pk}/retry"), 409, "conflict")
 
 
-def test_trying_again_what_is_queued_anew_answers_with_that_job(asking: Client, collection: Collection) -> None:
-    old = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ", state="failed")
+def test_trying_again_what_is_queued_anew_answers_with_that_job(
+    asking: Client, collection: Collection
+) -> None:
+    old = Job.objects.create(
+        collection=collection, kind="video", target="dQw4w9WgXcQ", state="failed"
+    )
     new = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
     assert asking.post(f"/api/v1/jobs/{old.pk}/retry").json()["id"] == new.pk
 
@@ -239,11 +308,20 @@ def test_a_short_transcript_is_read_whole(asking: Client, collection: Collection
     data = asking.get("/api/v1/transcripts/lecture-1").json()
     assert data["reading"]["mode"] == "full"
     assert data["reading"]["text"].startswith("Welcome to this lecture")
-    assert data["video"] == {"id": "lecture-1", "title": "Lecture 1", "channel": "", "url": "", "duration": 300.0, "collection": "lectures"}
+    assert data["video"] == {
+        "id": "lecture-1",
+        "title": "Lecture 1",
+        "channel": "",
+        "url": "",
+        "duration": 300.0,
+        "collection": "lectures",
+    }
     assert data["transcript"]["language"] == "en"
 
 
-def test_a_long_transcript_is_previewed_ranged_chunked_or_read_whole_on_demand(asking: Client, collection: Collection, settings: Any) -> None:
+def test_a_long_transcript_is_previewed_ranged_chunked_or_read_whole_on_demand(
+    asking: Client, collection: Collection, settings: Any
+) -> None:
     settings.MAX_FULL_TRANSCRIPT_LENGTH = 1000
     make_video(collection)
     modes: dict[str, str] = {
@@ -260,7 +338,19 @@ def test_a_long_transcript_is_previewed_ranged_chunked_or_read_whole_on_demand(a
         assert bool(reading["hints"]) == (mode == "preview")
 
 
-@pytest.mark.parametrize("query", ["start=nan", "start=-1", "start=5&end=2", "start=1e400", "end=inf", "chunk_size=1", "chunk_index=x", "full=maybe"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "start=nan",
+        "start=-1",
+        "start=5&end=2",
+        "start=1e400",
+        "end=inf",
+        "chunk_size=1",
+        "chunk_index=x",
+        "full=maybe",
+    ],
+)
 def test_a_strange_part_is_refused(asking: Client, collection: Collection, query: str) -> None:
     make_video(collection)
     assert asking.get(f"/api/v1/transcripts/lecture-1?{query}").status_code == 422
@@ -271,7 +361,17 @@ def test_a_chunk_behind_the_end_is_not_found(asking: Client, collection: Collect
     problem(asking.get("/api/v1/transcripts/lecture-1?chunk_index=7"), 404, "chunk_not_found")
 
 
-@pytest.mark.parametrize("key", ["with blanks in it", "Ünïcödé — лекция 講義", "100% sure? #1 & more+plus", "a;b=c,d@e", "quote\"s 'n' \\back", "😀"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "with blanks in it",
+        "Ünïcödé — лекция 講義",
+        "100% sure? #1 & more+plus",
+        "a;b=c,d@e",
+        "quote\"s 'n' \\back",
+        "😀",
+    ],
+)
 def test_any_id_can_be_asked_for(asking: Client, collection: Collection, key: str) -> None:
     video = make_video(collection, key=key)
     path = f"/api/v1/transcripts/{quote(key, safe='')}"
@@ -282,14 +382,33 @@ def test_any_id_can_be_asked_for(asking: Client, collection: Collection, key: st
     assert "attachment" in answer["Content-Disposition"]
 
 
-def test_an_id_with_slashes_and_an_address_are_ids_too(asking: Client, collection: Collection) -> None:
+def test_an_id_with_slashes_and_an_address_are_ids_too(
+    asking: Client, collection: Collection
+) -> None:
     make_video(collection, key="week 1/intro")
-    assert asking.get(f"/api/v1/transcripts/{quote('week 1/intro', safe='')}/search?query=gradient").status_code == 200
+    assert (
+        asking.get(
+            f"/api/v1/transcripts/{quote('week 1/intro', safe='')}/search?query=gradient"
+        ).status_code
+        == 200
+    )
     Video.objects.update(youtube_id="dQw4w9WgXcQ")
-    assert asking.get(f"/api/v1/transcripts/{quote(WATCH, safe='')}").json()["video"]["url"].endswith("dQw4w9WgXcQ")
+    assert (
+        asking.get(f"/api/v1/transcripts/{quote(WATCH, safe='')}")
+        .json()["video"]["url"]
+        .endswith("dQw4w9WgXcQ")
+    )
 
 
-@pytest.mark.parametrize("path", ["transcripts/a%00b", "transcripts/lecture-1?collection=%00", "jobs?collection=a%00", "transcripts/x/search?query=a%00b"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "transcripts/a%00b",
+        "transcripts/lecture-1?collection=%00",
+        "jobs?collection=a%00",
+        "transcripts/x/search?query=a%00b",
+    ],
+)
 def test_a_nul_in_an_address_is_refused(asking: Client, collection: Collection, path: str) -> None:
     problem(asking.get(f"/api/v1/{path}"), 422, "invalid_input")
 
@@ -304,14 +423,21 @@ def test_a_search_names_times_places_and_links(asking: Client, collection: Colle
     assert data["hits"][0]["score"] >= data["hits"][1]["score"] > 0
 
 
-@pytest.mark.parametrize("query", ["query=", "query=%20", "", "query=x&limit=0", "query=x&limit=51", "query=" + "x" * 1001])
-def test_a_search_for_nothing_is_refused(asking: Client, collection: Collection, query: str) -> None:
+@pytest.mark.parametrize(
+    "query",
+    ["query=", "query=%20", "", "query=x&limit=0", "query=x&limit=51", "query=" + "x" * 1001],
+)
+def test_a_search_for_nothing_is_refused(
+    asking: Client, collection: Collection, query: str
+) -> None:
     make_video(collection)
     assert asking.get(f"/api/v1/transcripts/lecture-1/search?{query}").status_code == 422
 
 
 @pytest.mark.parametrize("form", ["vtt", "srt", "txt", "json"])
-def test_a_download_is_read_again_as_what_it_was(asking: Client, collection: Collection, form: str) -> None:
+def test_a_download_is_read_again_as_what_it_was(
+    asking: Client, collection: Collection, form: str
+) -> None:
     make_video(collection)
     answer = asking.get("/api/v1/transcripts/lecture-1/download", {"format": form})
     assert answer["Content-Disposition"] == f'attachment; filename="lecture-1.en.{form}"'
@@ -319,7 +445,9 @@ def test_a_download_is_read_again_as_what_it_was(asking: Client, collection: Col
     assert " ".join(cue.text for cue in cues) == " ".join(cue.text for cue in make_cues())
 
 
-def test_markdown_has_a_heading_for_each_chapter_or_chunk(asking: Client, collection: Collection) -> None:
+def test_markdown_has_a_heading_for_each_chapter_or_chunk(
+    asking: Client, collection: Collection
+) -> None:
     video = make_video(collection)
     video.chapters = [[60_000, "Weights"], [120_000, "The end"]]
     video.save()
@@ -335,14 +463,18 @@ def test_a_file_cannot_be_fetched_again(asking: Client, collection: Collection) 
     problem(asking.post("/api/v1/transcripts/lecture-1/refetch"), 422, "invalid_input")
 
 
-def test_a_video_is_fetched_again_in_another_language(asking: Client, collection: Collection) -> None:
+def test_a_video_is_fetched_again_in_another_language(
+    asking: Client, collection: Collection
+) -> None:
     make_video(collection)
     Video.objects.update(youtube_id="dQw4w9WgXcQ")
     assert asking.post("/api/v1/transcripts/lecture-1/refetch?language=fr").status_code == 202
     assert Job.objects.get().language == "fr"
 
 
-def test_the_gate_says_until_when_youtube_is_left_alone(asking: Client, collection: Collection) -> None:
+def test_the_gate_says_until_when_youtube_is_left_alone(
+    asking: Client, collection: Collection
+) -> None:
     assert asking.get("/api/v1/youtube").json()["state"] == "open"
     YouTubeGate.refused(NoCaptions("blocked"))
     data = asking.get("/api/v1/youtube").json()
@@ -361,7 +493,9 @@ OPERATIONS = [
 
 
 @pytest.mark.parametrize(("method", "path", "body"), OPERATIONS)
-def test_a_token_that_may_only_read_changes_nothing(user: User, collection: Collection, method: str, path: str, body: Any) -> None:
+def test_a_token_that_may_only_read_changes_nothing(
+    user: User, collection: Collection, method: str, path: str, body: Any
+) -> None:
     make_video(collection)
     job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
     problem(post(with_token(user), path.format(job=job.pk), body or {}), 403, "forbidden")
@@ -369,7 +503,9 @@ def test_a_token_that_may_only_read_changes_nothing(user: User, collection: Coll
 
 
 @pytest.mark.parametrize(("method", "path", "body"), OPERATIONS)
-def test_a_viewer_changes_nothing(collection: Collection, method: str, path: str, body: Any) -> None:
+def test_a_viewer_changes_nothing(
+    collection: Collection, method: str, path: str, body: Any
+) -> None:
     make_video(collection)
     job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
     viewer = with_token(make_user("eve", collection=collection, role=Role.VIEWER), can_write=True)
@@ -377,28 +513,66 @@ def test_a_viewer_changes_nothing(collection: Collection, method: str, path: str
 
 
 @pytest.mark.parametrize(
-    "path", ["transcripts/lecture-1", "transcripts/lecture-1/search?query=error", "transcripts/lecture-1/download?format=vtt", "jobs/{job}"]
+    "path",
+    [
+        "transcripts/lecture-1",
+        "transcripts/lecture-1/search?query=error",
+        "transcripts/lecture-1/download?format=vtt",
+        "jobs/{job}",
+    ],
 )
-def test_what_belongs_to_others_is_answered_as_if_it_were_not_there(collection: Collection, path: str) -> None:
+def test_what_belongs_to_others_is_answered_as_if_it_were_not_there(
+    collection: Collection, path: str
+) -> None:
     make_video(collection)
     job = Job.objects.create(collection=collection, kind="video", target="x")
-    stranger = with_token(make_user("mallory", collection=Collection.objects.create(name="Own", slug="own")), can_write=True)
-    there = problem(stranger.get(f"/api/v1/{path.format(job=job.pk)}"), 404, "job_not_found" if "jobs" in path else "video_not_found")
-    absent = stranger.get(f"/api/v1/{path.format(job=job.pk).replace('lecture-1', 'lecture-0').replace(str(job.pk), '999999')}").json()
+    stranger = with_token(
+        make_user("mallory", collection=Collection.objects.create(name="Own", slug="own")),
+        can_write=True,
+    )
+    there = problem(
+        stranger.get(f"/api/v1/{path.format(job=job.pk)}"),
+        404,
+        "job_not_found" if "jobs" in path else "video_not_found",
+    )
+    absent = stranger.get(
+        f"/api/v1/{path.format(job=job.pk).replace('lecture-1', 'lecture-0').replace(str(job.pk), '999999')}"
+    ).json()
     assert {**absent, "detail": ""} == {**there, "detail": ""}
     assert stranger.get("/api/v1/jobs").json()["jobs"] == []
 
 
-def test_a_token_reaches_no_further_than_its_collections(user: User, collection: Collection) -> None:
+def test_a_token_reaches_no_further_than_its_collections(
+    user: User, collection: Collection
+) -> None:
     other = Collection.objects.create(name="Other", slug="other")
     Membership.objects.create(collection=other, user=user, role=Role.OWNER)
     make_video(collection)
-    problem(with_token(user, collections=(other,)).get("/api/v1/transcripts/lecture-1"), 404, "video_not_found")
+    problem(
+        with_token(user, collections=(other,)).get("/api/v1/transcripts/lecture-1"),
+        404,
+        "video_not_found",
+    )
 
 
-@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer nonsense"}, {"Authorization": "Bearer"}, {"Authorization": "Basic YTpi"}])
-def test_a_stranger_is_told_how_to_come_in(client: Client, db: None, headers: dict[str, str]) -> None:
-    for method, path in (("get", "jobs"), ("post", "sources"), ("get", "youtube"), ("get", "openapi.json")):
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer nonsense"},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Basic YTpi"},
+    ],
+)
+def test_a_stranger_is_told_how_to_come_in(
+    client: Client, db: None, headers: dict[str, str]
+) -> None:
+    for method, path in (
+        ("get", "jobs"),
+        ("post", "sources"),
+        ("get", "youtube"),
+        ("get", "openapi.json"),
+    ):
         response = getattr(client, method)(f"/api/v1/{path}", headers=headers)
         problem(response, 401, "not_signed_in")
         assert response["WWW-Authenticate"].startswith("Bearer")
@@ -412,21 +586,30 @@ def test_revoked_and_expired_tokens_are_worth_nothing(user: User) -> None:
     problem(client.get("/api/v1/youtube"), 401, "not_signed_in")
 
 
-def test_a_session_needs_its_csrf_token_to_change_something(user: User, collection: Collection) -> None:
+def test_a_session_needs_its_csrf_token_to_change_something(
+    user: User, collection: Collection
+) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(user)
     assert browser.get("/api/v1/jobs").status_code == 200
     problem(post(browser, "sources", {"url": WATCH}), 403, "forbidden")
     browser.get("/api/v1/docs")
     token = browser.cookies["csrftoken"].value
-    with_csrf = browser.post("/api/v1/sources", json.dumps({"url": WATCH}), content_type="application/json", headers={"X-CSRFToken": token})
+    with_csrf = browser.post(
+        "/api/v1/sources",
+        json.dumps({"url": WATCH}),
+        content_type="application/json",
+        headers={"X-CSRFToken": token},
+    )
     assert with_csrf.status_code == 202
 
 
 # What is not an operation
 
 
-@pytest.mark.parametrize("path", ["", "v1/", "v1/nothing", "v2/jobs", "nothing/at/all", "content/nothing/", "v1/docs/x"])
+@pytest.mark.parametrize(
+    "path", ["", "v1/", "v1/nothing", "v2/jobs", "nothing/at/all", "content/nothing/", "v1/docs/x"]
+)
 def test_an_unknown_address_is_a_problem_too(asking: Client, path: str) -> None:
     problem(asking.get(f"/api/{path}"), 404, "not_found")
 
@@ -437,7 +620,9 @@ def test_a_wrong_method_is_a_problem_that_names_the_right_ones(asking: Client) -
     assert response["Allow"] == "GET"
 
 
-def test_a_crash_is_a_problem_without_details(asking: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_a_problem_without_details(
+    asking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def crash() -> None:
         raise RuntimeError("secret")
 
@@ -461,14 +646,18 @@ def test_every_operation_says_how_it_may_refuse(asking: Client) -> None:
                     assert list(response["content"]) == [PROBLEM]
 
 
-def test_the_description_is_shown_under_the_strict_policy_from_this_host_alone(client: Client, user: User, settings: Any) -> None:
+def test_the_description_is_shown_under_the_strict_policy_from_this_host_alone(
+    client: Client, user: User, settings: Any
+) -> None:
     client.force_login(user)
     response = client.get("/api/v1/docs")
     page = response.content.decode()
     assert response.status_code == 200
     assert "https://" not in page
     assert "<style" not in page
-    assert page.count("<script") == page.count("<script src=") + page.count('<script type="application/json"')
+    assert page.count("<script") == page.count("<script src=") + page.count(
+        '<script type="application/json"'
+    )
     assert "unsafe" not in response["Content-Security-Policy"]
     for line in page.splitlines():
         if 'src="' in line:

@@ -22,20 +22,28 @@ def other(collection: Collection) -> Collection:
     return Collection.objects.create(name="Other", slug="other")
 
 
-@pytest.mark.parametrize(("role", "writes"), [(Role.VIEWER, False), (Role.EDITOR, True), (Role.OWNER, True)])
-def test_a_member_reads_the_collection_and_writes_as_the_role_says(collection: Collection, other: Collection, role: str, writes: bool) -> None:
+@pytest.mark.parametrize(
+    ("role", "writes"), [(Role.VIEWER, False), (Role.EDITOR, True), (Role.OWNER, True)]
+)
+def test_a_member_reads_the_collection_and_writes_as_the_role_says(
+    collection: Collection, other: Collection, role: str, writes: bool
+) -> None:
     scope = scope_of(make_user(collection=collection, role=role))
     assert scope.readable == {collection.pk}
     assert (collection.pk in scope.writable) is writes
 
 
-def test_a_superuser_reads_and_writes_all_and_a_switched_off_user_nothing(collection: Collection, other: Collection) -> None:
+def test_a_superuser_reads_and_writes_all_and_a_switched_off_user_nothing(
+    collection: Collection, other: Collection
+) -> None:
     assert scope_of(make_user("root", is_superuser=True)) == everything()
     gone = make_user("gone", collection=collection, is_active=False)
     assert not scope_of(gone).readable
 
 
-def test_a_token_reaches_no_further_than_its_user_nor_than_its_own_collections(collection: Collection, other: Collection) -> None:
+def test_a_token_reaches_no_further_than_its_user_nor_than_its_own_collections(
+    collection: Collection, other: Collection
+) -> None:
     user = make_user(collection=collection)
     _, wide = ApiToken.issue(user, name="wide", can_write=True)
     _, elsewhere = ApiToken.issue(user, name="elsewhere", can_write=True, collections=(other,))
@@ -43,7 +51,9 @@ def test_a_token_reaches_no_further_than_its_user_nor_than_its_own_collections(c
     assert not caller_of_token(elsewhere).scope.readable
 
 
-def test_a_limited_token_does_not_widen_when_its_collection_goes(collection: Collection, other: Collection) -> None:
+def test_a_limited_token_does_not_widen_when_its_collection_goes(
+    collection: Collection, other: Collection
+) -> None:
     user = make_user("root", is_superuser=True)
     _, text = ApiToken.issue(user, name="one shelf", collections=(other,))
     other.delete()
@@ -58,7 +68,9 @@ def test_a_reading_token_writes_nothing(collection: Collection) -> None:
         caller.require_write()
 
 
-def test_what_goes_on_for_long_ends_with_the_right_to_read(collection: Collection, other: Collection) -> None:
+def test_what_goes_on_for_long_ends_with_the_right_to_read(
+    collection: Collection, other: Collection
+) -> None:
     user = make_user(collection=collection)
     token, text = ApiToken.issue(user, name="stream")
     by_token, by_session = caller_of_token(text), Caller(user=user, scope=scope_of(user))
@@ -74,14 +86,24 @@ def test_what_goes_on_for_long_ends_with_the_right_to_read(collection: Collectio
     assert not by_session.still_reads(collection.pk)
 
 
-def test_an_unknown_expired_or_revoked_token_and_one_of_a_switched_off_user_are_refused(collection: Collection) -> None:
+def test_an_unknown_expired_or_revoked_token_and_one_of_a_switched_off_user_are_refused(
+    collection: Collection,
+) -> None:
     user = make_user(collection=collection)
     revoked, revoked_text = ApiToken.issue(user, name="revoked")
     revoked.revoke()
     expired, expired_text = ApiToken.issue(user, name="expired", days=1)
     ApiToken.objects.filter(pk=expired.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     _, orphan_text = ApiToken.issue(make_user("gone", is_active=False), name="orphan")
-    for text in (revoked_text, expired_text, orphan_text, "kb_unknown", "", "x" * 10_000, "kb_\x00"):
+    for text in (
+        revoked_text,
+        expired_text,
+        orphan_text,
+        "kb_unknown",
+        "",
+        "x" * 10_000,
+        "kb_\x00",
+    ):
         with pytest.raises(NotSignedIn):
             caller_of_token(text)
 
@@ -111,5 +133,8 @@ def test_a_session_key_that_the_database_refuses_is_nobodys(client: Client, db: 
 def test_a_request_looks_its_token_up_once(client: Client, collection: Collection) -> None:
     _, text = ApiToken.issue(make_user("ada", collection=collection), name="test")
     with CaptureQueriesContext(connection) as queries:
-        assert client.get("/api/v1/jobs", headers={"authorization": f"Bearer {text}"}).status_code == 200
+        assert (
+            client.get("/api/v1/jobs", headers={"authorization": f"Bearer {text}"}).status_code
+            == 200
+        )
     assert sum('FROM "kbsite_apitoken"' in query["sql"] for query in queries) == 1

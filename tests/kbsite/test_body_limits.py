@@ -14,12 +14,19 @@ Answer = tuple[int | None, bytes, int]  # status, body, bytes that the applicati
 
 @pytest.fixture(autouse=True)
 def small(settings: Any) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE, settings.MAX_DOCUMENT_BYTES, settings.MAX_UPLOAD_BYTES = 100, 400, 10
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE, settings.MAX_DOCUMENT_BYTES, settings.MAX_UPLOAD_BYTES = (
+        100,
+        400,
+        10,
+    )
 
 
 def send(*parts: bytes, headers: Any = MEMBER, path: str = "/sources/add/") -> Answer:
     """Send a body in parts to an application that takes all of it before it answers, as Django does."""
-    events = [{"type": "http.request", "body": part, "more_body": place < len(parts)} for place, part in enumerate(parts, 1)]
+    events = [
+        {"type": "http.request", "body": part, "more_body": place < len(parts)}
+        for place, part in enumerate(parts, 1)
+    ]
     sent: list[Any] = []
     got = 0
 
@@ -41,7 +48,9 @@ def send(*parts: bytes, headers: Any = MEMBER, path: str = "/sources/add/") -> A
     async def keep(event: Any) -> None:
         sent.append(event)
 
-    asyncio.run(Bounded(application)({"type": "http", "path": path, "headers": headers}, receive, keep))
+    asyncio.run(
+        Bounded(application)({"type": "http", "path": path, "headers": headers}, receive, keep)
+    )
     assert [event["type"] for event in sent] == ["http.response.start", "http.response.body"]
     return sent[0]["status"], sent[1]["body"], got
 
@@ -58,7 +67,9 @@ def test_one_byte_more_is_refused_before_it_is_taken_in() -> None:
 
 
 def test_what_says_that_it_is_too_large_is_not_taken_in_at_all() -> None:
-    status, told, got = send(b"x", headers=[*MEMBER, (b"content-length", b"901")], path="/api/v1/sources")
+    status, told, got = send(
+        b"x", headers=[*MEMBER, (b"content-length", b"901")], path="/api/v1/sources"
+    )
     assert (status, got) == (413, 0)
     assert json.loads(told)["code"] == "too_large"
 

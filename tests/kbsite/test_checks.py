@@ -26,20 +26,33 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.Server
         yield running
 
 
-def manage(server: postgres.Server, home: Path, database: str, *command: str) -> "subprocess.CompletedProcess[str]":
+def manage(
+    server: postgres.Server, home: Path, database: str, *command: str
+) -> "subprocess.CompletedProcess[str]":
     """Run a management command as the user who may do little."""
     url = f"postgres://plain@/{database}?host={quote(str(server.settings['HOST']))}&port={server.settings['PORT'] or 5432}"
     environment = {"DATABASE_URL": url, "YOUTUBE_KB_DATA_DIR": str(home), "PATH": ""}
-    return subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
-def test_a_database_without_the_extension_is_told_with_the_command_that_mends_it(server: postgres.Server, tmp_path: Path) -> None:
+def test_a_database_without_the_extension_is_told_with_the_command_that_mends_it(
+    server: postgres.Server, tmp_path: Path
+) -> None:
     for command in (("check", "--database", "default"), ("migrate",)):
         done = manage(server, tmp_path, "bare", *command)
         assert done.returncode == 1
         assert 'psql -d bare -c "CREATE EXTENSION vector"' in done.stderr
 
 
-def test_where_a_superuser_has_made_the_extension_an_ordinary_user_migrates(server: postgres.Server, tmp_path: Path) -> None:
+def test_where_a_superuser_has_made_the_extension_an_ordinary_user_migrates(
+    server: postgres.Server, tmp_path: Path
+) -> None:
     done = manage(server, tmp_path, "ready", "migrate", "--verbosity", "0")
     assert (done.returncode, done.stderr) == (0, "")

@@ -28,10 +28,17 @@ def owner(collection: Collection) -> User:
 
 @pytest.fixture
 def feed(collection: Collection) -> Feed:
-    return Feed.objects.create(collection=collection, kind="playlist", youtube_id="PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf", title="Course")
+    return Feed.objects.create(
+        collection=collection,
+        kind="playlist",
+        youtube_id="PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf",
+        title="Course",
+    )
 
 
-def token_client(user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()) -> Client:
+def token_client(
+    user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()
+) -> Client:
     _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
     return Client(headers={"Authorization": f"Bearer {text}"})
 
@@ -42,7 +49,9 @@ def asking(owner: User) -> Client:
 
 
 def send(client: Client, method: str, path: str, data: Any = None) -> Any:
-    return getattr(client, method)(f"{ROOT}{path}", json.dumps(data), content_type="application/json")
+    return getattr(client, method)(
+        f"{ROOT}{path}", json.dumps(data), content_type="application/json"
+    )
 
 
 def listed(client: Client, path: str, **query: Any) -> list[dict[str, Any]]:
@@ -65,10 +74,17 @@ def test_the_root_names_the_resources(asking: Client) -> None:
     assert set(asking.get(ROOT).json()) == set(RESOURCES)
 
 
-def test_a_video_says_what_is_known_of_it_and_names_its_transcripts(asking: Client, collection: Collection) -> None:
+def test_a_video_says_what_is_known_of_it_and_names_its_transcripts(
+    asking: Client, collection: Collection
+) -> None:
     video = make_video(collection)
     (row,) = listed(asking, "videos")
-    assert (row["id"], row["pk"], row["collection"], row["duration"]) == ("lecture-1", video.pk, "lectures", 300_000)
+    assert (row["id"], row["pk"], row["collection"], row["duration"]) == (
+        "lecture-1",
+        video.pk,
+        "lectures",
+        300_000,
+    )
     assert [one["language"] for one in row["transcripts"]] == ["en"]
     assert "description" not in row
     assert "description" in asking.get(f"{ROOT}videos/{video.pk}/").json()
@@ -106,20 +122,49 @@ def test_videos_are_filtered_searched_and_ordered(asking: Client, collection: Co
         assert [row["id"] for row in found] == keys, query
 
 
-def test_the_other_listings_are_filtered_too(asking: Client, collection: Collection, feed: Feed) -> None:
+def test_the_other_listings_are_filtered_too(
+    asking: Client, collection: Collection, feed: Feed
+) -> None:
     make_video(collection)
-    assert len(listed(asking, "transcripts", video="lecture-1", language="en", origin="upload", collection="lectures")) == 1
+    assert (
+        len(
+            listed(
+                asking,
+                "transcripts",
+                video="lecture-1",
+                language="en",
+                origin="upload",
+                collection="lectures",
+            )
+        )
+        == 1
+    )
     assert listed(asking, "transcripts", language="fr") == []
     assert len(listed(asking, "feeds", kind="playlist", collection="lectures", search="cour")) == 1
     assert listed(asking, "feeds", kind="channel") == []
-    assert [row["user"] for row in listed(asking, "memberships", role="owner", user="ada")] == ["ada"]
+    assert [row["user"] for row in listed(asking, "memberships", role="owner", user="ada")] == [
+        "ada"
+    ]
     assert [row["videos"] for row in listed(asking, "collections", search="lect")] == [1]
 
 
-def test_a_source_says_how_far_it_is_indexed_and_its_chunks_where_they_are(asking: Client, collection: Collection) -> None:
-    source = make_source(make_video(collection), state="words", author="Ada", texts=["Networks learn.", "Errors go back."])
+def test_a_source_says_how_far_it_is_indexed_and_its_chunks_where_they_are(
+    asking: Client, collection: Collection
+) -> None:
+    source = make_source(
+        make_video(collection),
+        state="words",
+        author="Ada",
+        texts=["Networks learn.", "Errors go back."],
+    )
     (row,) = listed(asking, "sources")
-    assert (row["id"], row["video"], row["state"], row["chunk_count"], row["collection"]) == (str(source.uuid), "lecture-1", "words", 2, "lectures")
+    assert (row["id"], row["video"], row["state"], row["chunk_count"], row["collection"]) == (
+        str(source.uuid),
+        "lecture-1",
+        "words",
+        2,
+        "lectures",
+    )
     assert asking.get(f"{ROOT}sources/{source.uuid}/").json() == row
     chunks = listed(asking, "chunks", source=source.uuid)
     assert [(one["ordinal"], one["text"], one["start"], one["span_start"]) for one in chunks] == [
@@ -129,9 +174,17 @@ def test_a_source_says_how_far_it_is_indexed_and_its_chunks_where_they_are(askin
     assert asking.get(f"{ROOT}chunks/{chunks[0]['pk']}/").json() == chunks[0]
 
 
-def test_sources_and_chunks_are_filtered_searched_and_ordered(asking: Client, collection: Collection) -> None:
-    whales = make_source(make_video(collection, key="b", title="Whales"), author="Ocean", texts=["They sing."])
-    sharks = make_source(make_video(collection, key="a", title="Sharks", lang="de-AT"), language="de-AT", state="failed")
+def test_sources_and_chunks_are_filtered_searched_and_ordered(
+    asking: Client, collection: Collection
+) -> None:
+    whales = make_source(
+        make_video(collection, key="b", title="Whales"), author="Ocean", texts=["They sing."]
+    )
+    sharks = make_source(
+        make_video(collection, key="a", title="Sharks", lang="de-AT"),
+        language="de-AT",
+        state="failed",
+    )
     sharks.tags = ["teeth"]
     sharks.save(update_fields=["tags"])
     expected = {
@@ -150,21 +203,36 @@ def test_sources_and_chunks_are_filtered_searched_and_ordered(asking: Client, co
     for query, sources in expected.items():
         found = asking.get(f"{ROOT}sources/?{query}").json()["results"]
         assert [row["id"] for row in found] == [str(one.uuid) for one in sources], query
-    assert len(listed(asking, "chunks", video="b", kind="video", collection="lectures", ordering="-start")) == 1
+    assert (
+        len(
+            listed(
+                asking, "chunks", video="b", kind="video", collection="lectures", ordering="-start"
+            )
+        )
+        == 1
+    )
     assert listed(asking, "chunks", video="a") == []
     problem(asking.get(f"{ROOT}chunks/?source=no-uuid"), 422, "invalid_input")
 
 
 @pytest.mark.parametrize("name", ["sources", "chunks"])
-def test_sources_and_chunks_are_only_read_here(asking: Client, collection: Collection, name: str) -> None:
+def test_sources_and_chunks_are_only_read_here(
+    asking: Client, collection: Collection, name: str
+) -> None:
     source = make_source(make_video(collection), texts=["One."])
     which = source.uuid if name == "sources" else source.chunks.get().pk
-    for method, path in (("post", f"{name}/"), ("patch", f"{name}/{which}/"), ("delete", f"{name}/{which}/")):
+    for method, path in (
+        ("post", f"{name}/"),
+        ("patch", f"{name}/{which}/"),
+        ("delete", f"{name}/{which}/"),
+    ):
         problem(send(asking, method, path, {}), 405, "method_not_allowed")
 
 
 def test_a_page_has_at_most_a_hundred(asking: Client, collection: Collection) -> None:
-    Video.objects.bulk_create(Video(collection=collection, key=f"v{n}", title=f"V {n}") for n in range(130))
+    Video.objects.bulk_create(
+        Video(collection=collection, key=f"v{n}", title=f"V {n}") for n in range(130)
+    )
     answer = asking.get(f"{ROOT}videos/?pageSize=1000").json()
     assert (answer["count"], len(answer["results"])) == (130, 100)
     assert len(asking.get(answer["next"]).json()["results"]) == 30
@@ -174,7 +242,12 @@ def test_a_page_has_at_most_a_hundred(asking: Client, collection: Collection) ->
 @pytest.mark.parametrize("resource", RESOURCES)
 @pytest.mark.parametrize("form", ["json", "api"])
 def test_the_number_of_queries_does_not_grow_with_the_rows(
-    asking: Client, owner: User, collection: Collection, resource: str, form: str, django_assert_max_num_queries: Any
+    asking: Client,
+    owner: User,
+    collection: Collection,
+    resource: str,
+    form: str,
+    django_assert_max_num_queries: Any,
 ) -> None:
     for n in range(12):
         shelf = Collection.objects.create(name=f"C{n}", slug=f"c{n}")
@@ -185,50 +258,74 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
         assert asking.get(f"{ROOT}{resource}/?format={form}").status_code == 200
 
 
-def test_long_columns_stay_in_the_database_for_a_listing(asking: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
+def test_long_columns_stay_in_the_database_for_a_listing(
+    asking: Client, collection: Collection, django_assert_max_num_queries: Any
+) -> None:
     make_video(collection)
     for resource in ("videos", "transcripts"):
         with django_assert_max_num_queries(9) as captured:
             listed(asking, resource)
-        assert not [query for query in captured.captured_queries if '"cues"' in query["sql"] or "word_times" in query["sql"] or "description" in query["sql"]]
+        assert not [
+            query
+            for query in captured.captured_queries
+            if '"cues"' in query["sql"]
+            or "word_times" in query["sql"]
+            or "description" in query["sql"]
+        ]
 
 
 # Changing
 
 
-def test_an_editor_changes_title_and_tags_and_nothing_else(asking: Client, collection: Collection) -> None:
+def test_an_editor_changes_title_and_tags_and_nothing_else(
+    asking: Client, collection: Collection
+) -> None:
     video = make_video(collection)
     response = send(
         asking,
         "patch",
         f"videos/{video.pk}/",
-        {"title": "New", "tags": ["a"], "id": "x", "youtube_id": "y", "collection": "z", "description": "d"},
+        {
+            "title": "New",
+            "tags": ["a"],
+            "id": "x",
+            "youtube_id": "y",
+            "collection": "z",
+            "description": "d",
+        },
     )
     assert response.status_code == 200
     video.refresh_from_db()
-    assert (video.title, video.tags, video.key, video.youtube_id, video.description, video.collection) == (
-        "New",
-        ["a"],
-        "lecture-1",
-        "",
-        "",
-        collection,
-    )
+    assert (
+        video.title,
+        video.tags,
+        video.key,
+        video.youtube_id,
+        video.description,
+        video.collection,
+    ) == ("New", ["a"], "lecture-1", "", "", collection)
 
 
-def test_deleting_a_video_deletes_what_is_said_in_it_and_nothing_else(asking: Client, collection: Collection) -> None:
+def test_deleting_a_video_deletes_what_is_said_in_it_and_nothing_else(
+    asking: Client, collection: Collection
+) -> None:
     video, other = make_video(collection), make_video(collection, key="other")
     assert asking.delete(f"{ROOT}videos/{video.pk}/").status_code == 204
     assert list(Video.objects.all()) == [other]
     assert Transcript.objects.count() == 1
 
 
-def test_a_feed_is_planned_anew_and_deleted_without_its_videos(asking: Client, collection: Collection, feed: Feed) -> None:
+def test_a_feed_is_planned_anew_and_deleted_without_its_videos(
+    asking: Client, collection: Collection, feed: Feed
+) -> None:
     make_video(collection)
     answer = send(asking, "patch", f"feeds/{feed.pk}/", {"every_hours": 24, "newest": 5}).json()
     assert (answer["every_hours"], answer["newest"]) == (24, 5)
     assert answer["next_sync_at"] is not None
-    assert send(asking, "patch", f"feeds/{feed.pk}/", {"every_hours": None}).json()["next_sync_at"] is None
+    assert (
+        send(asking, "patch", f"feeds/{feed.pk}/", {"every_hours": None}).json()["next_sync_at"]
+        is None
+    )
     assert asking.delete(f"{ROOT}feeds/{feed.pk}/").status_code == 204
     assert Video.objects.count() == 1
 
@@ -238,25 +335,68 @@ def test_whoever_makes_a_collection_owns_it(asking: Client, owner: User) -> None
     assert response.status_code == 201
     assert Membership.objects.get(collection__slug="new").role == Role.OWNER
     pk = response.json()["pk"]
-    assert send(asking, "patch", f"collections/{pk}/", {"name": "Newer", "slug": "newer"}).json()["slug"] == "new"
+    assert (
+        send(asking, "patch", f"collections/{pk}/", {"name": "Newer", "slug": "newer"}).json()[
+            "slug"
+        ]
+        == "new"
+    )
     assert asking.delete(f"{ROOT}collections/{pk}/").status_code == 204
-    problem(send(asking, "post", "collections/", {"name": "Lectures", "slug": "x"}), 422, "invalid_input")
+    problem(
+        send(asking, "post", "collections/", {"name": "Lectures", "slug": "x"}),
+        422,
+        "invalid_input",
+    )
 
 
 def test_a_token_limited_to_collections_makes_none(owner: User, collection: Collection) -> None:
-    problem(send(token_client(owner, collections=(collection,)), "post", "collections/", {"name": "N", "slug": "n"}), 403, "forbidden")
+    problem(
+        send(
+            token_client(owner, collections=(collection,)),
+            "post",
+            "collections/",
+            {"name": "N", "slug": "n"},
+        ),
+        403,
+        "forbidden",
+    )
 
 
-def test_an_owner_adds_members_changes_their_role_and_removes_them(asking: Client, collection: Collection) -> None:
+def test_an_owner_adds_members_changes_their_role_and_removes_them(
+    asking: Client, collection: Collection
+) -> None:
     make_user("grace")
-    made = send(asking, "post", "memberships/", {"collection": "lectures", "user": "grace", "role": "viewer"})
+    made = send(
+        asking,
+        "post",
+        "memberships/",
+        {"collection": "lectures", "user": "grace", "role": "viewer"},
+    )
     assert made.status_code == 201, made.content
     path = f"memberships/{made.json()['pk']}/"
     changed = send(asking, "patch", path, {"role": "editor", "user": "ada"}).json()
     assert (changed["user"], changed["role"]) == ("grace", "editor")
     assert asking.delete(ROOT + path).status_code == 204
-    problem(send(asking, "post", "memberships/", {"collection": "lectures", "user": "nobody", "role": "viewer"}), 422, "invalid_input")
-    problem(send(asking, "post", "memberships/", {"collection": "lectures", "user": "ada", "role": "viewer"}), 422, "invalid_input")
+    problem(
+        send(
+            asking,
+            "post",
+            "memberships/",
+            {"collection": "lectures", "user": "nobody", "role": "viewer"},
+        ),
+        422,
+        "invalid_input",
+    )
+    problem(
+        send(
+            asking,
+            "post",
+            "memberships/",
+            {"collection": "lectures", "user": "ada", "role": "viewer"},
+        ),
+        422,
+        "invalid_input",
+    )
 
 
 def test_a_collection_keeps_an_owner(asking: Client, owner: User, collection: Collection) -> None:
@@ -288,20 +428,39 @@ def each(collection: Collection, feed: Feed) -> list[str]:
     ]
 
 
-def test_what_belongs_to_others_is_not_there(owner: User, collection: Collection, feed: Feed) -> None:
+def test_what_belongs_to_others_is_not_there(
+    owner: User, collection: Collection, feed: Feed
+) -> None:
     own = Collection.objects.create(name="Own", slug="own")
     stranger = token_client(make_user("mallory", collection=own))
     for path in each(collection, feed):
         for method in ("get", "patch", "delete"):
-            response = send(stranger, method, path, {}) if method != "get" else stranger.get(ROOT + path)
+            response = (
+                send(stranger, method, path, {}) if method != "get" else stranger.get(ROOT + path)
+            )
             if response.status_code != 405:
                 problem(response, 404, "not_found")
     for resource in RESOURCES:
-        assert [row for row in listed(stranger, resource) if "lectures" in (row.get("slug"), row.get("collection"))] == []
-    problem(send(stranger, "post", "memberships/", {"collection": "lectures", "user": "mallory", "role": "owner"}), 422, "invalid_input")
+        assert [
+            row
+            for row in listed(stranger, resource)
+            if "lectures" in (row.get("slug"), row.get("collection"))
+        ] == []
+    problem(
+        send(
+            stranger,
+            "post",
+            "memberships/",
+            {"collection": "lectures", "user": "mallory", "role": "owner"},
+        ),
+        422,
+        "invalid_input",
+    )
 
 
-def test_a_viewer_and_a_token_that_may_only_read_see_all_and_change_nothing(owner: User, collection: Collection, feed: Feed) -> None:
+def test_a_viewer_and_a_token_that_may_only_read_see_all_and_change_nothing(
+    owner: User, collection: Collection, feed: Feed
+) -> None:
     viewer = token_client(make_user("eve", collection=collection, role=Role.VIEWER))
     reader = token_client(owner, can_write=False)
     for path in each(collection, feed):
@@ -311,18 +470,38 @@ def test_a_viewer_and_a_token_that_may_only_read_see_all_and_change_nothing(owne
                 response = send(client, method, path, {"title": "x"})
                 assert response.status_code in (403, 405), (path, method)
     for client in (viewer, reader):
-        problem(send(client, "post", "memberships/", {"collection": "lectures", "user": "eve", "role": "owner"}), 403, "forbidden")
+        problem(
+            send(
+                client,
+                "post",
+                "memberships/",
+                {"collection": "lectures", "user": "eve", "role": "owner"},
+            ),
+            403,
+            "forbidden",
+        )
     problem(send(reader, "post", "collections/", {"name": "N", "slug": "n"}), 403, "forbidden")
 
 
-def test_an_editor_changes_content_but_not_the_collection(owner: User, collection: Collection, feed: Feed) -> None:
+def test_an_editor_changes_content_but_not_the_collection(
+    owner: User, collection: Collection, feed: Feed
+) -> None:
     editor = token_client(make_user("ed", collection=collection, role=Role.EDITOR))
     paths = each(collection, feed)
     assert send(editor, "patch", paths[2], {"title": "x"}).status_code == 200
     for path in paths[:2]:
         problem(send(editor, "patch", path, {}), 403, "forbidden")
         problem(editor.delete(ROOT + path), 403, "forbidden")
-    problem(send(editor, "post", "memberships/", {"collection": "lectures", "user": "ed", "role": "owner"}), 403, "forbidden")
+    problem(
+        send(
+            editor,
+            "post",
+            "memberships/",
+            {"collection": "lectures", "user": "ed", "role": "owner"},
+        ),
+        403,
+        "forbidden",
+    )
 
 
 @pytest.mark.parametrize("token", ["", "Bearer kb_nonsense", "Bearer ", "Basic YTpi"])
@@ -335,7 +514,9 @@ def test_a_stranger_is_told_how_to_come_in(client: Client, db: None, token: str)
             assert b"not_signed_in" in response.content
 
 
-def test_a_session_needs_its_csrf_token_to_change_something(owner: User, collection: Collection) -> None:
+def test_a_session_needs_its_csrf_token_to_change_something(
+    owner: User, collection: Collection
+) -> None:
     video = make_video(collection)
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(owner)
@@ -345,19 +526,33 @@ def test_a_session_needs_its_csrf_token_to_change_something(owner: User, collect
 # The browsable pages
 
 
-@pytest.mark.parametrize("path", ["", *(f"{resource}/" for resource in RESOURCES), "videos/{video}/"])
-def test_a_browsable_page_works_under_a_policy_that_gives_way_to_style_attributes_alone(client: Client, owner: User, collection: Collection, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["", *(f"{resource}/" for resource in RESOURCES), "videos/{video}/"]
+)
+def test_a_browsable_page_works_under_a_policy_that_gives_way_to_style_attributes_alone(
+    client: Client, owner: User, collection: Collection, path: str
+) -> None:
     client.force_login(owner)
-    response = client.get(ROOT + path.format(video=make_video(collection).pk), headers={"Accept": "text/html"})
+    response = client.get(
+        ROOT + path.format(video=make_video(collection).pk), headers={"Accept": "text/html"}
+    )
     assert response.status_code == 200
     assert response["Content-Type"].startswith("text/html")
-    policy = dict(part.strip().split(" ", 1) for part in response["Content-Security-Policy"].split(";"))
+    policy = dict(
+        part.strip().split(" ", 1) for part in response["Content-Security-Policy"].split(";")
+    )
     assert policy["style-src-attr"] == "'unsafe-inline'"
     assert policy["script-src"] == policy["style-src"] == "'self'"
     page = response.content.decode()
-    assert page.count("<script") == page.count("<script src=") + page.count('<script type="application/json"')
+    assert page.count("<script") == page.count("<script src=") + page.count(
+        '<script type="application/json"'
+    )
     assert "<style" not in page
-    assert not [attribute for attribute in ("onclick=", "onload=", "onsubmit=", "javascript:") if attribute in page]
+    assert not [
+        attribute
+        for attribute in ("onclick=", "onload=", "onsubmit=", "javascript:")
+        if attribute in page
+    ]
     assert len(page) < 100_000
 
 
@@ -365,10 +560,15 @@ def test_data_keeps_the_strict_policy(asking: Client) -> None:
     assert "unsafe" not in asking.get(f"{ROOT}videos/")["Content-Security-Policy"]
 
 
-def test_a_browsable_page_names_no_user_of_another_collection(client: Client, owner: User, collection: Collection) -> None:
+def test_a_browsable_page_names_no_user_of_another_collection(
+    client: Client, owner: User, collection: Collection
+) -> None:
     make_user("somebody-else")
     client.force_login(owner)
-    assert b"somebody-else" not in client.get(f"{ROOT}memberships/", headers={"Accept": "text/html"}).content
+    assert (
+        b"somebody-else"
+        not in client.get(f"{ROOT}memberships/", headers={"Accept": "text/html"}).content
+    )
 
 
 # Hostile input
@@ -381,7 +581,16 @@ HOSTILE = (
 PARAMETERS = {
     "collections": ("page", "pageSize", "search", "ordering", "format"),
     "memberships": ("search", "collection", "user", "role"),
-    "videos": ("search", "collection", "id", "tag", "language", "added_after", "published_after", "channel"),
+    "videos": (
+        "search",
+        "collection",
+        "id",
+        "tag",
+        "language",
+        "added_after",
+        "published_after",
+        "channel",
+    ),
     "transcripts": ("search", "video", "origin"),
     "feeds": ("ordering", "kind"),
     "sources": ("search", "ordering", "kind", "state", "tag", "author", "published_after"),
@@ -390,7 +599,9 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=[value[:20] for value in HOSTILE])
-def test_no_parameter_breaks_a_listing(asking: Client, collection: Collection, feed: Feed, value: str) -> None:
+def test_no_parameter_breaks_a_listing(
+    asking: Client, collection: Collection, feed: Feed, value: str
+) -> None:
     make_video(collection)
     for resource, parameters in PARAMETERS.items():
         for parameter in parameters:
@@ -412,32 +623,62 @@ BODIES = (
 
 
 @pytest.mark.parametrize("body", BODIES, ids=[body[:20] for body in BODIES])
-def test_no_body_breaks_a_change(asking: Client, collection: Collection, feed: Feed, body: str) -> None:
+def test_no_body_breaks_a_change(
+    asking: Client, collection: Collection, feed: Feed, body: str
+) -> None:
     for path in (*each(collection, feed), "collections/", "memberships/"):
         method = "post" if path.count("/") == 1 else "patch"
-        response = getattr(asking, method)(ROOT + path, body.encode("latin-1"), content_type="application/json")
+        response = getattr(asking, method)(
+            ROOT + path, body.encode("latin-1"), content_type="application/json"
+        )
         assert response.status_code in (200, 400, 405, 422), (path, response.content[:200])
         if response.status_code != 200:
             assert response["Content-Type"] == PROBLEM
 
 
 @pytest.mark.parametrize(
-    "media_type", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "multipart/form-data", "text/plain", "nonsense"]
+    "media_type",
+    [
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "multipart/form-data",
+        "text/plain",
+        "nonsense",
+    ],
 )
-def test_no_kind_of_content_breaks_a_change(asking: Client, collection: Collection, media_type: str) -> None:
+def test_no_kind_of_content_breaks_a_change(
+    asking: Client, collection: Collection, media_type: str
+) -> None:
     video = make_video(collection)
     for body in (b"", b"title=%00", b"title=%ff&tags=1&tags=2", b"--x\r\nbroken", b"a=1&" * 2000):
         response = asking.patch(f"{ROOT}videos/{video.pk}/", body, content_type=media_type)
-        assert response.status_code in (200, 400, 413, 415, 422), (body[:20], response.content[:200])
+        assert response.status_code in (200, 400, 413, 415, 422), (
+            body[:20],
+            response.content[:200],
+        )
 
 
 def test_a_body_beyond_the_limit_is_too_large(asking: Client, collection: Collection) -> None:
     video = make_video(collection)
-    problem(send(asking, "patch", f"videos/{video.pk}/", {"title": "x" * 1_100_000}), 413, "too_large")
+    problem(
+        send(asking, "patch", f"videos/{video.pk}/", {"title": "x" * 1_100_000}), 413, "too_large"
+    )
 
 
-@pytest.mark.parametrize("accept", ["application/xml", "nonsense", "", "text/html;q=x", "*/*;" + "a" * 1000, "application/json; indent=9999"])
-def test_no_wish_for_a_form_breaks_an_answer(asking: Client, collection: Collection, accept: str) -> None:
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "application/xml",
+        "nonsense",
+        "",
+        "text/html;q=x",
+        "*/*;" + "a" * 1000,
+        "application/json; indent=9999",
+    ],
+)
+def test_no_wish_for_a_form_breaks_an_answer(
+    asking: Client, collection: Collection, accept: str
+) -> None:
     assert asking.get(f"{ROOT}videos/", headers={"Accept": accept}).status_code in (200, 406)
 
 
@@ -452,7 +693,11 @@ def test_what_workers_add_to_can_be_deleted(owner: User, collection: Collection,
 
     def add() -> None:
         with suppress(IntegrityError):
-            storage.add_captions(Collection.objects.get(), caption_json(make_cues(5), id="lecture-1", lang="de"), name="lecture-1.json")
+            storage.add_captions(
+                Collection.objects.get(),
+                caption_json(make_cues(5), id="lecture-1", lang="de"),
+                name="lecture-1.json",
+            )
         connection.close()
 
     def add_now(**_: Any) -> None:

@@ -18,7 +18,11 @@ LIVE = (DOCS / "live.md").read_text().partition("## Over REST")[2]
 def options() -> list[str]:
     """Return the long names of the options of `kb search` that narrow it."""
     command: Any = typer.main.get_command(app)
-    narrowing = [one for one in command.commands["search"].params if one.name not in ("query", "mode", "limit", "rerank", "explain", "as_json", "help")]
+    narrowing = [
+        one
+        for one in command.commands["search"].params
+        if one.name not in ("query", "mode", "limit", "rerank", "explain", "as_json", "help")
+    ]
     return [next(name for name in one.opts if name.startswith("--")) for one in narrowing]
 
 
@@ -34,10 +38,21 @@ def test_the_page_names_every_option_of_the_command(option: str) -> None:
 
 def test_the_page_about_lectures_names_every_operation_and_whatever_it_takes() -> None:
     schema = api.get_openapi_schema(path_prefix="/api/v1/")
-    lectures = {path: one for path, one in schema["paths"].items() if any("lectures" in operation.get("tags", ()) for operation in one.values())}
-    taken = {parameter["name"] for one in lectures.values() for operation in one.values() for parameter in operation.get("parameters", ())}
+    lectures = {
+        path: one
+        for path, one in schema["paths"].items()
+        if any("lectures" in operation.get("tags", ()) for operation in one.values())
+    }
+    taken = {
+        parameter["name"]
+        for one in lectures.values()
+        for operation in one.values()
+        for parameter in operation.get("parameters", ())
+    }
     bodies = {
-        name for body in ("SessionIn", "SegmentsIn", "SegmentIn", "PositionIn", "WindowIn") for name in schema["components"]["schemas"][body]["properties"]
+        name
+        for body in ("SessionIn", "SegmentsIn", "SegmentIn", "PositionIn", "WindowIn")
+        for name in schema["components"]["schemas"][body]["properties"]
     }
     assert len(lectures) == 11
     assert [path for path in lectures if f"{path}`" not in LIVE] == []

@@ -10,7 +10,9 @@ from kbsite.celery import app
 from kbsite.file_broker import Transport
 
 
-def test_a_message_is_never_there_before_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_is_never_there_before_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[list[str]] = []
     replace = os.replace
 
@@ -19,7 +21,11 @@ def test_a_message_is_never_there_before_it_is_written(tmp_path: Path, monkeypat
         replace(source, target)
 
     monkeypatch.setattr("pathlib.os.replace", watched)
-    folders = {"data_folder_in": str(tmp_path), "data_folder_out": str(tmp_path), "control_folder": str(tmp_path / "control")}
+    folders = {
+        "data_folder_in": str(tmp_path),
+        "data_folder_out": str(tmp_path),
+        "control_folder": str(tmp_path / "control"),
+    }
     with Connection("filesystem://", transport=Transport, transport_options=folders) as connection:
         queue = connection.SimpleQueue("jobs")
         queue.put({"job": 1})

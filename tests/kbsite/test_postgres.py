@@ -53,7 +53,9 @@ os.waitpid(child, 0)
 def quick_path() -> Iterator[Path]:
     """A folder in memory where there is enough of it: each new database is 40 MB in a thousand files."""
     memory = Path("/dev/shm")
-    roomy = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**30
+    roomy = (
+        memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**30
+    )
     with tempfile.TemporaryDirectory(dir=memory if roomy else None) as folder:
         yield Path(folder)
 
@@ -117,7 +119,9 @@ def ask(dsn: str, question: str) -> object:
 def process(directory: Path, script: str = USER) -> "Iterator[subprocess.Popen[str]]":
     """Run another user of the server; it ends when its standard input does."""
     command = [sys.executable, "-W", "error", "-c", script, str(directory)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
         try:
             yield running
         finally:
@@ -141,7 +145,12 @@ def mounted(directory: Path, options: str) -> Iterator[None]:
     if not AS_ROOT:
         pytest.skip("only root can mount a small disk")
     directory.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(directory)], check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(directory)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     if done.returncode != 0:
         pytest.skip(f"no disk can be mounted here: {done.stderr.strip()}")
     try:
@@ -164,7 +173,9 @@ def test_settings_are_derived_without_touching_the_disk(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 110, "ü" * 60, "a,b"])
-def test_a_path_that_no_socket_can_have_gets_a_short_directory_of_its_own(tmp_path: Path, name: str) -> None:
+def test_a_path_that_no_socket_can_have_gets_a_short_directory_of_its_own(
+    tmp_path: Path, name: str
+) -> None:
     host = postgres.database_settings(tmp_path / name)["HOST"]
 
     assert host == postgres.database_settings(tmp_path / name)["HOST"]
@@ -175,10 +186,25 @@ def test_a_path_that_no_socket_can_have_gets_a_short_directory_of_its_own(tmp_pa
 
 def test_the_first_start_makes_a_database_that_is_safe_and_local(data_dir: Path) -> None:
     with postgres.start(data_dir) as server:
-        shown = {name: ask(server.dsn, f"SHOW {name}") for name in ("listen_addresses", "fsync", "max_connections", "maintenance_work_mem", "server_encoding")}
+        shown = {
+            name: ask(server.dsn, f"SHOW {name}")
+            for name in (
+                "listen_addresses",
+                "fsync",
+                "max_connections",
+                "maintenance_work_mem",
+                "server_encoding",
+            )
+        }
         ask(server.dsn, "CREATE EXTENSION vector")
 
-        assert shown == {"listen_addresses": "", "fsync": "on", "max_connections": "200", "maintenance_work_mem": "256MB", "server_encoding": "UTF8"}
+        assert shown == {
+            "listen_addresses": "",
+            "fsync": "on",
+            "max_connections": "200",
+            "maintenance_work_mem": "256MB",
+            "server_encoding": "UTF8",
+        }
         assert ask(server.dsn, "SELECT '[1,2]'::vector <-> '[4,6]'::vector") == 5
         assert ask(server.dsn, "SELECT upper('äж')") == "ÄЖ"
         assert not (data_dir / "postgres/.s.PGSQL.5432").stat().st_mode & 0o077
@@ -241,7 +267,10 @@ def test_a_server_whose_last_user_was_killed_is_stopped_by_the_next(made_dir: Pa
 
 
 def test_a_forked_child_does_not_end_its_parents_server(made_dir: Path) -> None:
-    script = USER.replace("print(", "import os\nif (child := os.fork()) == 0:\n    server.release()\n    sys.exit(0)\nos.waitpid(child, 0)\nprint(")
+    script = USER.replace(
+        "print(",
+        "import os\nif (child := os.fork()) == 0:\n    server.release()\n    sys.exit(0)\nos.waitpid(child, 0)\nprint(",
+    )
     with process(made_dir, script) as parent:
         assert ask(address(parent), "SELECT 1") == 1
         leave(parent)
@@ -260,7 +289,13 @@ def test_a_forked_child_that_starts_the_server_keeps_it_until_it_ends(made_dir: 
 def test_four_processes_that_start_at_once_share_one_new_database(data_dir: Path) -> None:
     with contextlib.ExitStack() as stack:
         users = [stack.enter_context(process(data_dir)) for _ in range(4)]
-        identities = {(ask(address(user), "SELECT system_identifier FROM pg_control_system()"), postmaster_pid(data_dir)) for user in users}
+        identities = {
+            (
+                ask(address(user), "SELECT system_identifier FROM pg_control_system()"),
+                postmaster_pid(data_dir),
+            )
+            for user in users
+        }
         assert len(identities) == 1
         for user in users:
             leave(user)
@@ -322,9 +357,18 @@ def test_a_database_that_was_cut_off_while_it_was_made_is_made_again(data_dir: P
         assert ask(server.dsn, "SELECT 1") == 1
 
 
-@pytest.mark.parametrize(("seconds", "number"), [(0.1, signal.SIGINT), (0.3, signal.SIGKILL), (0.6, signal.SIGINT)])
-def test_a_first_start_that_is_interrupted_leaves_nothing_that_harms_the_next(data_dir: Path, seconds: float, number: signal.Signals) -> None:
-    with process(data_dir, USER.replace("server =", "print('here', flush=True)\nserver =").replace("sys.stdin.read()", "")) as starting:
+@pytest.mark.parametrize(
+    ("seconds", "number"), [(0.1, signal.SIGINT), (0.3, signal.SIGKILL), (0.6, signal.SIGINT)]
+)
+def test_a_first_start_that_is_interrupted_leaves_nothing_that_harms_the_next(
+    data_dir: Path, seconds: float, number: signal.Signals
+) -> None:
+    with process(
+        data_dir,
+        USER.replace("server =", "print('here', flush=True)\nserver =").replace(
+            "sys.stdin.read()", ""
+        ),
+    ) as starting:
         assert address(starting) == "here"
         time.sleep(seconds)
         starting.send_signal(number)
@@ -401,12 +445,16 @@ def test_a_disk_that_is_full_at_the_next_start_is_told_and_can_be_mended(tmp_pat
             assert ask(server.dsn, "SELECT 1") == 1
 
 
-@pytest.mark.parametrize("name", ["with a space and ünïcödé", "$(touch oops) \"'`,", "deep/" + "x" * 200])
+@pytest.mark.parametrize(
+    "name", ["with a space and ünïcödé", "$(touch oops) \"'`,", "deep/" + "x" * 200]
+)
 def test_any_path_can_hold_the_database(quick_path: Path, name: str) -> None:
     with postgres.start(quick_path / name, fast=True) as server:
         assert ask(server.dsn, "SELECT 1") == 1
         host = Path(server.settings["HOST"])
-        with psycopg.connect(host=str(host), port=5432, user="cuebase", dbname="cuebase") as connection:
+        with psycopg.connect(
+            host=str(host), port=5432, user="cuebase", dbname="cuebase"
+        ) as connection:
             assert connection.execute("SELECT 2").fetchone() == (2,)
         assert not host.stat().st_mode & 0o077
     clean_up(quick_path / name)
@@ -426,7 +474,9 @@ def test_a_socket_directory_that_others_can_enter_is_refused(tmp_path: Path) -> 
         host.rmdir()
 
 
-def test_a_server_whose_program_is_still_read_from_the_disk_is_not_dead(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_whose_program_is_still_read_from_the_disk_is_not_dead(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = postgres_process.home_of(data_dir)
     (tmp_path / "self").mkdir()
     (tmp_path / "self/cmdline").write_bytes(b"python\0")
@@ -435,15 +485,27 @@ def test_a_server_whose_program_is_still_read_from_the_disk_is_not_dead(data_dir
     (process / "stat").write_text("4711 (post) gres) D 1 4709 4709 0 -1 4194304 24")
     (process / "cmdline").write_bytes(b"")
     monkeypatch.setattr(postgres_process, "_PROC", tmp_path)
-    read = threading.Timer(0.2, (process / "cmdline").write_bytes, [b"postgres\0-D\0%s\0" % os.fsencode(home.data)])
+    read = threading.Timer(
+        0.2, (process / "cmdline").write_bytes, [b"postgres\0-D\0%s\0" % os.fsencode(home.data)]
+    )
     read.start()
     assert postgres_process._is_postmaster(4711, home)
     read.join()
 
 
-@pytest.mark.parametrize("state", ["Z 1 4709 4709 0 -1 4227084", "S 2 0 0 0 -1 2129984"], ids=["a dead one", "a thread of the kernel"])
-def test_what_never_has_a_command_line_is_not_waited_for(state: str, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, content in (("self/cmdline", "python"), ("4711/cmdline", ""), ("4711/stat", f"4711 (postgres) {state} 24")):
+@pytest.mark.parametrize(
+    "state",
+    ["Z 1 4709 4709 0 -1 4227084", "S 2 0 0 0 -1 2129984"],
+    ids=["a dead one", "a thread of the kernel"],
+)
+def test_what_never_has_a_command_line_is_not_waited_for(
+    state: str, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, content in (
+        ("self/cmdline", "python"),
+        ("4711/cmdline", ""),
+        ("4711/stat", f"4711 (postgres) {state} 24"),
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     monkeypatch.setattr(postgres_process, "_PROC", tmp_path)
@@ -459,7 +521,9 @@ def test_a_server_that_cannot_start_is_told_with_its_log(made_dir: Path) -> None
         postgres.start(made_dir)
 
 
-def test_waiting_for_another_start_has_an_end(made_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_another_start_has_an_end(
+    made_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(postgres, "START_SECONDS", 0.1)
     with (made_dir / "postgres/start.lock").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -474,8 +538,16 @@ def test_a_dropped_database_is_made_again(made_dir: Path) -> None:
             assert ask(server.dsn, "SELECT 1") == 1
 
 
-def test_a_persons_postgres_variables_do_not_lead_astray(made_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"PGHOST": "nowhere.invalid", "PGPORT": "1", "PGDATA": "/nowhere", "PGOPTIONS": "-c nonsense=1", "LC_ALL": "xx_YY"}.items():
+def test_a_persons_postgres_variables_do_not_lead_astray(
+    made_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {
+        "PGHOST": "nowhere.invalid",
+        "PGPORT": "1",
+        "PGDATA": "/nowhere",
+        "PGOPTIONS": "-c nonsense=1",
+        "LC_ALL": "xx_YY",
+    }.items():
         monkeypatch.setenv(name, value)
     server = postgres.start(made_dir, fast=True)
     monkeypatch.undo()
@@ -502,7 +574,14 @@ def test_roots_closed_directories_stay_closed_to_others(quick_path: Path) -> Non
             assert ask(server.dsn, "SELECT 1") == 1
 
     assert not closed.stat().st_mode & 0o007
-    stranger = subprocess.run(["ls", str(closed / "kb")], check=False, capture_output=True, user=65534, group=65534, extra_groups=[])
+    stranger = subprocess.run(
+        ["ls", str(closed / "kb")],
+        check=False,
+        capture_output=True,
+        user=65534,
+        group=65534,
+        extra_groups=[],
+    )
     assert stranger.returncode != 0
     clean_up(closed / "kb")
 

@@ -14,7 +14,17 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as openapi
 
-from citations.models import Answer, AnswerState, Citation, Conversation, LectureSession, Note, Outcome, Quotation, Window
+from citations.models import (
+    Answer,
+    AnswerState,
+    Citation,
+    Conversation,
+    LectureSession,
+    Note,
+    Outcome,
+    Quotation,
+    Window,
+)
 from kbsite.api import api
 from kbsite.content.views import router
 from kbsite.models import ApiToken
@@ -50,19 +60,39 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
     video = make_video(collection)
     make_user("grace")
     source = make_source(video, texts=["Networks learn."])
-    session = LectureSession.objects.create(collection=collection, title="Networks", transcript=video.transcripts.get(), window_count=1)
-    window = Window.objects.create(session=session, index=0, text="Networks learn.", outcome=Outcome.CITED)
-    where = {"span_start": 0, "span_end": 15, "digest": "d", "relevance_score": 0.9, "quote": "Networks learn.", "snippet": "Networks learn."}
+    session = LectureSession.objects.create(
+        collection=collection, title="Networks", transcript=video.transcripts.get(), window_count=1
+    )
+    window = Window.objects.create(
+        session=session, index=0, text="Networks learn.", outcome=Outcome.CITED
+    )
+    where = {
+        "span_start": 0,
+        "span_end": 15,
+        "digest": "d",
+        "relevance_score": 0.9,
+        "quote": "Networks learn.",
+        "snippet": "Networks learn.",
+    }
     conversation = Conversation.objects.create(collection=collection, owner=user, title="Networks")
-    answer = Answer.objects.create(conversation=conversation, ordinal=1, question="What do networks learn?", state=AnswerState.ANSWERED)
+    answer = Answer.objects.create(
+        conversation=conversation,
+        ordinal=1,
+        question="What do networks learn?",
+        state=AnswerState.ANSWERED,
+    )
     at = {"span_start": 0, "span_end": 15, "digest": "d", "quote": "Networks learn."}
     return {
         "conversation": conversation.uuid,
         "answer": answer.uuid,
         "quotation": Quotation.objects.create(answer=answer, number=1, source=source, **at).uuid,
-        "note": Note.objects.create(collection=collection, author=user, title="Networks", text="They learn.").uuid,
+        "note": Note.objects.create(
+            collection=collection, author=user, title="Networks", text="They learn."
+        ).uuid,
         "session": session.uuid,
-        "citation": Citation.objects.create(session=session, window=window, window_index=0, rank=1, source=source, **where).uuid,
+        "citation": Citation.objects.create(
+            session=session, window=window, window_index=0, rank=1, source=source, **where
+        ).uuid,
         "source": source.uuid,
         "document": make_document(collection, ["Notes on networks."]).uuid,
         "chunk": source.chunks.get().pk,
@@ -73,16 +103,24 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         "video": video.pk,
         "video_id": video.key,
         "transcript": video.transcripts.get().pk,
-        "job": Job.objects.create(collection=collection, kind="video", target="x", state="failed").pk,
+        "job": Job.objects.create(
+            collection=collection, kind="video", target="x", state="failed"
+        ).pk,
         "feed": Feed.objects.create(collection=collection, kind="channel", youtube_id="UCx").pk,
     }
 
 
 def test_the_walk_knows_every_operation_that_is_described() -> None:
     described = {
-        (method.upper(), re.sub(r"{.*?}", "{}", path)) for path, methods in api.get_openapi_schema(path_prefix=V1)["paths"].items() for method in methods
+        (method.upper(), re.sub(r"{.*?}", "{}", path))
+        for path, methods in api.get_openapi_schema(path_prefix=V1)["paths"].items()
+        for method in methods
     }
-    walked = {(one.method, re.sub(r"{.*?}", "{}", one.path.partition("?")[0])) for one in OPERATIONS if one.path.startswith(V1)}
+    walked = {
+        (one.method, re.sub(r"{.*?}", "{}", one.path.partition("?")[0]))
+        for one in OPERATIONS
+        if one.path.startswith(V1)
+    }
     assert walked - described == {("GET", f"{V1}docs"), ("GET", f"{V1}openapi.json")}
     assert described <= walked
 
@@ -93,35 +131,62 @@ def test_the_walk_knows_every_resource_of_the_content() -> None:
     for prefix, viewset, _ in registry:
         for route in router.get_routes(viewset):
             path = f"{CONTENT}{prefix}/" + ("{}/" if "{lookup}" in route.url else "")
-            methods = {method.upper() for method, action in route.mapping.items() if hasattr(viewset, action)}
-            served |= {(method, path) for method in methods if method.lower() in viewset.http_method_names}
-    walked = {(one.method, re.sub(r"{.*?}", "{}", one.path)) for one in OPERATIONS if one.path.startswith(CONTENT)}
+            methods = {
+                method.upper()
+                for method, action in route.mapping.items()
+                if hasattr(viewset, action)
+            }
+            served |= {
+                (method, path) for method in methods if method.lower() in viewset.http_method_names
+            }
+    walked = {
+        (one.method, re.sub(r"{.*?}", "{}", one.path))
+        for one in OPERATIONS
+        if one.path.startswith(CONTENT)
+    }
     assert walked == served
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: f"{one.method} {one.path}")
-def test_every_call_of_the_walk_is_a_good_one(user: User, things: dict[str, Any], collection: Collection, operation: Any) -> None:
+def test_every_call_of_the_walk_is_a_good_one(
+    user: User, things: dict[str, Any], collection: Collection, operation: Any
+) -> None:
     _, text = ApiToken.issue(user, name="walk", can_write=True)
     response = call(Client(headers={"Authorization": f"Bearer {text}"}), operation, **things)
     last_owner = "memberships/{" in operation.path and operation.writes
     from_a_file = operation.path.endswith("/refetch")
-    assert response.status_code in ((409,) if last_owner else (422,) if from_a_file else (200, 201, 202, 204)), response.content
+    assert response.status_code in (
+        (409,) if last_owner else (422,) if from_a_file else (200, 201, 202, 204)
+    ), response.content
 
 
-@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["as-described", "otherwise"])
+@pytest.mark.parametrize(
+    "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["as-described", "otherwise"]
+)
 @pytest.mark.parametrize("known", [True, False], ids=["of-what-is-there", "of-anything"])
-def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(user: User, things: dict[str, Any], mode: Any, known: bool) -> None:
+def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(
+    user: User, things: dict[str, Any], mode: Any, known: bool
+) -> None:
     _, text = ApiToken.issue(user, name="fuzz", can_write=True)
     headers = {"Authorization": f"Bearer {text}"}
     schema = schemathesis.openapi.from_wsgi(f"{V1}openapi.json", app=application, headers=headers)
     statuses: Counter[int] = Counter()
     for result in schema.get_all_operations():
         operation: Any = result.ok()  # type: ignore[union-attr]
-        ids = {"video_id": things["video_id"], "job_id": things["job"], "source_id": str(things["source"])}
+        ids = {
+            "video_id": things["video_id"],
+            "job_id": things["job"],
+            "source_id": str(things["source"]),
+        }
         ids |= {"session_id": str(things["session"]), "citation_id": str(things["citation"])}
-        ids |= {f"{name}_id": str(things[name]) for name in ("conversation", "answer", "quotation", "note")}
+        ids |= {
+            f"{name}_id": str(things[name])
+            for name in ("conversation", "answer", "quotation", "note")
+        }
         given_ids = {name: value for name, value in ids.items() if f"{{{name}}}" in operation.path}
-        strategy = operation.as_strategy(generation_mode=mode, path_parameters=given_ids if known and given_ids else None)
+        strategy = operation.as_strategy(
+            generation_mode=mode, path_parameters=given_ids if known and given_ids else None
+        )
         _try(strategy, headers=headers, statuses=statuses)
     assert statuses.total() > 80
     if mode is GenerationMode.POSITIVE:
@@ -141,7 +206,14 @@ def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 
 def _try(strategy: Any, *, headers: dict[str, str], statuses: "Counter[int]") -> None:
-    @settings(max_examples=4, derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=4,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(case=strategy)
     def once(case: Any) -> None:
         response = case.call(headers=headers)

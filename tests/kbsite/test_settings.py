@@ -13,9 +13,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_readme_lists_every_setting_with_its_default_and_nothing_else() -> None:
-    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$", (ROOT / "README.md").read_text(), re.MULTILINE
+    )
     told = {name: (default, meaning) for name, default, meaning in rows}
-    assert told == {name: (shown(option.default), option.meaning) for name, option in OPTIONS.items()}
+    assert told == {
+        name: (shown(option.default), option.meaning) for name, option in OPTIONS.items()
+    }
 
 
 def shown(default: object) -> str:
@@ -25,10 +29,27 @@ def shown(default: object) -> str:
     return f"`{default}`" if default != "" else ""
 
 
-@pytest.mark.parametrize(("name", "value"), [("CHUNK_SIZE_SECONDS", "five"), ("YOUTUBE_PACING_SECONDS", "fast"), ("PORT", "http"), ("LIVE_KEYWORDS", "quick")])
-def test_a_setting_that_makes_no_sense_is_told_at_the_start(name: str, value: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CHUNK_SIZE_SECONDS", "five"),
+        ("YOUTUBE_PACING_SECONDS", "fast"),
+        ("PORT", "http"),
+        ("LIVE_KEYWORDS", "quick"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_told_at_the_start(
+    name: str, value: str, tmp_path: Path
+) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", "import kbsite.settings"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", "import kbsite.settings"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode != 0
     assert f"{name} cannot be '{value}'" in done.stderr
 
@@ -45,9 +66,18 @@ def test_a_setting_that_makes_no_sense_is_told_at_the_start(name: str, value: st
         ("YOUTUBE_KB_DATA_DIR", "/dev/null/here"),
     ],
 )
-def test_a_value_out_of_bounds_is_told_at_the_start_and_no_secret_with_it(name: str, value: str, tmp_path: Path) -> None:
+def test_a_value_out_of_bounds_is_told_at_the_start_and_no_secret_with_it(
+    name: str, value: str, tmp_path: Path
+) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", "import kbsite.settings"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", "import kbsite.settings"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     told = done.stderr.splitlines()[-1]
     assert "ImproperlyConfigured" in told
     assert name in told
@@ -57,7 +87,13 @@ def test_a_value_out_of_bounds_is_told_at_the_start_and_no_secret_with_it(name: 
 def test_the_secret_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
     code = "from kbsite.settings import SECRET_KEY; print(SECRET_KEY)"
     runs = [
-        subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env={"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         for _ in range(3)
     ]
     keys = {run.communicate()[0] for run in runs}

@@ -46,7 +46,10 @@ def test_home_leads_to_the_library_by_way_of_signing_in(client: Client, user: Us
 
 
 def test_a_password_signs_in_and_leads_to_where_one_wanted(client: Client, user: User) -> None:
-    response = client.post("/sign-in/?next=/activity/", {"username": "ada", "password": "correct horse battery", "next": "/activity/"})
+    response = client.post(
+        "/sign-in/?next=/activity/",
+        {"username": "ada", "password": "correct horse battery", "next": "/activity/"},
+    )
     assert response["Location"] == "/activity/"
 
 
@@ -63,7 +66,9 @@ def test_a_link_signs_in_once(client: Client, user: User) -> None:
     assert Client().get(path).status_code == 410
 
 
-def test_a_link_that_is_loaded_twice_in_one_browser_still_leads_in(client: Client, user: User) -> None:
+def test_a_link_that_is_loaded_twice_in_one_browser_still_leads_in(
+    client: Client, user: User
+) -> None:
     path = f"/sign-in/{SignInLink.issue(user)}/"
     client.get(path)
     assert client.get(path)["Location"] == "/library/"
@@ -93,9 +98,16 @@ def test_looking_at_a_links_head_does_not_use_it_up(client: Client, user: User) 
 
 @pytest.mark.parametrize(
     ("wanted", "given"),
-    [("/activity/", "/activity/"), ("https://evil.example/", "/library/"), ("//evil.example", "/library/"), ("javascript:alert(1)", "/library/")],
+    [
+        ("/activity/", "/activity/"),
+        ("https://evil.example/", "/library/"),
+        ("//evil.example", "/library/"),
+        ("javascript:alert(1)", "/library/"),
+    ],
 )
-def test_a_link_leads_only_to_pages_of_this_site(client: Client, user: User, wanted: str, given: str) -> None:
+def test_a_link_leads_only_to_pages_of_this_site(
+    client: Client, user: User, wanted: str, given: str
+) -> None:
     assert client.get(f"/sign-in/{SignInLink.issue(user)}/", {"next": wanted})["Location"] == given
 
 
@@ -128,7 +140,9 @@ def test_health_needs_no_session(client: Client, db: None) -> None:
     assert text_of(client.get("/readyz")) == "ok"
 
 
-def test_a_server_without_database_is_healthy_but_not_ready_and_tells_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_database_is_healthy_but_not_ready_and_tells_nothing(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Broken:
         def cursor(self) -> None:
             raise DatabaseError("password authentication failed for user secret")
@@ -155,10 +169,15 @@ def test_a_token_is_shown_once_with_the_configuration_for_mcp(page: Client, user
 def test_the_configuration_is_json_with_the_token(page: Client) -> None:
     response = page.post("/tokens/create/", {"name": "Laptop"})
     config = json.loads(response.context["config"])
-    assert config["mcpServers"]["cuebase"]["headers"]["Authorization"] == f"Bearer {response.context['text']}"
+    assert (
+        config["mcpServers"]["cuebase"]["headers"]["Authorization"]
+        == f"Bearer {response.context['text']}"
+    )
 
 
-def test_a_token_can_be_limited_to_collections_and_days(page: Client, collection: Collection) -> None:
+def test_a_token_can_be_limited_to_collections_and_days(
+    page: Client, collection: Collection
+) -> None:
     page.post("/tokens/create/", {"name": "Narrow", "collections": [collection.pk], "days": "7"})
     token = ApiToken.objects.get()
     assert (token.limited, list(token.collections.all())) == (True, [collection])
@@ -168,7 +187,9 @@ def test_a_token_can_be_limited_to_collections_and_days(page: Client, collection
 
 def test_a_token_cannot_reach_a_collection_that_its_maker_cannot_see(page: Client) -> None:
     hidden = Collection.objects.create(name="Hidden", slug="hidden")
-    assert page.post("/tokens/create/", {"name": "Sly", "collections": [hidden.pk]}).status_code == 422
+    assert (
+        page.post("/tokens/create/", {"name": "Sly", "collections": [hidden.pk]}).status_code == 422
+    )
     assert not ApiToken.objects.exists()
 
 
@@ -204,7 +225,9 @@ def test_htmx_gets_an_error_as_a_fragment(page: Client) -> None:
     assert "<html" not in found
 
 
-def test_a_session_that_ended_sends_htmx_to_sign_in_as_a_whole_page(client: Client, db: None) -> None:
+def test_a_session_that_ended_sends_htmx_to_sign_in_as_a_whole_page(
+    client: Client, db: None
+) -> None:
     response = client.get("/library/", HTTP_HX_REQUEST="true")
     assert (response.status_code, response["HX-Redirect"]) == (204, "/sign-in/")
 
@@ -226,9 +249,15 @@ def test_ten_wrong_passwords_in_five_minutes_are_enough(client: Client, db: None
     rate_limits.forget()
     make_user("guessed")
     for _ in range(10):
-        assert client.post("/sign-in/", {"username": "guessed", "password": "wrong"}).status_code == 200
+        assert (
+            client.post("/sign-in/", {"username": "guessed", "password": "wrong"}).status_code
+            == 200
+        )
     answer = client.post("/sign-in/", {"username": "Guessed", "password": "correct horse battery"})
     assert answer.status_code == 429
     assert "Come back in" in answer.content.decode()
-    assert client.post("/sign-in/", {"username": "somebody-else", "password": "wrong"}).status_code == 200
+    assert (
+        client.post("/sign-in/", {"username": "somebody-else", "password": "wrong"}).status_code
+        == 200
+    )
     rate_limits.forget()

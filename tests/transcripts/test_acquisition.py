@@ -35,7 +35,9 @@ def done(job: Job) -> Job:
     return job
 
 
-def test_an_address_becomes_a_video_with_transcript_metadata_and_picture(collection: Collection, scope: Scope, youtube: YouTubeStandIn) -> None:
+def test_an_address_becomes_a_video_with_transcript_metadata_and_picture(
+    collection: Collection, scope: Scope, youtube: YouTubeStandIn
+) -> None:
     youtube.add_video("first-video", title="A first talk")
     job = done(acquisition.request(collection, "https://youtu.be/first-video"))
     assert job.state == Job.State.DONE, job.error
@@ -44,7 +46,9 @@ def test_an_address_becomes_a_video_with_transcript_metadata_and_picture(collect
     assert library.read(video).reading.text
 
 
-def test_asking_twice_is_one_job_and_fetching_twice_one_video(collection: Collection, youtube: YouTubeStandIn) -> None:
+def test_asking_twice_is_one_job_and_fetching_twice_one_video(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
     youtube.add_video("first-video")
     first = acquisition.request(collection, "first-video")
     assert acquisition.request(collection, "https://www.youtube.com/watch?v=first-video") == first
@@ -53,13 +57,17 @@ def test_asking_twice_is_one_job_and_fetching_twice_one_video(collection: Collec
     assert (Video.objects.count(), Transcript.objects.count(), Job.objects.count()) == (1, 1, 2)
 
 
-def test_what_is_no_address_of_youtube_is_refused_before_anything_is_queued(collection: Collection) -> None:
+def test_what_is_no_address_of_youtube_is_refused_before_anything_is_queued(
+    collection: Collection,
+) -> None:
     with pytest.raises(InvalidUrl):
         acquisition.request(collection, "https://youtube.com.evil.example/watch?v=first-video")
     assert not Job.objects.exists()
 
 
-def test_a_refusal_closes_the_gate_and_keeps_the_job(collection: Collection, youtube: YouTubeStandIn) -> None:
+def test_a_refusal_closes_the_gate_and_keeps_the_job(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
     youtube.add_video("first-video")
     youtube.blocked = True
     job = done(acquisition.request(collection, "first-video"))
@@ -74,7 +82,9 @@ def test_a_refusal_closes_the_gate_and_keeps_the_job(collection: Collection, you
     assert len(youtube.requests) == asked, "nothing is asked while the gate is closed"
 
 
-def test_after_the_pause_one_probe_goes_through_and_opens_the_gate(collection: Collection, youtube: YouTubeStandIn) -> None:
+def test_after_the_pause_one_probe_goes_through_and_opens_the_gate(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
     youtube.add_video("first-video")
     YouTubeGate.refused(InvalidInput("no"))
     YouTubeGate.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
@@ -84,11 +94,16 @@ def test_after_the_pause_one_probe_goes_through_and_opens_the_gate(collection: C
 
 
 def test_each_further_refusal_doubles_the_pause_up_to_two_hours(db: None) -> None:
-    minutes = [round((YouTubeGate.refused(InvalidInput("no")) - timezone.now()).total_seconds() / 60) for _ in range(6)]
+    minutes = [
+        round((YouTubeGate.refused(InvalidInput("no")) - timezone.now()).total_seconds() / 60)
+        for _ in range(6)
+    ]
     assert minutes == [15, 30, 60, 120, 120, 120]
 
 
-def test_a_network_problem_is_tried_three_times(collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_problem_is_tried_three_times(
+    collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     youtube.stop()
     job = acquisition.request(collection, "first-video")
     for attempt in (1, 2):
@@ -100,12 +115,21 @@ def test_a_network_problem_is_tried_three_times(collection: Collection, youtube:
     assert (job.error_code, bool(job.hint)) == ("network", True)
 
 
-def test_a_playlist_queues_what_is_new_and_a_second_sync_only_what_came_since(collection: Collection, youtube: YouTubeStandIn) -> None:
+def test_a_playlist_queues_what_is_new_and_a_second_sync_only_what_came_since(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
     ids = [f"list-video{n}" for n in range(3)]
     for video_id in ids:
         youtube.add_video(video_id)
     youtube.add_playlist("PLnewnewnewnew", ids[:2], title="A course")
-    assert done(acquisition.request(collection, "https://www.youtube.com/playlist?list=PLnewnewnewnew", every_hours=6)).state == Job.State.DONE
+    assert (
+        done(
+            acquisition.request(
+                collection, "https://www.youtube.com/playlist?list=PLnewnewnewnew", every_hours=6
+            )
+        ).state
+        == Job.State.DONE
+    )
     feed = Feed.objects.get()
     assert (feed.title, feed.next_sync_at is not None) == ("A course", True)
     queued = Job.objects.filter(kind=Job.Kind.VIDEO)
@@ -117,29 +141,49 @@ def test_a_playlist_queues_what_is_new_and_a_second_sync_only_what_came_since(co
     assert sorted(queued.values_list("target", flat=True)) == ids
 
 
-def test_uploaded_files_are_stored_one_by_one_and_what_is_broken_is_told(collection: Collection) -> None:
-    uploads = [("good.vtt", VTT), ("bad.vtt", b"<html><body>Sign in</body></html>"), ("notes.pdf", b"%PDF")]
+def test_uploaded_files_are_stored_one_by_one_and_what_is_broken_is_told(
+    collection: Collection,
+) -> None:
+    uploads = [
+        ("good.vtt", VTT),
+        ("bad.vtt", b"<html><body>Sign in</body></html>"),
+        ("notes.pdf", b"%PDF"),
+    ]
     job = done(acquisition.request_files(collection, uploads))
     assert (job.state, job.done, job.total) == (Job.State.DONE, 2, 2)
-    assert [(problem["name"], problem["code"]) for problem in job.problems] == [("bad.vtt", "html_page")]
+    assert [(problem["name"], problem["code"]) for problem in job.problems] == [
+        ("bad.vtt", "html_page")
+    ]
     assert not job.files.exists()
     assert Video.objects.get().key == "good"
 
 
 def test_two_uploaded_files_of_one_name_are_both_looked_at(collection: Collection) -> None:
     other = b"WEBVTT\n\n00:01.000 --> 00:02.000\nquite another recording\n"
-    job = done(acquisition.request_files(collection, [("talk.vtt", VTT), ("talk.vtt", other), ("talk.vtt", VTT)]))
-    assert (job.state, job.total, [problem["code"] for problem in job.problems]) == (Job.State.DONE, 3, ["conflict"])
+    job = done(
+        acquisition.request_files(
+            collection, [("talk.vtt", VTT), ("talk.vtt", other), ("talk.vtt", VTT)]
+        )
+    )
+    assert (job.state, job.total, [problem["code"] for problem in job.problems]) == (
+        Job.State.DONE,
+        3,
+        ["conflict"],
+    )
     assert library.cues_of(Transcript.objects.get())[0].text == "hello there world"
 
 
-def test_an_uploaded_file_that_cannot_be_read_gives_way_to_another_format_of_the_recording(collection: Collection) -> None:
+def test_an_uploaded_file_that_cannot_be_read_gives_way_to_another_format_of_the_recording(
+    collection: Collection,
+) -> None:
     job = done(acquisition.request_files(collection, [("talk.vtt", VTT), ("talk.json3", b"")]))
     assert (job.state, job.problems) == (Job.State.DONE, [])
     assert Transcript.objects.get().video.key == "talk"
 
 
-def test_an_import_of_which_nothing_can_be_read_fails_with_the_reason(collection: Collection) -> None:
+def test_an_import_of_which_nothing_can_be_read_fails_with_the_reason(
+    collection: Collection,
+) -> None:
     job = done(acquisition.request_files(collection, [("bad.vtt", b"<html></html>")]))
     assert (job.state, "bad.vtt" in job.error) == (Job.State.FAILED, True)
     with pytest.raises(InvalidInput):
@@ -148,22 +192,35 @@ def test_an_import_of_which_nothing_can_be_read_fails_with_the_reason(collection
         acquisition.request_files(collection, [("talk.info.json", b"{}")])
 
 
-def test_adding_the_same_file_again_changes_nothing_and_an_edited_one_updates(collection: Collection) -> None:
-    changes = [storage.add_captions(collection, data, name="talk.en.vtt").change for data in (VTT, VTT, VTT.replace(b"world", b"world again"))]
+def test_adding_the_same_file_again_changes_nothing_and_an_edited_one_updates(
+    collection: Collection,
+) -> None:
+    changes = [
+        storage.add_captions(collection, data, name="talk.en.vtt").change
+        for data in (VTT, VTT, VTT.replace(b"world", b"world again"))
+    ]
     assert changes == [Change.ADDED, Change.UNCHANGED, Change.UPDATED]
     assert Transcript.objects.get().cue_count == 1
 
 
-def test_another_recording_of_the_same_name_is_refused_and_the_first_kept(collection: Collection) -> None:
+def test_another_recording_of_the_same_name_is_refused_and_the_first_kept(
+    collection: Collection,
+) -> None:
     first = storage.add_captions(collection, VTT, name="a/lecture.vtt")
     with pytest.raises(Conflict) as caught:
-        storage.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nquite different matters\n", name="b/lecture.vtt")
+        storage.add_captions(
+            collection,
+            b"WEBVTT\n\n00:01.000 --> 00:02.000\nquite different matters\n",
+            name="b/lecture.vtt",
+        )
     assert "a/lecture.vtt" in caught.value.message
     first.transcript.refresh_from_db()
     assert first.transcript.cues[0][2] == "hello there world"
 
 
-def test_a_download_folder_of_yt_dlp_brings_title_chapters_and_the_youtube_id(collection: Collection) -> None:
+def test_a_download_folder_of_yt_dlp_brings_title_chapters_and_the_youtube_id(
+    collection: Collection,
+) -> None:
     info = {
         "id": "dQw4w9WgXcQ",
         "extractor": "youtube",
@@ -174,23 +231,38 @@ def test_a_download_folder_of_yt_dlp_brings_title_chapters_and_the_youtube_id(co
         "upload_date": "20240229",
         "chapters": [{"start_time": 0, "end_time": 30, "title": "Start"}],
     }
-    uploads = [("dir/A talk [dQw4w9WgXcQ].en.vtt", VTT), ("dir/A talk [dQw4w9WgXcQ].info.json", json.dumps(info).encode())]
+    uploads = [
+        ("dir/A talk [dQw4w9WgXcQ].en.vtt", VTT),
+        ("dir/A talk [dQw4w9WgXcQ].info.json", json.dumps(info).encode()),
+    ]
     job = done(acquisition.request_files(collection, uploads))
     video = Video.objects.get()
     assert job.video == video
-    assert (video.key, video.youtube_id, video.title, video.channel) == ("dQw4w9WgXcQ", "dQw4w9WgXcQ", "A talk", "A channel")
-    assert (video.chapters, video.published_at and video.published_at.date().isoformat()) == ([[0, "Start"]], "2024-02-29")
+    assert (video.key, video.youtube_id, video.title, video.channel) == (
+        "dQw4w9WgXcQ",
+        "dQw4w9WgXcQ",
+        "A talk",
+        "A channel",
+    )
+    assert (video.chapters, video.published_at and video.published_at.date().isoformat()) == (
+        [[0, "Start"]],
+        "2024-02-29",
+    )
 
 
 def test_a_kept_original_is_parsed_again_after_the_parser_changed(collection: Collection) -> None:
     video = make_video(collection)
     transcript = video.transcripts.get()
-    Transcript.objects.filter(pk=transcript.pk).update(digest="of an older parser", cues=[[0, 1, "old"]])
+    Transcript.objects.filter(pk=transcript.pk).update(
+        digest="of an older parser", cues=[[0, 1, "old"]]
+    )
     assert storage.reparse(video.transcripts.get()) is Change.UPDATED
     assert video.transcripts.get().cue_count == 60
 
 
-def test_a_job_that_nobody_holds_is_taken_up_again_and_given_up_after_five_crashes(collection: Collection) -> None:
+def test_a_job_that_nobody_holds_is_taken_up_again_and_given_up_after_five_crashes(
+    collection: Collection,
+) -> None:
     job = acquisition.request(collection, "first-video")
     Job.objects.update(state=Job.State.RUNNING, attempts=1)
     assert acquisition.recover_abandoned() == 1
@@ -202,23 +274,51 @@ def test_a_job_that_nobody_holds_is_taken_up_again_and_given_up_after_five_crash
     assert (job.state, "died 5 times" in job.error) == (Job.State.FAILED, True)
 
 
-def test_a_caption_file_keeps_its_own_id_title_and_language(collection: Collection, scope: Scope) -> None:
-    stored = storage.add_captions(collection, caption_json(make_cues(3), id="own-id", title="Own title", lang="pt-BR"), name="elsewhere.json")
-    assert (stored.video.key, stored.video.title, stored.transcript.language) == ("own-id", "Own title", "pt-BR")
+def test_a_caption_file_keeps_its_own_id_title_and_language(
+    collection: Collection, scope: Scope
+) -> None:
+    stored = storage.add_captions(
+        collection,
+        caption_json(make_cues(3), id="own-id", title="Own title", lang="pt-BR"),
+        name="elsewhere.json",
+    )
+    assert (stored.video.key, stored.video.title, stored.transcript.language) == (
+        "own-id",
+        "Own title",
+        "pt-BR",
+    )
     assert library.find_video(scope, "own-id") == stored.video
 
 
 def test_titles_tags_and_languages_of_half_characters_are_cleaned(collection: Collection) -> None:
-    stored = storage.add_captions(collection, VTT, name="talk\ud800.vtt", title="A\x00 \ud800title", language="en\x00", tags=["a\ud800", "a", " "])
-    assert (stored.video.title, stored.video.tags, stored.transcript.language) == ("A title", ["a"], "en")
+    stored = storage.add_captions(
+        collection,
+        VTT,
+        name="talk\ud800.vtt",
+        title="A\x00 \ud800title",
+        language="en\x00",
+        tags=["a\ud800", "a", " "],
+    )
+    assert (stored.video.title, stored.video.tags, stored.transcript.language) == (
+        "A title",
+        ["a"],
+        "en",
+    )
 
 
 def test_an_id_of_another_site_is_not_taken_for_one_of_youtube(collection: Collection) -> None:
     info = {"id": "12345678901", "extractor_key": "Vimeo", "title": "Elsewhere"}
-    assert storage.add_captions(collection, VTT, name="talk.vtt", info=json.dumps(info).encode()).video.youtube_id == ""
+    assert (
+        storage.add_captions(
+            collection, VTT, name="talk.vtt", info=json.dumps(info).encode()
+        ).video.youtube_id
+        == ""
+    )
 
 
-def test_while_the_network_is_away_no_video_loses_its_tries(collection: Collection, youtube: YouTubeStandIn) -> None:
+def test_while_the_network_is_away_no_video_loses_its_tries(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
     youtube.stop()
     jobs = [acquisition.request(collection, f"lost-video{n}") for n in range(6)]
     for job in jobs:
@@ -231,9 +331,14 @@ def test_while_the_network_is_away_no_video_loses_its_tries(collection: Collecti
     assert YouTubeGate.current().state == "open"
 
 
-def test_a_version_that_times_its_words_is_an_update_though_the_text_is_the_same(collection: Collection) -> None:
+def test_a_version_that_times_its_words_is_an_update_though_the_text_is_the_same(
+    collection: Collection,
+) -> None:
     plain = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello world\n"
     timed = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello<00:01.500><c> world</c>\n"
-    changes = [storage.add_captions(collection, data, name="talk.vtt").change for data in (plain, timed, timed)]
+    changes = [
+        storage.add_captions(collection, data, name="talk.vtt").change
+        for data in (plain, timed, timed)
+    ]
     assert changes == [Change.ADDED, Change.UPDATED, Change.UNCHANGED]
     assert Transcript.objects.get().word_times

@@ -15,17 +15,45 @@ from django.utils import timezone
 from kbsite.models import ApiToken, SignInLink
 from tests.makers import make_cues, make_user, make_video
 from transcripts.errors import RateLimited
-from transcripts.models import Collection, Feed, Job, JobFile, Membership, RawCaptions, Thumbnail, Transcript, TranscriptIndex, Video, WorkerPulse, YouTubeGate
+from transcripts.models import (
+    Collection,
+    Feed,
+    Job,
+    JobFile,
+    Membership,
+    RawCaptions,
+    Thumbnail,
+    Transcript,
+    TranscriptIndex,
+    Video,
+    WorkerPulse,
+    YouTubeGate,
+)
 
 MANY = 10_000
-OURS = [model for label in ("transcripts", "kbsite") for model in apps.get_app_config(label).get_models()]
+OURS = [
+    model
+    for label in ("transcripts", "kbsite")
+    for model in apps.get_app_config(label).get_models()
+]
 
 
 @pytest.fixture
 def one_of_each(collection: Collection, boss: User) -> None:
     video = make_video(collection, cues=make_cues(5))
-    feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="UCx", title="Course")
-    job = Job.objects.create(collection=collection, kind="files", target="3 files", state="running", done=1, total=3, feed=feed, created_by=boss)
+    feed = Feed.objects.create(
+        collection=collection, kind="channel", youtube_id="UCx", title="Course"
+    )
+    job = Job.objects.create(
+        collection=collection,
+        kind="files",
+        target="3 files",
+        state="running",
+        done=1,
+        total=3,
+        feed=feed,
+        created_by=boss,
+    )
     job.problems = [{"name": "<b>.vtt", "code": "empty", "message": "Nothing <i>", "hint": ""}]
     job.save()
     JobFile.objects.create(job=job, name="a.vtt", data=b"x" * 1234)
@@ -38,23 +66,53 @@ def one_of_each(collection: Collection, boss: User) -> None:
 @pytest.fixture
 def ten_thousand(collection: Collection) -> None:
     videos = Video.objects.bulk_create(
-        (Video(collection=collection, key=f"v{n}", title=f"Lecture {n}", description="d" * 200, youtube_id=f"{n:011}") for n in range(MANY)),
+        (
+            Video(
+                collection=collection,
+                key=f"v{n}",
+                title=f"Lecture {n}",
+                description="d" * 200,
+                youtube_id=f"{n:011}",
+            )
+            for n in range(MANY)
+        ),
         batch_size=2000,
     )
-    values = {"language": "en", "origin": "auto", "cues": [[0, 1, "x"]], "digest": "", "cue_count": 1, "characters": 1, "duration": 1}
-    transcripts = Transcript.objects.bulk_create((Transcript(video=video, **values) for video in videos), batch_size=2000)
-    RawCaptions.objects.bulk_create((RawCaptions(transcript=one, name="x.vtt", data=b"x") for one in transcripts), batch_size=2000)
+    values = {
+        "language": "en",
+        "origin": "auto",
+        "cues": [[0, 1, "x"]],
+        "digest": "",
+        "cue_count": 1,
+        "characters": 1,
+        "duration": 1,
+    }
+    transcripts = Transcript.objects.bulk_create(
+        (Transcript(video=video, **values) for video in videos), batch_size=2000
+    )
+    RawCaptions.objects.bulk_create(
+        (RawCaptions(transcript=one, name="x.vtt", data=b"x") for one in transcripts),
+        batch_size=2000,
+    )
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE transcripts_video, transcripts_transcript, transcripts_rawcaptions")  # as the database does by itself within a minute
+        cursor.execute(
+            "ANALYZE transcripts_video, transcripts_transcript, transcripts_rawcaptions"
+        )  # as the database does by itself within a minute
 
 
 def listing(model: type[models.Model], **query: str) -> str:
-    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist", query=query)
+    return reverse(
+        f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist", query=query
+    )
 
 
 def act(browser: Client, model: type[models.Model], action: str, rows: Any, **more: str) -> str:
     """Run an action on rows and return the page that follows."""
-    response = browser.post(listing(model), {"action": action, "_selected_action": [row.pk for row in rows], **more}, follow=True)
+    response = browser.post(
+        listing(model),
+        {"action": action, "_selected_action": [row.pk for row in rows], **more},
+        follow=True,
+    )
     assert response.status_code == 200
     return response.content.decode()
 
@@ -69,14 +127,20 @@ def test_every_table_is_there_searchable_and_filterable(model: type[models.Model
     assert table.list_filter
     assert len(table.list_display) > 1
     assert not table.show_full_result_count
-    long_fields = {field.name for field in model._meta.fields if isinstance(field, models.BinaryField) or field.name in ("cues", "word_times")}
+    long_fields = {
+        field.name
+        for field in model._meta.fields
+        if isinstance(field, models.BinaryField) or field.name in ("cues", "word_times")
+    }
     secret = {"digest"} if model in (ApiToken, SignInLink) else set()
     assert long_fields | secret <= {*(table.exclude or ())}
 
 
 @pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
 @pytest.mark.usefixtures("one_of_each")
-def test_every_page_of_every_table_opens(browser: Client, boss: User, model: type[models.Model]) -> None:
+def test_every_page_of_every_table_opens(
+    browser: Client, boss: User, model: type[models.Model]
+) -> None:
     ApiToken.issue(boss, name="x")
     assert browser.get(listing(model, q="lecture")).status_code == 200
     page = browser.get(listing(model))
@@ -85,14 +149,18 @@ def test_every_page_of_every_table_opens(browser: Client, boss: User, model: typ
     names = ("change", "delete", "history") if row else ()
     for name in names:
         assert row is not None
-        response = browser.get(reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{name}", args=[row.pk]))
+        response = browser.get(
+            reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{name}", args=[row.pk])
+        )
         assert response.status_code in ((200, 403) if model is YouTubeGate else (200,)), name
         assert "x" * 200 not in response.content.decode()
         assert "default-src 'none'" in response["Content-Security-Policy"]
 
 
 @pytest.mark.usefixtures("one_of_each")
-def test_no_listing_loads_a_long_column_or_asks_more_for_more_rows(browser: Client, boss: User, django_assert_max_num_queries: Any) -> None:
+def test_no_listing_loads_a_long_column_or_asks_more_for_more_rows(
+    browser: Client, boss: User, django_assert_max_num_queries: Any
+) -> None:
     for n in range(10):
         shelf = Collection.objects.create(name=f"C{n}", slug=f"c{n}")
         Membership.objects.create(collection=shelf, user=make_user(f"u{n}"), role="viewer")
@@ -117,7 +185,9 @@ def test_progress_is_a_bar_without_a_style(browser: Client, one_of_each: None) -
 
 
 def test_what_failed_is_shown_as_text(browser: Client, one_of_each: None) -> None:
-    page = browser.get(reverse("admin:transcripts_job_change", args=[Job.objects.get().pk])).content.decode()
+    page = browser.get(
+        reverse("admin:transcripts_job_change", args=[Job.objects.get().pk])
+    ).content.decode()
     assert "&lt;b&gt;.vtt: Nothing &lt;i&gt;" in page
 
 
@@ -133,7 +203,10 @@ def test_tags_are_words(browser: Client, collection: Collection) -> None:
     video = make_video(collection)
     path = reverse("admin:transcripts_video_change", args=[video.pk])
     inline = {"transcripts-TOTAL_FORMS": "1", "transcripts-INITIAL_FORMS": "1"}
-    inline |= {"transcripts-0-id": str(video.transcripts.get().pk), "transcripts-0-video": str(video.pk)}
+    inline |= {
+        "transcripts-0-id": str(video.transcripts.get().pk),
+        "transcripts-0-video": str(video.pk),
+    }
     for tags in ("[" * 3001, "\0"):
         assert browser.post(path, {"title": "Not this", "tags": tags, **inline}).status_code == 200
     assert browser.post(path, {"title": "T", "tags": " a,, week 3 ", **inline}).status_code == 302
@@ -144,7 +217,10 @@ def test_tags_are_words(browser: Client, collection: Collection) -> None:
 
 def test_a_feed_that_is_changed_is_planned_anew(browser: Client, one_of_each: None) -> None:
     feed = Feed.objects.get()
-    browser.post(reverse("admin:transcripts_feed_change", args=[feed.pk]), {"title": "Course", "every_hours": "24", "newest": ""})
+    browser.post(
+        reverse("admin:transcripts_feed_change", args=[feed.pk]),
+        {"title": "Course", "every_hours": "24", "newest": ""},
+    )
     feed.refresh_from_db()
     assert feed.every_hours == 24
     assert feed.next_sync_at is not None
@@ -154,23 +230,33 @@ def test_a_feed_that_is_changed_is_planned_anew(browser: Client, one_of_each: No
 
 
 def paste(browser: Client, collection: Collection, addresses: str, **more: str) -> str:
-    response = browser.post(reverse("admin:transcripts_job_add"), {"addresses": addresses, "collection": collection.pk, **more})
+    response = browser.post(
+        reverse("admin:transcripts_job_add"),
+        {"addresses": addresses, "collection": collection.pk, **more},
+    )
     assert response.status_code == 200
     return response.content.decode()
 
 
 def test_adding_a_video_is_pasting_addresses(browser: Client) -> None:
     for model in ("video", "feed"):
-        assert browser.get(reverse(f"admin:transcripts_{model}_add")).headers["Location"] == reverse("admin:transcripts_job_add")
+        assert browser.get(reverse(f"admin:transcripts_{model}_add")).headers[
+            "Location"
+        ] == reverse("admin:transcripts_job_add")
     assert browser.get(reverse("admin:transcripts_job_add")).status_code == 200
 
 
-def test_each_line_becomes_a_job_or_says_why_not(browser: Client, boss: User, collection: Collection) -> None:
+def test_each_line_becomes_a_job_or_says_why_not(
+    browser: Client, boss: User, collection: Collection
+) -> None:
     lines = "https://youtu.be/dQw4w9WgXcQ\n\n https://www.youtube.com/watch?v=jNQXAC9IVRw \nhttps://example.com/<b>\nhttps://youtu.be/dQw4w9WgXcQ\nno address"
     page = paste(browser, collection, lines, language="de", tags="a, b,,")
     jobs = {job.target: job for job in Job.objects.all()}
     assert set(jobs) == {"dQw4w9WgXcQ", "jNQXAC9IVRw"}
-    assert all((job.created_by, job.language, job.tags) == (boss, "de", ["a", "b"]) for job in jobs.values())
+    assert all(
+        (job.created_by, job.language, job.tags) == (boss, "de", ["a", "b"])
+        for job in jobs.values()
+    )
     assert page.count("/change/") >= 2
     assert "https://example.com/&lt;b&gt;" in page
     left = page.partition("<textarea")[2].partition("</textarea>")[0]
@@ -179,7 +265,9 @@ def test_each_line_becomes_a_job_or_says_why_not(browser: Client, boss: User, co
 
 
 def test_too_many_lines_are_refused_as_a_whole(browser: Client, collection: Collection) -> None:
-    assert "501 lines" in paste(browser, collection, "\n".join(f"https://youtu.be/{n:011}" for n in range(501)))
+    assert "501 lines" in paste(
+        browser, collection, "\n".join(f"https://youtu.be/{n:011}" for n in range(501))
+    )
     assert not Job.objects.exists()
 
 
@@ -193,7 +281,9 @@ def test_adding_needs_the_right_to_add(collection: Collection) -> None:
 # Asking for work
 
 
-def test_videos_are_fetched_again_where_they_came_from_youtube(browser: Client, collection: Collection) -> None:
+def test_videos_are_fetched_again_where_they_came_from_youtube(
+    browser: Client, collection: Collection
+) -> None:
     make_video(collection, key="file")
     tube = make_video(collection, key="tube")
     Video.objects.filter(pk=tube.pk).update(youtube_id="dQw4w9WgXcQ")
@@ -212,7 +302,9 @@ def test_originals_are_parsed_again(browser: Client, collection: Collection) -> 
     assert "was not kept" in act(browser, Transcript, "reparse", Transcript.objects.all())
 
 
-def test_too_many_to_parse_while_somebody_waits_are_refused(browser: Client, collection: Collection) -> None:
+def test_too_many_to_parse_while_somebody_waits_are_refused(
+    browser: Client, collection: Collection
+) -> None:
     for n in range(51):
         make_video(collection, key=f"v{n}", cues=make_cues(1))
     page = act(browser, Transcript, "reparse", Transcript.objects.all()[:1], select_across="1")
@@ -220,7 +312,9 @@ def test_too_many_to_parse_while_somebody_waits_are_refused(browser: Client, col
 
 
 def test_failed_jobs_are_tried_again(browser: Client, collection: Collection) -> None:
-    failed = Job.objects.create(collection=collection, kind="video", target="a", state="failed", finished_at=timezone.now())
+    failed = Job.objects.create(
+        collection=collection, kind="video", target="a", state="failed", finished_at=timezone.now()
+    )
     queued = Job.objects.create(collection=collection, kind="video", target="b")
     page = act(browser, Job, "retry", [failed, queued])
     assert "1 queued" in page
@@ -255,7 +349,9 @@ def test_work_needs_the_right_to_change(collection: Collection) -> None:
 
 
 @pytest.mark.usefixtures("ten_thousand")
-def test_ten_thousand_videos_are_listed_searched_and_filtered(browser: Client, django_assert_max_num_queries: Any) -> None:
+def test_ten_thousand_videos_are_listed_searched_and_filtered(
+    browser: Client, django_assert_max_num_queries: Any
+) -> None:
     for model in (Video, Transcript, RawCaptions, TranscriptIndex, Job):
         for query in ({}, {"q": "Lecture 999"}, {"p": "50"}, {"o": "1"}):
             with django_assert_max_num_queries(12):
@@ -265,7 +361,9 @@ def test_ten_thousand_videos_are_listed_searched_and_filtered(browser: Client, d
 
 
 @pytest.mark.usefixtures("ten_thousand")
-def test_deleting_ten_thousand_videos_is_counted_asked_and_done(browser: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
+def test_deleting_ten_thousand_videos_is_counted_asked_and_done(
+    browser: Client, collection: Collection, django_assert_max_num_queries: Any
+) -> None:
     other = make_video(Collection.objects.create(name="Other", slug="other"), key="other")
     first = Video.objects.filter(collection=collection).values_list("pk", flat=True)[0]
     chosen = {"action": "delete_selected", "_selected_action": [first], "select_across": "1"}
@@ -283,25 +381,36 @@ def test_deleting_ten_thousand_videos_is_counted_asked_and_done(browser: Client,
 
 
 @pytest.mark.usefixtures("ten_thousand")
-def test_deleting_their_collection_is_counted_too(browser: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
+def test_deleting_their_collection_is_counted_too(
+    browser: Client, collection: Collection, django_assert_max_num_queries: Any
+) -> None:
     with django_assert_max_num_queries(35):
-        page = browser.get(reverse("admin:transcripts_collection_delete", args=[collection.pk])).content.decode()
+        page = browser.get(
+            reverse("admin:transcripts_collection_delete", args=[collection.pk])
+        ).content.decode()
     assert "10,000 transcripts" in page
     assert len(page) < 30_000
 
 
 def test_a_few_are_deleted_as_ticked(browser: Client, collection: Collection) -> None:
     videos = [make_video(collection, key=f"v{n}", cues=make_cues(2)) for n in range(3)]
-    page = browser.post(listing(Video), {"action": "delete_selected", "_selected_action": [one.pk for one in videos[:2]]}).content.decode()
+    page = browser.post(
+        listing(Video),
+        {"action": "delete_selected", "_selected_action": [one.pk for one in videos[:2]]},
+    ).content.decode()
     assert "Videos: 2" in page
     ticked = re.findall(r'name="_selected_action" value="(\d+)"', page)
-    browser.post(listing(Video), {"action": "delete_selected", "_selected_action": ticked, "post": "yes"})
+    browser.post(
+        listing(Video), {"action": "delete_selected", "_selected_action": ticked, "post": "yes"}
+    )
     assert list(Video.objects.all()) == videos[2:]
 
 
 def test_deleting_needs_the_right_to_delete_all_that_goes(collection: Collection) -> None:
     helper = make_user("helper", is_staff=True)
-    helper.user_permissions.set(Permission.objects.filter(codename__in=("view_video", "delete_video")))
+    helper.user_permissions.set(
+        Permission.objects.filter(codename__in=("view_video", "delete_video"))
+    )
     client = Client()
     client.force_login(helper)
     video = make_video(collection)

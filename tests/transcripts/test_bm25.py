@@ -17,20 +17,39 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transcripts import bm25
-from transcripts.bm25 import K1, B, Hit, Index, idf, length_norm, matched_spans, score_formula, tokenize
+from transcripts.bm25 import (
+    K1,
+    B,
+    Hit,
+    Index,
+    idf,
+    length_norm,
+    matched_spans,
+    score_formula,
+    tokenize,
+)
 from transcripts.cues import Cue, group_by_time
 
 ASCII = st.text(alphabet=st.characters(max_codepoint=127), max_size=80)
 ANYTHING = st.text(
-    alphabet=st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aAit '’ßİıſﬁＡé\u0301\u0307猫が好ｶﾞ각\u1100\u1161\u11a8ทน้\u00ad\u200d_1."))
+    alphabet=st.one_of(
+        st.characters(exclude_categories=["Cs"]),
+        st.sampled_from("aAit '’ßİıſﬁＡé\u0301\u0307猫が好ｶﾞ각\u1100\u1161\u11a8ทน้\u00ad\u200d_1."),
+    )
 )
-FEW_WORDS = st.lists(st.sampled_from(["to", "be", "or", "not", "that", "is", "the", "question"]), max_size=12).map(" ".join)
+FEW_WORDS = st.lists(
+    st.sampled_from(["to", "be", "or", "not", "that", "is", "the", "question"]), max_size=12
+).map(" ".join)
 LIBRARY = st.lists(FEW_WORDS, max_size=25)
 
 
 def plugin_tokens(text: str) -> list[str]:
     """Tokenize as the plugin does: lower case, blanks for all but letters, digits and underscores, single characters dropped."""
-    return [word for word in re.split(r"\s+", re.sub(r"[^\w\s]", " ", text.lower(), flags=re.ASCII)) if len(word) > 1]
+    return [
+        word
+        for word in re.split(r"\s+", re.sub(r"[^\w\s]", " ", text.lower(), flags=re.ASCII))
+        if len(word) > 1
+    ]
 
 
 def direct_scores(texts: Sequence[str], query: str) -> list[float]:
@@ -45,7 +64,12 @@ def direct_scores(texts: Sequence[str], query: str) -> list[float]:
             tf = document.count(term)
             if tf:
                 weight = math.log((len(documents) - n + 0.5) / (n + 0.5) + 1)
-                score += weight * tf * (1.5 + 1) / (tf + 1.5 * (1 - 0.75 + 0.75 * len(document) / average))
+                score += (
+                    weight
+                    * tf
+                    * (1.5 + 1)
+                    / (tf + 1.5 * (1 - 0.75 + 0.75 * len(document) / average))
+                )
         scores.append(score)
     return scores
 
@@ -55,7 +79,12 @@ def real_segments(data: Path, pattern: str) -> list[str]:
     texts: list[str] = []
     for path in sorted((data / "dev" / "transcripts").glob(pattern)):
         cues = [
-            Cue(round(1000 * cue["start"]), round(1000 * (cue["start"] + cue["duration"])), cue["text"]) for cue in json.loads(path.read_text("utf-8"))["cues"]
+            Cue(
+                round(1000 * cue["start"]),
+                round(1000 * (cue["start"] + cue["duration"])),
+                cue["text"],
+            )
+            for cue in json.loads(path.read_text("utf-8"))["cues"]
         ]
         texts += [group.text for group in group_by_time(cues, 30)]
     return texts
@@ -122,12 +151,16 @@ def test_words_beyond_ascii(text: str, words: list[str]) -> None:
         ("𠮷野家", ["𠮷野", "野家"]),
     ],
 )
-def test_scripts_without_blanks_are_cut_into_pairs_of_characters(text: str, words: list[str]) -> None:
+def test_scripts_without_blanks_are_cut_into_pairs_of_characters(
+    text: str, words: list[str]
+) -> None:
     assert tokenize(text) == words
 
 
 @pytest.mark.parametrize("apostrophe", ["'", "’", "‘", "ʼ", "＇"])
-def test_an_apostrophe_joins_letters_beyond_ascii_and_separates_beside_ascii_letters(apostrophe: str) -> None:
+def test_an_apostrophe_joins_letters_beyond_ascii_and_separates_beside_ascii_letters(
+    apostrophe: str,
+) -> None:
     assert tokenize(f"п{apostrophe}ять") == ["п'ять"]
     assert tokenize(f"it{apostrophe}s") == ["it"]
     assert tokenize(f"l{apostrophe}été") == ["été"]
@@ -144,7 +177,9 @@ def test_words_never_hold_blanks_and_are_found_whatever_their_case(text: str) ->
 
 @given(ANYTHING)
 def test_canonically_equal_texts_have_the_same_words(text: str) -> None:
-    assert tokenize(unicodedata.normalize("NFD", text)) == tokenize(unicodedata.normalize("NFC", text))
+    assert tokenize(unicodedata.normalize("NFD", text)) == tokenize(
+        unicodedata.normalize("NFC", text)
+    )
 
 
 def test_a_lone_surrogate_is_no_word() -> None:
@@ -158,7 +193,9 @@ def test_a_lone_surrogate_is_no_word() -> None:
 def test_scores_are_those_of_the_formula(texts: list[str], query: str) -> None:
     scores = direct_scores(texts, query)
     hits = Index.build(texts).rank(query, limit=len(texts) + 1)
-    assert {hit.position for hit in hits} == {position for position, score in enumerate(scores) if score > 0}
+    assert {hit.position for hit in hits} == {
+        position for position, score in enumerate(scores) if score > 0
+    }
     for hit in hits:
         assert hit.score == pytest.approx(scores[hit.position], rel=1e-12)
 
@@ -173,7 +210,11 @@ def test_a_limit_gives_the_best_of_all(texts: list[str], query: str, limit: int)
 def test_equal_segments_rank_in_the_transcripts_order(texts: list[str], query: str) -> None:
     hits = Index.build(texts + texts).rank(query, limit=100)
     places = {hit.position: place for place, hit in enumerate(hits)}
-    assert all(places[position] < places[position + len(texts)] for position in places if position < len(texts))
+    assert all(
+        places[position] < places[position + len(texts)]
+        for position in places
+        if position < len(texts)
+    )
     assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.position))
 
 
@@ -213,17 +254,32 @@ def agrees_with_bm25s(texts: list[str], queries: list[str]) -> None:
 def queries_from(texts: list[str], *, count: int) -> list[str]:
     """Draw queries of 1 to 8 words of a segment, and some of neighbouring words."""
     source = random.Random(7)
-    drawn = [[word for word in tokenize(source.choice(texts)) if len(word) > 1] for _ in range(count)]
-    return [" ".join(source.sample(words, min(len(words), source.randint(1, 8)))) for words in drawn] + [" ".join(words[:6]) for words in drawn[::4]]
+    drawn = [
+        [word for word in tokenize(source.choice(texts)) if len(word) > 1] for _ in range(count)
+    ]
+    return [
+        " ".join(source.sample(words, min(len(words), source.randint(1, 8)))) for words in drawn
+    ] + [" ".join(words[:6]) for words in drawn[::4]]
 
 
-@given(texts=st.lists(FEW_WORDS.filter(bool), min_size=1, max_size=20), query=FEW_WORDS.filter(bool))
+@given(
+    texts=st.lists(FEW_WORDS.filter(bool), min_size=1, max_size=20), query=FEW_WORDS.filter(bool)
+)
 def test_generated_segments_score_as_in_bm25s(texts: list[str], query: str) -> None:
     known = " ".join(word for word in query.split() if any(word in text.split() for text in texts))
     agrees_with_bm25s(texts, [known] if known else [])
 
 
-@pytest.mark.parametrize("pattern", ["tutorialvqa/*.json", "ocw6012/*.json", "hfcourse_zh-CN/*.json", "nyudl_ar/*.json", "nyudl_fr/*.json"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "tutorialvqa/*.json",
+        "ocw6012/*.json",
+        "hfcourse_zh-CN/*.json",
+        "nyudl_ar/*.json",
+        "nyudl_fr/*.json",
+    ],
+)
 def test_real_transcripts_rank_as_in_bm25s(real_data: Path, pattern: str) -> None:
     texts = real_segments(real_data, pattern)[:1500]
     assert texts
@@ -268,7 +324,9 @@ def test_no_hits_are_asked_for_and_none_come(limit: int) -> None:
 def test_a_word_said_very_often_is_counted_and_kept() -> None:
     index = Index.from_bytes(Index.build(["blah " * 70_000, "blah", "else"]).to_bytes())
     scores = {hit.position: hit.score for hit in index.rank("blah", limit=5)}
-    assert [scores[0], scores[1], 0] == pytest.approx(direct_scores(["blah " * 70_000, "blah", "else"], "blah"))
+    assert [scores[0], scores[1], 0] == pytest.approx(
+        direct_scores(["blah " * 70_000, "blah", "else"], "blah")
+    )
 
 
 def test_more_segments_than_sixteen_bits_count() -> None:
@@ -296,10 +354,17 @@ def test_a_word_repeated_to_the_limit_overflows_nothing() -> None:
 
 def test_asking_again_gives_the_same() -> None:
     source = random.Random(3)
-    texts = [" ".join(source.choices(string.ascii_letters, k=60)).replace(" ", "", 30) for _ in range(100)]
+    texts = [
+        " ".join(source.choices(string.ascii_letters, k=60)).replace(" ", "", 30)
+        for _ in range(100)
+    ]
     index = Index.build([f"the {text} of {text[:8]}" for text in texts])
     query = f"the of {texts[5][:8]} the"
-    assert index.rank(query, limit=7) == index.rank(query, limit=7) == Index.from_bytes(index.to_bytes()).rank(query, limit=7)
+    assert (
+        index.rank(query, limit=7)
+        == index.rank(query, limit=7)
+        == Index.from_bytes(index.to_bytes()).rank(query, limit=7)
+    )
 
 
 # Storage
@@ -373,7 +438,9 @@ def test_a_stored_index_is_no_larger_than_its_text() -> None:
         ("cat", "", []),
     ],
 )
-def test_the_words_of_the_query_are_marked_in_the_text_as_written(text: str, query: str, found: list[str]) -> None:
+def test_the_words_of_the_query_are_marked_in_the_text_as_written(
+    text: str, query: str, found: list[str]
+) -> None:
     assert [text[start:end] for start, end in matched_spans(text, query)] == found
 
 

@@ -21,7 +21,17 @@ from transcripts.captions import (
     word_times_to_json,
 )
 from transcripts.cues import Cue, Word
-from transcripts.errors import BadEncoding, BadJson, BadXml, CaptionError, CaptionsTooLarge, EmptyCaptions, HtmlPage, LiveChat, UnknownFormat
+from transcripts.errors import (
+    BadEncoding,
+    BadJson,
+    BadXml,
+    CaptionError,
+    CaptionsTooLarge,
+    EmptyCaptions,
+    HtmlPage,
+    LiveChat,
+    UnknownFormat,
+)
 
 HOUR = 3_600_000
 
@@ -86,7 +96,18 @@ def json3(*events: Any) -> bytes:
 # Nothing in it, or not captions
 
 
-@pytest.mark.parametrize("data", [b"", b" \r\n\t", b"\xef\xbb\xbf", b"WEBVTT\n\n", b"WEBVTT\n\n00:01.000 --> 00:02.000\n \n", b"[]", b'{"events": []}'])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b" \r\n\t",
+        b"\xef\xbb\xbf",
+        b"WEBVTT\n\n",
+        b"WEBVTT\n\n00:01.000 --> 00:02.000\n \n",
+        b"[]",
+        b'{"events": []}',
+    ],
+)
 def test_a_file_in_which_nothing_is_said_is_empty(data: bytes) -> None:
     with pytest.raises(EmptyCaptions) as failure:
         parse(data, name="a.vtt")
@@ -96,7 +117,11 @@ def test_a_file_in_which_nothing_is_said_is_empty(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["<!DOCTYPE html><html><body>Sorry", " \n<html lang='en'>", "<?xml version='1.0'?>\n<!-- a --><!-- b -->\n<!DOCTYPE HTML PUBLIC ''>"],
+    [
+        "<!DOCTYPE html><html><body>Sorry",
+        " \n<html lang='en'>",
+        "<?xml version='1.0'?>\n<!-- a --><!-- b -->\n<!DOCTYPE HTML PUBLIC ''>",
+    ],
 )
 def test_a_web_page_under_the_name_of_captions_is_told(page: str) -> None:
     with pytest.raises(HtmlPage):
@@ -104,7 +129,14 @@ def test_a_web_page_under_the_name_of_captions_is_told(page: str) -> None:
 
 
 def test_the_chat_of_a_stream_is_told() -> None:
-    line = json.dumps({"replayChatItemAction": {"actions": [{"addChatItemAction": {}}], "videoOffsetTimeMsec": "0"}})
+    line = json.dumps(
+        {
+            "replayChatItemAction": {
+                "actions": [{"addChatItemAction": {}}],
+                "videoOffsetTimeMsec": "0",
+            }
+        }
+    )
     with pytest.raises(LiveChat):
         parse(f"{line}\n{line}\n".encode(), name="talk.live_chat.json")
 
@@ -114,7 +146,9 @@ def test_captions_that_speak_of_chat_actions_are_no_chat() -> None:
     assert texts(parse(json_rows({"text": text, "start": 0, "duration": 1}))) == [text]
 
 
-@pytest.mark.parametrize("data", [b"%PDF-1.7 and so on", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0", b"\0" * 100])
+@pytest.mark.parametrize(
+    "data", [b"%PDF-1.7 and so on", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0", b"\0" * 100]
+)
 def test_files_that_are_no_text_are_of_no_known_format(data: bytes) -> None:
     with pytest.raises((UnknownFormat, BadEncoding)):
         parse(data, name="talk.txt")
@@ -146,14 +180,18 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_obstacle() -> None:
     assert rows(parse(data)) == [(1000, 2500, "héllo world")]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
+)
 def test_subtitles_are_decoded(encoding: str) -> None:
     srt = "1\n00:00:01,000 --> 00:00:02,000\nça va “bien”\n\n2\n00:00:02,000 --> 00:00:03,000\nà bientôt\n"
     assert texts(parse(srt.encode(encoding), name="a.srt")) == ["ça va “bien”", "à bientôt"]
 
 
 def test_utf16_without_a_mark_is_told_by_its_time_lines() -> None:
-    srt = "".join(f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n本课程旨在带您了解\n\n" for n in range(1, 6))
+    srt = "".join(
+        f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n本课程旨在带您了解\n\n" for n in range(1, 6)
+    )
     assert texts(parse(srt.encode("utf-16-le"))) == ["本课程旨在带您了解"] * 5
 
 
@@ -162,7 +200,9 @@ def test_a_file_cut_off_inside_a_character_keeps_what_came_before() -> None:
 
 
 def test_one_broken_byte_does_not_garble_the_rest_of_utf8() -> None:
-    assert texts(parse(one("über \x01 die Brücke").replace(b"\x01", b"\xff"))) == ["über \ufffd die Brücke"]
+    assert texts(parse(one("über \x01 die Brücke").replace(b"\x01", b"\xff"))) == [
+        "über \ufffd die Brücke"
+    ]
 
 
 def test_bytes_that_are_text_in_no_encoding_are_told() -> None:
@@ -218,7 +258,11 @@ def test_cues_are_sorted_clipped_and_told_once() -> None:
         "00:01.000 --> 00:06.000\nfirst",
         "00:12.000 --> 00:11.000\nbackwards",
     )
-    assert rows(parse(data)) == [(1000, 5000, "first"), (5000, 9000, "later"), (12_000, 12_000, "backwards")]
+    assert rows(parse(data)) == [
+        (1000, 5000, "first"),
+        (5000, 9000, "later"),
+        (12_000, 12_000, "backwards"),
+    ]
 
 
 def test_times_beyond_three_days_are_dropped_or_clamped() -> None:
@@ -232,7 +276,11 @@ def test_a_blank_line_is_content_and_an_empty_one_ends_a_cue() -> None:
 
 
 def test_an_empty_line_above_the_text_does_not_lose_it() -> None:
-    data = vtt("00:01.000 --> 00:02.000\n\nspoken", "7\n00:02.000 --> 00:03.000", "8\n00:03.000 --> 00:04.000\nmore")
+    data = vtt(
+        "00:01.000 --> 00:02.000\n\nspoken",
+        "7\n00:02.000 --> 00:03.000",
+        "8\n00:03.000 --> 00:04.000\nmore",
+    )
     assert texts(parse(data)) == ["spoken", "more"]
 
 
@@ -246,13 +294,19 @@ def test_a_number_is_speech_where_cues_are_not_numbered() -> None:
     assert texts(parse(data)) == ["1984", "bye"]
 
 
-@pytest.mark.parametrize("tail", ["2", "2\n00:00:02,0", "2\n00:00:02,000 -->", "2\n00:00:02,000 --> 00:00:03,000\n"])
+@pytest.mark.parametrize(
+    "tail", ["2", "2\n00:00:02,0", "2\n00:00:02,000 -->", "2\n00:00:02,000 --> 00:00:03,000\n"]
+)
 def test_a_truncated_tail_leaves_the_cues_before_it(tail: str) -> None:
-    assert texts(parse(f"1\n00:00:01,000 --> 00:00:02,000\nhello\n\n{tail}".encode(), name="a.srt")) == ["hello"]
+    assert texts(
+        parse(f"1\n00:00:01,000 --> 00:00:02,000\nhello\n\n{tail}".encode(), name="a.srt")
+    ) == ["hello"]
 
 
 def test_youtubes_subviewer_is_read() -> None:
-    captions = parse(b"0:00:00.030,0:00:01.170\nOK, so[br]first\n\n0:00:01.170,0:00:06.029\nof all\n")
+    captions = parse(
+        b"0:00:00.030,0:00:01.170\nOK, so[br]first\n\n0:00:01.170,0:00:06.029\nof all\n"
+    )
     assert captions.format == "sbv"
     assert rows(captions) == [(30, 1170, "OK, so first"), (1170, 6029, "of all")]
 
@@ -270,7 +324,9 @@ def test_youtubes_subviewer_is_read() -> None:
         (b"0:00\nwelcome", "a.txt", "panel"),
     ],
 )
-def test_the_content_tells_the_format_and_the_name_breaks_ties(data: bytes, name: str, found: str) -> None:
+def test_the_content_tells_the_format_and_the_name_breaks_ties(
+    data: bytes, name: str, found: str
+) -> None:
     assert parse(data, name=name).format == found
 
 
@@ -284,7 +340,12 @@ def test_the_header_tells_the_language() -> None:
 
 def test_a_rolling_caption_is_not_doubled_and_a_word_said_twice_stays() -> None:
     captions = parse(ROLLING.encode())
-    assert rows(captions) == [(0, 2000, "so we agree"), (2010, 3000, "yes"), (3010, 4000, "yes"), (4010, 6000, "good then")]
+    assert rows(captions) == [
+        (0, 2000, "so we agree"),
+        (2010, 3000, "yes"),
+        (3010, 4000, "yes"),
+        (4010, 6000, "good then"),
+    ]
 
 
 def test_the_times_of_words_are_kept() -> None:
@@ -300,12 +361,20 @@ def test_rolling_captions_turned_into_subtitles_are_not_doubled() -> None:
     for tag in ("<00:00:00.500>", "<00:00:01.000>", "<00:00:05.000>", "<c>", "</c>"):
         plain = plain.replace(tag, "")
     for data in (plain, plain.replace("\n \n", "\n")):
-        assert texts(parse(data.encode(), name="a.srt")) == ["so we agree", "yes", "yes", "good then"]
+        assert texts(parse(data.encode(), name="a.srt")) == [
+            "so we agree",
+            "yes",
+            "yes",
+            "good then",
+        ]
 
 
 def test_rolling_captions_without_flushes_are_not_doubled() -> None:
     said = ["one two", "two three", "three four", "four five", "five six"]
-    blocks = [f"00:0{n}.000 --> 00:0{n + 1}.000\n{above}\n{below}" for n, (above, below) in enumerate(zip([" ", *said], said, strict=False))]
+    blocks = [
+        f"00:0{n}.000 --> 00:0{n + 1}.000\n{above}\n{below}"
+        for n, (above, below) in enumerate(zip([" ", *said], said, strict=False))
+    ]
     assert texts(parse(vtt(*blocks))) == said
 
 
@@ -350,20 +419,37 @@ def test_json3_gives_words_with_their_times() -> None:
 
 
 def test_a_manual_json3_track_has_no_word_times() -> None:
-    captions = parse(json3({"tStartMs": 1000, "dDurationMs": 1000, "segs": [{"utf8": "3 < 4 & 5\nsecond line"}]}))
+    captions = parse(
+        json3({"tStartMs": 1000, "dDurationMs": 1000, "segs": [{"utf8": "3 < 4 & 5\nsecond line"}]})
+    )
     assert captions.cues == (Cue(1000, 2000, "3 < 4 & 5 second line"),)
 
 
 def test_json3_events_that_make_no_sense_are_left_out() -> None:
     segs = [{"utf8": "x"}]
-    odd: list[Any] = [None, 5, [], {}, {"tStartMs": 1}, {"tStartMs": 1, "segs": None}, {"tStartMs": 1, "segs": [None, {"utf8": None}, {}]}]
+    odd: list[Any] = [
+        None,
+        5,
+        [],
+        {},
+        {"tStartMs": 1},
+        {"tStartMs": 1, "segs": None},
+        {"tStartMs": 1, "segs": [None, {"utf8": None}, {}]},
+    ]
     starts: list[Any] = [True, -5, "10", None, [], 1e300, 10**400]
     events = odd + [{"tStartMs": start, "dDurationMs": 10, "segs": segs} for start in starts]
-    assert rows(parse(json3(*events, {"tStartMs": 7, "dDurationMs": "?", "segs": segs}))) == [(7, 10_007, "x")]
+    assert rows(parse(json3(*events, {"tStartMs": 7, "dDurationMs": "?", "segs": segs}))) == [
+        (7, 10_007, "x")
+    ]
 
 
 def test_rows_of_text_start_and_duration_are_read() -> None:
-    captions = parse(json_rows({"text": "a\nb", "start": 5.85, "duration": 1.863}, {"text": "<i>c</i>", "start": 8, "duration": 2}))
+    captions = parse(
+        json_rows(
+            {"text": "a\nb", "start": 5.85, "duration": 1.863},
+            {"text": "<i>c</i>", "start": 8, "duration": 2},
+        )
+    )
     assert captions.format == "json"
     assert rows(captions) == [(5850, 7713, "a b"), (8000, 10_000, "<i>c</i>")]
 
@@ -380,16 +466,26 @@ def test_an_object_says_whose_its_cues_are() -> None:
         "youtube_id": "dQw4w9WgXcQ",
         "cues": [{"text": "a", "start": 0, "duration": 1}],
     }
-    assert parse(json.dumps(about).encode()) == Captions((Cue(0, 1000, "a"),), "json", "en-GB", "talk-1", "A talk", "dQw4w9WgXcQ")
+    assert parse(json.dumps(about).encode()) == Captions(
+        (Cue(0, 1000, "a"),), "json", "en-GB", "talk-1", "A talk", "dQw4w9WgXcQ"
+    )
 
 
 def test_what_an_object_says_of_itself_is_not_trusted() -> None:
-    about = {"id": ["x"], "title": 5, "lang": "<b>", "youtube_id": "../../etc", "cues": [{"text": "a", "start": 0, "duration": 1}]}
+    about = {
+        "id": ["x"],
+        "title": 5,
+        "lang": "<b>",
+        "youtube_id": "../../etc",
+        "cues": [{"text": "a", "start": 0, "duration": 1}],
+    }
     assert parse(json.dumps(about).encode()) == Captions((Cue(0, 1000, "a"),), "json")
     assert len(parse(json.dumps({**about, "title": "t" * 10_000}).encode()).title) == 300
 
 
-@pytest.mark.parametrize("start", ["true", "-1", '"1.5"', "null", "NaN", "Infinity", "1e999", "-1e999", "[]"])
+@pytest.mark.parametrize(
+    "start", ["true", "-1", '"1.5"', "null", "NaN", "Infinity", "1e999", "-1e999", "[]"]
+)
 def test_rows_without_a_usable_start_are_left_out(start: str) -> None:
     data = f'[{{"text": "a", "start": {start}, "duration": 1}}, {{"text": "b", "start": 1, "duration": 1}}]'
     assert texts(parse(data.encode())) == ["b"]
@@ -436,13 +532,18 @@ def test_srv3_gives_words_with_their_times() -> None:
         b'<p t="2310" d="1000">3 &lt; 4 &amp; 5</p><p t="x">dropped</p></body></timedtext>'
     )
     assert captions.format == "srv3"
-    assert captions.cues == (Cue(160, 2310, "so yes", (Word(160, "so"), Word(480, "yes"))), Cue(2310, 3310, "3 < 4 & 5"))
+    assert captions.cues == (
+        Cue(160, 2310, "so yes", (Word(160, "so"), Word(480, "yes"))),
+        Cue(2310, 3310, "3 < 4 & 5"),
+    )
 
 
 def test_older_timed_text_is_unescaped_twice() -> None:
     old = b'<transcript><text start="1.5" dur="2">it&amp;#39;s &lt;i&gt;3&lt;/i&gt; &amp;lt; 4</text><text>no time</text></transcript>'
     assert rows(parse(old)) == [(1500, 3500, "it's 3 < 4")]
-    assert rows(parse(b'<timedtext><text t="1500" d="2000">a</text></timedtext>')) == [(1500, 3500, "a")]
+    assert rows(parse(b'<timedtext><text t="1500" d="2000">a</text></timedtext>')) == [
+        (1500, 3500, "a")
+    ]
 
 
 def test_ttml_is_read_with_all_its_ways_to_write_a_time() -> None:
@@ -483,7 +584,13 @@ def test_hostile_broken_or_foreign_xml_is_told(data: bytes) -> None:
 
 
 def test_deep_xml_is_read_all_the_same() -> None:
-    deep = b"<tt>" + b"<div>" * 200_000 + b"<p begin='1s' end='2s'>deep</p>" + b"</div>" * 200_000 + b"</tt>"
+    deep = (
+        b"<tt>"
+        + b"<div>" * 200_000
+        + b"<p begin='1s' end='2s'>deep</p>"
+        + b"</div>" * 200_000
+        + b"</tt>"
+    )
     assert rows(parse(deep)) == [(1000, 2000, "deep")]
 
 
@@ -491,9 +598,15 @@ def test_deep_xml_is_read_all_the_same() -> None:
 
 
 def test_a_pasted_panel_is_read() -> None:
-    captions = parse_text("Transcript\n\n0:00\nhello and welcome\n0:03\nto this talk\n1:02:05\nbye\n")
+    captions = parse_text(
+        "Transcript\n\n0:00\nhello and welcome\n0:03\nto this talk\n1:02:05\nbye\n"
+    )
     assert captions.format == "panel"
-    assert rows(captions) == [(0, 3000, "hello and welcome"), (3000, 13_000, "to this talk"), (3_725_000, 3_735_000, "bye")]
+    assert rows(captions) == [
+        (0, 3000, "hello and welcome"),
+        (3000, 13_000, "to this talk"),
+        (3_725_000, 3_735_000, "bye"),
+    ]
 
 
 def test_times_and_text_may_share_a_line() -> None:
@@ -503,7 +616,11 @@ def test_times_and_text_may_share_a_line() -> None:
 
 
 def test_words_before_the_first_inline_time_are_kept() -> None:
-    assert rows(parse_text("so this is it\n0:05 and then\n0:07 the end"))[0] == (0, 5000, "so this is it")
+    assert rows(parse_text("so this is it\n0:05 and then\n0:07 the end"))[0] == (
+        0,
+        5000,
+        "so this is it",
+    )
 
 
 def test_headings_of_chapters_in_a_panel_are_no_speech() -> None:
@@ -520,11 +637,17 @@ def test_headings_of_chapters_in_a_panel_are_no_speech() -> None:
 )
 def test_times_read_out_for_the_blind_are_no_speech(read_out: tuple[str, str, str]) -> None:
     first, second, third = read_out
-    assert texts(parse_text(f"0:00\n{first}\nhello\n1:05\n{second}\n5 seconds\n1:00:02\n{third}\nbye")) == ["hello", "5 seconds", "bye"]
+    assert texts(
+        parse_text(f"0:00\n{first}\nhello\n1:05\n{second}\n5 seconds\n1:00:02\n{third}\nbye")
+    ) == ["hello", "5 seconds", "bye"]
 
 
 def test_a_time_that_was_really_said_stays() -> None:
-    assert texts(parse_text("0:00\nwait for\n0:05\n5 seconds\n0:09\n7 seconds\nor more")) == ["wait for", "5 seconds", "7 seconds"]
+    assert texts(parse_text("0:00\nwait for\n0:05\n5 seconds\n0:09\n7 seconds\nor more")) == [
+        "wait for",
+        "5 seconds",
+        "7 seconds",
+    ]
 
 
 def test_paragraphs_under_sparse_times_are_kept_whole() -> None:
@@ -539,11 +662,18 @@ def test_prose_with_clock_times_is_no_panel() -> None:
 def test_words_without_times_are_spread_at_the_pace_of_speech() -> None:
     captions = parse_text("One two three. Four five!\nA new line")
     assert captions.format == "txt"
-    assert rows(captions) == [(0, 1200, "One two three."), (1200, 2000, "Four five!"), (2000, 3200, "A new line")]
+    assert rows(captions) == [
+        (0, 1200, "One two three."),
+        (1200, 2000, "Four five!"),
+        (2000, 3200, "A new line"),
+    ]
 
 
 def test_writing_without_blanks_takes_its_time_too() -> None:
-    assert rows(parse_text("本课程旨在带您了解。好")) == [(0, 2200, "本课程旨在带您了解。"), (2200, 2600, "好")]
+    assert rows(parse_text("本课程旨在带您了解。好")) == [
+        (0, 2200, "本课程旨在带您了解。"),
+        (2200, 2600, "好"),
+    ]
 
 
 def test_more_words_than_fit_in_three_days_are_spoken_faster() -> None:
@@ -561,7 +691,9 @@ def test_text_without_punctuation_is_cut_at_blanks() -> None:
 # Size
 
 
-@pytest.mark.parametrize("unit", ["a", "word ", "‹", "<", "<b", "<b ", "&", "&amp", "{\\an8", "[br", "<br ", " "])
+@pytest.mark.parametrize(
+    "unit", ["a", "word ", "‹", "<", "<b", "<b ", "&", "&amp", "{\\an8", "[br", "<br ", " "]
+)
 def test_a_huge_cue_becomes_segments_in_time(unit: str) -> None:
     data = one("x" + unit * (2_000_000 // len(unit)) + "x")
     began = time.process_time()
@@ -577,7 +709,10 @@ def test_a_long_cue_is_cut_at_blanks_and_shares_its_time() -> None:
 
 
 def test_a_hundred_thousand_cues_are_read_in_time() -> None:
-    blocks = [f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.000 --> {n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.900\nhello {n}" for n in range(100_000)]
+    blocks = [
+        f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.000 --> {n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.900\nhello {n}"
+        for n in range(100_000)
+    ]
     data = vtt(*blocks)
     began = time.process_time()
     assert len(parse(data).cues) == 100_000
@@ -600,7 +735,9 @@ def test_downloads_are_read_back_as_they_were() -> None:
 
 
 def test_vtt_is_escaped_and_subtitles_stay_readable() -> None:
-    assert to_vtt(SPOKEN[:1]) == "WEBVTT\n\n00:00:00.000 --> 00:00:01.500\n3 &lt; 4 &amp; 5 --&gt; 6\n"
+    assert (
+        to_vtt(SPOKEN[:1]) == "WEBVTT\n\n00:00:00.000 --> 00:00:01.500\n3 &lt; 4 &amp; 5 --&gt; 6\n"
+    )
     assert to_srt([Cue(0, 1500, "3 < 4 & 5")]) == "1\n00:00:00,000 --> 00:00:01,500\n3 < 4 & 5\n"
 
 
@@ -658,4 +795,16 @@ def test_a_name_is_never_longer_than_a_label() -> None:
 
 
 def test_every_failure_is_a_caption_error() -> None:
-    assert all(issubclass(kind, CaptionError) for kind in (EmptyCaptions, HtmlPage, LiveChat, UnknownFormat, BadEncoding, BadJson, BadXml, CaptionsTooLarge))
+    assert all(
+        issubclass(kind, CaptionError)
+        for kind in (
+            EmptyCaptions,
+            HtmlPage,
+            LiveChat,
+            UnknownFormat,
+            BadEncoding,
+            BadJson,
+            BadXml,
+            CaptionsTooLarge,
+        )
+    )

@@ -10,28 +10,57 @@ from xml.sax.saxutils import escape, quoteattr
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from transcripts.captions import Captions, from_json, parse, parse_text, split_name, to_json, to_srt, to_txt, to_vtt, word_times_from_json, word_times_to_json
+from transcripts.captions import (
+    Captions,
+    from_json,
+    parse,
+    parse_text,
+    split_name,
+    to_json,
+    to_srt,
+    to_txt,
+    to_vtt,
+    word_times_from_json,
+    word_times_to_json,
+)
 from transcripts.cues import Cue, Word
 from transcripts.errors import CaptionError
 
 LAST = 72 * 3_600_000
-NAMES = st.sampled_from(["", "a.vtt", "a.srt", "a.sbv", "a.json", "a.json3", "a.srv3", "a.ttml", "a.txt", "a.pdf"])
+NAMES = st.sampled_from(
+    ["", "a.vtt", "a.srt", "a.sbv", "a.json", "a.json3", "a.srv3", "a.ttml", "a.txt", "a.pdf"]
+)
 WORDS = st.text(alphabet="abcdefgäñяж語'", min_size=1, max_size=8)
 SPEECH = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
 # Any text at all, in the form that a cue has: cleaned.
-ANY_SPEECH = st.text(max_size=80).map(lambda text: "x" + text).map(lambda text: " ".join(text.split())).filter(lambda text: not unsafe(text))
+ANY_SPEECH = (
+    st.text(max_size=80)
+    .map(lambda text: "x" + text)
+    .map(lambda text: " ".join(text.split()))
+    .filter(lambda text: not unsafe(text))
+)
 
 
 def unsafe(text: str) -> bool:
-    return any(ord(character) < 32 or 0x7F <= ord(character) < 0xA0 or character in "\ufeff\u202a\u202b\u202c\u202d\u202e" for character in text) or any(
-        0x2066 <= ord(character) <= 0x2069 or 0xD800 <= ord(character) <= 0xDFFF for character in text
+    return any(
+        ord(character) < 32
+        or 0x7F <= ord(character) < 0xA0
+        or character in "\ufeff\u202a\u202b\u202c\u202d\u202e"
+        for character in text
+    ) or any(
+        0x2066 <= ord(character) <= 0x2069 or 0xD800 <= ord(character) <= 0xDFFF
+        for character in text
     )
 
 
 @st.composite
 def cue_lists(draw: st.DrawFn, speech: st.SearchStrategy[str] = SPEECH) -> tuple[Cue, ...]:
     """Cues as the parser promises them: in order, without overlap, no two equal at one moment."""
-    spoken = draw(st.lists(st.tuples(st.integers(1, 9_000), st.integers(0, 9_000), speech), min_size=1, max_size=12))
+    spoken = draw(
+        st.lists(
+            st.tuples(st.integers(1, 9_000), st.integers(0, 9_000), speech), min_size=1, max_size=12
+        )
+    )
     cues, moment = [], draw(st.integers(0, 60 * 3_600_000))
     for pause, duration, text in spoken:
         moment += pause
@@ -53,12 +82,20 @@ def _clock(moment: int) -> str:
 
 
 def as_json3(cues: Sequence[Cue]) -> str:
-    events = [{"tStartMs": cue.start, "dDurationMs": cue.end - cue.start, "segs": [{"utf8": cue.text}]} for cue in cues]
+    events = [
+        {"tStartMs": cue.start, "dDurationMs": cue.end - cue.start, "segs": [{"utf8": cue.text}]}
+        for cue in cues
+    ]
     return json.dumps({"events": events})
 
 
 def as_rows(cues: Sequence[Cue]) -> str:
-    return json.dumps([{"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000} for cue in cues])
+    return json.dumps(
+        [
+            {"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000}
+            for cue in cues
+        ]
+    )
 
 
 def as_object(cues: Sequence[Cue]) -> str:
@@ -66,21 +103,39 @@ def as_object(cues: Sequence[Cue]) -> str:
 
 
 def as_srv3(cues: Sequence[Cue]) -> str:
-    body = "".join(f'<p t="{cue.start}" d="{cue.end - cue.start}">{escape(cue.text)}</p>' for cue in cues)
+    body = "".join(
+        f'<p t="{cue.start}" d="{cue.end - cue.start}">{escape(cue.text)}</p>' for cue in cues
+    )
     return f'<timedtext format="3"><body>{body}</body></timedtext>'
 
 
 def as_srv1(cues: Sequence[Cue]) -> str:
-    body = "".join(f'<text start="{cue.start / 1000}" dur="{(cue.end - cue.start) / 1000}">{escape(cue.text)}</text>' for cue in cues)
+    body = "".join(
+        f'<text start="{cue.start / 1000}" dur="{(cue.end - cue.start) / 1000}">{escape(cue.text)}</text>'
+        for cue in cues
+    )
     return f"<transcript>{body}</transcript>"
 
 
 def as_ttml(cues: Sequence[Cue]) -> str:
-    body = "".join(f"<p begin={quoteattr(_clock(cue.start))} end={quoteattr(_clock(cue.end))}>{escape(cue.text)}</p>" for cue in cues)
+    body = "".join(
+        f"<p begin={quoteattr(_clock(cue.start))} end={quoteattr(_clock(cue.end))}>{escape(cue.text)}</p>"
+        for cue in cues
+    )
     return f'<tt xmlns="http://www.w3.org/ns/ttml"><body><div>{body}</div></body></tt>'
 
 
-WRITERS: list[Callable[[Sequence[Cue]], str]] = [to_vtt, to_srt, as_sbv, as_json3, as_rows, as_object, as_srv3, as_srv1, as_ttml]
+WRITERS: list[Callable[[Sequence[Cue]], str]] = [
+    to_vtt,
+    to_srt,
+    as_sbv,
+    as_json3,
+    as_rows,
+    as_object,
+    as_srv3,
+    as_srv1,
+    as_ttml,
+]
 
 
 def try_to_parse(data: bytes | str, name: str = "") -> Captions | None:
@@ -171,23 +226,54 @@ PIECES = st.sampled_from(
         "</s>",
         "</body></timedtext>",
     ]
-    + ["<transcript>", "<text start='1' dur='nan'>", "</text>", "</transcript>", "<!DOCTYPE", "<?xml", "<!--", "<html"]
+    + [
+        "<transcript>",
+        "<text start='1' dur='nan'>",
+        "</text>",
+        "</transcript>",
+        "<!DOCTYPE",
+        "<?xml",
+        "<!--",
+        "<html",
+    ]
 )
 
 
 @given(st.lists(PIECES, max_size=40).map("".join), NAMES)
 @settings(max_examples=300)
-def test_no_mixture_of_formats_brings_anything_but_captions_or_a_caption_error(text: str, name: str) -> None:
+def test_no_mixture_of_formats_brings_anything_but_captions_or_a_caption_error(
+    text: str, name: str
+) -> None:
     if (captions := try_to_parse(text, name)) is not None:
         assert_sound(captions)
 
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from([0, 1.5, 3000, 10**400, "a b", "\u0000x"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from([0, 1.5, 3000, 10**400, "a b", "\u0000x"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["events", "cues", "text", "start", "duration", "segs", "utf8", "tStartMs", "dDurationMs", "tOffsetMs", "id", "lang"]),
+            st.sampled_from(
+                [
+                    "events",
+                    "cues",
+                    "text",
+                    "start",
+                    "duration",
+                    "segs",
+                    "utf8",
+                    "tStartMs",
+                    "dDurationMs",
+                    "tOffsetMs",
+                    "id",
+                    "lang",
+                ]
+            ),
             inner,
             max_size=5,
         )
@@ -198,7 +284,12 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 @given(VALUES)
 def test_no_json_brings_anything_but_captions_or_a_caption_error(value: Any) -> None:
-    for wrapped in (value, [value], {"cues": [value]}, {"events": [value, {"segs": [value], "tStartMs": 1}]}):
+    for wrapped in (
+        value,
+        [value],
+        {"cues": [value]},
+        {"events": [value, {"segs": [value], "tStartMs": 1}]},
+    ):
         if (captions := try_to_parse(json.dumps(wrapped), "a.json")) is not None:
             assert_sound(captions)
 
@@ -216,7 +307,9 @@ def test_no_damage_to_a_file_brings_anything_but_captions_or_a_caption_error(
 
 
 @given(cue_lists(), st.sampled_from(WRITERS))
-def test_every_format_gives_back_the_cues_that_were_written(cues: tuple[Cue, ...], write: Callable[[Sequence[Cue]], str]) -> None:
+def test_every_format_gives_back_the_cues_that_were_written(
+    cues: tuple[Cue, ...], write: Callable[[Sequence[Cue]], str]
+) -> None:
     assert rows(parse(write(cues).encode()).cues) == rows(cues)
 
 
@@ -230,17 +323,35 @@ def test_downloads_keep_any_text(cues: tuple[Cue, ...]) -> None:
 @given(cue_lists())
 def test_plain_text_keeps_every_word_in_order(cues: tuple[Cue, ...]) -> None:
     captions = parse_text(to_txt(cues), name="a.txt")
-    assert [word for cue in captions.cues for word in cue.text.split()] == [word for cue in cues for word in cue.text.split()]
+    assert [word for cue in captions.cues for word in cue.text.split()] == [
+        word for cue in cues for word in cue.text.split()
+    ]
 
 
-@given(st.permutations(range(8)), cue_lists(), st.sampled_from([to_srt, as_json3, as_srv3, as_ttml, as_rows]))
-def test_the_order_in_the_file_does_not_matter(order: list[int], cues: tuple[Cue, ...], write: Callable[[Sequence[Cue]], str]) -> None:
+@given(
+    st.permutations(range(8)),
+    cue_lists(),
+    st.sampled_from([to_srt, as_json3, as_srv3, as_ttml, as_rows]),
+)
+def test_the_order_in_the_file_does_not_matter(
+    order: list[int], cues: tuple[Cue, ...], write: Callable[[Sequence[Cue]], str]
+) -> None:
     shuffled = [cues[position] for position in order if position < len(cues)]
-    assert rows(parse(write(shuffled).encode()).cues) == rows(sorted(shuffled, key=lambda cue: cue.start))
+    assert rows(parse(write(shuffled).encode()).cues) == rows(
+        sorted(shuffled, key=lambda cue: cue.start)
+    )
 
 
-@given(st.lists(st.tuples(st.integers(0, 20_000), st.integers(-2_000, 20_000), SPEECH), min_size=1, max_size=10))
-def test_overlapping_cues_are_put_in_line_without_a_word_invented_or_doubled(found: list[tuple[int, int, str]]) -> None:
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 20_000), st.integers(-2_000, 20_000), SPEECH),
+        min_size=1,
+        max_size=10,
+    )
+)
+def test_overlapping_cues_are_put_in_line_without_a_word_invented_or_doubled(
+    found: list[tuple[int, int, str]],
+) -> None:
     written = [Cue(start, max(0, start + duration), text) for start, duration, text in found]
     captions = parse(to_vtt(written).encode())
     assert_sound(captions)
@@ -256,7 +367,10 @@ def test_rolled_lines_are_told_exactly_once_with_their_word_times(lines: list[li
     assert [cue.text for cue in captions.cues] == [" ".join(line) for line in lines]
     assert [cue.start for cue in captions.cues] == [2000 * number for number in range(len(lines))]
     if any(len(line) > 1 for line in lines):
-        wanted = [tuple(Word(2000 * number + 100 * at, word) for at, word in enumerate(line)) for number, line in enumerate(lines)]
+        wanted = [
+            tuple(Word(2000 * number + 100 * at, word) for at, word in enumerate(line))
+            for number, line in enumerate(lines)
+        ]
         assert [cue.words for cue in captions.cues] == wanted
 
 
@@ -266,7 +380,9 @@ def rolled(lines: list[list[str]]) -> str:
     above = " "
     for number, (first, *others) in enumerate(lines):
         start = 2000 * number
-        timed = "".join(f"<{_stamp(start + 100 * at)}><c> {word}</c>" for at, word in enumerate(others, start=1))
+        timed = "".join(
+            f"<{_stamp(start + 100 * at)}><c> {word}</c>" for at, word in enumerate(others, start=1)
+        )
         blocks.append(f"{_stamp(start)} --> {_stamp(start + 1990)}\n{above}\n{first}{timed}")
         above = " ".join([first, *others])
         blocks.append(f"{_stamp(start + 1990)} --> {_stamp(start + 2000)}\n{above}\n ")
@@ -279,7 +395,15 @@ def _stamp(moment: int) -> str:
 
 @given(cue_lists(), st.booleans())
 def test_storage_gives_back_the_cues(cues: tuple[Cue, ...], timed: bool) -> None:
-    kept = tuple(Cue(cue.start, cue.end, cue.text, tuple(Word(cue.start, word) for word in cue.text.split()) if timed else ()) for cue in cues)
+    kept = tuple(
+        Cue(
+            cue.start,
+            cue.end,
+            cue.text,
+            tuple(Word(cue.start, word) for word in cue.text.split()) if timed else (),
+        )
+        for cue in cues
+    )
     stored = json.loads(json.dumps(to_json(kept)))
     word_times = json.loads(json.dumps(word_times_to_json(kept)))
     assert from_json(stored, word_times=word_times or None) == kept

@@ -11,7 +11,10 @@ from transcripts.captions import Captions, parse, split_name, to_srt, to_vtt
 
 @pytest.fixture(scope="module")
 def native(real_data: Path) -> dict[Path, Captions]:
-    return {path: parse(path.read_bytes(), name=path.name) for path in sorted((real_data / "dev" / "native").glob("*/*"))}
+    return {
+        path: parse(path.read_bytes(), name=path.name)
+        for path in sorted((real_data / "dev" / "native").glob("*/*"))
+    }
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,9 @@ def test_native_files_are_read_in_the_format_of_their_folder(native: dict[Path, 
         assert len(captions.cues) > 5, path
 
 
-def test_native_files_say_the_same_as_their_transcripts(native: dict[Path, Captions], real_data: Path) -> None:
+def test_native_files_say_the_same_as_their_transcripts(
+    native: dict[Path, Captions], real_data: Path
+) -> None:
     compared = 0
     for path, captions in native.items():
         identity, language = split_name(path.name)
@@ -44,20 +49,39 @@ def test_every_transcript_is_read_whole(real_data: Path) -> None:
     for path in paths:
         content = json.loads(path.read_text(encoding="utf-8"))
         captions = parse(path.read_bytes(), name=path.name)
-        assert (captions.format, captions.id, captions.title) == ("json", content["id"], " ".join(content["title"].split()))
-        assert (captions.language, captions.youtube_id) == (content["lang"], content.get("youtube_id") or "")
-        found, wanted = spoken(captions), Counter(word for cue in content["cues"] for word in cue["text"].split())
+        assert (captions.format, captions.id, captions.title) == (
+            "json",
+            content["id"],
+            " ".join(content["title"].split()),
+        )
+        assert (captions.language, captions.youtube_id) == (
+            content["lang"],
+            content.get("youtube_id") or "",
+        )
+        found, wanted = (
+            spoken(captions),
+            Counter(word for cue in content["cues"] for word in cue["text"].split()),
+        )
         assert found <= wanted, path
-        assert found.total() >= 0.999 * wanted.total(), path  # rows told twice at one moment are told once
+        assert found.total() >= 0.999 * wanted.total(), (
+            path
+        )  # rows told twice at one moment are told once
 
 
 def test_rolling_captions_come_out_word_for_word(rolling: list[Path]) -> None:
     assert rolling
     for path in rolling:
-        wanted = json.loads(path.with_name(path.name.replace(".en.auto.vtt", ".expected.json")).read_text(encoding="utf-8"))
+        wanted = json.loads(
+            path.with_name(path.name.replace(".en.auto.vtt", ".expected.json")).read_text(
+                encoding="utf-8"
+            )
+        )
         captions = parse(path.read_bytes(), name=path.name)
         assert " ".join(cue.text for cue in captions.cues) == wanted["text"]
-        lines = [(round(line["start"] * 1000), round(line["end"] * 1000), line["text"]) for line in wanted["lines"]]
+        lines = [
+            (round(line["start"] * 1000), round(line["end"] * 1000), line["text"])
+            for line in wanted["lines"]
+        ]
         assert [(cue.start, cue.end, cue.text) for cue in captions.cues] == lines
         assert sum(len(cue.words) for cue in captions.cues) == wanted["words"]
         assert all(" ".join(word.text for word in cue.words) == cue.text for cue in captions.cues)
@@ -67,7 +91,9 @@ def test_real_cues_survive_being_downloaded_and_added_again(native: dict[Path, C
     for path, captions in native.items():
         wanted = [(cue.start, cue.end, cue.text) for cue in captions.cues]
         for written in (to_vtt(captions.cues), to_srt(captions.cues)):
-            assert [(cue.start, cue.end, cue.text) for cue in parse(written.encode()).cues] == wanted, path
+            assert [
+                (cue.start, cue.end, cue.text) for cue in parse(written.encode()).cues
+            ] == wanted, path
 
 
 def spoken(captions: Captions) -> Counter[str]:

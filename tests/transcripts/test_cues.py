@@ -11,7 +11,9 @@ def cues_at(*starts: int) -> list[Cue]:
     return [Cue(start, start + 1000, f"w{number}") for number, start in enumerate(starts)]
 
 
-MANY_CUES = st.lists(st.integers(0, 600_000), max_size=60).map(sorted).map(lambda starts: cues_at(*starts))
+MANY_CUES = (
+    st.lists(st.integers(0, 600_000), max_size=60).map(sorted).map(lambda starts: cues_at(*starts))
+)
 
 
 def test_no_cues_make_no_group() -> None:
@@ -25,7 +27,10 @@ def test_a_cue_belongs_to_a_group_while_it_starts_within_its_time() -> None:
 
 def test_a_group_starts_at_its_first_cue_and_not_on_the_clock() -> None:
     groups = group_by_time(cues_at(10_000, 39_000, 41_000, 70_000), 30)
-    assert [(group.start, group.end, group.first, group.count) for group in groups] == [(10_000, 40_000, 0, 2), (41_000, 71_000, 2, 2)]
+    assert [(group.start, group.end, group.first, group.count) for group in groups] == [
+        (10_000, 40_000, 0, 2),
+        (41_000, 71_000, 2, 2),
+    ]
 
 
 def test_a_long_pause_makes_no_empty_group() -> None:
@@ -36,7 +41,9 @@ def test_a_long_pause_makes_no_empty_group() -> None:
 @given(cues=MANY_CUES, seconds=st.integers(1, 120))
 def test_every_cue_is_in_exactly_one_group_in_order(cues: list[Cue], seconds: int) -> None:
     groups = group_by_time(cues, seconds)
-    assert [cue for group in groups for cue in cues[group.first : group.first + group.count]] == cues
+    assert [
+        cue for group in groups for cue in cues[group.first : group.first + group.count]
+    ] == cues
     assert " ".join(group.text for group in groups) == " ".join(cue.text for cue in cues)
 
 

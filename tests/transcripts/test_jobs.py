@@ -63,7 +63,9 @@ def meanwhile(work: Any, *, wait: float = 1.0) -> threading.Thread:
 # Asking
 
 
-def test_a_job_that_ends_just_when_the_same_is_asked_for_does_not_refuse_it(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_ends_just_when_the_same_is_asked_for_does_not_refuse_it(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     acquisition.request(collection, "first-video")
     look = JobQuerySet.unfinished
 
@@ -77,7 +79,9 @@ def test_a_job_that_ends_just_when_the_same_is_asked_for_does_not_refuse_it(coll
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_job_tried_again_just_when_the_same_is_asked_for_is_that_one(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_tried_again_just_when_the_same_is_asked_for_is_that_one(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failed = acquisition.request(collection, "first-video")
     Job.objects.update(state=Job.State.FAILED)
     again = Job.retry
@@ -90,12 +94,19 @@ def test_a_job_tried_again_just_when_the_same_is_asked_for_is_that_one(collectio
     assert acquisition.retry(failed) == Job.objects.unfinished().get()
 
 
-def test_a_video_that_waits_behind_a_channel_goes_first_when_somebody_asks_for_it(collection: Collection) -> None:
+def test_a_video_that_waits_behind_a_channel_goes_first_when_somebody_asks_for_it(
+    collection: Collection,
+) -> None:
     enqueue(Job(collection=collection, kind=Job.Kind.VIDEO, target="other-video"))
-    waiting, _ = enqueue(Job(collection=collection, kind=Job.Kind.VIDEO, target="first-video", tags=["course"]))
+    waiting, _ = enqueue(
+        Job(collection=collection, kind=Job.Kind.VIDEO, target="first-video", tags=["course"])
+    )
     asked = acquisition.request(collection, "first-video", tags=["mine"])
     assert (asked.pk, asked.tags) == (waiting.pk, ["course", "mine"])
-    assert list(Job.objects.ready().values_list("target", flat=True)) == ["first-video", "other-video"]
+    assert list(Job.objects.ready().values_list("target", flat=True)) == [
+        "first-video",
+        "other-video",
+    ]
 
 
 # Premieres
@@ -129,7 +140,9 @@ def test_waiting_for_a_premiere_does_not_count_as_a_crash(collection: Collection
 # Playlists and channels
 
 
-def test_a_schedule_holds_even_if_the_first_look_fails(collection: Collection, youtube: YouTubeStandIn) -> None:
+def test_a_schedule_holds_even_if_the_first_look_fails(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
     youtube.stop()
     acquisition.request(collection, LIST, every_hours=6)
     planned = Feed.objects.get().next_sync_at
@@ -153,14 +166,19 @@ def test_a_schedule_that_is_changed_while_the_list_is_read_stays_changed(
 ) -> None:
     youtube.add_playlist("PLnewnewnewnew", [], title="A course")
     job = acquisition.request(collection, LIST)
-    during_the_listing(monkeypatch, lambda: activity.schedule(Feed.objects.get(), newest=None, every_hours=6))
+    during_the_listing(
+        monkeypatch, lambda: activity.schedule(Feed.objects.get(), newest=None, every_hours=6)
+    )
     assert done(job).state == Job.State.DONE
     feed = Feed.objects.get()
     assert (feed.title, feed.every_hours, feed.next_sync_at is not None) == ("A course", 6, True)
 
 
 def test_a_feed_that_is_removed_while_its_list_is_read_queues_nothing_and_breaks_nothing(
-    collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    collection: Collection,
+    youtube: YouTubeStandIn,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     youtube.add_video("first-video")
     youtube.add_playlist("PLnewnewnewnew", ["first-video"], title="A course")
@@ -201,7 +219,9 @@ def test_a_transcript_that_goes_while_it_is_read_is_not_there(collection: Collec
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_others_change_of_a_video_while_it_is_stored_again_stays(collection: Collection) -> None:
+def test_what_others_change_of_a_video_while_it_is_stored_again_stays(
+    collection: Collection,
+) -> None:
     make_video(collection)
     changed = threading.Event()
 
@@ -213,14 +233,20 @@ def test_what_others_change_of_a_video_while_it_is_stored_again_stays(collection
 
     other = meanwhile(change, wait=0)
     changed.wait(5)
-    storage.add_captions(collection, caption_json(make_cues(61), id="lecture-1", title="Lecture one", lang="en"), name="lecture-1.json")
+    storage.add_captions(
+        collection,
+        caption_json(make_cues(61), id="lecture-1", title="Lecture one", lang="en"),
+        name="lecture-1.json",
+    )
     other.join()
     assert Video.objects.values_list("title", "channel").get() == ("Lecture one", "Changed")
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("added", ["video", "transcript"])
-def test_a_collection_can_be_deleted_while_things_are_added_to_it(collection: Collection, added: str) -> None:
+def test_a_collection_can_be_deleted_while_things_are_added_to_it(
+    collection: Collection, added: str
+) -> None:
     make_video(collection)
     threads: list[threading.Thread] = []
 
@@ -229,7 +255,11 @@ def test_a_collection_can_be_deleted_while_things_are_added_to_it(collection: Co
         if added == "video":
             make_video(shelf, key="lecture-2")
         else:
-            storage.add_captions(shelf, caption_json(make_cues(5), id="lecture-1", title="x", lang="de"), name="lecture-1.json")
+            storage.add_captions(
+                shelf,
+                caption_json(make_cues(5), id="lecture-1", title="x", lang="de"),
+                name="lecture-1.json",
+            )
 
     def add_now(**_: Any) -> None:
         threads.append(meanwhile(add))
@@ -250,7 +280,11 @@ def test_a_video_can_be_deleted_while_a_transcript_is_added_to_it(collection: Co
     threads: list[threading.Thread] = []
 
     def add() -> None:
-        storage.add_captions(collection, caption_json(make_cues(5), id="lecture-1", title="x", lang="de"), name="lecture-1.json")
+        storage.add_captions(
+            collection,
+            caption_json(make_cues(5), id="lecture-1", title="x", lang="de"),
+            name="lecture-1.json",
+        )
 
     def add_now(**_: Any) -> None:
         threads.append(meanwhile(add))
@@ -282,7 +316,9 @@ def test_the_stream_of_a_job_that_is_deleted_ends() -> None:
 # Files
 
 
-def test_a_worker_killed_in_an_import_does_not_take_the_lesser_format_of_what_it_has_stored(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_killed_in_an_import_does_not_take_the_lesser_format_of_what_it_has_stored(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = acquisition.request_files(collection, [("a.vtt", VTT), ("a.srt", SRT), ("b.vtt", VTT)])
     with monkeypatch.context() as patch:
         store_all_but(patch, "b.vtt", KeyboardInterrupt())
@@ -290,18 +326,27 @@ def test_a_worker_killed_in_an_import_does_not_take_the_lesser_format_of_what_it
             acquisition.perform(job.pk)
     acquisition.recover_abandoned()
     assert done(job).state == Job.State.DONE
-    assert set(Transcript.objects.values_list("video__key", "raw__name")) == {("a", "a.vtt"), ("b", "b.vtt")}
+    assert set(Transcript.objects.values_list("video__key", "raw__name")) == {
+        ("a", "a.vtt"),
+        ("b", "b.vtt"),
+    }
 
 
-def test_a_file_that_breaks_the_import_does_not_keep_the_others_out(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_breaks_the_import_does_not_keep_the_others_out(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT), ("c.vtt", VTT)])
     store_all_but(monkeypatch, "b.vtt", ValueError("a mistake of ours"))
     assert done(job).state == Job.State.DONE
-    assert [(problem["name"], "mistake of ours" in str(problem)) for problem in job.problems] == [("b.vtt", False)]
+    assert [(problem["name"], "mistake of ours" in str(problem)) for problem in job.problems] == [
+        ("b.vtt", False)
+    ]
     assert set(Video.objects.values_list("key", flat=True)) == {"a", "c"}
 
 
-def test_a_database_that_goes_away_in_an_import_loses_no_file(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_goes_away_in_an_import_loses_no_file(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT)])
     store_all_but(monkeypatch, "b.vtt", OperationalError("the connection is closed"))
     assert done(job).state == Job.State.FAILED
@@ -323,6 +368,8 @@ def store_all_but(patch: pytest.MonkeyPatch, name: str, error: BaseException) ->
 def test_large_files_are_queued_one_statement_each(collection: Collection) -> None:
     large = VTT + b"\n" * acquisition.LARGE_FILE
     with CaptureQueriesContext(connection) as queries:
-        job = acquisition.request_files(collection, [("a.vtt", large), ("b.vtt", large), ("c.vtt", VTT), ("d.vtt", VTT)])
+        job = acquisition.request_files(
+            collection, [("a.vtt", large), ("b.vtt", large), ("c.vtt", VTT), ("d.vtt", VTT)]
+        )
     assert sum('INSERT INTO "transcripts_jobfile"' in query["sql"] for query in queries) == 3
     assert set(job.files.values_list("name", flat=True)) == {"a.vtt", "b.vtt", "c.vtt", "d.vtt"}

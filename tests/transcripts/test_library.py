@@ -14,7 +14,9 @@ from transcripts.scope import NOTHING, Scope
 pytestmark = pytest.mark.django_db
 
 
-def test_a_video_is_found_by_its_id_its_youtube_id_and_any_address_of_it(collection: Collection, scope: Scope) -> None:
+def test_a_video_is_found_by_its_id_its_youtube_id_and_any_address_of_it(
+    collection: Collection, scope: Scope
+) -> None:
     video = make_video(collection, key="talk-7", youtube_id="dQw4w9WgXcQ")
     for reference in (
         "talk-7",
@@ -26,7 +28,9 @@ def test_a_video_is_found_by_its_id_its_youtube_id_and_any_address_of_it(collect
         assert library.find_video(scope, reference) == video
 
 
-def test_a_video_outside_the_scope_is_as_absent_as_one_that_does_not_exist(collection: Collection) -> None:
+def test_a_video_outside_the_scope_is_as_absent_as_one_that_does_not_exist(
+    collection: Collection,
+) -> None:
     make_video(collection, key="secret")
     for reference in ("secret", "never-was"):
         with pytest.raises(VideoNotFound) as caught:
@@ -36,12 +40,16 @@ def test_a_video_outside_the_scope_is_as_absent_as_one_that_does_not_exist(colle
         library.list_videos(NOTHING, Filter(collection="lectures"))
 
 
-def test_an_id_with_blanks_umlauts_and_slashes_is_kept_as_far_as_possible(collection: Collection, scope: Scope) -> None:
+def test_an_id_with_blanks_umlauts_and_slashes_is_kept_as_far_as_possible(
+    collection: Collection, scope: Scope
+) -> None:
     make_video(collection, key="Über uns / Teil 1")
     assert library.find_video(scope, "Über uns / Teil 1").key == "Über uns - Teil 1"
 
 
-def test_a_listing_is_newest_first_and_goes_on_where_it_stopped(collection: Collection, scope: Scope) -> None:
+def test_a_listing_is_newest_first_and_goes_on_where_it_stopped(
+    collection: Collection, scope: Scope
+) -> None:
     made = [make_video(collection, key=f"v{n}") for n in range(5)]
     first = library.list_videos(scope, limit=3)
     rest = library.list_videos(scope, limit=3, offset=first.next or 0)
@@ -49,7 +57,9 @@ def test_a_listing_is_newest_first_and_goes_on_where_it_stopped(collection: Coll
     assert (first.total, first.next, rest.next) == (5, 3, None)
 
 
-def test_a_listing_is_filtered_by_words_channel_tag_and_language(collection: Collection, scope: Scope) -> None:
+def test_a_listing_is_filtered_by_words_channel_tag_and_language(
+    collection: Collection, scope: Scope
+) -> None:
     make_video(collection, key="a", title="Neural networks", lang="en-GB")
     german = make_video(collection, key="b", title="Neuronale Netze", lang="de")
     Video.objects.filter(pk=german.pk).update(tags=["course"], channel="Uni")
@@ -64,17 +74,27 @@ def test_a_listing_is_filtered_by_words_channel_tag_and_language(collection: Col
         assert {video.key for video in library.list_videos(scope, wanted).videos} == keys
 
 
-def test_search_ranks_the_segment_that_says_it_and_links_to_its_second(collection: Collection, scope: Scope) -> None:
+def test_search_ranks_the_segment_that_says_it_and_links_to_its_second(
+    collection: Collection, scope: Scope
+) -> None:
     video = make_video(collection, youtube_id="dQw4w9WgXcQ", cues=make_cues(6, seconds=30))
     best = library.search(video, "backpropagation gradient").hits[0]
     assert best.text.startswith(("Backpropagation", "Each weight"))
-    assert best.timestamp_link == f"https://www.youtube.com/watch?v=dQw4w9WgXcQ&t={int(best.start)}s"
-    assert all(best.text[start:end].casefold() in {"backpropagation", "gradient"} for start, end in best.spans)
+    assert (
+        best.timestamp_link == f"https://www.youtube.com/watch?v=dQw4w9WgXcQ&t={int(best.start)}s"
+    )
+    assert all(
+        best.text[start:end].casefold() in {"backpropagation", "gradient"}
+        for start, end in best.spans
+    )
 
 
 def test_a_recording_that_came_as_a_file_is_linked_here(collection: Collection) -> None:
     video = make_video(collection)
-    assert library.search(video, "networks").hits[0].timestamp_link == f"http://127.0.0.1:8000/videos/{video.pk}/?t=0s"
+    assert (
+        library.search(video, "networks").hits[0].timestamp_link
+        == f"http://127.0.0.1:8000/videos/{video.pk}/?t=0s"
+    )
 
 
 def test_search_says_what_is_missing(collection: Collection) -> None:
@@ -102,26 +122,40 @@ def test_a_lost_or_outdated_index_is_built_anew(collection: Collection) -> None:
     assert library.search(video, "error 404").hits == expected
 
 
-def test_a_second_search_asks_the_database_for_no_long_column(collection: Collection, django_assert_max_num_queries: object) -> None:
+def test_a_second_search_asks_the_database_for_no_long_column(
+    collection: Collection, django_assert_max_num_queries: object
+) -> None:
     video = make_video(collection)
     library.search(video, "networks")
     with django_assert_max_num_queries(1):  # type: ignore[operator]
         library.search(video, "gradient")
 
 
-def test_the_transcript_of_a_preferred_language_and_of_a_person_comes_first(collection: Collection) -> None:
+def test_the_transcript_of_a_preferred_language_and_of_a_person_comes_first(
+    collection: Collection,
+) -> None:
     video = make_video(collection, lang="de")
     make_video(collection, lang="en-US")
     assert library.find_transcript(video).language == "en-US"
     assert library.find_transcript(video, language="de").language == "de"
-    storage.add_captions(collection, b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there\n", name="lecture-1.en-US.auto.vtt")
+    storage.add_captions(
+        collection,
+        b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there\n",
+        name="lecture-1.en-US.auto.vtt",
+    )
     assert library.find_transcript(video, language="en").origin == "upload"
 
 
-@pytest.mark.parametrize("hostile", ["a\x00b", "\ud800", "x" * 100_000, "%", "'; DROP TABLE", "\u202e"])
-def test_no_text_from_outside_upsets_the_database(collection: Collection, scope: Scope, hostile: str) -> None:
+@pytest.mark.parametrize(
+    "hostile", ["a\x00b", "\ud800", "x" * 100_000, "%", "'; DROP TABLE", "\u202e"]
+)
+def test_no_text_from_outside_upsets_the_database(
+    collection: Collection, scope: Scope, hostile: str
+) -> None:
     video = make_video(collection)
-    assert library.list_videos(scope, Filter(words=hostile, channel=hostile, tag=hostile, language=hostile)).total in (0, 1)
+    assert library.list_videos(
+        scope, Filter(words=hostile, channel=hostile, tag=hostile, language=hostile)
+    ).total in (0, 1)
     with pytest.raises(VideoNotFound) as caught:
         library.find_video(scope, hostile)
     caught.value.message.encode()
@@ -131,20 +165,35 @@ def test_no_text_from_outside_upsets_the_database(collection: Collection, scope:
         assert library.search(video, hostile).hits == ()
 
 
-def test_of_several_transcripts_in_one_language_a_persons_comes_first_and_each_can_be_asked_for(collection: Collection) -> None:
+def test_of_several_transcripts_in_one_language_a_persons_comes_first_and_each_can_be_asked_for(
+    collection: Collection,
+) -> None:
     video = make_video(collection, key="talk")
-    auto = storage.add_captions(collection, caption_json(make_cues(3, seconds=7)), name="talk.en.auto.json").transcript
-    german = storage.add_captions(collection, caption_json(make_cues(3)), name="talk.de.auto.json").transcript
+    auto = storage.add_captions(
+        collection, caption_json(make_cues(3, seconds=7)), name="talk.en.auto.json"
+    ).transcript
+    german = storage.add_captions(
+        collection, caption_json(make_cues(3)), name="talk.de.auto.json"
+    ).transcript
     uploaded = video.transcripts.get(language="en", origin="upload")
     assert library.tracks(video) == ["de", "en", "en.auto"]
-    for name, wanted in (("", uploaded), ("en", uploaded), ("en.auto", auto), ("EN.Auto", auto), ("de", german), ("de.auto", german)):
+    for name, wanted in (
+        ("", uploaded),
+        ("en", uploaded),
+        ("en.auto", auto),
+        ("EN.Auto", auto),
+        ("de", german),
+        ("de.auto", german),
+    ):
         assert library.find_transcript(video, language=name) == wanted
     with pytest.raises(TranscriptNotFound) as caught:
         library.find_transcript(video, language="de.upload")
     assert "de, en, en.auto" in caught.value.hint
 
 
-def test_a_transcript_of_no_known_language_is_read_and_told_as_unknown(collection: Collection) -> None:
+def test_a_transcript_of_no_known_language_is_read_and_told_as_unknown(
+    collection: Collection,
+) -> None:
     video = make_video(collection, key="talk", lang="")
     assert library.find_transcript(video).language == ""
     assert library.tracks(video) == []

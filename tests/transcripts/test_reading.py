@@ -13,7 +13,10 @@ from transcripts.reading import HINTS, Limits, Mode, Reading, chunks, full_text,
 
 LIMITS = Limits()
 SHORT = [Cue(number * 60_000, number * 60_000 + 5_000, f"minute {number}") for number in range(12)]
-LONG = [Cue(number * 1000, number * 1000 + 1000, f"second {number:05} of a long talk") for number in range(2000)]
+LONG = [
+    Cue(number * 1000, number * 1000 + 1000, f"second {number:05} of a long talk")
+    for number in range(2000)
+]
 
 
 def reading(cues: list[Cue] = SHORT, **wanted: Any) -> Reading:
@@ -26,21 +29,33 @@ def reading(cues: list[Cue] = SHORT, **wanted: Any) -> Reading:
 
 def test_a_short_transcript_is_given_whole() -> None:
     found = reading()
-    assert (found.mode, found.text, found.cues, found.warning, found.hints) == (Mode.FULL, full_text(SHORT), tuple(SHORT), "", ())
+    assert (found.mode, found.text, found.cues, found.warning, found.hints) == (
+        Mode.FULL,
+        full_text(SHORT),
+        tuple(SHORT),
+        "",
+        (),
+    )
     assert (found.start, found.end, found.is_complete) == (0.0, 665.0, True)
 
 
 def test_a_transcript_of_exactly_the_limit_is_given_whole_and_one_character_more_is_not() -> None:
     text = "x" * 50
     assert read([Cue(0, 1, text)], limits=Limits(max_full_transcript_length=50)).mode is Mode.FULL
-    assert read([Cue(0, 1, text)], limits=Limits(max_full_transcript_length=49)).mode is Mode.PREVIEW
+    assert (
+        read([Cue(0, 1, text)], limits=Limits(max_full_transcript_length=49)).mode is Mode.PREVIEW
+    )
 
 
 def test_a_long_transcript_is_previewed_with_hints_and_its_size() -> None:
     found = reading(LONG)
     assert found.mode is Mode.PREVIEW
     assert found.hints == HINTS
-    assert (found.total_characters, found.total_chunks, found.chunk_size) == (len(full_text(LONG)), 7, 300)
+    assert (found.total_characters, found.total_chunks, found.chunk_size) == (
+        len(full_text(LONG)),
+        7,
+        300,
+    )
     assert not found.is_complete
 
 
@@ -107,7 +122,12 @@ def test_an_open_range_reaches_to_the_end_or_from_the_beginning() -> None:
 
 
 def test_a_cue_without_length_is_in_the_range_that_starts_with_it() -> None:
-    assert read([Cue(5000, 5000, "blink"), Cue(6000, 7000, "next")], limits=LIMITS, start=5.0, end=6.0).text == "blink"
+    assert (
+        read(
+            [Cue(5000, 5000, "blink"), Cue(6000, 7000, "next")], limits=LIMITS, start=5.0, end=6.0
+        ).text
+        == "blink"
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,7 +178,13 @@ def test_a_chunk_names_its_place_and_its_neighbours() -> None:
     assert second is not None
     assert last is not None
     assert (first.index, first.count, first.previous, first.next) == (0, 3, None, 1)
-    assert (second.index, second.start, second.end, second.previous, second.next) == (1, 300.0, 545.0, 0, 2)
+    assert (second.index, second.start, second.end, second.previous, second.next) == (
+        1,
+        300.0,
+        545.0,
+        0,
+        2,
+    )
     assert (last.previous, last.next, last.text) == (1, None, "minute 10 minute 11")
 
 
@@ -174,8 +200,7 @@ def test_a_chunk_that_is_not_there_is_refused_and_the_valid_ones_are_named(index
 
 
 @given(
-    starts=st.lists(st.integers(0, 4_000_000), max_size=50).map(sorted),
-    size=st.integers(10, 900),
+    starts=st.lists(st.integers(0, 4_000_000), max_size=50).map(sorted), size=st.integers(10, 900)
 )
 def test_the_chunks_put_together_are_the_transcript(starts: list[int], size: int) -> None:
     cues = [Cue(start, start + 500, f"at {start}") for start in starts]
@@ -193,7 +218,13 @@ def test_the_chunks_put_together_are_the_transcript(starts: list[int], size: int
 
 def test_an_empty_transcript_is_read_as_nothing() -> None:
     found = reading([])
-    assert (found.mode, found.text, found.cues, found.total_characters, found.total_chunks) == (Mode.FULL, "", (), 0, 0)
+    assert (found.mode, found.text, found.cues, found.total_characters, found.total_chunks) == (
+        Mode.FULL,
+        "",
+        (),
+        0,
+        0,
+    )
     assert reading([], start=0.0).text == ""
     assert chunks([], seconds=300) == []
 

@@ -21,7 +21,9 @@ def test_the_samples_are_stored_once_however_often_they_are_loaded() -> None:
 
 def test_the_samples_get_a_collection_of_their_own_or_the_one_that_is_named() -> None:
     samples.load()
-    assert set(Video.objects.values_list("collection__slug", "collection__name")) == {("samples", "Sample library")}
+    assert set(Video.objects.values_list("collection__slug", "collection__name")) == {
+        ("samples", "Sample library")
+    }
     other = Collection.objects.create(name="Other", slug="other")
     samples.load(other)
     assert other.videos.count() == 3
@@ -64,6 +66,12 @@ def test_the_samples_are_spoken_at_a_natural_pace(path: object) -> None:
 def test_the_chapters_begin_where_their_first_sentence_does() -> None:
     for path in FILES:
         if ".en." in path.name:
-            info = json.loads(path.with_name(path.name.replace(".en.vtt", ".info.json")).read_text())
-            starts = {cue.start for cue in captions.parse(path.read_bytes(), name=path.name).cues} | {0}
-            assert all(round(chapter["start_time"] * 1000) in starts for chapter in info["chapters"])
+            info = json.loads(
+                path.with_name(path.name.replace(".en.vtt", ".info.json")).read_text()
+            )
+            starts = {
+                cue.start for cue in captions.parse(path.read_bytes(), name=path.name).cues
+            } | {0}
+            assert all(
+                round(chapter["start_time"] * 1000) in starts for chapter in info["chapters"]
+            )

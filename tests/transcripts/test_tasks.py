@@ -53,7 +53,9 @@ def test_nothing_is_sent_to_youtube_while_the_gate_is_closed(collection: Collect
     assert sent() == {"first-video"}
 
 
-def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(collection: Collection) -> None:
+def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(
+    collection: Collection,
+) -> None:
     (job,) = queued(collection, "first-video")
     job.mark_sent()
     before = job.sent_at
@@ -69,10 +71,24 @@ def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(collectio
     assert WorkerPulse.is_alive()
 
 
-def test_a_feed_is_looked_at_when_its_time_has_come_and_planned_anew(collection: Collection) -> None:
+def test_a_feed_is_looked_at_when_its_time_has_come_and_planned_anew(
+    collection: Collection,
+) -> None:
     now = timezone.now()
-    due = Feed.objects.create(collection=collection, kind="playlist", youtube_id="PLduedue", every_hours=6, next_sync_at=now - timedelta(minutes=1))
-    Feed.objects.create(collection=collection, kind="playlist", youtube_id="PLlaterlater", every_hours=6, next_sync_at=now + timedelta(hours=1))
+    due = Feed.objects.create(
+        collection=collection,
+        kind="playlist",
+        youtube_id="PLduedue",
+        every_hours=6,
+        next_sync_at=now - timedelta(minutes=1),
+    )
+    Feed.objects.create(
+        collection=collection,
+        kind="playlist",
+        youtube_id="PLlaterlater",
+        every_hours=6,
+        next_sync_at=now + timedelta(hours=1),
+    )
     Feed.objects.create(collection=collection, kind="playlist", youtube_id="PLneverever")
     tasks.sync_due_feeds()
     tasks.sync_due_feeds()
@@ -82,7 +98,9 @@ def test_a_feed_is_looked_at_when_its_time_has_come_and_planned_anew(collection:
     assert timedelta(hours=5.9) < due.next_sync_at - now < timedelta(hours=6.1)
 
 
-def test_a_queue_that_cannot_be_written_refuses_nobody_and_is_tried_again(collection: Collection, django_capture_on_commit_callbacks: Any) -> None:
+def test_a_queue_that_cannot_be_written_refuses_nobody_and_is_tried_again(
+    collection: Collection, django_capture_on_commit_callbacks: Any
+) -> None:
     folder = Path(settings.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_out"])
     shutil.rmtree(folder)
     folder.write_text("no folder")  # as a full disk, or one that is away

@@ -5,7 +5,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transcripts.errors import InvalidTime, InvalidUrl
-from transcripts.timecodes import Target, clock, is_video_id, parse_clock, parse_target, target_url, watch_url
+from transcripts.timecodes import (
+    Target,
+    clock,
+    is_video_id,
+    parse_clock,
+    parse_target,
+    target_url,
+    watch_url,
+)
 
 VIDEO = "dQw4w9WgXcQ"
 CHANNEL = "UCabcdefghijklmnopqrstuv"
@@ -97,7 +105,20 @@ def test_eleven_letters_are_a_video_id(text: str) -> None:
     assert is_video_id(text)
 
 
-@pytest.mark.parametrize("text", ["", VIDEO[:-1], VIDEO + "x", VIDEO + "\n", "dQw4w9WgXc!", "dQw4w9WgXcé", None, 12345678901, b"dQw4w9WgXcQ"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        VIDEO[:-1],
+        VIDEO + "x",
+        VIDEO + "\n",
+        "dQw4w9WgXc!",
+        "dQw4w9WgXcé",
+        None,
+        12345678901,
+        b"dQw4w9WgXcQ",
+    ],
+)
 def test_anything_else_is_no_video_id(text: object) -> None:
     assert not is_video_id(text)
 
@@ -152,7 +173,12 @@ def test_the_start_is_read_in_seconds(address: str) -> None:
 
 
 def test_the_list_beside_a_video_is_kept_as_a_hint() -> None:
-    assert parse_target(f"https://www.youtube.com/watch?v={VIDEO}&list={PLAYLIST}&index=3").playlist_hint == PLAYLIST
+    assert (
+        parse_target(
+            f"https://www.youtube.com/watch?v={VIDEO}&list={PLAYLIST}&index=3"
+        ).playlist_hint
+        == PLAYLIST
+    )
 
 
 @pytest.mark.parametrize(
@@ -222,7 +248,10 @@ def test_a_channel_is_known_by_its_id_or_handle(address: str, name: str) -> None
         (f"https://www.youtube.com/playlist?list=RD{VIDEO}", "signed-in"),
         ("https://www.youtube.com/playlist", "no playlist"),
         ("https://www.youtube.com/playlist?list=../../x", "no playlist"),
-        (f"https://www.youtube.com/redirect?q=https://youtu.be/{VIDEO}", "no video, playlist or channel"),
+        (
+            f"https://www.youtube.com/redirect?q=https://youtu.be/{VIDEO}",
+            "no video, playlist or channel",
+        ),
         ("https://www.youtube.com/results?search_query=bread", "no video, playlist or channel"),
         ("https://www.youtube.com/c/SomeName", "no video, playlist or channel"),
         ("https://www.youtube.com/channel/UCshort", "no video, playlist or channel"),
@@ -239,11 +268,37 @@ def test_a_nasty_address_is_refused_with_what_is_wrong(address: str, said: str) 
     assert len(caught.value.message) < 250
 
 
-HOSTS = st.sampled_from(["youtube.com", "www.youtube.com", "youtu.be", "youtube.com.evil", "[::1]", "www.youtube.com:x", "a@youtube.com"])
-PATHS = st.sampled_from(["/watch?v=", "/shorts/", "/@", "/channel/", "/playlist?list=", "/embed/videoseries?list=", "/", "?", "#", "//"])
+HOSTS = st.sampled_from(
+    [
+        "youtube.com",
+        "www.youtube.com",
+        "youtu.be",
+        "youtube.com.evil",
+        "[::1]",
+        "www.youtube.com:x",
+        "a@youtube.com",
+    ]
+)
+PATHS = st.sampled_from(
+    [
+        "/watch?v=",
+        "/shorts/",
+        "/@",
+        "/channel/",
+        "/playlist?list=",
+        "/embed/videoseries?list=",
+        "/",
+        "?",
+        "#",
+        "//",
+    ]
+)
 
 
-@given(st.text() | st.builds(lambda host, path, rest: f"https://{host}{path}{rest}", HOSTS, PATHS, st.text()))
+@given(
+    st.text()
+    | st.builds(lambda host, path, rest: f"https://{host}{path}{rest}", HOSTS, PATHS, st.text())
+)
 @example("https://[::1")
 @example("//\ud800")
 @example("https://www.youtube.com/@%ff")
@@ -259,7 +314,9 @@ def test_any_text_is_a_target_or_the_typed_error(text: str) -> None:
 
 @given(st.from_regex(r"[A-Za-z0-9_-]{11}", fullmatch=True), DAYS)
 def test_a_watch_address_leads_back_to_the_video_and_its_second(video_id: str, at_ms: int) -> None:
-    assert parse_target(watch_url(video_id, at_ms=at_ms)) == Target("video", video_id, start=at_ms // 1000)
+    assert parse_target(watch_url(video_id, at_ms=at_ms)) == Target(
+        "video", video_id, start=at_ms // 1000
+    )
 
 
 def test_a_watch_address_has_whole_seconds() -> None:
@@ -270,7 +327,10 @@ def test_a_watch_address_has_whole_seconds() -> None:
 @pytest.mark.parametrize(
     ("target", "address"),
     [
-        (Target("video", VIDEO, start=90, playlist_hint=PLAYLIST), f"https://www.youtube.com/watch?v={VIDEO}&t=90s"),
+        (
+            Target("video", VIDEO, start=90, playlist_hint=PLAYLIST),
+            f"https://www.youtube.com/watch?v={VIDEO}&t=90s",
+        ),
         (Target("playlist", PLAYLIST), f"https://www.youtube.com/playlist?list={PLAYLIST}"),
         (Target("channel", CHANNEL), f"https://www.youtube.com/channel/{CHANNEL}"),
         (Target("channel", "@канал"), "https://www.youtube.com/@%D0%BA%D0%B0%D0%BD%D0%B0%D0%BB"),

@@ -49,11 +49,20 @@ def new_id() -> str:
     return f"video-{next(_NUMBERS):05}"
 
 
-def ask(server: YouTubeStandIn, video_id: str, language: str | None = None, **options: Any) -> Fetched:
-    return YouTube(Options(**{"timeout": 5, "max_bytes": 2_000_000, **options}), adapter=server.adapter()).fetch(video_id, language=language)
+def ask(
+    server: YouTubeStandIn, video_id: str, language: str | None = None, **options: Any
+) -> Fetched:
+    return YouTube(
+        Options(**{"timeout": 5, "max_bytes": 2_000_000, **options}), adapter=server.adapter()
+    ).fetch(video_id, language=language)
 
 
-def refused(server: YouTubeStandIn, language: str | None = None, options: dict[str, Any] | None = None, **video: Any) -> YouTubeError:
+def refused(
+    server: YouTubeStandIn,
+    language: str | None = None,
+    options: dict[str, Any] | None = None,
+    **video: Any,
+) -> YouTubeError:
     """Ask for a video that misbehaves so, and give the error."""
     video_id = new_id()
     server.add_video(video_id, **video)
@@ -75,7 +84,11 @@ def second_opinions(server: YouTubeStandIn) -> list[standin.Asked]:
 
 def test_a_video_comes_with_its_metadata(fresh: YouTubeStandIn) -> None:
     info = ask(fresh, standin.MANUAL).info
-    assert (info.title, info.channel, info.channel_id) == ("Baking bread at home", "Stand-in Channel", standin.CHANNEL)
+    assert (info.title, info.channel, info.channel_id) == (
+        "Baking bread at home",
+        "Stand-in Channel",
+        standin.CHANNEL,
+    )
     assert (info.duration, info.published_at) == (120_000, datetime(2024, 3, 1, 18, tzinfo=UTC))
     assert info.chapters == (Chapter(0, "Start"), Chapter(30_000, "Dough"), Chapter(60_000, "Oven"))
     assert info.tags == ("standin", "test")
@@ -85,7 +98,11 @@ def test_a_video_comes_with_its_metadata(fresh: YouTubeStandIn) -> None:
 
 def test_three_requests_are_enough(fresh: YouTubeStandIn) -> None:
     ask(fresh, standin.MANUAL)
-    assert [asked.path for asked in fresh.requests] == ["/watch", "/youtubei/v1/player", "/api/timedtext"]
+    assert [asked.path for asked in fresh.requests] == [
+        "/watch",
+        "/youtubei/v1/player",
+        "/api/timedtext",
+    ]
 
 
 def test_captions_by_hand_come_before_recognised_ones(fresh: YouTubeStandIn) -> None:
@@ -105,7 +122,12 @@ def test_recognised_captions_are_not_doubled_and_keep_word_times(fresh: YouTubeS
     fetched = ask(fresh, standin.AUTO)
     assert (fetched.language, fetched.origin) == ("en", "auto")
     assert spoken(fetched) == "do you hear me yes yes then we can begin with the first part"
-    assert [(word.start, word.text) for word in fetched.cues[0].words] == [(0, "do"), (500, "you"), (1000, "hear"), (1500, "me")]
+    assert [(word.start, word.text) for word in fetched.cues[0].words] == [
+        (0, "do"),
+        (500, "you"),
+        (1000, "hear"),
+        (1500, "me"),
+    ]
 
 
 def test_a_preferred_language_matches_its_regions(fresh: YouTubeStandIn) -> None:
@@ -171,7 +193,9 @@ def test_a_picture_is_a_jpeg(fresh: YouTubeStandIn) -> None:
         youtube.thumbnail("nothing-000")
 
 
-@pytest.mark.parametrize("written", ["", "short", "https://youtu.be/dQw4w9WgXcQ", "../../../xx", "dQw4w9WgXcQ&x"])
+@pytest.mark.parametrize(
+    "written", ["", "short", "https://youtu.be/dQw4w9WgXcQ", "../../../xx", "dQw4w9WgXcQ&x"]
+)
 def test_what_is_no_id_is_never_asked_for(fresh: YouTubeStandIn, written: str) -> None:
     with pytest.raises(InvalidUrl):
         ask(fresh, written)
@@ -183,42 +207,91 @@ def test_what_is_no_id_is_never_asked_for(fresh: YouTubeStandIn, written: str) -
 # Conditions: what the video is like, the error, a part of its message, when to try again
 
 CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
-    "bot check": ({"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm you’re not a bot", "tracks": ()}, errors.Blocked, "bot", Retry.COOL_DOWN),
+    "bot check": (
+        {"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm you’re not a bot", "tracks": ()},
+        errors.Blocked,
+        "bot",
+        Retry.COOL_DOWN,
+    ),
     "captcha page": ({"behaviour": "captcha_page"}, errors.Blocked, "captcha", Retry.COOL_DOWN),
-    "captcha elsewhere": ({"behaviour": "captcha_redirect"}, errors.Blocked, "captcha", Retry.COOL_DOWN),
+    "captcha elsewhere": (
+        {"behaviour": "captcha_redirect"},
+        errors.Blocked,
+        "captcha",
+        Retry.COOL_DOWN,
+    ),
     "429 on watch": ({"behaviour": "watch_429"}, errors.Blocked, "429", Retry.COOL_DOWN),
     "captions 429": ({"behaviour": "captions_429"}, errors.RateLimited, "429", Retry.COOL_DOWN),
-    "player 403": ({"behaviour": "player_403", "tracks": ()}, errors.Refused, "403", Retry.COOL_DOWN),
+    "player 403": (
+        {"behaviour": "player_403", "tracks": ()},
+        errors.Refused,
+        "403",
+        Retry.COOL_DOWN,
+    ),
     "try again later": (
-        {"status": "UNPLAYABLE", "reason": "Video unavailable", "subreason": "This content isn’t available, try again later.", "tracks": ()},
+        {
+            "status": "UNPLAYABLE",
+            "reason": "Video unavailable",
+            "subreason": "This content isn’t available, try again later.",
+            "tracks": (),
+        },
         errors.RateLimited,
         "later",
         Retry.COOL_DOWN,
     ),
     "wrong video": ({"behaviour": "wrong_video"}, errors.Blocked, "another video", Retry.COOL_DOWN),
     "PO token": ({"behaviour": "po_token"}, errors.PoTokenRequired, "own player", Retry.NEVER),
-    "empty captions": ({"behaviour": "captions_empty"}, errors.PoTokenRequired, "own player", Retry.NEVER),
+    "empty captions": (
+        {"behaviour": "captions_empty"},
+        errors.PoTokenRequired,
+        "own player",
+        Retry.NEVER,
+    ),
     "no captions": ({"tracks": ()}, errors.NoCaptions, "no captions", Retry.NEVER),
-    "captions without words": ({"behaviour": "captions_wordless"}, errors.NoCaptions, "no words", Retry.NEVER),
+    "captions without words": (
+        {"behaviour": "captions_wordless"},
+        errors.NoCaptions,
+        "no words",
+        Retry.NEVER,
+    ),
     "age gate": (
-        {"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm your age", "subreason": "This video may be inappropriate for some users.", "tracks": ()},
+        {
+            "status": "LOGIN_REQUIRED",
+            "reason": "Sign in to confirm your age",
+            "subreason": "This video may be inappropriate for some users.",
+            "tracks": (),
+        },
         errors.AgeRestricted,
         "signed-in",
         Retry.NEVER,
     ),
     "private": (
-        {"status": "LOGIN_REQUIRED", "reason": "Private video", "subreason": "Sign in if you've been granted access to this video", "tracks": ()},
+        {
+            "status": "LOGIN_REQUIRED",
+            "reason": "Private video",
+            "subreason": "Sign in if you've been granted access to this video",
+            "tracks": (),
+        },
         errors.PrivateVideo,
         "private",
         Retry.NEVER,
     ),
     "members": (
-        {"status": "UNPLAYABLE", "reason": "Join this channel to get access to members-only content like this video.", "tracks": ()},
+        {
+            "status": "UNPLAYABLE",
+            "reason": "Join this channel to get access to members-only content like this video.",
+            "tracks": (),
+        },
         errors.MembersOnly,
         "members",
         Retry.NEVER,
     ),
-    "paid": ({"status": "UNPLAYABLE", "reason": "This video requires payment to watch.", "tracks": ()}, errors.MembersOnly, "bought", Retry.NEVER),
+    "paid": (
+        {"status": "UNPLAYABLE", "reason": "This video requires payment to watch.", "tracks": ()},
+        errors.MembersOnly,
+        "bought",
+        Retry.NEVER,
+    ),
     "country": (
         {
             "status": "UNPLAYABLE",
@@ -231,7 +304,12 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
         Retry.NEVER,
     ),
     "removed": (
-        {"status": "ERROR", "reason": "Video unavailable", "subreason": "This video has been removed by the uploader", "tracks": ()},
+        {
+            "status": "ERROR",
+            "reason": "Video unavailable",
+            "subreason": "This video has been removed by the uploader",
+            "tracks": (),
+        },
         errors.VideoRemoved,
         "removed by the uploader",
         Retry.NEVER,
@@ -247,21 +325,57 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
         Retry.NEVER,
     ),
     "premiere": (
-        {"status": "LIVE_STREAM_OFFLINE", "reason": "Premieres in 2 hours", "live": "upcoming", "starts": "2031-05-06T07:08:00+00:00", "tracks": ()},
+        {
+            "status": "LIVE_STREAM_OFFLINE",
+            "reason": "Premieres in 2 hours",
+            "live": "upcoming",
+            "starts": "2031-05-06T07:08:00+00:00",
+            "tracks": (),
+        },
         errors.Premiere,
         "2031-05-06 07:08 UTC",
         Retry.AT_TIME,
     ),
-    "no answer": ({"behaviour": "hang"}, errors.NetworkProblem, "could not be reached", Retry.NETWORK),
+    "no answer": (
+        {"behaviour": "hang"},
+        errors.NetworkProblem,
+        "could not be reached",
+        Retry.NETWORK,
+    ),
     "reset": ({"behaviour": "reset"}, errors.NetworkProblem, "could not be reached", Retry.NETWORK),
     "5xx": ({"behaviour": "player_500"}, errors.NetworkProblem, "server error", Retry.NETWORK),
     "too slow": ({"behaviour": "drip"}, errors.NetworkProblem, "broke off", Retry.NETWORK),
-    "garbage JSON": ({"behaviour": "garbage_json", "tracks": ()}, errors.YouTubeChanged, "changed", Retry.ONCE),
+    "garbage JSON": (
+        {"behaviour": "garbage_json", "tracks": ()},
+        errors.YouTubeChanged,
+        "changed",
+        Retry.ONCE,
+    ),
     "garbage HTML": ({"behaviour": "garbage_html"}, errors.YouTubeChanged, "changed", Retry.ONCE),
-    "a page for captions": ({"behaviour": "captions_html"}, errors.YouTubeChanged, "web page", Retry.ONCE),
-    "half captions": ({"behaviour": "captions_garbage"}, errors.YouTubeChanged, "cannot be read", Retry.ONCE),
-    "bad host": ({"tracks": (Track("en", address="https://evil.example/api/timedtext?lang=en"),)}, errors.HostRefused, "evil.example", Retry.NEVER),
-    "private host": ({"behaviour": "redirect_private"}, errors.HostRefused, "169.254.169.254", Retry.NEVER),
+    "a page for captions": (
+        {"behaviour": "captions_html"},
+        errors.YouTubeChanged,
+        "web page",
+        Retry.ONCE,
+    ),
+    "half captions": (
+        {"behaviour": "captions_garbage"},
+        errors.YouTubeChanged,
+        "cannot be read",
+        Retry.ONCE,
+    ),
+    "bad host": (
+        {"tracks": (Track("en", address="https://evil.example/api/timedtext?lang=en"),)},
+        errors.HostRefused,
+        "evil.example",
+        Retry.NEVER,
+    ),
+    "private host": (
+        {"behaviour": "redirect_private"},
+        errors.HostRefused,
+        "169.254.169.254",
+        Retry.NEVER,
+    ),
     "gzip bomb": ({"behaviour": "bomb"}, errors.ResponseTooLarge, "larger than 2 MB", Retry.NEVER),
     "endless": ({"behaviour": "endless"}, errors.ResponseTooLarge, "larger than 2 MB", Retry.NEVER),
 }
@@ -280,7 +394,10 @@ def test_every_condition_is_told_apart(fresh: YouTubeStandIn, name: str) -> None
     assert len(error.message) < 400
 
 
-@pytest.mark.parametrize("name", [name for name, (_, kind, _, _) in CONDITIONS.items() if issubclass(kind, errors.Blocked)])
+@pytest.mark.parametrize(
+    "name",
+    [name for name, (_, kind, _, _) in CONDITIONS.items() if issubclass(kind, errors.Blocked)],
+)
 def test_nothing_more_is_asked_after_a_refusal(fresh: YouTubeStandIn, name: str) -> None:
     refused(fresh, **CONDITIONS[name][0])
     assert second_opinions(fresh) == []
@@ -309,7 +426,9 @@ def test_a_second_opinion_is_asked_where_it_does_no_harm(fresh: YouTubeStandIn, 
     assert second_opinions(fresh)
 
 
-def test_the_second_opinion_helps_where_the_first_library_is_out_of_date(fresh: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_opinion_helps_where_the_first_library_is_out_of_date(
+    fresh: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from transcripts.youtube import extractor  # noqa: PLC0415 - half a second
 
     monkeypatch.setattr(extractor._Client, "extract_info", _stumble)
@@ -319,8 +438,17 @@ def test_the_second_opinion_helps_where_the_first_library_is_out_of_date(fresh: 
     assert (fetched.info.title, fetched.info.channel) == ("Code", "Stand-in Channel")
 
 
-@pytest.mark.parametrize("name", [name for name in CONDITIONS if name not in {"premiere", "redirect", "paid", "try again later"}])
-def test_the_second_library_s_errors_are_understood_too(fresh: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in CONDITIONS
+        if name not in {"premiere", "redirect", "paid", "try again later"}
+    ],
+)
+def test_the_second_library_s_errors_are_understood_too(
+    fresh: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     from transcripts.youtube import extractor  # noqa: PLC0415 - half a second
 
     monkeypatch.setattr(extractor._Client, "extract_info", _stumble)
@@ -354,15 +482,23 @@ def _stumble(*_: object, **__: object) -> None:
 )
 def test_the_guard_lets_nothing_past_but_youtube(fresh: YouTubeStandIn, address: str) -> None:
     trace = Trace()
-    with session(Options(), trace, fresh.adapter()) as http, pytest.raises(requests.ConnectionError):
+    with (
+        session(Options(), trace, fresh.adapter()) as http,
+        pytest.raises(requests.ConnectionError),
+    ):
         http.get(address)
     assert isinstance(trace.refusal, errors.HostRefused)
     assert fresh.requests == []
 
 
-@pytest.mark.parametrize("scheme", ["file:///etc/passwd", "ftp://www.youtube.com/x", "data:text/plain,x"])
+@pytest.mark.parametrize(
+    "scheme", ["file:///etc/passwd", "ftp://www.youtube.com/x", "data:text/plain,x"]
+)
 def test_the_guard_speaks_http_only(fresh: YouTubeStandIn, scheme: str) -> None:
-    with session(Options(), Trace(), fresh.adapter()) as http, pytest.raises(requests.exceptions.InvalidSchema):
+    with (
+        session(Options(), Trace(), fresh.adapter()) as http,
+        pytest.raises(requests.exceptions.InvalidSchema),
+    ):
         http.get(scheme)
 
 
@@ -372,16 +508,28 @@ def test_a_redirect_loop_ends(fresh: YouTubeStandIn) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://192.168.0.1:80", "http://example.org", "https://127.0.0.1:1", "http://localhost:1", "http://a@127.0.0.1:1", "nonsense"]
+    "url",
+    [
+        "http://192.168.0.1:80",
+        "http://example.org",
+        "https://127.0.0.1:1",
+        "http://localhost:1",
+        "http://a@127.0.0.1:1",
+        "nonsense",
+    ],
 )
-def test_only_a_stand_in_on_this_machine_may_take_youtubes_place(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_only_a_stand_in_on_this_machine_may_take_youtubes_place(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
     monkeypatch.setenv(LOOPBACK_VARIABLE, url)
     with pytest.raises(errors.HostRefused) as caught:
         YouTube(Options()).fetch(standin.MANUAL)
     assert LOOPBACK_VARIABLE in caught.value.message
 
 
-def test_the_environment_turns_every_request_to_the_stand_in(fresh: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_turns_every_request_to_the_stand_in(
+    fresh: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in fresh.environment().items():
         monkeypatch.setenv(name, value)
     assert YouTube(Options()).fetch(standin.MANUAL).language == "en"
@@ -413,7 +561,13 @@ print(json.dumps([fetched.info.title, len(listing.entries), code, sorted(met)]))
 def test_a_whole_process_asks_nobody_but_the_stand_in(fresh: YouTubeStandIn) -> None:
     silent = fresh.add_video(new_id(), tracks=())
     command = [sys.executable, "-c", _WATCHED, standin.MANUAL, standin.PLAYLIST, silent.id]
-    said = subprocess.run(command, env={**os.environ, **fresh.environment()}, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        command,
+        env={**os.environ, **fresh.environment()},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert json.loads(said.stdout) == ["Baking bread at home", 3, "no_captions", ["127.0.0.1"]]
     assert second_opinions(fresh)
 
@@ -429,7 +583,9 @@ class Recorder(BaseAdapter):
         self.inner = inner
         self.proxies: list[dict[str, str]] = []
 
-    def send(self, request: requests.PreparedRequest, *_: Any, **settings: Any) -> requests.Response:
+    def send(
+        self, request: requests.PreparedRequest, *_: Any, **settings: Any
+    ) -> requests.Response:
         self.proxies.append(dict(settings["proxies"]))
         return self.inner.send(request, **settings)
 
@@ -441,13 +597,24 @@ def test_both_libraries_use_the_proxy(fresh: YouTubeStandIn) -> None:
     proxy = "http://user:pass@proxy.example:3128"
     recorder = Recorder(fresh.adapter())
     with pytest.raises(errors.NoCaptions):
-        YouTube(Options(proxy_url=proxy), adapter=recorder).fetch(fresh.add_video(new_id(), tracks=()).id)
+        YouTube(Options(proxy_url=proxy), adapter=recorder).fetch(
+            fresh.add_video(new_id(), tracks=()).id
+        )
     assert second_opinions(fresh)
     assert all(proxy in used.values() for used in recorder.proxies)
 
 
-@pytest.mark.parametrize("proxy", [f"http://user:{SECRET}@127.0.0.1:9", f"socks5://user:{SECRET}@127.0.0.1:9", f"https://{SECRET}@127.0.0.1:9"])
-def test_the_proxy_s_password_is_in_no_text(proxy: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        f"http://user:{SECRET}@127.0.0.1:9",
+        f"socks5://user:{SECRET}@127.0.0.1:9",
+        f"https://{SECRET}@127.0.0.1:9",
+    ],
+)
+def test_the_proxy_s_password_is_in_no_text(
+    proxy: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
     caplog.set_level(logging.DEBUG)
     options = Options(proxy_url=proxy, timeout=0.5)
     with pytest.raises(errors.NetworkProblem) as caught:
@@ -457,31 +624,56 @@ def test_the_proxy_s_password_is_in_no_text(proxy: str, caplog: pytest.LogCaptur
     with pytest.raises(errors.NetworkProblem) as pictured:
         YouTube(options).thumbnail(standin.MANUAL)
     for error in (caught.value, listed.value, pictured.value):
-        assert SECRET not in "".join(map(str, (error, error.hint, repr(error), error.__cause__, error.__context__)))
+        assert SECRET not in "".join(
+            map(str, (error, error.hint, repr(error), error.__cause__, error.__context__))
+        )
     out, err = capfd.readouterr()
     assert SECRET not in caplog.text + out + err + repr(options)
 
 
-@pytest.mark.parametrize("proxy", [f"nonsense://{SECRET}", f"http://{SECRET}:x:y@", f"http://a:b@host:{SECRET}", SECRET, f"http://[{SECRET}"])
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        f"nonsense://{SECRET}",
+        f"http://{SECRET}:x:y@",
+        f"http://a:b@host:{SECRET}",
+        SECRET,
+        f"http://[{SECRET}",
+    ],
+)
 def test_what_is_no_proxy_is_said_so_without_repeating_it(proxy: str) -> None:
     with pytest.raises(errors.NetworkProblem) as caught:
         YouTube(Options(proxy_url=proxy))
     assert "PROXY_URL" in caught.value.message
-    assert SECRET not in f"{caught.value} {caught.value.hint} {caught.value.__cause__} {caught.value.__context__}"
+    assert (
+        SECRET
+        not in f"{caught.value} {caught.value.hint} {caught.value.__cause__} {caught.value.__context__}"
+    )
 
 
 # Lists
 
 
 def test_a_playlist_is_listed_in_its_order(fresh: YouTubeStandIn) -> None:
-    listing = YouTube(Options(), adapter=fresh.adapter()).list_videos(parse_target(standin.PLAYLIST))
-    assert (listing.id, listing.title, listing.kind) == (standin.PLAYLIST, "Stand-in Playlist", "playlist")
+    listing = YouTube(Options(), adapter=fresh.adapter()).list_videos(
+        parse_target(standin.PLAYLIST)
+    )
+    assert (listing.id, listing.title, listing.kind) == (
+        standin.PLAYLIST,
+        "Stand-in Playlist",
+        "playlist",
+    )
     assert listing.entries[0] == Entry(standin.MANUAL, "Baking bread at home")
     assert listing.video_ids == (standin.MANUAL, standin.AUTO, standin.BRITISH)
 
 
 def test_an_empty_playlist_is_a_list_of_nothing(fresh: YouTubeStandIn) -> None:
-    assert YouTube(Options(), adapter=fresh.adapter()).list_videos(parse_target(standin.EMPTY_PLAYLIST)).entries == ()
+    assert (
+        YouTube(Options(), adapter=fresh.adapter())
+        .list_videos(parse_target(standin.EMPTY_PLAYLIST))
+        .entries
+        == ()
+    )
 
 
 def test_a_long_list_is_read_page_by_page_and_each_video_once(fresh: YouTubeStandIn) -> None:
@@ -503,7 +695,9 @@ def test_a_channel_is_listed_by_id_and_by_handle(fresh: YouTubeStandIn, name: st
     assert listing.video_ids == (standin.AUTO,)
 
 
-@pytest.mark.parametrize("written", ["PLnothing-here-00000000000000000001", "UCnothing-here-000000001", "@nobody"])
+@pytest.mark.parametrize(
+    "written", ["PLnothing-here-00000000000000000001", "UCnothing-here-000000001", "@nobody"]
+)
 def test_a_list_that_does_not_exist_is_said_so(fresh: YouTubeStandIn, written: str) -> None:
     with pytest.raises(errors.VideoRemoved) as caught:
         YouTube(Options(), adapter=fresh.adapter()).list_videos(parse_target(written))
@@ -513,7 +707,9 @@ def test_a_list_that_does_not_exist_is_said_so(fresh: YouTubeStandIn, written: s
 def test_a_blocked_list_is_blocked(fresh: YouTubeStandIn) -> None:
     fresh.blocked = True
     with pytest.raises(errors.Blocked):
-        YouTube(Options(), adapter=fresh.adapter()).list_videos(Target("playlist", standin.PLAYLIST))
+        YouTube(Options(), adapter=fresh.adapter()).list_videos(
+            Target("playlist", standin.PLAYLIST)
+        )
     assert len(fresh.requests) == 1
 
 
@@ -526,10 +722,24 @@ def test_one_video_is_no_list(fresh: YouTubeStandIn) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
     max_leaves=15,
 )
-FIELDS = ["id", "title", "fulltitle", "duration", "timestamp", "upload_date", "chapters", "tags", "subtitles", "automatic_captions", "live_status"]
+FIELDS = [
+    "id",
+    "title",
+    "fulltitle",
+    "duration",
+    "timestamp",
+    "upload_date",
+    "chapters",
+    "tags",
+    "subtitles",
+    "automatic_captions",
+    "live_status",
+]
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON))
@@ -549,10 +759,20 @@ def test_metadata_that_is_no_object_is_refused(raw: object) -> None:
 def test_tracks_in_a_metadata_file_tell_the_languages() -> None:
     raw = {
         "id": standin.MANUAL,
-        "subtitles": {"nl": [{"ext": "json3", "url": "https://www.youtube.com/api/timedtext?lang=nl"}], "live_chat": [{"ext": "json3", "url": "x"}]},
+        "subtitles": {
+            "nl": [{"ext": "json3", "url": "https://www.youtube.com/api/timedtext?lang=nl"}],
+            "live_chat": [{"ext": "json3", "url": "x"}],
+        },
         "automatic_captions": {
-            "en-orig": [{"ext": "json3", "url": "https://www.youtube.com/api/timedtext?lang=en&kind=asr"}],
-            "de": [{"ext": "json3", "url": "https://www.youtube.com/api/timedtext?lang=en&kind=asr&tlang=de"}],
+            "en-orig": [
+                {"ext": "json3", "url": "https://www.youtube.com/api/timedtext?lang=en&kind=asr"}
+            ],
+            "de": [
+                {
+                    "ext": "json3",
+                    "url": "https://www.youtube.com/api/timedtext?lang=en&kind=asr&tlang=de",
+                }
+            ],
             "broken": [{"ext": "json3", "url": "https://[::1"}, None],
         },
     }

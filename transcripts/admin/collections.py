@@ -62,14 +62,31 @@ class MembershipAdmin(Table):
 class FeedAdmin(Table):
     """Playlists and channels. They are added by pasting their addresses."""
 
-    list_display = ("title", "kind", "collection", "newest", "every_hours", "last_synced_at", "next_sync_at")
+    list_display = (
+        "title",
+        "kind",
+        "collection",
+        "newest",
+        "every_hours",
+        "last_synced_at",
+        "next_sync_at",
+    )
     list_filter = ("kind", "collection", "last_synced_at")
     list_select_related = ("collection",)
     search_fields = ("title", "youtube_id")
-    readonly_fields = ("collection", "kind", "youtube_id", "last_synced_at", "next_sync_at", "created_at")
+    readonly_fields = (
+        "collection",
+        "kind",
+        "youtube_id",
+        "last_synced_at",
+        "next_sync_at",
+        "created_at",
+    )
     actions = ("sync",)
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
         """Go to where addresses are pasted."""
         return redirect("admin:transcripts_job_add")
 
@@ -81,5 +98,11 @@ class FeedAdmin(Table):
     @admin.action(description="Look for new videos now", permissions=["work"])
     def sync(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Queue a look at them."""
-        self.work_on(request, queryset, lambda feed: acquisition.request_feed(feed, by=request.user), done="queued", most=QUEUED_AT_ONCE)
+        self.work_on(
+            request,
+            queryset,
+            lambda feed: acquisition.request_feed(feed, by=request.user),
+            done="queued",
+            most=QUEUED_AT_ONCE,
+        )
         dispatch()

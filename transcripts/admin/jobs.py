@@ -22,17 +22,32 @@ class PasteForm(forms.Form):
     """Addresses of YouTube, one a line."""
 
     addresses = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 10, "cols": 90}), max_length=200_000, help_text="Videos, playlists or channels, one a line."
+        widget=forms.Textarea(attrs={"rows": 10, "cols": 90}),
+        max_length=200_000,
+        help_text="Videos, playlists or channels, one a line.",
     )
-    collection = forms.ModelChoiceField(queryset=Collection.objects.all(), widget=AutocompleteSelect(Video._meta.get_field("collection"), admin.site))
-    language = forms.CharField(required=False, max_length=35, help_text="A language code, such as en; empty: the preferred one.")
+    collection = forms.ModelChoiceField(
+        queryset=Collection.objects.all(),
+        widget=AutocompleteSelect(Video._meta.get_field("collection"), admin.site),
+    )
+    language = forms.CharField(
+        required=False,
+        max_length=35,
+        help_text="A language code, such as en; empty: the preferred one.",
+    )
     tags = forms.CharField(required=False, max_length=1000, help_text="Separated by commas.")
 
     def clean_addresses(self) -> list[str]:
         """Return the lines that are not empty, each once."""
-        lines = list(dict.fromkeys(line.strip() for line in self.cleaned_data["addresses"].splitlines() if line.strip()))
+        lines = list(
+            dict.fromkeys(
+                line.strip() for line in self.cleaned_data["addresses"].splitlines() if line.strip()
+            )
+        )
         if len(lines) > QUEUED_AT_ONCE:
-            raise forms.ValidationError(f"{len(lines)} lines; at most {QUEUED_AT_ONCE} can be taken at once.")
+            raise forms.ValidationError(
+                f"{len(lines)} lines; at most {QUEUED_AT_ONCE} can be taken at once."
+            )
         return lines
 
     def clean_tags(self) -> list[str]:
@@ -44,7 +59,17 @@ class PasteForm(forms.Form):
 class JobAdmin(Record):
     """Work, its progress and how it ended. Adding one is pasting addresses."""
 
-    list_display = ("pk", "kind", "target", "collection", "state", "progress", "error_code", "created_by", "created_at")
+    list_display = (
+        "pk",
+        "kind",
+        "target",
+        "collection",
+        "state",
+        "progress",
+        "error_code",
+        "created_by",
+        "created_at",
+    )
     list_display_links = ("pk", "target")
     list_filter = ("state", "kind", "error_code", "collection", "created_at")
     list_select_related = ("collection", "created_by")
@@ -60,13 +85,19 @@ class JobAdmin(Record):
     @admin.display(ordering="done")
     def progress(self, job: Any) -> str:
         """Show a bar, and what is done just now."""
-        return format_html('<progress max="100" value="{0}">{0}%</progress> {0}% {1}', job.percent, job.step)
+        return format_html(
+            '<progress max="100" value="{0}">{0}%</progress> {0}% {1}', job.percent, job.step
+        )
 
     @admin.display
     def parts_that_failed(self, job: Any) -> str:
         """List them, the first hundred."""
         rows = ((one["name"], one["message"], one["hint"]) for one in job.problems[:100])
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {} {}</li>", rows)) if job.problems else "none"
+        return (
+            format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {} {}</li>", rows))
+            if job.problems
+            else "none"
+        )
 
     @admin.action(description="Try again", permissions=["work"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -74,7 +105,9 @@ class JobAdmin(Record):
         self.work_on(request, queryset, acquisition.retry, done="queued", most=QUEUED_AT_ONCE)
         dispatch()
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
         """Take addresses, one job a line; what cannot be used stays in the box, with the reason."""
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -95,14 +128,24 @@ class JobAdmin(Record):
             "form": form,
             "media": self.media + form.media,
         }
-        return TemplateResponse(request, "admin/transcripts/job/paste.html", {**context, "jobs": jobs, "problems": problems})
+        return TemplateResponse(
+            request,
+            "admin/transcripts/job/paste.html",
+            {**context, "jobs": jobs, "problems": problems},
+        )
 
-    def _queue(self, request: HttpRequest, form: PasteForm) -> tuple[list[Job], list[tuple[str, KnowledgeBaseError]]]:
+    def _queue(
+        self, request: HttpRequest, form: PasteForm
+    ) -> tuple[list[Job], list[tuple[str, KnowledgeBaseError]]]:
         jobs, problems = [], []
         wishes = {name: form.cleaned_data[name] for name in ("language", "tags")}
         for line in form.cleaned_data["addresses"]:
             try:
-                jobs.append(acquisition.request(form.cleaned_data["collection"], line, by=request.user, **wishes))
+                jobs.append(
+                    acquisition.request(
+                        form.cleaned_data["collection"], line, by=request.user, **wishes
+                    )
+                )
             except KnowledgeBaseError as error:
                 problems.append((line, error))
         dispatch()
@@ -123,7 +166,14 @@ class JobFileAdmin(Bytes):
 class YouTubeGateAdmin(Record):
     """Whether YouTube may be asked."""
 
-    list_display = ("__str__", "free_at", "closed_until", "refusals", "reason_code", "last_success_at")
+    list_display = (
+        "__str__",
+        "free_at",
+        "closed_until",
+        "refusals",
+        "reason_code",
+        "last_success_at",
+    )
     search_fields = ("reason",)
     list_filter = ("reason_code",)
     actions = ("reopen",)

@@ -29,7 +29,11 @@ def what_goes(rows: QuerySet[Any]) -> dict[type[Model], int]:
     for doomed in waiting:
         if doomed.model not in counts:
             counts[doomed.model] = doomed.count()
-            waiting += [_dependents(relation, doomed) for relation in doomed.model._meta.get_fields(include_hidden=True) if _cascades(relation)]
+            waiting += [
+                _dependents(relation, doomed)
+                for relation in doomed.model._meta.get_fields(include_hidden=True)
+                if _cascades(relation)
+            ]
     return {model: count for model, count in counts.items() if count}
 
 
@@ -40,12 +44,22 @@ class Table(Admin):
     list_per_page = 50
     list_max_show_all = 200
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[list[Any], dict[Any, int], set[Any], list[Any]]:
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[Any, int], set[Any], list[Any]]:
         """Return what deleting would delete: numbers, where Django would load and list every row."""
-        rows = objs if isinstance(objs, QuerySet) else self.model._default_manager.filter(pk__in=[one.pk for one in objs])
+        rows = (
+            objs
+            if isinstance(objs, QuerySet)
+            else self.model._default_manager.filter(pk__in=[one.pk for one in objs])
+        )
         counts = what_goes(rows)
         # Through tables and the like have no page of their own here, and no permission that anybody is given.
-        lacking = {model._meta.verbose_name for model in counts if self.admin_site.is_registered(model) and not may(request, "delete", model)}
+        lacking = {
+            model._meta.verbose_name
+            for model in counts
+            if self.admin_site.is_registered(model) and not may(request, "delete", model)
+        }
         named = {str(model._meta.verbose_name_plural): count for model, count in counts.items()}
         return [f"{count:,} {name}" for name, count in named.items()], named, lacking, []
 
@@ -53,16 +67,30 @@ class Table(Admin):
         """Delete some at a time, so that neither memory nor a statement grows with the selection."""
         keys = list(queryset.order_by().values_list("pk", flat=True))
         for start in range(0, len(keys), DELETED_AT_ONCE):
-            self.model._default_manager.filter(pk__in=keys[start : start + DELETED_AT_ONCE]).only("pk").delete()
+            self.model._default_manager.filter(pk__in=keys[start : start + DELETED_AT_ONCE]).only(
+                "pk"
+            ).delete()
 
     def has_work_permission(self, request: HttpRequest) -> bool:
         """Whether work may be asked for here: as for changing, also where the rows themselves cannot be changed."""
         return may(request, "change", self.model)
 
-    def work_on(self, request: HttpRequest, rows: QuerySet[Any], work: Callable[[Any], object], *, done: str, most: int) -> None:
+    def work_on(
+        self,
+        request: HttpRequest,
+        rows: QuerySet[Any],
+        work: Callable[[Any], object],
+        *,
+        done: str,
+        most: int,
+    ) -> None:
         """Do something to each of the rows, at most so many, and say what came of it."""
         if (count := rows.count()) > most:
-            self.message_user(request, f"{count:,} are selected; at most {most} can be taken at once. Nothing was done.", messages.ERROR)
+            self.message_user(
+                request,
+                f"{count:,} are selected; at most {most} can be taken at once. Nothing was done.",
+                messages.ERROR,
+            )
             return
         results: Counter[str] = Counter()
         for row in rows:
@@ -76,7 +104,9 @@ class Table(Admin):
         for problem in list(results)[:10]:
             self.message_user(request, problem, messages.WARNING)
         if len(results) > 10:
-            self.message_user(request, f"{len(results) - 10} more could not be done.", messages.WARNING)
+            self.message_user(
+                request, f"{len(results) - 10} more could not be done.", messages.WARNING
+            )
 
 
 class Record(Table):
@@ -103,7 +133,9 @@ class Bytes(Record):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Leave the bytes where they are."""
-        rows: QuerySet[Any] = super().get_queryset(request).defer("data").annotate(size=Length("data"))
+        rows: QuerySet[Any] = (
+            super().get_queryset(request).defer("data").annotate(size=Length("data"))
+        )
         return rows
 
     @admin.display(ordering="size")
@@ -114,7 +146,11 @@ class Bytes(Record):
 
 def may(request: Any, what: str, model: type[Model]) -> bool:
     """Say whether somebody may do something to the rows of a model in general."""
-    return bool(request.user.has_perm(f"{model._meta.app_label}.{get_permission_codename(what, model._meta)}"))
+    return bool(
+        request.user.has_perm(
+            f"{model._meta.app_label}.{get_permission_codename(what, model._meta)}"
+        )
+    )
 
 
 def words(text: str) -> list[str]:
@@ -123,8 +159,14 @@ def words(text: str) -> list[str]:
 
 
 def _cascades(relation: Any) -> bool:
-    return relation.auto_created and not relation.concrete and getattr(relation, "on_delete", None) is CASCADE
+    return (
+        relation.auto_created
+        and not relation.concrete
+        and getattr(relation, "on_delete", None) is CASCADE
+    )
 
 
 def _dependents(relation: Any, doomed: QuerySet[Any]) -> QuerySet[Any]:
-    return QuerySet(relation.related_model).filter(**{f"{relation.field.name}__in": doomed.values("pk")})
+    return QuerySet(relation.related_model).filter(
+        **{f"{relation.field.name}__in": doomed.values("pk")}
+    )

@@ -56,7 +56,13 @@ class VideoAdmin(Table):
 
     form = TagsForm
     list_display = ("title", "key", "channel", "collection", "length", "spoken", "created_at")
-    list_filter = ("collection", "created_at", "partial", ("transcripts", admin.EmptyFieldListFilter), "transcripts__origin")
+    list_filter = (
+        "collection",
+        "created_at",
+        "partial",
+        ("transcripts", admin.EmptyFieldListFilter),
+        "transcripts__origin",
+    )
     list_select_related = ("collection",)
     search_fields = ("title", "key", "channel", "youtube_id")
     search_help_text = "Title, id or channel"
@@ -74,7 +80,16 @@ class VideoAdmin(Table):
         "created_at",
         "updated_at",
     )
-    readonly_fields = ("collection", "key", "youtube_id", "length", "published_at", "partial", "created_at", "updated_at")
+    readonly_fields = (
+        "collection",
+        "key",
+        "youtube_id",
+        "length",
+        "published_at",
+        "partial",
+        "created_at",
+        "updated_at",
+    )
     inlines = (TranscriptInline,)
     actions = ("fetch", "reparse")
 
@@ -83,7 +98,9 @@ class VideoAdmin(Table):
         light = Prefetch("transcripts", queryset=Transcript.objects.light())
         return super().get_queryset(request).defer(*LONG_VIDEO).prefetch_related(light)
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
         """Go to where addresses are pasted."""
         return redirect("admin:transcripts_job_add")
 
@@ -100,13 +117,23 @@ class VideoAdmin(Table):
     @admin.action(description="Fetch again from YouTube", permissions=["work"])
     def fetch(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Queue them."""
-        self.work_on(request, queryset, lambda video: acquisition.refetch(video, by=request.user), done="queued", most=QUEUED_AT_ONCE)
+        self.work_on(
+            request,
+            queryset,
+            lambda video: acquisition.refetch(video, by=request.user),
+            done="queued",
+            most=QUEUED_AT_ONCE,
+        )
         dispatch()
 
     @admin.action(description="Parse the kept originals again", permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Read their transcripts with today's parser."""
-        rows = Transcript.objects.light().filter(video__in=queryset.order_by().values("pk")).select_related("video__collection")
+        rows = (
+            Transcript.objects.light()
+            .filter(video__in=queryset.order_by().values("pk"))
+            .select_related("video__collection")
+        )
         self.work_on(request, rows, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
 
 
@@ -114,7 +141,15 @@ class VideoAdmin(Table):
 class TranscriptAdmin(Record):
     """What is said; the text is read on the pages, not here."""
 
-    list_display = ("video", "language", "origin", "cue_count", "characters", "length", "updated_at")
+    list_display = (
+        "video",
+        "language",
+        "origin",
+        "cue_count",
+        "characters",
+        "length",
+        "updated_at",
+    )
     list_filter = ("origin", "language", "updated_at")
     search_fields = ("video__title", "video__key")
     exclude: ClassVar[Any] = ("cues", "word_times")
@@ -133,7 +168,9 @@ class TranscriptAdmin(Record):
     @admin.action(description="Parse the kept originals again", permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Read them with today's parser."""
-        self.work_on(request, queryset, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
+        self.work_on(
+            request, queryset, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE
+        )
 
 
 @admin.register(Thumbnail)
@@ -146,7 +183,12 @@ class ThumbnailAdmin(Bytes):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Bring the titles along, and no more."""
-        return super().get_queryset(request).select_related("video").defer(*(f"video__{name}" for name in LONG_VIDEO))
+        return (
+            super()
+            .get_queryset(request)
+            .select_related("video")
+            .defer(*(f"video__{name}" for name in LONG_VIDEO))
+        )
 
 
 @admin.register(RawCaptions)

@@ -9,14 +9,33 @@ from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import acquisition, conf, library, storage
-from transcripts.api.in_ import DownloadIn, FilesIn, JobId, JobsIn, Reach, ReadingIn, SearchIn, SourceIn, VideoId
-from transcripts.api.out import JobOut, JobsOut, VideoReadingOut, VideoSearchOut, YouTubeOut, answers
+from transcripts.api.in_ import (
+    DownloadIn,
+    FilesIn,
+    JobId,
+    JobsIn,
+    Reach,
+    ReadingIn,
+    SearchIn,
+    SourceIn,
+    VideoId,
+)
+from transcripts.api.out import (
+    JobOut,
+    JobsOut,
+    VideoReadingOut,
+    VideoSearchOut,
+    YouTubeOut,
+    answers,
+)
 from transcripts.errors import TooLarge
 from transcripts.models import Job, WorkerPulse, YouTubeGate
 from transcripts.scope import Scope
 from transcripts.tasks import send
 
-UPLOADS_AT_ONCE = 4  # together, files sent in one request may be so many times the limit of a single one
+UPLOADS_AT_ONCE = (
+    4  # together, files sent in one request may be so many times the limit of a single one
+)
 
 router = Router()
 
@@ -36,7 +55,12 @@ def add_one(request: Request, source: SourceIn) -> Status[Any]:
     request.caller.require_write()
     shelf = library.shelf(request.reach, source.collection)
     if source.text:
-        return Status(201, storage.add_text(shelf, source.text, title=source.title, language=source.language, tags=source.tags))
+        return Status(
+            201,
+            storage.add_text(
+                shelf, source.text, title=source.title, language=source.language, tags=source.tags
+            ),
+        )
     job = acquisition.request(
         shelf,
         source.url,
@@ -49,12 +73,18 @@ def add_one(request: Request, source: SourceIn) -> Status[Any]:
     return _queued(job)
 
 
-@router.post("sources/files", response=answers({202: JobOut}, 404, 413), summary="Add caption files")
-def add_files(request: Request, files: File[list[UploadedFile]], about: Form[FilesIn]) -> Status[Any]:
+@router.post(
+    "sources/files", response=answers({202: JobOut}, 404, 413), summary="Add caption files"
+)
+def add_files(
+    request: Request, files: File[list[UploadedFile]], about: Form[FilesIn]
+) -> Status[Any]:
     """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
     request.caller.require_write()
     shelf = library.shelf(request.reach, about.collection)
-    job = acquisition.request_files(shelf, contents(files), language=about.language, tags=about.tags, by=request.caller.user)
+    job = acquisition.request_files(
+        shelf, contents(files), language=about.language, tags=about.tags, by=request.caller.user
+    )
     return _queued(job)
 
 
@@ -70,7 +100,10 @@ def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
     if wanted.state:
         found = found.filter(state=wanted.state)
     rows = list(found[wanted.offset : wanted.offset + wanted.limit + 1])
-    return {"jobs": rows[: wanted.limit], "next": wanted.offset + wanted.limit if len(rows) > wanted.limit else None}
+    return {
+        "jobs": rows[: wanted.limit],
+        "next": wanted.offset + wanted.limit if len(rows) > wanted.limit else None,
+    }
 
 
 @router.get("jobs/{job_id}", response=answers({200: JobOut}, 404), summary="Follow a job")
@@ -80,7 +113,9 @@ def get_job(request: Request, job_id: JobId) -> Job:
     return job
 
 
-@router.post("jobs/{job_id}/retry", response=answers({202: JobOut}, 404, 409), summary="Try a job again")
+@router.post(
+    "jobs/{job_id}/retry", response=answers({202: JobOut}, 404, 409), summary="Try a job again"
+)
 def retry_job(request: Request, job_id: JobId) -> Status[Any]:
     """Queue a finished job again."""
     request.caller.require_write()
@@ -92,15 +127,31 @@ def retry_job(request: Request, job_id: JobId) -> Status[Any]:
 # Reading. The paths that go on after the id stand before the one that does not: an id may be an address, with slashes in it.
 
 
-@router.get("transcripts/{path:video_id}/search", response=answers({200: VideoSearchOut}, 404), summary="Search within a video")
-def search_transcript(request: Request, video_id: VideoId, wanted: Query[SearchIn]) -> library.VideoSearch:
+@router.get(
+    "transcripts/{path:video_id}/search",
+    response=answers({200: VideoSearchOut}, 404),
+    summary="Search within a video",
+)
+def search_transcript(
+    request: Request, video_id: VideoId, wanted: Query[SearchIn]
+) -> library.VideoSearch:
     """Rank the segments of one video by BM25."""
     video = library.find_video(request.reach, video_id, collection=wanted.collection)
     return library.search(video, wanted.query, language=wanted.language, limit=wanted.limit)
 
 
 _FILE = {"schema": {"type": "string"}}
-_FILES = {200: {"content": {"text/vtt": _FILE, "application/x-subrip": _FILE, "text/plain": _FILE, "text/markdown": _FILE, "application/json": {}}}}
+_FILES = {
+    200: {
+        "content": {
+            "text/vtt": _FILE,
+            "application/x-subrip": _FILE,
+            "text/plain": _FILE,
+            "text/markdown": _FILE,
+            "application/json": {},
+        }
+    }
+}
 
 
 @router.get(
@@ -109,15 +160,24 @@ _FILES = {200: {"content": {"text/vtt": _FILE, "application/x-subrip": _FILE, "t
     openapi_extra={"responses": _FILES},
     summary="Download a transcript",
 )
-def download_transcript(request: Request, video_id: VideoId, wanted: Query[DownloadIn]) -> HttpResponse:
+def download_transcript(
+    request: Request, video_id: VideoId, wanted: Query[DownloadIn]
+) -> HttpResponse:
     """Give a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
     video = library.find_video(request.reach, video_id, collection=wanted.collection)
     file = library.export(video, form=wanted.format, language=wanted.language)
-    headers = {"Content-Disposition": content_disposition_header(as_attachment=True, filename=file.name) or "attachment"}
+    headers = {
+        "Content-Disposition": content_disposition_header(as_attachment=True, filename=file.name)
+        or "attachment"
+    }
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
 
 
-@router.post("transcripts/{path:video_id}/refetch", response=answers({202: JobOut}, 404), summary="Fetch a video again")
+@router.post(
+    "transcripts/{path:video_id}/refetch",
+    response=answers({202: JobOut}, 404),
+    summary="Fetch a video again",
+)
 def refetch_transcript(request: Request, video_id: VideoId, wanted: Query[Reach]) -> Status[Any]:
     """Queue a video of YouTube anew, in another language if one is named."""
     request.caller.require_write()
@@ -126,8 +186,14 @@ def refetch_transcript(request: Request, video_id: VideoId, wanted: Query[Reach]
     return _queued(acquisition.refetch(video, language=wanted.language, by=request.caller.user))
 
 
-@router.get("transcripts/{path:video_id}", response=answers({200: VideoReadingOut}, 404), summary="Read a transcript")
-def read_transcript(request: Request, video_id: VideoId, wanted: Query[ReadingIn]) -> library.VideoReading:
+@router.get(
+    "transcripts/{path:video_id}",
+    response=answers({200: VideoReadingOut}, 404),
+    summary="Read a transcript",
+)
+def read_transcript(
+    request: Request, video_id: VideoId, wanted: Query[ReadingIn]
+) -> library.VideoReading:
     """Read a time range, a time chunk, all of it when it is short or asked for, or else a preview with hints."""
     video = library.find_video(request.reach, video_id, collection=wanted.collection)
     return library.read(
@@ -141,17 +207,40 @@ def read_transcript(request: Request, video_id: VideoId, wanted: Query[ReadingIn
     )
 
 
-@router.get("youtube", response=answers({200: YouTubeOut}), summary="See whether YouTube can be asked")
+@router.get(
+    "youtube", response=answers({200: YouTubeOut}), summary="See whether YouTube can be asked"
+)
 def get_youtube(request: Request) -> dict[str, Any]:
     """Say whether the queue to YouTube runs, or until when it pauses and why."""
     gate = YouTubeGate.current()
-    fields = ("state", "free_at", "closed_until", "refusals", "reason_code", "reason", "last_success_at")
-    waiting = Job.objects.visible(request.reach).filter(state=Job.State.QUEUED).exclude(kind=Job.Kind.FILES).count()
-    return {**{name: getattr(gate, name) for name in fields}, "waiting": waiting, "worker_alive": WorkerPulse.is_alive()}
+    fields = (
+        "state",
+        "free_at",
+        "closed_until",
+        "refusals",
+        "reason_code",
+        "reason",
+        "last_success_at",
+    )
+    waiting = (
+        Job.objects.visible(request.reach)
+        .filter(state=Job.State.QUEUED)
+        .exclude(kind=Job.Kind.FILES)
+        .count()
+    )
+    return {
+        **{name: getattr(gate, name) for name in fields},
+        "waiting": waiting,
+        "worker_alive": WorkerPulse.is_alive(),
+    }
 
 
 def _jobs(request: Request) -> Any:
-    return Job.objects.visible(request.reach).select_related("collection", "video").defer("video__description", "video__chapters", "video__languages")
+    return (
+        Job.objects.visible(request.reach)
+        .select_related("collection", "video")
+        .defer("video__description", "video__chapters", "video__languages")
+    )
 
 
 def _queued(job: Job) -> Status[Any]:
@@ -163,6 +252,9 @@ def contents(files: list[UploadedFile]) -> Iterator[tuple[str, bytes]]:
     """Give the files' names and bytes, one at a time. Raises ``TooLarge`` before reading any."""
     limit = UPLOADS_AT_ONCE * conf.max_upload_bytes()
     if sum(file.size or 0 for file in files) > limit:
-        raise TooLarge(f"Together the files have more than {limit:,} bytes.", hint="Send them in several requests.")
+        raise TooLarge(
+            f"Together the files have more than {limit:,} bytes.",
+            hint="Send them in several requests.",
+        )
     for file in files:
         yield file.name or "", file.read()

@@ -19,12 +19,28 @@ def _storable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_storable)]
-Language = Annotated[Text, StringConstraints(max_length=35), Field(description="A language code, such as en or pt-BR; empty: the preferred one.")]
+Language = Annotated[
+    Text,
+    StringConstraints(max_length=35),
+    Field(description="A language code, such as en or pt-BR; empty: the preferred one."),
+]
 _TRACK = "A language code, such as en; en.auto for speech recognition beside a better en; empty: the preferred one."
 Track = Annotated[Text, StringConstraints(max_length=library.MAX_TRACK), Field(description=_TRACK)]
-Shelf = Annotated[Text, StringConstraints(max_length=120), Field(description="The collection, by slug or name; empty: the usual one.")]
-Tags = Annotated[list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=50)]
-VideoId = Annotated[Text, Path(description="The video's id, its YouTube id, or its address on YouTube, URL-encoded.", max_length=2048)]
+Shelf = Annotated[
+    Text,
+    StringConstraints(max_length=120),
+    Field(description="The collection, by slug or name; empty: the usual one."),
+]
+Tags = Annotated[
+    list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=50)
+]
+VideoId = Annotated[
+    Text,
+    Path(
+        description="The video's id, its YouTube id, or its address on YouTube, URL-encoded.",
+        max_length=2048,
+    ),
+]
 JobId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
 
 
@@ -33,14 +49,22 @@ class SourceIn(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    url: Annotated[Text, StringConstraints(max_length=2048)] = Field("", description="A video, playlist or channel on YouTube.")
+    url: Annotated[Text, StringConstraints(max_length=2048)] = Field(
+        "", description="A video, playlist or channel on YouTube."
+    )
     text: str = Field("", description="A transcript panel, a caption file, or plain text, pasted.")
-    title: Annotated[Text, StringConstraints(max_length=300)] = Field("", description="The title of the text.")
+    title: Annotated[Text, StringConstraints(max_length=300)] = Field(
+        "", description="The title of the text."
+    )
     collection: Shelf = ""
     language: Language = ""
     tags: Tags = []
-    newest: int | None = Field(None, ge=1, le=100_000, description="Of a playlist or channel, only the newest N.")
-    every_hours: int | None = Field(None, ge=1, le=8_760, description="Look again every so many hours.")
+    newest: int | None = Field(
+        None, ge=1, le=100_000, description="Of a playlist or channel, only the newest N."
+    )
+    every_hours: int | None = Field(
+        None, ge=1, le=8_760, description="Look again every so many hours."
+    )
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
@@ -72,8 +96,15 @@ class ReadingIn(Reach):
 
     start: float | None = Field(None, ge=0, description="Seconds; with end, a time range.")
     end: float | None = Field(None, ge=0, description="Seconds.")
-    chunk_index: int | None = Field(None, ge=0, le=1_000_000, description="A time chunk, from 0 on.")
-    chunk_size: int | None = Field(None, ge=MIN_CHUNK_SECONDS, le=MAX_CHUNK_SECONDS, description="Length of a time chunk in seconds.")
+    chunk_index: int | None = Field(
+        None, ge=0, le=1_000_000, description="A time chunk, from 0 on."
+    )
+    chunk_size: int | None = Field(
+        None,
+        ge=MIN_CHUNK_SECONDS,
+        le=MAX_CHUNK_SECONDS,
+        description="Length of a time chunk in seconds.",
+    )
     full: bool = Field(False, description="All of it, however long.")
 
 

@@ -13,7 +13,12 @@ from transcripts.captions.file_names import split_name
 from transcripts.captions.formats import Kind, are_times_dense, sniff
 from transcripts.captions.json_files import read_json
 from transcripts.captions.plain_text import read_plain
-from transcripts.captions.storage import from_json, to_json, word_times_from_json, word_times_to_json
+from transcripts.captions.storage import (
+    from_json,
+    to_json,
+    word_times_from_json,
+    word_times_to_json,
+)
 from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
 from transcripts.captions.transcript_panel import read_panel
 from transcripts.captions.writers import to_srt, to_txt, to_vtt
@@ -38,7 +43,9 @@ __all__ = [
     "word_times_to_json",
 ]
 
-MAX_BYTES: Final = 20 * 1024 * 1024  # two days of word-timed json3; a parsed file takes many times its size
+MAX_BYTES: Final = (
+    20 * 1024 * 1024
+)  # two days of word-timed json3; a parsed file takes many times its size
 
 _READERS: Final[dict[Kind, Callable[[str], Captions]]] = {
     Kind.VTT: read_vtt,
@@ -68,7 +75,10 @@ def parse_text(text: str, *, name: str = "") -> Captions:
         raise _too_large()
     text = text.removeprefix("\ufeff")
     if not text.strip():
-        raise EmptyCaptions("There is nothing in it.", hint="Download the captions again, or paste the transcript panel.")
+        raise EmptyCaptions(
+            "There is nothing in it.",
+            hint="Download the captions again, or paste the transcript panel.",
+        )
     return _READERS[sniff(text, name=name)](text)
 
 
@@ -86,4 +96,7 @@ def is_timed(head: bytes) -> bool:
 
 def _too_large() -> CaptionsTooLarge:
     limit = MAX_BYTES // (1024 * 1024)
-    return CaptionsTooLarge(f"The captions are larger than {limit} MB.", hint="Split the file, or upload plain VTT instead of json3.")
+    return CaptionsTooLarge(
+        f"The captions are larger than {limit} MB.",
+        hint="Split the file, or upload plain VTT instead of json3.",
+    )

@@ -52,11 +52,16 @@ def settle(drafts: Iterable[Draft]) -> tuple[Cue, ...]:
     """
     kept = _distinct(sorted(_usable(drafts), key=_start))
     if not kept:
-        raise EmptyCaptions("There is no spoken text in it.", hint="Check that it is the caption file, and not an empty track.")
+        raise EmptyCaptions(
+            "There is no spoken text in it.",
+            hint="Check that it is the caption file, and not an empty track.",
+        )
     if len(kept) > MAX_CUES:
         raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} cues.", hint="Split the file.")
     following = [draft.start for draft in kept[1:]] + [LAST_MOMENT]
-    return tuple(cue for draft, limit in zip(kept, following, strict=True) for cue in _cues(draft, limit))
+    return tuple(
+        cue for draft, limit in zip(kept, following, strict=True) for cue in _cues(draft, limit)
+    )
 
 
 def speaking_time(text: str) -> int:
@@ -92,7 +97,14 @@ def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
 def _cues(draft: Draft, limit: int) -> list[Cue]:
     end = max(draft.start, min(_end(draft), limit))
     if len(draft.text) <= MAX_TEXT:
-        return [Cue(draft.start, end, draft.text, _within(draft.words, draft.start, end) if draft.words else ())]
+        return [
+            Cue(
+                draft.start,
+                end,
+                draft.text,
+                _within(draft.words, draft.start, end) if draft.words else (),
+            )
+        ]
     return _cut(draft, end)
 
 
@@ -120,4 +132,6 @@ def _cut(draft: Draft, end: int) -> list[Cue]:
     for part in parts:
         said += len(part)
         borders.append(draft.start + (end - draft.start) * said // total)
-    return [Cue(start, stop, part) for (start, stop), part in zip(pairwise(borders), parts, strict=True)]
+    return [
+        Cue(start, stop, part) for (start, stop), part in zip(pairwise(borders), parts, strict=True)
+    ]

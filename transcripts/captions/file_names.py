@@ -6,10 +6,14 @@ from typing import Final
 
 from transcripts.captions.speech import label
 
-_EXTENSION: Final = re.compile(r"\.(?:vtt|srt|sbv|json3?|srv[123]|ttml|dfxp|xml|txt)$", re.IGNORECASE)
+_EXTENSION: Final = re.compile(
+    r"\.(?:vtt|srt|sbv|json3?|srv[123]|ttml|dfxp|xml|txt)$", re.IGNORECASE
+)
 _MARKER: Final = re.compile(r"\.(?:auto|asr|cc|sdh|forced)$", re.IGNORECASE)
 # A track with a name of its own has eleven more characters at yt-dlp ("en-eEY6OEpapPo"); "-orig" is the language that was spoken.
-_LANGUAGE: Final = re.compile(r"\.([a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?)(?:-orig|-[A-Za-z0-9_-]{11})?$")
+_LANGUAGE: Final = re.compile(
+    r"\.([a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?)(?:-orig|-[A-Za-z0-9_-]{11})?$"
+)
 _NO_LANGUAGES: Final = frozenset({"com", "new", "net", "old", "org", "raw", "the", "web", "www"})
 _BRACKETED_ID: Final = re.compile(r"\[([A-Za-z0-9_-]{11})\]$")
 

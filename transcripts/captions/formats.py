@@ -47,7 +47,10 @@ def sniff(text: str, *, name: str) -> Kind:
     if is_panel(text):
         return Kind.PANEL
     if extension in _TIMED_EXTENSIONS:
-        raise UnknownFormat(f"It is called .{extension}, but has no line of times.", hint="Words without times may be sent as .txt.")
+        raise UnknownFormat(
+            f"It is called .{extension}, but has no line of times.",
+            hint="Words without times may be sent as .txt.",
+        )
     return Kind.PLAIN
 
 
@@ -59,9 +62,15 @@ def are_times_dense(text: str) -> bool:
 
 def _refuse_foreign(start: str) -> None:
     if _HTML_START.match(_after_prolog(start)):
-        raise HtmlPage("This is a web page, not a caption file.", hint="Download the captions themselves, or paste the transcript panel.")
+        raise HtmlPage(
+            "This is a web page, not a caption file.",
+            hint="Download the captions themselves, or paste the transcript panel.",
+        )
     if start.startswith("%PDF-") or len(_CONTROL.findall(start)) * 10 > len(start):
-        raise UnknownFormat("This is not text, so it is no caption file.", hint="Known are VTT, SRT, SBV, json3, srv3, TTML, TXT and JSON.")
+        raise UnknownFormat(
+            "This is not text, so it is no caption file.",
+            hint="Known are VTT, SRT, SBV, json3, srv3, TTML, TXT and JSON.",
+        )
 
 
 def _after_prolog(start: str) -> str:

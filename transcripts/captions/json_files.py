@@ -11,7 +11,9 @@ from transcripts.cues import Word
 from transcripts.errors import BadJson, LiveChat
 from transcripts.timecodes import is_video_id
 
-_CHAT: Final = re.compile(r'"(?:replayChatItemAction|addChatItemAction|liveChatTextMessageRenderer)"\s*:')
+_CHAT: Final = re.compile(
+    r'"(?:replayChatItemAction|addChatItemAction|liveChatTextMessageRenderer)"\s*:'
+)
 _CHAT_WITHIN: Final = 65_536  # characters
 _LARGEST: Final = 10**12
 
@@ -22,16 +24,24 @@ def read_json(text: str) -> Captions:
     Raises ``LiveChat`` for a chat replay and ``BadJson`` for JSON that is broken, nested too deeply, or something else.
     """
     if _CHAT.search(text, 0, _CHAT_WITHIN):
-        raise LiveChat("This is the chat of a live stream, not its captions.", hint="Upload the caption file; its name does not end in live_chat.json.")
+        raise LiveChat(
+            "This is the chat of a live stream, not its captions.",
+            hint="Upload the caption file; its name does not end in live_chat.json.",
+        )
     content = _load(text)
     match content:
         case {"events": list(events)}:
             return Captions(cues=settle(_event_drafts(events)), format="json3")
         case {"cues": list(rows), **about}:
             return _described(about, rows)
-        case [[*rows]] | [*rows] if not rows or any(map(_is_row, rows)):  # the command of youtube-transcript-api gives a list for each video
+        case [[*rows]] | [*rows] if not rows or any(
+            map(_is_row, rows)
+        ):  # the command of youtube-transcript-api gives a list for each video
             return Captions(cues=settle(_row_drafts(rows)), format="json")
-    raise BadJson("This JSON holds no captions.", hint="Known are json3, and rows of text, start and duration.")
+    raise BadJson(
+        "This JSON holds no captions.",
+        hint="Known are json3, and rows of text, start and duration.",
+    )
 
 
 def _load(text: str) -> object:
@@ -40,7 +50,10 @@ def _load(text: str) -> object:
     except RecursionError:
         raise BadJson("This JSON is nested too deeply.") from None
     except ValueError as error:
-        raise BadJson(f"This is not valid JSON: {str(error)[:100]}.", hint="Download the file again: it may be cut off.") from None
+        raise BadJson(
+            f"This is not valid JSON: {str(error)[:100]}.",
+            hint="Download the file again: it may be cut off.",
+        ) from None
     return content
 
 
@@ -70,7 +83,9 @@ def _row_draft(row: object) -> Draft | None:
     start, duration = _number(row.get("start")), _number(row.get("duration"))
     if start is None:
         return None
-    return Draft(round(start * 1000), None if duration is None else round((start + duration) * 1000), text)
+    return Draft(
+        round(start * 1000), None if duration is None else round((start + duration) * 1000), text
+    )
 
 
 def _event_drafts(events: Sequence[object]) -> list[Draft]:
@@ -82,11 +97,20 @@ def _event_draft(event: object) -> Draft | None:
     if not isinstance(event, dict) or not isinstance(found := event.get("segs"), list):
         return None
     start, duration = _number(event.get("tStartMs")), _number(event.get("dDurationMs"))
-    segments = [segment for segment in found if isinstance(segment, dict) and isinstance(segment.get("utf8"), str)]
+    segments = [
+        segment
+        for segment in found
+        if isinstance(segment, dict) and isinstance(segment.get("utf8"), str)
+    ]
     if start is None or not segments:
         return None
     text = "".join(segment["utf8"] for segment in segments)
-    return Draft(int(start), None if duration is None else int(start + duration), text, _words(segments, int(start)))
+    return Draft(
+        int(start),
+        None if duration is None else int(start + duration),
+        text,
+        _words(segments, int(start)),
+    )
 
 
 def _words(segments: Sequence[dict[str, object]], start: int) -> tuple[Word, ...]:
@@ -95,7 +119,9 @@ def _words(segments: Sequence[dict[str, object]], start: int) -> tuple[Word, ...
         return ()
     words: list[Word] = []
     for segment in segments:
-        words += words_at(start + int(_number(segment.get("tOffsetMs")) or 0), clean(str(segment["utf8"])))
+        words += words_at(
+            start + int(_number(segment.get("tOffsetMs")) or 0), clean(str(segment["utf8"]))
+        )
     return tuple(words)
 
 

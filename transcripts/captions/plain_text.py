@@ -5,11 +5,21 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from transcripts.captions.builder import LAST_MOMENT, MAX_CUES, MAX_TEXT, Captions, Draft, settle, speaking_time
+from transcripts.captions.builder import (
+    LAST_MOMENT,
+    MAX_CUES,
+    MAX_TEXT,
+    Captions,
+    Draft,
+    settle,
+    speaking_time,
+)
 from transcripts.captions.speech import clean, lines, pieces
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
-_MAX_PIECE: Final = 240  # characters; an automatic transcript without punctuation has no other borders
+_MAX_PIECE: Final = (
+    240  # characters; an automatic transcript without punctuation has no other borders
+)
 
 
 def read_plain(text: str) -> Captions:
@@ -17,7 +27,9 @@ def read_plain(text: str) -> Captions:
 
     So the times only order the text and tell roughly where it lies. What would last beyond 72 h is spoken faster.
     """
-    found = list(islice((piece for line in lines(text) for piece in _sentences(clean(line))), MAX_CUES + 1))
+    found = list(
+        islice((piece for line in lines(text) for piece in _sentences(clean(line))), MAX_CUES + 1)
+    )
     lengths = [speaking_time(piece) for piece in found]
     total = sum(lengths)
     longest = min(total, LAST_MOMENT)

@@ -45,6 +45,14 @@ def _carried(shown: tuple[str, ...], screen: Screen) -> int:
 
 def _rolls(screens: Sequence[Screen], counts: Sequence[int]) -> bool:
     """Manual captions now and then repeat a line; they neither flash it for 10 ms at every fifth cue, nor roll at four of five."""
-    flushed = sum(1 for screen, count in zip(screens, counts, strict=True) if count and screen.is_flush)
-    rolled = sum(1 for screen, count in zip(screens, counts, strict=True) if count and len(set(screen.lines)) > 1)
-    return (rolled > 0 and flushed * 5 >= len(screens)) or (rolled >= _WINDOW and rolled * 5 >= (len(screens) - 1) * 4)
+    flushed = sum(
+        1 for screen, count in zip(screens, counts, strict=True) if count and screen.is_flush
+    )
+    rolled = sum(
+        1
+        for screen, count in zip(screens, counts, strict=True)
+        if count and len(set(screen.lines)) > 1
+    )
+    return (rolled > 0 and flushed * 5 >= len(screens)) or (
+        rolled >= _WINDOW and rolled * 5 >= (len(screens) - 1) * 4
+    )

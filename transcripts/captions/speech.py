@@ -11,7 +11,9 @@ MAX_LABEL: Final = 300  # characters of an id or a title
 MAX_LINES: Final = 1_500_000
 
 # NUL and lone surrogates cannot be stored in PostgreSQL; bidi overrides can make a text read differently from what it says.
-_UNSAFE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
 _INVISIBLE: Final = " \u200b\u200c\u200d\u200e\u200f\u2060\u00ad"
 
 # Only known names are markup: people say "List<String>", "a < b > c" and "the <s> token", and it stands like that in their captions.
@@ -21,14 +23,18 @@ _TAG: Final = re.compile(
     r"|<a\s[^<>]*>|</a>|<(?:[0-9]{1,4}:)?[0-9]{2}:[0-9]{2}\.[0-9]{3}>",
     re.IGNORECASE,
 )
-_OVERRIDE: Final = re.compile(r"\{\\(?:an?[0-9]|[ibus][01]|pos\(|move\(|fad\(|fs[0-9]|fn|[1-4]?c&)[^{}]*\}")
+_OVERRIDE: Final = re.compile(
+    r"\{\\(?:an?[0-9]|[ibus][01]|pos\(|move\(|fad\(|fs[0-9]|fn|[1-4]?c&)[^{}]*\}"
+)
 _ENTITY: Final = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 
 def clean(text: str) -> str:
     """Drop unsafe characters and make every run of white space one blank; "" when nothing visible is left."""
-    is_tidy = text.isprintable() and "  " not in text  # as most texts are; no white space but the blank is printable
+    is_tidy = (
+        text.isprintable() and "  " not in text
+    )  # as most texts are; no white space but the blank is printable
     text = text.strip() if is_tidy else " ".join(without_unsafe(text).split())
     return text if text.isascii() or text.strip(_INVISIBLE) else ""
 

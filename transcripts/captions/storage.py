@@ -13,10 +13,17 @@ def to_json(cues: Sequence[Cue]) -> list[Row]:
     return [[cue.start, cue.end, cue.text] for cue in cues]
 
 
-def from_json(rows: Sequence[Sequence[int | str]], *, word_times: Sequence[Sequence[Sequence[int | str]] | None] | None = None) -> tuple[Cue, ...]:
+def from_json(
+    rows: Sequence[Sequence[int | str]],
+    *,
+    word_times: Sequence[Sequence[Sequence[int | str]] | None] | None = None,
+) -> tuple[Cue, ...]:
     """Make cues of what ``to_json`` gave, with the words that ``word_times_to_json`` gave, if any. The rows are trusted."""
     words = repeat((), len(rows)) if word_times is None else word_times_from_json(word_times)
-    return tuple(Cue(int(start), int(end), str(text), found) for (start, end, text), found in zip(rows, words, strict=True))
+    return tuple(
+        Cue(int(start), int(end), str(text), found)
+        for (start, end, text), found in zip(rows, words, strict=True)
+    )
 
 
 def word_times_to_json(cues: Sequence[Cue]) -> list[list[Row] | None]:
@@ -26,6 +33,8 @@ def word_times_to_json(cues: Sequence[Cue]) -> list[list[Row] | None]:
     return [[[word.start, word.text] for word in cue.words] or None for cue in cues]
 
 
-def word_times_from_json(rows: Sequence[Sequence[Sequence[int | str]] | None]) -> list[tuple[Word, ...]]:
+def word_times_from_json(
+    rows: Sequence[Sequence[Sequence[int | str]] | None],
+) -> list[tuple[Word, ...]]:
     """Make the words of each cue out of what ``word_times_to_json`` gave."""
     return [tuple(Word(int(start), str(text)) for start, text in words or ()) for words in rows]

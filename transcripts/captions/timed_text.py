@@ -31,7 +31,11 @@ class _Block:
 def read_vtt(text: str) -> Captions:
     """Read WebVTT, also without its header and with SRT's habits. Tags go, the times of words stay, rolling lines are told once."""
     lines = split_lines(text.lstrip())
-    return Captions(cues=settle(_drafts(_blocks(lines, ARROW_LINE))), format="vtt", language=_header_language(lines))
+    return Captions(
+        cues=settle(_drafts(_blocks(lines, ARROW_LINE))),
+        format="vtt",
+        language=_header_language(lines),
+    )
 
 
 def read_srt(text: str) -> Captions:
@@ -52,7 +56,9 @@ def _header_language(lines: Sequence[str]) -> str:
 
 
 def _header(lines: Sequence[str]) -> Sequence[str]:
-    return lines[: lines.index("") if "" in lines else None] if lines[0].startswith("WEBVTT") else []
+    return (
+        lines[: lines.index("") if "" in lines else None] if lines[0].startswith("WEBVTT") else []
+    )
 
 
 def _blocks(lines: Sequence[str], timing: re.Pattern[str]) -> list[_Block]:
@@ -95,7 +101,11 @@ def _label_positions(lines: Sequence[str], times: Sequence[tuple[int, int] | Non
     timed = [position for position, pair in enumerate(times) if pair is not None]
     above = [position - 1 for position in timed if position > 0 and times[position - 1] is None]
     is_numbered = bool(above) and above[0] < timed[0] and _is_number(lines[above[0]])
-    return {position for position in above if _follows_gap(lines, position) or (is_numbered and _is_number(lines[position]))}
+    return {
+        position
+        for position in above
+        if _follows_gap(lines, position) or (is_numbered and _is_number(lines[position]))
+    }
 
 
 def _is_number(line: str) -> bool:
@@ -111,11 +121,16 @@ def _begins_comment(lines: Sequence[str], position: int) -> bool:
 
 
 def _drafts(blocks: Sequence[_Block]) -> list[Draft]:
-    screens = [Screen(block.end - block.start, tuple(plain(line) for line in block.lines)) for block in blocks]
+    screens = [
+        Screen(block.end - block.start, tuple(plain(line) for line in block.lines))
+        for block in blocks
+    ]
     drafts = []
     for block, screen, carried in zip(blocks, screens, carried_lines(screens), strict=True):
         text = " ".join(screen.lines[carried:])
-        drafts.append(Draft(block.start, block.end, text, _words(block.lines[carried:], block.start)))
+        drafts.append(
+            Draft(block.start, block.end, text, _words(block.lines[carried:], block.start))
+        )
     return _with_lone_words(drafts)
 
 
@@ -143,4 +158,8 @@ def _with_lone_words(drafts: list[Draft]) -> list[Draft]:
 
 def _with_lone_word(draft: Draft) -> Draft:
     words = draft.text.split()
-    return Draft(draft.start, draft.end, draft.text, (Word(draft.start, words[0]),)) if len(words) == 1 and not draft.words else draft
+    return (
+        Draft(draft.start, draft.end, draft.text, (Word(draft.start, words[0]),))
+        if len(words) == 1 and not draft.words
+        else draft
+    )

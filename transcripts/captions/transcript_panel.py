@@ -9,7 +9,10 @@ from transcripts.captions.builder import MAX_CUES, Captions, Draft, settle
 from transcripts.captions.speech import clean, lines
 from transcripts.errors import CaptionsTooLarge
 
-_ROW: Final = re.compile(r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?", re.DOTALL)
+_ROW: Final = re.compile(
+    r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?",
+    re.DOTALL,
+)
 _ROW_START: Final = frozenset("[(0123456789")
 _READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
 _HEAD: Final = 65_536  # characters
@@ -61,7 +64,9 @@ def _rows(text: str) -> tuple[list[str], list[_Row]]:
         if line[:1] in _ROW_START and (match := _ROW.fullmatch(line)):
             rows.append(_row(match))
             if len(rows) > MAX_CUES:
-                raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} times.", hint="Split the text.")
+                raise CaptionsTooLarge(
+                    f"It has more than {MAX_CUES:,} times.", hint="Split the text."
+                )
         elif line:
             (rows[-1].lines if rows else before).append(line)
     return before, rows
@@ -69,12 +74,18 @@ def _rows(text: str) -> tuple[list[str], list[_Row]]:
 
 def _row(match: re.Match[str]) -> _Row:
     hours, minutes, seconds, text = match.groups()
-    return _Row((int(hours or 0), int(minutes), int(seconds)), [text] if text else [], is_inline=bool(text))
+    return _Row(
+        (int(hours or 0), int(minutes), int(seconds)), [text] if text else [], is_inline=bool(text)
+    )
 
 
 def _drop_read_out_time(row: _Row) -> None:
     """Below 1:05 the page has "1 minute, 5 seconds", in the language of the page; the numbers give it away."""
-    if len(row.lines) < 2 or len(row.lines[0]) > _LONGEST_READ_OUT or not _READ_OUT.fullmatch(row.lines[0]):
+    if (
+        len(row.lines) < 2
+        or len(row.lines[0]) > _LONGEST_READ_OUT
+        or not _READ_OUT.fullmatch(row.lines[0])
+    ):
         return
     numbers = [int(number) for number in re.findall(r"[0-9]+", row.lines[0])]
     if [number for number in numbers if number] == [part for part in row.time if part]:

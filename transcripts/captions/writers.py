@@ -8,13 +8,19 @@ from transcripts.cues import Cue
 
 def to_vtt(cues: Sequence[Cue]) -> str:
     """Write WebVTT. All three signs are escaped, as it asks."""
-    blocks = [f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{escaped(cue.text)}\n" for cue in cues]
+    blocks = [
+        f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{escaped(cue.text)}\n"
+        for cue in cues
+    ]
     return "\n".join(["WEBVTT\n", *blocks])
 
 
 def to_srt(cues: Sequence[Cue]) -> str:
     """Write SubRip. Players show its text as it is, so only what would be read as markup is escaped."""
-    blocks = [f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{protected(cue.text)}\n" for number, cue in enumerate(cues, start=1)]
+    blocks = [
+        f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{protected(cue.text)}\n"
+        for number, cue in enumerate(cues, start=1)
+    ]
     return "\n".join(blocks)
 
 

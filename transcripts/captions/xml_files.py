@@ -14,7 +14,9 @@ from transcripts.errors import BadXml
 
 _LANGUAGE: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 _NUMBER: Final = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
-_CLOCK: Final = re.compile(r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)(?::([0-9]{1,4}(?:\.[0-9]{1,3})?))?")
+_CLOCK: Final = re.compile(
+    r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)(?::([0-9]{1,4}(?:\.[0-9]{1,3})?))?"
+)
 _OFFSET: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(h|ms|m|s|f|t)")
 _UNITS: Final = {"h": 3_600_000.0, "m": 60_000.0, "s": 1000.0, "ms": 1.0}
 _FRAMES: Final = 30.0  # a second, TTML's default
@@ -28,21 +30,30 @@ def read_xml(text: str) -> Captions:
     root = _root(text)
     match _name(root):
         case "tt":
-            return Captions(cues=settle(_ttml_drafts(root)), format="ttml", language=language_tag(root.get(_LANGUAGE)))
+            return Captions(
+                cues=settle(_ttml_drafts(root)),
+                format="ttml",
+                language=language_tag(root.get(_LANGUAGE)),
+            )
         case "timedtext" if root.find("body") is not None:
             return Captions(cues=settle(_srv3_drafts(root)), format="srv3")
         case "timedtext":
             return Captions(cues=settle(_text_drafts(root, "t", "d", 1.0)), format="srv3")
         case "transcript":
             return Captions(cues=settle(_text_drafts(root, "start", "dur", 1000.0)), format="srv3")
-    raise BadXml("This XML holds no captions.", hint="Known are TTML and YouTube's srv1, srv2 and srv3.")
+    raise BadXml(
+        "This XML holds no captions.", hint="Known are TTML and YouTube's srv1, srv2 and srv3."
+    )
 
 
 def _root(text: str) -> Element:
     try:
         root: Element = fromstring(without_unsafe(text))
     except (ParseError, ValueError) as error:  # what defusedxml refuses is a ValueError
-        raise BadXml(f"This XML cannot be read: {str(error)[:100]}.", hint="Download the file again: it may be cut off.") from None
+        raise BadXml(
+            f"This XML cannot be read: {str(error)[:100]}.",
+            hint="Download the file again: it may be cut off.",
+        ) from None
     return root
 
 
@@ -50,7 +61,9 @@ def _name(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-def _text_drafts(root: Element, start_name: str, duration_name: str, unit: float) -> Iterator[Draft]:
+def _text_drafts(
+    root: Element, start_name: str, duration_name: str, unit: float
+) -> Iterator[Draft]:
     """The text of srv1 and srv2 is escaped twice, and may hold tags under the outer escape."""
     for element in root.iterfind("text"):
         start, duration = _number(element.get(start_name)), _number(element.get(duration_name))
@@ -64,7 +77,9 @@ def _srv3_drafts(root: Element) -> Iterator[Draft]:
         start, duration = _number(element.get("t")), _number(element.get("d"))
         if start is not None:
             end = None if duration is None else int(start + duration)
-            yield Draft(int(start), end, "".join(element.itertext()), _srv3_words(element, int(start)))
+            yield Draft(
+                int(start), end, "".join(element.itertext()), _srv3_words(element, int(start))
+            )
 
 
 def _srv3_words(element: Element, start: int) -> tuple[Word, ...]:
@@ -74,7 +89,9 @@ def _srv3_words(element: Element, start: int) -> tuple[Word, ...]:
     words = words_at(start, clean(element.text or ""))
     for segment in segments:
         moment = start + int(_number(segment.get("t")) or 0)
-        words += words_at(moment, clean("".join(segment.itertext()))) + words_at(moment, clean(segment.tail or ""))
+        words += words_at(moment, clean("".join(segment.itertext()))) + words_at(
+            moment, clean(segment.tail or "")
+        )
     return tuple(words)
 
 
@@ -119,7 +136,9 @@ def _ttml_text(element: Element) -> str:
 
 
 def _rate(root: Element, name: str, default: float) -> float:
-    values = [_number(value) for key, value in root.attrib.items() if key.rpartition("}")[2] == name]
+    values = [
+        _number(value) for key, value in root.attrib.items() if key.rpartition("}")[2] == name
+    ]
     return (values[0] if values else None) or default
 
 

@@ -2,7 +2,16 @@
 
 from transcripts.models.collections import WRITING_ROLES, Collection, Membership, Role
 from transcripts.models.jobs import Job, JobFile, WorkerPulse, enqueue
-from transcripts.models.videos import KEY_LENGTH, Feed, Origin, RawCaptions, Thumbnail, Transcript, TranscriptIndex, Video
+from transcripts.models.videos import (
+    KEY_LENGTH,
+    Feed,
+    Origin,
+    RawCaptions,
+    Thumbnail,
+    Transcript,
+    TranscriptIndex,
+    Video,
+)
 from transcripts.models.youtube_gate import YouTubeGate
 
 __all__ = [

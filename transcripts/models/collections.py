@@ -34,7 +34,9 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         found = self.filter(models.Q(slug=name) | models.Q(name=name)).order_by("pk").first()
         if found is None:
             known = ", ".join(self.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
-            raise CollectionNotFound(f"There is no collection “{name}”.", hint=f"Collections you can see: {known}.")
+            raise CollectionNotFound(
+                f"There is no collection “{name}”.", hint=f"Collections you can see: {known}."
+            )
         return found
 
     def default(self) -> "Collection":
@@ -47,7 +49,9 @@ class Collection(models.Model):
 
     name = models.CharField(max_length=120, unique=True)
     slug = models.SlugField(max_length=60, unique=True)
-    members: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="collections")
+    members: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, through="Membership", related_name="collections"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = CollectionQuerySet.as_manager()
@@ -63,14 +67,18 @@ class Membership(models.Model):
     """One user's role in one collection."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER)
 
     class Meta:
         ordering = ("collection", "user")
         constraints = (
             models.UniqueConstraint(fields=("collection", "user"), name="membership_once"),
-            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=Role.values), name="membership_role"
+            ),
         )
 
     def __str__(self) -> str:

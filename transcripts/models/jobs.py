@@ -31,7 +31,10 @@ class JobQuerySet(models.QuerySet["Job"]):
         """Return one; raise ``JobNotFound``."""
         found = self.filter(pk=pk).first()
         if found is None:
-            raise JobNotFound(f"There is no job {pk}.", hint="`kb jobs` and the Activity page list the jobs you can see.")
+            raise JobNotFound(
+                f"There is no job {pk}.",
+                hint="`kb jobs` and the Activity page list the jobs you can see.",
+            )
         return found
 
     def unfinished(self) -> "JobQuerySet":
@@ -40,11 +43,17 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def same_as(self, job: "Job") -> "JobQuerySet":
         """Keep those that do the same as this one."""
-        return self.filter(collection=job.collection_id, kind=job.kind, target=job.target, language=job.language)
+        return self.filter(
+            collection=job.collection_id, kind=job.kind, target=job.target, language=job.language
+        )
 
     def ready(self) -> "JobQuerySet":
         """Keep the queued ones whose time has come, most urgent and oldest first."""
-        return self.filter(state=Job.State.QUEUED).filter(Q(run_after=None) | Q(run_after__lte=timezone.now())).order_by("-priority", "pk")
+        return (
+            self.filter(state=Job.State.QUEUED)
+            .filter(Q(run_after=None) | Q(run_after__lte=timezone.now()))
+            .order_by("-priority", "pk")
+        )
 
     def unsent(self, *, after: timedelta) -> "JobQuerySet":
         """Keep those for which no message went out lately: it was never sent, or was lost."""
@@ -71,12 +80,21 @@ class Job(models.Model):
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    target = models.CharField(max_length=200, help_text="The video's id, the playlist's or channel's id, or what the files are.")
+    target = models.CharField(
+        max_length=200,
+        help_text="The video's id, the playlist's or channel's id, or what the files are.",
+    )
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list, blank=True)
-    feed = models.ForeignKey(Feed, on_delete=models.CASCADE, null=True, blank=True, related_name="jobs")
-    video = models.ForeignKey(Video, on_delete=models.SET_NULL, null=True, blank=True, related_name="jobs")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    feed = models.ForeignKey(
+        Feed, on_delete=models.CASCADE, null=True, blank=True, related_name="jobs"
+    )
+    video = models.ForeignKey(
+        Video, on_delete=models.SET_NULL, null=True, blank=True, related_name="jobs"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     step = models.CharField(max_length=60, blank=True)
     done = models.PositiveIntegerField(default=0)
@@ -86,7 +104,9 @@ class Job(models.Model):
     error_code = models.CharField(max_length=40, blank=True)
     error = models.TextField(blank=True)
     hint = models.TextField(blank=True)
-    problems = models.JSONField(default=list, blank=True, help_text="Parts that failed while the rest went on.")
+    problems = models.JSONField(
+        default=list, blank=True, help_text="Parts that failed while the rest went on."
+    )
     run_after = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -98,15 +118,21 @@ class Job(models.Model):
     class Meta:
         ordering = ("-pk",)
         constraints = (
-            models.CheckConstraint(condition=Q(state__in=["queued", "running", "done", "failed"]), name="job_state"),
-            models.CheckConstraint(condition=Q(kind__in=["video", "feed", "files"]), name="job_kind"),
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "failed"]), name="job_state"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["video", "feed", "files"]), name="job_kind"
+            ),
             models.UniqueConstraint(
                 fields=("collection", "kind", "target", "language"),
                 condition=Q(state__in=["queued", "running"]) & ~Q(kind="files"),
                 name="job_unfinished_once",
             ),
         )
-        indexes = (models.Index(fields=("-priority", "id"), condition=Q(state="queued"), name="job_queue"),)
+        indexes = (
+            models.Index(fields=("-priority", "id"), condition=Q(state="queued"), name="job_queue"),
+        )
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.target}"
@@ -160,12 +186,22 @@ class Job(models.Model):
     def hasten(self, *, priority: int, tags: list[str]) -> None:
         """Let it go at least as early as ``priority`` says, and put these tags on what it makes as well, while it waits."""
         merged = list(dict.fromkeys([*self.tags, *tags]))
-        if Job.objects.filter(pk=self.pk, state=self.State.QUEUED).update(priority=Greatest("priority", priority), tags=merged):
+        if Job.objects.filter(pk=self.pk, state=self.State.QUEUED).update(
+            priority=Greatest("priority", priority), tags=merged
+        ):
             self.refresh_from_db(fields=["priority", "tags"])
 
     def start(self) -> None:
         """Note that work begins."""
-        self._change(state=self.State.RUNNING, started_at=timezone.now(), run_after=None, error_code="", error="", hint="", attempts=F("attempts") + 1)
+        self._change(
+            state=self.State.RUNNING,
+            started_at=timezone.now(),
+            run_after=None,
+            error_code="",
+            error="",
+            hint="",
+            attempts=F("attempts") + 1,
+        )
 
     def report(self, *, step: str, done: int | None = None, total: int | None = None) -> None:
         """Say how far it is."""
@@ -178,32 +214,70 @@ class Job(models.Model):
 
     def add_problem(self, *, name: str, error: KnowledgeBaseError) -> None:
         """Note that a part failed, at most a thousand of them."""
-        self.problems = [*self.problems, {"name": name[:200], "code": error.code, "message": error.message, "hint": error.hint}][:1000]
+        self.problems = [
+            *self.problems,
+            {"name": name[:200], "code": error.code, "message": error.message, "hint": error.hint},
+        ][:1000]
         self._change(problems=self.problems)
 
     def finish(self, *, video: Video | None = None) -> None:
         """Note that all is done."""
-        changes: dict[str, Any] = {"state": self.State.DONE, "step": "", "finished_at": timezone.now(), "run_after": None}
+        changes: dict[str, Any] = {
+            "state": self.State.DONE,
+            "step": "",
+            "finished_at": timezone.now(),
+            "run_after": None,
+        }
         if video is not None:
             changes["video"] = video
         self._change(**changes)
 
     def fail(self, error: KnowledgeBaseError) -> None:
         """Note that it ended without success, and why."""
-        self._change(state=self.State.FAILED, step="", finished_at=timezone.now(), error_code=error.code, error=error.message, hint=error.hint)
+        self._change(
+            state=self.State.FAILED,
+            step="",
+            finished_at=timezone.now(),
+            error_code=error.code,
+            error=error.message,
+            hint=error.hint,
+        )
 
-    def put_back(self, *, until: datetime | None = None, error: KnowledgeBaseError | None = None, counts: bool = True) -> None:
+    def put_back(
+        self,
+        *,
+        until: datetime | None = None,
+        error: KnowledgeBaseError | None = None,
+        counts: bool = True,
+    ) -> None:
         """Queue it again, not to be taken before ``until``; with ``counts`` false the attempt is not counted."""
-        changes: dict[str, Any] = {"state": self.State.QUEUED, "run_after": until, "sent_at": None, "step": ""}
+        changes: dict[str, Any] = {
+            "state": self.State.QUEUED,
+            "run_after": until,
+            "sent_at": None,
+            "step": "",
+        }
         if error is not None:
             changes |= {"error_code": error.code, "error": error.message, "hint": error.hint}
         if not counts:
-            changes["attempts"] = models.Case(models.When(attempts__gt=0, then=F("attempts") - 1), default=0)
+            changes["attempts"] = models.Case(
+                models.When(attempts__gt=0, then=F("attempts") - 1), default=0
+            )
         self._change(**changes)
 
     def retry(self) -> None:
         """Queue a finished job again from the start."""
-        self._change(state=self.State.QUEUED, attempts=0, run_after=None, sent_at=None, finished_at=None, error_code="", error="", hint="", problems=[])
+        self._change(
+            state=self.State.QUEUED,
+            attempts=0,
+            run_after=None,
+            sent_at=None,
+            finished_at=None,
+            error_code="",
+            error="",
+            hint="",
+            problems=[],
+        )
 
     def mark_sent(self) -> None:
         """Note that a message to the workers went out."""
@@ -261,7 +335,10 @@ def enqueue(job: Job) -> tuple[Job, bool]:
         except IntegrityError:
             if found := Job.objects.unfinished().same_as(job).first():
                 return found, False
-    return _inserted(job), True  # the other one ended each time between the two looks; or it is another constraint, which is told
+    return (
+        _inserted(job),
+        True,
+    )  # the other one ended each time between the two looks; or it is another constraint, which is told
 
 
 def _inserted(job: Job) -> Job:

@@ -25,7 +25,11 @@ class VideoQuerySet(models.QuerySet["Video"]):
         """Keep those in whose title, channel or id every one of the words occurs."""
         found = self
         for word in words.split()[:10]:
-            found = found.filter(models.Q(title__icontains=word) | models.Q(channel__icontains=word) | models.Q(key__icontains=word))
+            found = found.filter(
+                models.Q(title__icontains=word)
+                | models.Q(channel__icontains=word)
+                | models.Q(key__icontains=word)
+            )
         return found
 
 
@@ -43,8 +47,12 @@ class Video(models.Model):
     published_at = models.DateTimeField(null=True, blank=True)
     chapters = models.JSONField(default=list, blank=True, help_text="[[start in ms, title], …]")
     tags = models.JSONField(default=list, blank=True)
-    languages = models.JSONField(default=list, blank=True, help_text="Languages that YouTube has captions in.")
-    partial = models.BooleanField(default=False, help_text="Fetched while live: the end is missing.")
+    languages = models.JSONField(
+        default=list, blank=True, help_text="Languages that YouTube has captions in."
+    )
+    partial = models.BooleanField(
+        default=False, help_text="Fetched while live: the end is missing."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -52,7 +60,9 @@ class Video(models.Model):
 
     class Meta:
         ordering = ("-created_at", "-pk")
-        constraints = (models.UniqueConstraint(fields=("collection", "key"), name="video_once_a_collection"),)
+        constraints = (
+            models.UniqueConstraint(fields=("collection", "key"), name="video_once_a_collection"),
+        )
         indexes = (
             models.Index(fields=("collection", "-created_at", "-id"), name="video_newest"),
             models.Index(Upper("title"), name="video_title"),
@@ -70,7 +80,9 @@ class Video(models.Model):
 class Thumbnail(models.Model):
     """A small picture of a video, kept here so that no page asks another host for it."""
 
-    video = models.OneToOneField(Video, on_delete=models.CASCADE, primary_key=True, related_name="thumbnail")
+    video = models.OneToOneField(
+        Video, on_delete=models.CASCADE, primary_key=True, related_name="thumbnail"
+    )
     data = models.BinaryField()
     content_type = models.CharField(max_length=30)
 
@@ -111,7 +123,9 @@ class Transcript(models.Model):
     language = models.CharField(max_length=35, blank=True)
     origin = models.CharField(max_length=12, choices=Origin.choices)
     cues = models.JSONField(help_text="[[start, end, text], …]")
-    word_times = models.JSONField(null=True, blank=True, help_text="Per cue null or [[start, word], …].")
+    word_times = models.JSONField(
+        null=True, blank=True, help_text="Per cue null or [[start, word], …]."
+    )
     digest = models.CharField(max_length=64, help_text="SHA-256 of the cues.")
     cue_count = models.PositiveIntegerField()
     characters = models.PositiveIntegerField()
@@ -125,11 +139,15 @@ class Transcript(models.Model):
         ordering = ("video", "language", "origin")
         constraints = (
             models.UniqueConstraint(fields=("video", "language", "origin"), name="transcript_once"),
-            models.CheckConstraint(condition=models.Q(origin__in=Origin.values), name="transcript_origin"),
+            models.CheckConstraint(
+                condition=models.Q(origin__in=Origin.values), name="transcript_origin"
+            ),
         )
 
     def __str__(self) -> str:
-        return f"{self.video_id} · {self.language or 'unknown language'} · {self.get_origin_display()}"
+        return (
+            f"{self.video_id} · {self.language or 'unknown language'} · {self.get_origin_display()}"
+        )
 
     @property
     def track(self) -> str:
@@ -139,14 +157,20 @@ class Transcript(models.Model):
     def preference(self, languages: list[str]) -> tuple[int, int, int]:
         """Return a sort key: how far down the language preference, how far from a person's text, how old."""
         language = self.language.casefold()
-        ranks = [rank for rank, wanted in enumerate(languages) if language == wanted or language.startswith(f"{wanted}-")]
+        ranks = [
+            rank
+            for rank, wanted in enumerate(languages)
+            if language == wanted or language.startswith(f"{wanted}-")
+        ]
         return (min(ranks, default=len(languages)), Origin.values.index(self.origin), self.pk)
 
 
 class TranscriptIndex(models.Model):
     """The BM25 index of one transcript (``bm25.Index.to_bytes``): derived, may be deleted at any time."""
 
-    transcript = models.OneToOneField(Transcript, on_delete=models.CASCADE, primary_key=True, related_name="index")
+    transcript = models.OneToOneField(
+        Transcript, on_delete=models.CASCADE, primary_key=True, related_name="index"
+    )
     segment_seconds = models.PositiveIntegerField()
     tokenizer_version = models.PositiveIntegerField()
     digest = models.CharField(max_length=64)
@@ -162,7 +186,9 @@ class TranscriptIndex(models.Model):
 class RawCaptions(models.Model):
     """The bytes a transcript was parsed from, kept so that a better parser can read them again."""
 
-    transcript = models.OneToOneField(Transcript, on_delete=models.CASCADE, primary_key=True, related_name="raw")
+    transcript = models.OneToOneField(
+        Transcript, on_delete=models.CASCADE, primary_key=True, related_name="raw"
+    )
     name = models.CharField(max_length=300)
     data = models.BinaryField()
 
@@ -196,8 +222,14 @@ class Feed(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     youtube_id = models.CharField(max_length=100)
     title = models.CharField(max_length=300, blank=True)
-    newest = models.PositiveIntegerField(null=True, blank=True, help_text="Take only the newest N videos; empty: all.")
-    every_hours = models.PositiveIntegerField(null=True, blank=True, help_text="Look for new videos every so many hours; empty: only when asked.")
+    newest = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Take only the newest N videos; empty: all."
+    )
+    every_hours = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Look for new videos every so many hours; empty: only when asked.",
+    )
     last_synced_at = models.DateTimeField(null=True, blank=True)
     next_sync_at = models.DateTimeField(null=True, blank=True, db_index=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -207,8 +239,12 @@ class Feed(models.Model):
     class Meta:
         ordering = ("title", "youtube_id")
         constraints = (
-            models.UniqueConstraint(fields=("collection", "youtube_id"), name="feed_once_a_collection"),
-            models.CheckConstraint(condition=models.Q(kind__in=["playlist", "channel"]), name="feed_kind"),
+            models.UniqueConstraint(
+                fields=("collection", "youtube_id"), name="feed_once_a_collection"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["playlist", "channel"]), name="feed_kind"
+            ),
         )
 
     def __str__(self) -> str:
@@ -217,11 +253,15 @@ class Feed(models.Model):
     @property
     def target(self) -> Target:
         """What YouTube is asked for."""
-        return Target(kind="playlist" if self.kind == self.Kind.PLAYLIST else "channel", id=self.youtube_id)
+        return Target(
+            kind="playlist" if self.kind == self.Kind.PLAYLIST else "channel", id=self.youtube_id
+        )
 
     def plan(self) -> None:
         """Set when it is looked at next, from now."""
-        self.next_sync_at = timezone.now() + timedelta(hours=self.every_hours) if self.every_hours else None
+        self.next_sync_at = (
+            timezone.now() + timedelta(hours=self.every_hours) if self.every_hours else None
+        )
         self.save(update_fields=["next_sync_at"])
 
     def synced(self, *, title: str) -> None:

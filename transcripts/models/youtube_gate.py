@@ -24,7 +24,9 @@ class YouTubeGate(models.Model):
     next_at = models.DateTimeField(default=timezone.now)
     closed_until = models.DateTimeField(null=True, blank=True)
     refusals = models.PositiveSmallIntegerField(default=0)
-    unanswered = models.PositiveSmallIntegerField(default=0, help_text="Questions in a row that the network swallowed.")
+    unanswered = models.PositiveSmallIntegerField(
+        default=0, help_text="Questions in a row that the network swallowed."
+    )
     reason_code = models.CharField(max_length=40, blank=True)
     reason = models.TextField(blank=True)
     last_success_at = models.DateTimeField(null=True, blank=True)
@@ -77,7 +79,13 @@ class YouTubeGate(models.Model):
             gate = cls._locked()
             if gate.refusals:
                 gate.next_at = timezone.now() + timedelta(seconds=pace)
-            gate.refusals, gate.unanswered, gate.closed_until, gate.reason_code, gate.reason = 0, 0, None, "", ""
+            gate.refusals, gate.unanswered, gate.closed_until, gate.reason_code, gate.reason = (
+                0,
+                0,
+                None,
+                "",
+                "",
+            )
             gate.last_success_at = timezone.now()
             gate.save()
 
@@ -108,7 +116,14 @@ class YouTubeGate(models.Model):
     @classmethod
     def reopen(cls) -> None:
         """Forget the refusals: a person changed the proxy, or wants to try at once."""
-        anew = {"next_at": timezone.now(), "closed_until": None, "refusals": 0, "unanswered": 0, "reason_code": "", "reason": ""}
+        anew = {
+            "next_at": timezone.now(),
+            "closed_until": None,
+            "refusals": 0,
+            "unanswered": 0,
+            "reason_code": "",
+            "reason": "",
+        }
         cls.objects.update_or_create(pk=1, defaults=anew)
 
     @classmethod
@@ -121,5 +136,11 @@ def _closed(gate: YouTubeGate) -> GateClosed:
     when = timezone.localtime(gate.free_at)
     if gate.state == "closed":
         why = "YouTube is refusing this server" if gate.refusals else "YouTube cannot be reached"
-        return GateClosed(f"{why}; the queue pauses until {when:%H:%M}.", retry_at=int(gate.free_at.timestamp()) + 1)
-    return GateClosed(f"One question at a time: the next goes to YouTube at {when:%H:%M:%S}.", retry_at=int(gate.free_at.timestamp()) + 1)
+        return GateClosed(
+            f"{why}; the queue pauses until {when:%H:%M}.",
+            retry_at=int(gate.free_at.timestamp()) + 1,
+        )
+    return GateClosed(
+        f"One question at a time: the next goes to YouTube at {when:%H:%M:%S}.",
+        retry_at=int(gate.free_at.timestamp()) + 1,
+    )

@@ -61,7 +61,9 @@ def ago(moment: datetime) -> str:
 @register.filter
 def with_code(text: str) -> SafeString:
     """Escape a text and show what stands between backticks as code."""
-    return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # escaped before any tag is put in
+    return mark_safe(
+        _CODE.sub(r"<code>\1</code>", conditional_escape(text))
+    )  # escaped before any tag is put in
 
 
 @register.filter
@@ -69,7 +71,12 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> SafeString:
     """Escape a text and put the spans (in order, not overlapping) into ``<mark>``."""
     parts, position = [], 0
     for start, end in spans:
-        parts += [conditional_escape(text[position:start]), "<mark>", conditional_escape(text[start:end]), "</mark>"]
+        parts += [
+            conditional_escape(text[position:start]),
+            "<mark>",
+            conditional_escape(text[start:end]),
+            "</mark>",
+        ]
         position = end
     parts.append(conditional_escape(text[position:]))
     return mark_safe("".join(parts))  # every part is escaped above

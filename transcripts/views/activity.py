@@ -6,7 +6,12 @@ from typing import Any, Final
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import (
+    require_GET,
+    require_http_methods,
+    require_POST,
+    require_safe,
+)
 
 from transcripts import acquisition, activity
 from transcripts.errors import Forbidden
@@ -16,27 +21,39 @@ from transcripts.tasks import dispatch, send
 from transcripts.views import events
 from transcripts.views.requests import PageRequest, done
 
-ACTIVITY_SECONDS: Final = 2.0  # counting a hundred thousand jobs takes 50 ms, for every page that is open
+ACTIVITY_SECONDS: Final = (
+    2.0  # counting a hundred thousand jobs takes 50 ms, for every page that is open
+)
 
 
 @require_safe
 def show_activity(request: PageRequest) -> HttpResponse:
     """List what is going on."""
     context = _activity(request)
-    return render(request, "transcripts/activity.html", {**context, "feeds": activity.list_feeds(request.reach)})
+    return render(
+        request,
+        "transcripts/activity.html",
+        {**context, "feeds": activity.list_feeds(request.reach)},
+    )
 
 
 @require_GET
 def activity_events(request: PageRequest) -> StreamingHttpResponse:
     """Send the jobs again whenever one of them has moved on."""
     render = partial(render_to_string, "transcripts/_activity.html", request=request)
-    return events.stream("activity", lambda: (render(_activity(request)), False), every=ACTIVITY_SECONDS)
+    return events.stream(
+        "activity", lambda: (render(_activity(request)), False), every=ACTIVITY_SECONDS
+    )
 
 
 @require_safe
 def show_job(request: PageRequest, pk: int) -> HttpResponse:
     """Show one job."""
-    return render(request, "transcripts/job.html", {"job": activity.find_job(request.reach, pk), "may_write": _may_write(request)})
+    return render(
+        request,
+        "transcripts/job.html",
+        {"job": activity.find_job(request.reach, pk), "may_write": _may_write(request)},
+    )
 
 
 @require_GET
@@ -59,7 +76,10 @@ def retry(request: PageRequest, pk: int) -> HttpResponse:
 def reopen_gate(request: PageRequest) -> HttpResponse:
     """Ask YouTube again at once."""
     if not request.reach.writable:
-        raise Forbidden("Only those who may add videos may do this.", hint="Ask an owner of a collection to make you an editor.")
+        raise Forbidden(
+            "Only those who may add videos may do this.",
+            hint="Ask an owner of a collection to make you an editor.",
+        )
     YouTubeGate.reopen()
     dispatch()
     return done(request, "The gate is open; the next video is asked for now.", "activity")
@@ -86,7 +106,11 @@ def remove_feed(request: PageRequest, pk: int) -> HttpResponse:
     """Ask, then stop taking videos from a playlist or channel."""
     feed = _changeable(request, pk)
     if request.method != "POST":
-        return render(request, "transcripts/remove_feed.html", {"feed": feed, "unfinished": feed.jobs.unfinished().count()})
+        return render(
+            request,
+            "transcripts/remove_feed.html",
+            {"feed": feed, "unfinished": feed.jobs.unfinished().count()},
+        )
     activity.remove_feed(feed)
     return done(request, f"“{feed}” was removed; its videos stay.", "activity")
 
@@ -113,7 +137,9 @@ def _activity(request: PageRequest) -> dict[str, Any]:
 
 def _job(request: PageRequest, pk: int) -> tuple[str, bool]:
     job = activity.find_job(request.reach, pk)
-    return render_to_string("transcripts/_job.html", {"job": job, "may_write": _may_write(request)}, request=request), job.is_finished
+    return render_to_string(
+        "transcripts/_job.html", {"job": job, "may_write": _may_write(request)}, request=request
+    ), job.is_finished
 
 
 def _may_write(request: PageRequest) -> bool:

@@ -16,7 +16,9 @@ from transcripts.views.requests import PageRequest, done
 def list_collections(request: PageRequest) -> HttpResponse:
     """List the collections, with a form for a new one."""
     roles = collections.roles_of(request.user)
-    shelves = [{"collection": one, "role": roles(one)} for one in library.collections(request.reach)]
+    shelves = [
+        {"collection": one, "role": roles(one)} for one in library.collections(request.reach)
+    ]
     return render(request, "transcripts/collections.html", {"shelves": shelves})
 
 
@@ -32,9 +34,16 @@ def create(request: PageRequest) -> HttpResponse:
 def show_collection(request: PageRequest, pk: int) -> HttpResponse:
     """Show a collection: its contents, and to an owner its members."""
     collection = collections.find(request.reach, pk)
-    context: dict[str, Any] = {"collection": collection, "contents": collections.contents(collection), "role": collections.role_in(collection, request.user)}
+    context: dict[str, Any] = {
+        "collection": collection,
+        "contents": collections.contents(collection),
+        "role": collections.role_in(collection, request.user),
+    }
     if context["role"] == Role.OWNER:
-        context |= {"memberships": collection.memberships.select_related("user"), "roles": Role.choices}
+        context |= {
+            "memberships": collection.memberships.select_related("user"),
+            "roles": Role.choices,
+        }
     return render(request, "transcripts/collection.html", context)
 
 
@@ -52,7 +61,9 @@ def set_member(request: PageRequest, pk: int) -> HttpResponse:
     collection = _own(request, pk)
     values = require_valid(MemberForm(request.POST))
     collections.set_member(collection, values["username"], role=values["role"])
-    return done(request, f"{values['username']} is {values['role']} of “{collection}”.", "collection", pk=pk)
+    return done(
+        request, f"{values['username']} is {values['role']} of “{collection}”.", "collection", pk=pk
+    )
 
 
 @require_POST
@@ -70,7 +81,11 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
     """Ask, saying what goes, then delete the collection with everything in it."""
     collection = _own(request, pk)
     if request.method != "POST":
-        return render(request, "transcripts/delete_collection.html", {"collection": collection, "contents": collections.contents(collection)})
+        return render(
+            request,
+            "transcripts/delete_collection.html",
+            {"collection": collection, "contents": collections.contents(collection)},
+        )
     collections.delete(collection)
     return done(request, f"The collection “{collection}” was deleted.", "collections")
 

@@ -18,7 +18,9 @@ POLL_SECONDS: Final = 0.5
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
 LONGEST_SECONDS: Final = 120.0  # then the browser connects anew, and its rights are looked at again
 
-_TOKEN: Final = re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"')  # is written differently each time
+_TOKEN: Final = re.compile(
+    r'name="csrfmiddlewaretoken" value="[^"]*"'
+)  # is written differently each time
 
 _ended: Final = threading.Event()
 

@@ -30,9 +30,15 @@ class Outcome:
 def show_library(request: PageRequest) -> HttpResponse:
     """List videos, filtered; HTMX gets the list alone, or its next page."""
     wanted, offset = LibraryForm(request.GET).wanted()
-    context = {"wanted": wanted, "page": library.list_videos(request.reach, wanted, offset=offset), "offset": offset}
+    context = {
+        "wanted": wanted,
+        "page": library.list_videos(request.reach, wanted, offset=offset),
+        "offset": offset,
+    }
     if request.htmx:
-        return fragment(request, "transcripts/_cards.html" if offset else "transcripts/_results.html", context)
+        return fragment(
+            request, "transcripts/_cards.html" if offset else "transcripts/_results.html", context
+        )
     return render(request, "transcripts/library.html", {**context, **_choices(request)})
 
 
@@ -89,7 +95,13 @@ def _add_files(request: PageRequest, form: AddForm, uploads: list[tuple[str, byt
     values = form.cleaned_data
     name = uploads[0][0] if len(uploads) == 1 else f"{len(uploads)} files"
     try:
-        job = acquisition.request_files(values["collection"], uploads, language=values["language"], tags=values["tags"], by=request.user)
+        job = acquisition.request_files(
+            values["collection"],
+            uploads,
+            language=values["language"],
+            tags=values["tags"],
+            by=request.user,
+        )
     except KnowledgeBaseError as error:
         return Outcome(name=name, error=error)
     send(job)
@@ -100,7 +112,13 @@ def _add_text(form: AddForm) -> Outcome:
     values = form.cleaned_data
     title = values["title"] or "Pasted transcript"
     try:
-        stored = storage.add_text(values["collection"], values["text"], title=title, language=values["language"], tags=values["tags"])
+        stored = storage.add_text(
+            values["collection"],
+            values["text"],
+            title=title,
+            language=values["language"],
+            tags=values["tags"],
+        )
     except KnowledgeBaseError as error:
         return Outcome(name=title, error=error)
     return Outcome(name=title, video=stored.video)
@@ -112,9 +130,18 @@ def tell(request: PageRequest, outcomes: Iterable[Outcome]) -> None:
         if outcome.error:
             messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
         else:
-            messages.success(request, f"“{outcome.name}” is in the library." if outcome.video else f"“{outcome.name}” is queued.")
+            messages.success(
+                request,
+                f"“{outcome.name}” is in the library."
+                if outcome.video
+                else f"“{outcome.name}” is queued.",
+            )
 
 
 def _choices(request: PageRequest) -> dict[str, object]:
     shelves = library.collections(request.reach)
-    return {"collections": shelves, "writable": [one for one in shelves if one.pk in request.reach.writable], "tags": library.tags(request.reach)}
+    return {
+        "collections": shelves,
+        "writable": [one for one in shelves if one.pk in request.reach.writable],
+        "tags": library.tags(request.reach),
+    }

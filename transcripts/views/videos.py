@@ -26,13 +26,30 @@ def show_video(request: PageRequest, pk: int) -> HttpResponse:
     """Show the chunk that the address names (``chunk``), or the one in which its moment (``t``) lies, and the hits for ``q``."""
     video = collections.find_video(request.reach, pk)
     language = request.GET.get("lang", "")[:35]
-    context: dict[str, Any] = {"video": video, "language": language, "may_write": video.collection_id in request.reach.writable}
-    context |= {"transcripts": video.transcripts.light(), "query": request.GET.get("q", "")[: library.MAX_QUERY], "formats": list(library.Format)}
+    context: dict[str, Any] = {
+        "video": video,
+        "language": language,
+        "may_write": video.collection_id in request.reach.writable,
+    }
+    context |= {
+        "transcripts": video.transcripts.light(),
+        "query": request.GET.get("q", "")[: library.MAX_QUERY],
+        "formats": list(library.Format),
+    }
     try:
         transcript = library.find_transcript(video, language=language)
     except TranscriptNotFound as error:
-        return render(request, "transcripts/video.html", {**context, "missing": error}, status=404 if language else 200)
-    return render(request, "transcripts/video.html", {**context, **_chunk(request, video, transcript, language), **_found(context)})
+        return render(
+            request,
+            "transcripts/video.html",
+            {**context, "missing": error},
+            status=404 if language else 200,
+        )
+    return render(
+        request,
+        "transcripts/video.html",
+        {**context, **_chunk(request, video, transcript, language), **_found(context)},
+    )
 
 
 @require_safe
@@ -43,7 +60,12 @@ def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
     video = collections.find_video(request.reach, pk)
     language = request.GET.get("lang", "")[:35]
     read = library.read(video, language=language, chunk_index=index)
-    context = {"video": video, "chunk": read.reading.chunk, "language": language, "only": request.GET.get("only", "")}
+    context = {
+        "video": video,
+        "chunk": read.reading.chunk,
+        "language": language,
+        "only": request.GET.get("only", ""),
+    }
     return fragment(request, "transcripts/_chunk.html", context)
 
 
@@ -53,7 +75,11 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
     if not request.htmx:
         return redirect(f"{_address(pk)}?{request.GET.urlencode()}")
     video = collections.find_video(request.reach, pk)
-    context = {"video": video, "language": request.GET.get("lang", "")[:35], "query": request.GET.get("q", "")[: library.MAX_QUERY]}
+    context = {
+        "video": video,
+        "language": request.GET.get("lang", "")[:35],
+        "query": request.GET.get("q", "")[: library.MAX_QUERY],
+    }
     return fragment(request, "transcripts/_hits.html", {**context, **_found(context)})
 
 
@@ -61,9 +87,13 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
 def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
     """Give the transcript as a file."""
     if form not in list(library.Format):
-        raise NotFound(f"There is no format “{form[:20]}”.", hint=f"Known: {', '.join(library.Format)}.")
+        raise NotFound(
+            f"There is no format “{form[:20]}”.", hint=f"Known: {', '.join(library.Format)}."
+        )
     video = collections.find_video(request.reach, pk)
-    export = library.export(video, form=library.Format(form), language=request.GET.get("lang", "")[:35])
+    export = library.export(
+        video, form=library.Format(form), language=request.GET.get("lang", "")[:35]
+    )
     response = HttpResponse(export.text, content_type=export.media_type)
     response["Content-Disposition"] = content_disposition_header(True, export.name)
     return response
@@ -97,7 +127,11 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
     """Ask, then delete the video with its transcripts."""
     video = _changeable(request, pk)
     if request.method != "POST":
-        return render(request, "transcripts/delete_video.html", {"video": video, "transcripts": video.transcripts.light()})
+        return render(
+            request,
+            "transcripts/delete_video.html",
+            {"video": video, "transcripts": video.transcripts.light()},
+        )
     collections.delete_video(video)
     return done(request, f"“{video}” was deleted.", "library")
 
@@ -108,28 +142,49 @@ def _changeable(request: PageRequest, pk: int) -> Video:
     return video
 
 
-def _chunk(request: PageRequest, video: Video, transcript: Transcript, language: str) -> dict[str, Any]:
+def _chunk(
+    request: PageRequest, video: Video, transcript: Transcript, language: str
+) -> dict[str, Any]:
     moment = _moment(request.GET.get("t", ""))
     latest = _latest(moment or 0.0)
-    index = _index(request.GET["chunk"]) if "chunk" in request.GET else library.chunk_index_at(transcript, latest / 1000)
+    index = (
+        _index(request.GET["chunk"])
+        if "chunk" in request.GET
+        else library.chunk_index_at(transcript, latest / 1000)
+    )
     chunk = library.read(video, language=language, chunk_index=index).reading.chunk
     at = None
     if moment is not None and chunk is not None:
-        at = max((cue.start for cue in chunk.cues if cue.start <= latest), default=chunk.cues[0].start)
-    return {"transcript": transcript, "chunk": chunk, "at": at, "start": int(moment or 0), **_clip(request, moment)}
+        at = max(
+            (cue.start for cue in chunk.cues if cue.start <= latest), default=chunk.cues[0].start
+        )
+    return {
+        "transcript": transcript,
+        "chunk": chunk,
+        "at": at,
+        "start": int(moment or 0),
+        **_clip(request, moment),
+    }
 
 
 def _clip(request: PageRequest, moment: float | None) -> dict[str, int | None]:
     """Return from where to where the player plays (ms), as an address with ``until`` says; None: to the end."""
     until = _moment(request.GET.get("until", ""))
     begin = round((moment or 0.0) * 1000)
-    return {"from_ms": begin, "until_ms": round(until * 1000) if until is not None and until * 1000 > begin else None}
+    return {
+        "from_ms": begin,
+        "until_ms": round(until * 1000) if until is not None and until * 1000 > begin else None,
+    }
 
 
 def _found(context: dict[str, Any]) -> dict[str, Any]:
     if not str(context["query"]).strip():
         return {}
-    return {"search": library.search(context["video"], context["query"], language=context["language"], limit=HITS)}
+    return {
+        "search": library.search(
+            context["video"], context["query"], language=context["language"], limit=HITS
+        )
+    }
 
 
 def _moment(text: str) -> float | None:
@@ -146,7 +201,9 @@ def _latest(moment: float) -> int:
 
 def _index(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise InvalidInput("The chunk in the address is not a number.", hint="Chunks are counted from 0.")
+        raise InvalidInput(
+            "The chunk in the address is not a number.", hint="Chunks are counted from 0."
+        )
     return int(text)
 
 
@@ -158,5 +215,9 @@ def _art(video: Video) -> dict[str, Any]:
     """Make a drawing out of the title: always the same for the same one."""
     seed = hashlib.sha256(str(video).encode()).digest()
     hue = ART_HUES[seed[0] % len(ART_HUES)]
-    bars = [{"x": 40 + n * 24, "y": 90 - height // 2, "height": height} for n, byte in enumerate(seed[1:12]) if (height := 16 + byte % 72)]
+    bars = [
+        {"x": 40 + n * 24, "y": 90 - height // 2, "height": height}
+        for n, byte in enumerate(seed[1:12])
+        if (height := 16 + byte % 72)
+    ]
     return {"hue": hue, "other": (hue + 40) % 360, "bars": bars}

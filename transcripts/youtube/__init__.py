@@ -12,15 +12,37 @@ from urllib.parse import urlsplit
 from transcripts.errors import InvalidUrl, NetworkProblem, YouTubeError
 from transcripts.timecodes import Target, is_video_id
 from transcripts.youtube.metadata import info_from_json
-from transcripts.youtube.values import Attempt, Chapter, Entry, Fetched, Listing, Options, Origin, VideoInfo
+from transcripts.youtube.values import (
+    Attempt,
+    Chapter,
+    Entry,
+    Fetched,
+    Listing,
+    Options,
+    Origin,
+    VideoInfo,
+)
 
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
-__all__ = ["Attempt", "Chapter", "Entry", "Fetched", "Listing", "Options", "Origin", "VideoInfo", "YouTube", "info_from_json"]
+__all__ = [
+    "Attempt",
+    "Chapter",
+    "Entry",
+    "Fetched",
+    "Listing",
+    "Options",
+    "Origin",
+    "VideoInfo",
+    "YouTube",
+    "info_from_json",
+]
 
 # Never after a refusal: asking again from the same address makes it worse.
-_SECOND_OPINION = frozenset({"no_captions", "po_token", "youtube_changed", "age_restricted", "network"})
+_SECOND_OPINION = frozenset(
+    {"no_captions", "po_token", "youtube_changed", "age_restricted", "network"}
+)
 _PROXY_SCHEMES = frozenset({"http", "https", "socks4", "socks4a", "socks5", "socks5h"})
 _HEAT = frozenset({"blocked", "rate_limited", "refused"})
 
@@ -63,12 +85,16 @@ class YouTube:
     def _ask_first(self, video_id: str, language: str | None) -> Attempt:
         from transcripts.youtube import extractor  # noqa: PLC0415 - as above
 
-        return extractor.attempt(video_id, options=self._options, inner=self._inner(), language=language)
+        return extractor.attempt(
+            video_id, options=self._options, inner=self._inner(), language=language
+        )
 
     def _ask_second(self, video_id: str, language: str | None, info: VideoInfo | None) -> Attempt:
         from transcripts.youtube import second_opinion  # noqa: PLC0415 - needed only where yt-dlp finds nothing
 
-        return second_opinion.attempt(video_id, options=self._options, inner=self._inner(), language=language, info=info)
+        return second_opinion.attempt(
+            video_id, options=self._options, inner=self._inner(), language=language, info=info
+        )
 
     def _inner(self) -> "BaseAdapter | None":
         from transcripts.youtube.guard import loopback_from_environment  # noqa: PLC0415 - brings requests along
@@ -89,10 +115,15 @@ def _check_proxy(url: str) -> None:
     except ValueError:
         usable = False
     if url and not usable:
-        raise NetworkProblem("PROXY_URL is not the address of a proxy.", hint="Write http://user:password@host:port, or socks5h:// for a SOCKS proxy.")
+        raise NetworkProblem(
+            "PROXY_URL is not the address of a proxy.",
+            hint="Write http://user:password@host:port, or socks5h:// for a SOCKS proxy.",
+        )
 
 
 def _more_telling(first: YouTubeError, second: YouTubeError) -> YouTubeError:
     """Prefer the second error where it closes the gate, or where the first says less."""
-    says_more = first.code == "youtube_changed" or (first.code == "network" and second.code != "youtube_changed")
+    says_more = first.code == "youtube_changed" or (
+        first.code == "network" and second.code != "youtube_changed"
+    )
     return second if second.code in _HEAT or says_more else first

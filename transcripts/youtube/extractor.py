@@ -10,7 +10,14 @@ from yt_dlp import YoutubeDL
 from yt_dlp.networking._requests import RequestsRH
 from yt_dlp.utils import YoutubeDLError
 
-from transcripts.errors import InvalidUrl, MembersOnly, NoCaptions, Premiere, VideoRemoved, YouTubeError
+from transcripts.errors import (
+    InvalidUrl,
+    MembersOnly,
+    NoCaptions,
+    Premiere,
+    VideoRemoved,
+    YouTubeError,
+)
 from transcripts.sanitize import clean
 from transcripts.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain
@@ -21,7 +28,9 @@ from transcripts.youtube.tracks import Track, choose, raw_name, read
 from transcripts.youtube.values import Attempt, Entry, Fetched, Listing, Options, VideoInfo
 
 
-def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None) -> Attempt:
+def attempt(
+    video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None
+) -> Attempt:
     """Ask for a video's metadata and one transcript."""
     said = _Said()
     trace = Trace()
@@ -30,29 +39,55 @@ def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, langu
         if raw is None:
             return Attempt(explain(trace, said.texts) or changed())
         if raw.get("id") != video_id:  # yt-dlp follows a paid film to its trailer
-            return Attempt(MembersOnly("This video has to be bought or rented; YouTube shows only its trailer."))
+            return Attempt(
+                MembersOnly(
+                    "This video has to be bought or rented; YouTube shows only its trailer."
+                )
+            )
         tracks = tracks_from_json(raw)
         info = info_from_json(raw)
-        return Attempt(_transcript(client, trace, said, raw=raw, info=info, tracks=tracks, options=options, language=language), info)
+        return Attempt(
+            _transcript(
+                client,
+                trace,
+                said,
+                raw=raw,
+                info=info,
+                tracks=tracks,
+                options=options,
+                language=language,
+            ),
+            info,
+        )
 
 
-def listing(target: Target, *, options: Options, inner: BaseAdapter | None, newest: int | None) -> Listing:
+def listing(
+    target: Target, *, options: Options, inner: BaseAdapter | None, newest: int | None
+) -> Listing:
     """List the videos of a playlist or channel, the first ``newest`` of them if given. Raises ``YouTubeError``."""
     if target.kind == "channel":
-        channel_id = target.id if target.id.startswith("UC") else _channel_id(target, options, inner)
+        channel_id = (
+            target.id if target.id.startswith("UC") else _channel_id(target, options, inner)
+        )
         # One list of everything the channel has put up; its page is split into tabs
         address = target_url(Target("playlist", f"UU{channel_id[2:]}"))
     else:
         channel_id, address = "", target_url(target)
     raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
-    entries = {entry["id"]: Entry(entry["id"], clean(entry.get("title"), 500)) for entry in _flat(raw.get("entries")) if _is_watchable(entry)}
+    entries = {
+        entry["id"]: Entry(entry["id"], clean(entry.get("title"), 500))
+        for entry in _flat(raw.get("entries"))
+        if _is_watchable(entry)
+    }
     return Listing(channel_id or target.id, _list_title(raw), target.kind, tuple(entries.values()))
 
 
 class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp derives its key from a name that ends in RH
     """yt-dlp's own way to send requests, its TLS settings included, behind the guard."""
 
-    def __init__(self, *, inner: BaseAdapter | None, options: Options, trace: Trace, **settings: Any) -> None:
+    def __init__(
+        self, *, inner: BaseAdapter | None, options: Options, trace: Trace, **settings: Any
+    ) -> None:
         super().__init__(**settings)
         self._wrap: Callable[[BaseAdapter], Guard] = lambda own: Guard(inner or own, options, trace)
 
@@ -92,7 +127,9 @@ class _Said:
 
 
 @contextmanager
-def _client(options: Options, inner: BaseAdapter | None, trace: Trace, said: _Said, **more: Any) -> Iterator[_Client]:
+def _client(
+    options: Options, inner: BaseAdapter | None, trace: Trace, said: _Said, **more: Any
+) -> Iterator[_Client]:
     handler = functools.partial(_GuardedRH, inner=inner, options=options, trace=trace)
     handler.RH_KEY = _GuardedRH.RH_KEY  # type: ignore[attr-defined]
     params = {
@@ -108,7 +145,12 @@ def _client(options: Options, inner: BaseAdapter | None, trace: Trace, said: _Sa
         "color": "never",
         "js_runtimes": {},  # captions need no JavaScript, and a server should run none that it fetched
         "allowed_extractors": ["youtube", "youtube:tab", "youtube:playlist"],
-        "extractor_args": {"youtube": {"player_client": ["default"], "skip": ["hls", "dash", *([] if options.allow_translated else ["translated_subs"])]}},
+        "extractor_args": {
+            "youtube": {
+                "player_client": ["default"],
+                "skip": ["hls", "dash", *([] if options.allow_translated else ["translated_subs"])],
+            }
+        },
         "proxy": options.proxy_url or None,
         **more,
     }
@@ -149,7 +191,15 @@ def _transcript(  # noqa: PLR0913 - one step of ``attempt``
         return error
     except YoutubeDLError as error:
         return explain(trace, [str(error)]) or changed()
-    return Fetched(info, track.language, track.origin, cues, partial=info.live_status == "is_live", raw_name=raw_name(track, info.id), raw=body)
+    return Fetched(
+        info,
+        track.language,
+        track.origin,
+        cues,
+        partial=info.live_status == "is_live",
+        raw_name=raw_name(track, info.id),
+        raw=body,
+    )
 
 
 def _premiere(raw: Mapping[str, Any]) -> YouTubeError | None:
@@ -157,21 +207,35 @@ def _premiere(raw: Mapping[str, Any]) -> YouTubeError | None:
         return None
     start = moment(raw.get("release_timestamp"))
     when = f"It starts at {start:%Y-%m-%d %H:%M} UTC." if start else "Its start is not known."
-    return Premiere(f"This video has not been shown yet. {when}", retry_at=int(start.timestamp()) if start else None)
+    return Premiere(
+        f"This video has not been shown yet. {when}",
+        retry_at=int(start.timestamp()) if start else None,
+    )
 
 
 def _channel_id(target: Target, options: Options, inner: BaseAdapter | None) -> str:
     raw = _list(target_url(target), "0", options, inner)
     channel_id = str(raw.get("channel_id") or "")
     if not channel_id.startswith("UC"):
-        raise VideoRemoved(f"There is no channel {target.id} on YouTube.", hint="Open the channel and copy its address.")
+        raise VideoRemoved(
+            f"There is no channel {target.id} on YouTube.",
+            hint="Open the channel and copy its address.",
+        )
     return channel_id
 
 
 def _list(address: str, items: str, options: Options, inner: BaseAdapter | None) -> dict[str, Any]:
     said = _Said()
     trace = Trace()
-    with _client(options, inner, trace, said, extract_flat="in_playlist", playlist_items=items, noplaylist=False) as client:
+    with _client(
+        options,
+        inner,
+        trace,
+        said,
+        extract_flat="in_playlist",
+        playlist_items=items,
+        noplaylist=False,
+    ) as client:
         raw = _extract(client, address, said)
     if raw is None:
         raise explain(trace, said.texts) or changed()
@@ -187,7 +251,10 @@ def _flat(entries: Any) -> Iterator[dict[str, Any]]:
 
 
 def _is_watchable(entry: Mapping[str, Any]) -> bool:
-    return is_video_id(entry.get("id")) and entry.get("title") not in {"[Private video]", "[Deleted video]"}
+    return is_video_id(entry.get("id")) and entry.get("title") not in {
+        "[Private video]",
+        "[Deleted video]",
+    }
 
 
 def _list_title(raw: Mapping[str, Any]) -> str:

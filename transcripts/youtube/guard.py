@@ -19,7 +19,9 @@ from transcripts.youtube.trace import Trace
 from transcripts.youtube.values import Options
 
 LOOPBACK_VARIABLE = "CUEBASE_YOUTUBE_LOOPBACK"
-_HOSTS = re.compile(r"(?:(?:[a-z0-9-]+\.)?youtube\.com|youtu\.be|youtubei\.googleapis\.com|i\.ytimg\.com)")
+_HOSTS = re.compile(
+    r"(?:(?:[a-z0-9-]+\.)?youtube\.com|youtu\.be|youtubei\.googleapis\.com|i\.ytimg\.com)"
+)
 _PIECE = 65_536
 _SLOWEST = 3  # an answer may take this many timeouts in all: a byte now and then must not hold a worker for ever
 
@@ -48,14 +50,23 @@ class Guard(BaseAdapter):
         self._check(request.url or "")
         deadline = time.monotonic() + _SLOWEST * self.options.timeout
         try:
-            response = self.inner.send(request, stream=True, timeout=self.options.timeout, verify=verify, cert=cert, proxies=proxies)
+            response = self.inner.send(
+                request,
+                stream=True,
+                timeout=self.options.timeout,
+                verify=verify,
+                cert=cert,
+                proxies=proxies,
+            )
             body = self._read(response, deadline)
         except OSError:  # every error of requests is one
             self.trace.failed = True
             raise
         except urllib3.exceptions.HTTPError as error:
             self.trace.failed = True
-            raise requests.ConnectionError(f"The answer broke off ({type(error).__name__}).") from None
+            raise requests.ConnectionError(
+                f"The answer broke off ({type(error).__name__})."
+            ) from None
         self.trace.statuses.append((urlsplit(request.url or "").path, response.status_code))
         self.trace.captcha = self.trace.captcha or b'class="g-recaptcha"' in body
         return _with_body(response, body)
@@ -69,22 +80,32 @@ class Guard(BaseAdapter):
         host = (parts.hostname or "").lower()
         if host in {"google.com", "www.google.com"} and parts.path.startswith("/sorry"):
             self.trace.captcha = True
-        if self.trace.captcha or self.trace.saw(429):  # whatever else the library has in mind, it would only make matters worse
-            raise requests.ConnectionError("YouTube refuses this server; nothing more is asked now.")
+        if self.trace.captcha or self.trace.saw(
+            429
+        ):  # whatever else the library has in mind, it would only make matters worse
+            raise requests.ConnectionError(
+                "YouTube refuses this server; nothing more is asked now."
+            )
         if parts.scheme != "https" or not _HOSTS.fullmatch(host) or parts.port not in {None, 443}:
             where = f"{parts.scheme}://{host}"[:100]
-            self.trace.refusal = HostRefused(f"YouTube's answer pointed to {where}, which is not YouTube; it was not followed.")
+            self.trace.refusal = HostRefused(
+                f"YouTube's answer pointed to {where}, which is not YouTube; it was not followed."
+            )
             raise requests.ConnectionError("refused by the allow-list")
 
     def _read(self, response: requests.Response, deadline: float) -> bytes:
         pieces: list[bytes] = []
         size = 0
-        while piece := response.raw.read1(_PIECE, decode_content=True):  # read() would wait for a whole piece, however slowly it came
+        while piece := response.raw.read1(
+            _PIECE, decode_content=True
+        ):  # read() would wait for a whole piece, however slowly it came
             size += len(piece)
             if size > self.options.max_bytes:
                 response.close()
                 limit = self.options.max_bytes / 1_000_000
-                self.trace.refusal = ResponseTooLarge(f"YouTube's answer is larger than {limit:g} MB and was cut off.")
+                self.trace.refusal = ResponseTooLarge(
+                    f"YouTube's answer is larger than {limit:g} MB and was cut off."
+                )
                 raise requests.ConnectionError("refused by the size cap")
             if time.monotonic() > deadline:
                 response.close()
@@ -98,7 +119,9 @@ class Loopback(HTTPAdapter):
 
     def __init__(self, url: str) -> None:
         if not _is_loopback(url):
-            raise HostRefused(f"{LOOPBACK_VARIABLE} must be an http:// address of this machine, such as http://127.0.0.1:8000.")
+            raise HostRefused(
+                f"{LOOPBACK_VARIABLE} must be an http:// address of this machine, such as http://127.0.0.1:8000."
+            )
         super().__init__()
         self.url = url.rstrip("/")
 
@@ -116,7 +139,9 @@ class Loopback(HTTPAdapter):
         turned = request.copy()
         turned.headers["Host"] = asked.netloc
         turned.url = f"{self.url}{asked.path or '/'}{'?' if asked.query else ''}{asked.query}"
-        response = super().send(turned, stream=stream, timeout=timeout, verify=verify, cert=cert, proxies={})
+        response = super().send(
+            turned, stream=stream, timeout=timeout, verify=verify, cert=cert, proxies={}
+        )
         response.request, response.url = request, request.url or ""
         return response
 
@@ -140,7 +165,11 @@ def session(options: Options, trace: Trace, inner: BaseAdapter | None) -> reques
 
 def proxies(options: Options) -> dict[str, str]:
     """Give the proxy to use by scheme: the configured one, or what the environment says."""
-    return {"http": options.proxy_url, "https": options.proxy_url} if options.proxy_url else getproxies()
+    return (
+        {"http": options.proxy_url, "https": options.proxy_url}
+        if options.proxy_url
+        else getproxies()
+    )
 
 
 def _with_body(response: requests.Response, body: bytes) -> requests.Response:
@@ -152,7 +181,12 @@ def _with_body(response: requests.Response, body: bytes) -> requests.Response:
     # requests looks for cookies in the original response
     original = getattr(response.raw, "_original_response", None)
     response.raw = urllib3.HTTPResponse(
-        BytesIO(body), headers=headers, status=response.status_code, reason=response.reason, preload_content=False, original_response=original
+        BytesIO(body),
+        headers=headers,
+        status=response.status_code,
+        reason=response.reason,
+        preload_content=False,
+        original_response=original,
     )
     return response
 
@@ -160,6 +194,10 @@ def _with_body(response: requests.Response, body: bytes) -> requests.Response:
 def _is_loopback(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme == "http" and "@" not in parts.netloc and ip_address(parts.hostname or "").is_loopback
+        return (
+            parts.scheme == "http"
+            and "@" not in parts.netloc
+            and ip_address(parts.hostname or "").is_loopback
+        )
     except ValueError:
         return False

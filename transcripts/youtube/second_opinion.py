@@ -2,9 +2,7 @@
 
 import requests
 from requests.adapters import BaseAdapter
-from youtube_transcript_api import (
-    AgeRestricted as SignInNeeded,
-)
+from youtube_transcript_api import AgeRestricted as SignInNeeded
 from youtube_transcript_api import (
     CouldNotRetrieveTranscript,
     RequestBlocked,
@@ -25,7 +23,14 @@ from transcripts.youtube.tracks import Track, available, choose, make_track, raw
 from transcripts.youtube.values import Attempt, Fetched, Options, VideoInfo
 
 
-def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None, info: VideoInfo | None) -> Attempt:
+def attempt(
+    video_id: str,
+    *,
+    options: Options,
+    inner: BaseAdapter | None,
+    language: str | None,
+    info: VideoInfo | None,
+) -> Attempt:
     """Ask for one transcript; ``info`` is what the first library learnt of the video."""
     trace = Trace()
     with session(options, trace, inner) as http:
@@ -42,13 +47,28 @@ def attempt(video_id: str, *, options: Options, inner: BaseAdapter | None, langu
         except Exception:  # noqa: BLE001 - on an unforeseen answer the library raises whatever its code stumbles over
             return Attempt(explain(trace, ()) or changed(), info)
     partial = known.live_status == "is_live"
-    return Attempt(Fetched(known, track.language, track.origin, cues, partial=partial, raw_name=raw_name(track, video_id), raw=body), known)
+    return Attempt(
+        Fetched(
+            known,
+            track.language,
+            track.origin,
+            cues,
+            partial=partial,
+            raw_name=raw_name(track, video_id),
+            raw=body,
+        ),
+        known,
+    )
 
 
 def _tracks(http: requests.Session, video_id: str) -> list[Track]:
     found = YouTubeTranscriptApi(http_client=http).list(video_id)
     # The address is private there, but its public fetch() takes the XML, which destroys < and > and has no word times
-    return [track for each in found for track in make_track(each.language_code, each._url, auto=each.is_generated)]
+    return [
+        track
+        for each in found
+        for track in make_track(each.language_code, each._url, auto=each.is_generated)
+    ]
 
 
 def _download(http: requests.Session, track: Track) -> bytes:
@@ -61,7 +81,9 @@ def _download(http: requests.Session, track: Track) -> bytes:
 
 def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) -> VideoInfo:
     """Learn at least title and channel; the library gives no metadata."""
-    response = http.get("https://www.youtube.com/oembed", params={"url": watch_url(video_id), "format": "json"})
+    response = http.get(
+        "https://www.youtube.com/oembed", params={"url": watch_url(video_id), "format": "json"}
+    )
     answer = response.json() if response.ok else {}
     return VideoInfo(
         id=video_id,
@@ -73,7 +95,11 @@ def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) ->
 
 
 def _typed(error: CouldNotRetrieveTranscript, trace: Trace) -> YouTubeError:
-    texts = [" ".join([error.reason or "", *error.sub_reasons])] if isinstance(error, VideoUnplayable) else []
+    texts = (
+        [" ".join([error.reason or "", *error.sub_reasons])]
+        if isinstance(error, VideoUnplayable)
+        else []
+    )
     return explain(trace, texts) or _by_class(error)
 
 
@@ -83,7 +109,9 @@ def _by_class(error: CouldNotRetrieveTranscript) -> YouTubeError:
     if isinstance(error, TranscriptsDisabled):
         return NoCaptions("This video has no captions.")
     if isinstance(error, SignInNeeded):
-        return AgeRestricted("YouTube shows this video only to signed-in adults, and this server does not sign in.")
+        return AgeRestricted(
+            "YouTube shows this video only to signed-in adults, and this server does not sign in."
+        )
     if isinstance(error, VideoUnavailable):
         return VideoRemoved("It is not on YouTube, or not any more.")
     return changed()

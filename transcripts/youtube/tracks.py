@@ -7,7 +7,14 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from transcripts import captions
 from transcripts.cues import Cue
-from transcripts.errors import CaptionError, EmptyCaptions, HtmlPage, LanguageMissing, NoCaptions, YouTubeChanged
+from transcripts.errors import (
+    CaptionError,
+    EmptyCaptions,
+    HtmlPage,
+    LanguageMissing,
+    NoCaptions,
+    YouTubeChanged,
+)
 from transcripts.youtube.failures import withheld, wrong_video
 from transcripts.youtube.values import Options, Origin
 
@@ -43,11 +50,16 @@ def make_track(key: str, address: str, *, auto: bool) -> Iterator[Track]:
 
 def available(tracks: Iterable[Track]) -> tuple[str, ...]:
     """List the languages of a video's own captions, manual ones first, each once."""
-    own = sorted((track for track in tracks if track.origin != "translated"), key=lambda track: _RANK[track.origin])
+    own = sorted(
+        (track for track in tracks if track.origin != "translated"),
+        key=lambda track: _RANK[track.origin],
+    )
     return tuple(dict.fromkeys(track.language for track in own))
 
 
-def choose(tracks: Sequence[Track], options: Options, *, video_id: str, language: str | None = None) -> Track:
+def choose(
+    tracks: Sequence[Track], options: Options, *, video_id: str, language: str | None = None
+) -> Track:
     """Pick the track in the language asked for, or the best by the options.
 
     Without a language: written by hand in a preferred language, else recognised in the original language, else any. Raises ``NoCaptions``,
@@ -79,7 +91,9 @@ def read(body: bytes, *, name: str) -> tuple[Cue, ...]:
     except HtmlPage:
         raise YouTubeChanged("YouTube sent a web page instead of the captions.") from None
     except CaptionError as error:
-        raise YouTubeChanged(f"YouTube sent captions that cannot be read: {error.message}") from None
+        raise YouTubeChanged(
+            f"YouTube sent captions that cannot be read: {error.message}"
+        ) from None
 
 
 def raw_name(track: Track, video_id: str) -> str:
@@ -89,11 +103,15 @@ def raw_name(track: Track, video_id: str) -> str:
 
 def _asked_for(own: Sequence[Track], allowed: Sequence[Track], language: str) -> Track:
     for candidates in (own, allowed):
-        if found := _preferred(sorted(candidates, key=lambda track: _RANK[track.origin]), (language,)):
+        if found := _preferred(
+            sorted(candidates, key=lambda track: _RANK[track.origin]), (language,)
+        ):
             return found
     if not own:
         raise NoCaptions("This video has no captions.")
-    raise LanguageMissing(f"This video has no captions in “{language[:35]}”.", available=available(own))
+    raise LanguageMissing(
+        f"This video has no captions in “{language[:35]}”.", available=available(own)
+    )
 
 
 def _preferred(tracks: Sequence[Track], languages: Iterable[str]) -> Track | None:
@@ -113,5 +131,9 @@ def _owner(track: Track) -> str:
 def _as_json3(address: str) -> str:
     """Ask for json3: the one format that is exact on rolling captions, carries word times and keeps < and >."""
     parts = urlsplit(address)
-    kept = [(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if name not in {"fmt", "xosf"}]
+    kept = [
+        (name, value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if name not in {"fmt", "xosf"}
+    ]
     return urlunsplit(parts._replace(query=urlencode([*kept, ("fmt", "json3")])))

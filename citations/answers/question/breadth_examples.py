@@ -59,9 +59,14 @@ def by_meaning(parts: Sequence[str], embed: Embed) -> dict[str, Breadth]:
         vectors = embed([part[:MAX_RULED] for part in parts])
     except KnowledgeBaseError:
         return {}
-    broad, specific = (_nearness(vectors, known[breadth]) for breadth in (Breadth.BROAD, Breadth.SPECIFIC))
+    broad, specific = (
+        _nearness(vectors, known[breadth]) for breadth in (Breadth.BROAD, Breadth.SPECIFIC)
+    )
     wide = broad > specific + _MARGIN
-    return {part: Breadth.BROAD if is_broad else Breadth.SPECIFIC for part, is_broad in zip(parts, wide, strict=True)}
+    return {
+        part: Breadth.BROAD if is_broad else Breadth.SPECIFIC
+        for part, is_broad in zip(parts, wide, strict=True)
+    }
 
 
 def _nearness(vectors: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:

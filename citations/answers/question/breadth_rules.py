@@ -67,7 +67,10 @@ _FACT: Final = re.compile(  # whatever else it says: how one gets an overview is
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_WHOLE: Final = re.compile(r"(?:please\s+)?(?:what|which|list|name|describe|discuss|was|welche\w?|quels?|quelles?|quoi|qué)\b", re.IGNORECASE)
+_WHOLE: Final = re.compile(
+    r"(?:please\s+)?(?:what|which|list|name|describe|discuss|was|welche\w?|quels?|quelles?|quoi|qué)\b",
+    re.IGNORECASE,
+)
 
 
 def by_rules(part: str) -> Breadth | None:

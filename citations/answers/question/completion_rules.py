@@ -38,11 +38,19 @@ def asks_for_more(question: str) -> bool:
 def _about(old: str) -> About:
     """Return what a question is about; a few words that ask nothing are about themselves."""
     old = _ALSO.sub("", old)
-    return coreference.subject(old) if asks(old) or len(old.split()) > MAX_SHORT else About(old, is_noun=True)
+    return (
+        coreference.subject(old)
+        if asks(old) or len(old.split()) > MAX_SHORT
+        else About(old, is_noun=True)
+    )
 
 
-_TOLD: Final = re.compile(r"(?P<asked>[^()]{1,500}?)\?? \((?P<about>[^()]{1,500})\)")  # a question that was made whole by what it is about
-_ALSO: Final = re.compile(r",\s+(?:and|und|et|y)\s+[\w\s]{1,20}$", re.IGNORECASE)  # “…, and when” of an earlier question that was made whole
+_TOLD: Final = re.compile(
+    r"(?P<asked>[^()]{1,500}?)\?? \((?P<about>[^()]{1,500})\)"
+)  # a question that was made whole by what it is about
+_ALSO: Final = re.compile(
+    r",\s+(?:and|und|et|y)\s+[\w\s]{1,20}$", re.IGNORECASE
+)  # “…, and when” of an earlier question that was made whole
 
 # More of the same
 
@@ -64,33 +72,43 @@ _FURTHER: Final = re.compile(
     | (?:what\ more\ is\ there|was\ gibt\ es\ noch|(?:erzähl|sag)e?\ (?:mir|uns)\ (?:noch\ )?mehr|dis-m['’]en\ plus\ sur|cuéntame\ más\ sobre)\b.*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_TELLS: Final = re.compile(r"\W*(?:please\ )?(?:tell\ me\ (?:some\ )?more|go\ on|continue|carry\ on|keep\ going|elaborate)\W*", re.VERBOSE | re.IGNORECASE)
+_TELLS: Final = re.compile(
+    r"\W*(?:please\ )?(?:tell\ me\ (?:some\ )?more|go\ on|continue|carry\ on|keep\ going|elaborate)\W*",
+    re.VERBOSE | re.IGNORECASE,
+)
 _SAMPLE: Final = re.compile(
     r"\W*(?:and\s+)?(?:(?:please\s+)?give\s+(?:me\s+)?(?:an?|some|another)\s+examples?|(?:for|an(?:other)?)\s+example|examples?|like\s+what|such\s+as)(?:\s+please)?\W*",
     re.IGNORECASE,
 )
 _ANY_SAMPLE: Final = re.compile(
-    r"\W*(?:(?:can|could)\s+you\s+)?(?:give|show|have|zum|par|por|ein|un)\b.{0,20}\b(?:example|beispiel|exemple|ejemplo)s?\W*", re.IGNORECASE
+    r"\W*(?:(?:can|could)\s+you\s+)?(?:give|show|have|zum|par|por|ein|un)\b.{0,20}\b(?:example|beispiel|exemple|ejemplo)s?\W*",
+    re.IGNORECASE,
 )
 
 
 def _more(text: str, old: str, about: About) -> str:
     if not _MORE.fullmatch(text):
         return ""
-    return f"Tell me more about {about.text}" if about.is_noun and _TELLS.fullmatch(text) else f"{old}{'?' if _is_question(old) else ''}"
+    return (
+        f"Tell me more about {about.text}"
+        if about.is_noun and _TELLS.fullmatch(text)
+        else f"{old}{'?' if _is_question(old) else ''}"
+    )
 
 
 def _example(text: str, old: str, about: About) -> str:
     if _SAMPLE.fullmatch(text) and about.is_noun:
         return f"Give an example of {about.text}"
-    return _bracketed(text, old, about) if _SAMPLE.fullmatch(text) or _ANY_SAMPLE.fullmatch(text) else ""
+    return (
+        _bracketed(text, old, about)
+        if _SAMPLE.fullmatch(text) or _ANY_SAMPLE.fullmatch(text)
+        else ""
+    )
 
 
 # A bare “why?”
 
-_PLACE: Final = (
-    r"(?:in|on|at|for|with|without|during|under|after|before|from|to|by|of|about|bei|mit|ohne|für|auf|im|über|en|au|aux|pour|avec|sans|sur|para|con|sin|sobre)"
-)
+_PLACE: Final = r"(?:in|on|at|for|with|without|during|under|after|before|from|to|by|of|about|bei|mit|ohne|für|auf|im|über|en|au|aux|pour|avec|sans|sur|para|con|sin|sobre)"
 _BARE: Final = re.compile(
     rf"\W*(?P<and>(?:and|but|so|und|aber|et|mais|y|pero)\s+)?(?P<asked>(?:{_PLACE}\s+|since\s+|seit\s+|depuis\s+)?(?:{WHO})(?:\s+(?:so\s+\w+|not|so|exactly|then|exactement|genau|many|much|long|often|far))?)\s*\?*",
     re.IGNORECASE,
@@ -124,18 +142,35 @@ _OTHER: Final = re.compile(
 )
 _JUST: Final = re.compile(r"(?P<that>[^\s?][^?]*?)\s*\?+")
 _PLACED: Final = re.compile(rf"(?P<how>{_PLACE})\s+\S.*", re.IGNORECASE)
-_ATTRIBUTE: Final = re.compile(r"(?:the|its|their)\s+(?P<what>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
-_THE: Final = re.compile(r"(?:the|an?|der|die|das|den|eine?|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)
-_HEIGHT: Final = re.compile(r"(?P<asked>wie\s+\w+\s+(?:ist|sind|war)|how\s+\w+\s+(?:is|are|was|were))\s+(?P<that>\S.*)", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(
+    r"(?:the|its|their)\s+(?P<what>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE
+)
+_THE: Final = re.compile(
+    r"(?:the|an?|der|die|das|den|eine?|le|la|les|une?|el|los|las)\s+", re.IGNORECASE
+)
+_HEIGHT: Final = re.compile(
+    r"(?P<asked>wie\s+\w+\s+(?:ist|sind|war)|how\s+\w+\s+(?:is|are|was|were))\s+(?P<that>\S.*)",
+    re.IGNORECASE,
+)
 
 
 def _other(text: str, old: str, about: About) -> str:
     found = _OTHER.fullmatch(text) or _JUST.fullmatch(text)
     that = found["that"] if found else ""
-    if not that or len(that.split()) > MAX_SHORT or asks(that) or coreference.leans(that) or _DIFFERENCE.match(that):
+    if (
+        not that
+        or len(that.split()) > MAX_SHORT
+        or asks(that)
+        or coreference.leans(that)
+        or _DIFFERENCE.match(that)
+    ):
         return ""
     placed = _PLACED.fullmatch(that)
-    return _elsewhere(that, placed["how"], old) if placed else _attribute(that, old, about) or _instead(that, old, about)
+    return (
+        _elsewhere(that, placed["how"], old)
+        if placed
+        else _attribute(that, old, about) or _instead(that, old, about)
+    )
 
 
 def _elsewhere(that: str, how: str, old: str) -> str:
@@ -147,7 +182,9 @@ def _elsewhere(that: str, how: str, old: str) -> str:
 def _attribute(that: str, old: str, about: About) -> str:
     """Ask for another side of the same: “and the cost?” of what was asked about."""
     what = _ATTRIBUTE.fullmatch(that)
-    is_owner = about.is_noun and (" of " in about.text or not about.text.casefold().startswith("the "))
+    is_owner = about.is_noun and (
+        " of " in about.text or not about.text.casefold().startswith("the ")
+    )
     if not what or not is_owner or not re.match(r"what\b", old, re.IGNORECASE):
         return ""
     owner = about.text.rpartition(" of ")[2]
@@ -157,7 +194,13 @@ def _attribute(that: str, old: str, about: About) -> str:
 def _instead(that: str, old: str, about: About) -> str:
     """Put another thing in the place of the one that was asked about; in front of the question where that is not known."""
     height = _HEIGHT.fullmatch(old)
-    thing = height["that"] if height else about.text.rpartition(" of ")[2] if about.is_noun else _last(old, that)
+    thing = (
+        height["that"]
+        if height
+        else about.text.rpartition(" of ")[2]
+        if about.is_noun
+        else _last(old, that)
+    )
     if thing and thing in old:
         head, _, tail = old.rpartition(thing)
         lone = _THE.sub("", that, count=1) if re.search(r"\bthe\s+$", head) else that
@@ -173,7 +216,9 @@ def _last(old: str, that: str) -> str:
     return found["that"] if found else ones[0] if len(ones) == 1 else ""
 
 
-_WITH_ARTICLE: Final = re.compile(r"\b(?:the|an?|der|die|das|den|le|la|les|el|los|las)\s+[\w'’-]+", re.IGNORECASE)
+_WITH_ARTICLE: Final = re.compile(
+    r"\b(?:the|an?|der|die|das|den|le|la|les|el|los|las)\s+[\w'’-]+", re.IGNORECASE
+)
 _WITH_CAPITAL: Final = re.compile(r"(?<=\s)[A-ZÀ-Þ][\w'’-]*(?:\s+[A-ZÀ-Þ][\w'’-]*)*")
 
 # A correction
@@ -197,9 +242,17 @@ def _meant(text: str, old: str, about: About) -> str:
 
 # Pronouns
 
-_CONJUNCTION: Final = re.compile(rf"^\W*(?:(?:ok(?:ay)?|yes|right|great|thanks)\W+)?(?:{_JOINED}|so|also|then)\b,?\s+(?=\S)", re.IGNORECASE)
-_OWN: Final = 3  # words of its own, from which on a question that begins with “and” is understood by itself
-_NAMES: Final = re.compile(r"\W*(?:what|who|was|wer|qui|qu['’]est|qué|quién)\b(?!\s+(?:is|are|was|were)\s+the\b)", re.IGNORECASE)
+_CONJUNCTION: Final = re.compile(
+    rf"^\W*(?:(?:ok(?:ay)?|yes|right|great|thanks)\W+)?(?:{_JOINED}|so|also|then)\b,?\s+(?=\S)",
+    re.IGNORECASE,
+)
+_OWN: Final = (
+    3  # words of its own, from which on a question that begins with “and” is understood by itself
+)
+_NAMES: Final = re.compile(
+    r"\W*(?:what|who|was|wer|qui|qu['’]est|qué|quién)\b(?!\s+(?:is|are|was|were)\s+the\b)",
+    re.IGNORECASE,
+)
 _DIFFERENCE: Final = re.compile(r"(?:any\s+)?differences?\s+(?:to|from|with)\b", re.IGNORECASE)
 _WHICH: Final = re.compile(r"which\s+(?:is|was|are|were)\b", re.IGNORECASE)
 _RELATIVE: Final = frozenset(
@@ -217,7 +270,19 @@ _RELATIVE: Final = frozenset(
             "drawbacks",
             "cost",
         ),
-        *("costs", "price", "reason", "reasons", "result", "results", "consequence", "consequences", "counterargument", "counterarguments", "limitation"),
+        *(
+            "costs",
+            "price",
+            "reason",
+            "reasons",
+            "result",
+            "results",
+            "consequence",
+            "consequences",
+            "counterargument",
+            "counterarguments",
+            "limitation",
+        ),
         *(
             "limitations",
             "benefit",
@@ -242,11 +307,19 @@ _OTHERS: Final = re.compile(
 
 
 def _leaning(text: str, old: str, about: About) -> str:
-    alone = _CONJUNCTION.sub("", text, count=1) if _is_question(_CONJUNCTION.sub("", text, count=1)) else text
+    alone = (
+        _CONJUNCTION.sub("", text, count=1)
+        if _is_question(_CONJUNCTION.sub("", text, count=1))
+        else text
+    )
     its, own = set(content(about.text)), set(content(alone))
     if not its or (its <= own and _numbers(about.text) <= _numbers(alone)):
         return _begun(alone) if alone != text else text
-    goes_on = alone != text and len(own) < _OWN and not (_NAMES.match(alone) and coreference.subject(alone).is_noun)
+    goes_on = (
+        alone != text
+        and len(own) < _OWN
+        and not (_NAMES.match(alone) and coreference.subject(alone).is_noun)
+    )
     if _OTHERS.search(alone) or _is_of_it(alone, own) or (goes_on and not coreference.leans(alone)):
         return _begun(_bracketed(alone, old, about))
     if not coreference.leans(alone):
@@ -261,7 +334,11 @@ def _is_of_it(text: str, own: set[str]) -> bool:
     """Say whether all that is asked for is something that only another thing has: an alternative, a cost."""
     if coreference.leans(text):
         return False
-    return (bool(own) and own <= _RELATIVE and asks(text)) or bool(_DIFFERENCE.match(text)) or (len(own) < 2 and bool(_WHICH.match(text)))
+    return (
+        (bool(own) and own <= _RELATIVE and asks(text))
+        or bool(_DIFFERENCE.match(text))
+        or (len(own) < 2 and bool(_WHICH.match(text)))
+    )
 
 
 def _numbers(text: str) -> set[str]:
@@ -273,11 +350,21 @@ def _bracketed(text: str, old: str, about: About) -> str:
 
 
 def _is_question(text: str) -> bool:
-    return bool(re.match(rf"\W*(?:(?:at|in|on|by|for|with|from|to)\s+)?(?:{WHO}|{IS}|was)\b", text, re.IGNORECASE))
+    return bool(
+        re.match(
+            rf"\W*(?:(?:at|in|on|by|for|with|from|to)\s+)?(?:{WHO}|{IS}|was)\b", text, re.IGNORECASE
+        )
+    )
 
 
 def _mark(old: str) -> str:
-    return "" if not _is_question(old) else " ?" if re.match(r"(?:comment|combien|qui|quand|où|pourquoi|quel)", old, re.IGNORECASE) else "?"
+    return (
+        ""
+        if not _is_question(old)
+        else " ?"
+        if re.match(r"(?:comment|combien|qui|quand|où|pourquoi|quel)", old, re.IGNORECASE)
+        else "?"
+    )
 
 
 def _begun(text: str) -> str:

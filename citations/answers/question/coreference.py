@@ -25,14 +25,19 @@ def subject(question: str) -> About:
         asked = _SUBJECT.fullmatch(sentence.strip())
         if asked and not _NO_NOUN.search(asked["that"]):
             return About(
-                asked["that"][:MAX_ABOUT], is_noun=True, is_plural=bool(asked["many"]), done=f"who {asked['did']} {asked['that']}" if asked["did"] else ""
+                asked["that"][:MAX_ABOUT],
+                is_noun=True,
+                is_plural=bool(asked["many"]),
+                done=f"who {asked['did']} {asked['that']}" if asked["did"] else "",
             )
         done = _DONE.fullmatch(sentence.strip())
         noun = (done["that"] or done["das"] or done["ce"]) if done else ""
         if noun and not _NO_NOUN.search(noun) and not any(_pronouns(noun)):
             return About(noun[:MAX_ABOUT], is_noun=True)
     said = frozenset(content(_ORDER.sub("", question)))
-    words = [word.strip("?.,!;:¿¡()") for word in question.split() if said.intersection(tokenize(word))]
+    words = [
+        word.strip("?.,!;:¿¡()") for word in question.split() if said.intersection(tokenize(word))
+    ]
     return About(" ".join(words)[:MAX_ABOUT], is_noun=len(words) == 1)
 
 
@@ -44,12 +49,20 @@ def leans(question: str) -> bool:
 def put_in(question: str, about: About) -> str:
     """Return a question with what it is about in the place of its first pronoun, else in brackets behind it."""
     is_person = about.text[:1].isupper() and not about.done
-    back = next((one for one in _pronouns(question) if is_person or one[0].casefold() not in _PERSON), None)
+    back = next(
+        (one for one in _pronouns(question) if is_person or one[0].casefold() not in _PERSON), None
+    )
     if back is None or not about.is_noun:
         return f"{question} ({about.done or about.text})"
     owning = back["own"] is not None
-    text = about.text.rpartition(" of ")[2] if about.is_plural and back[0].casefold() in ("it", "its") else about.text
-    return f"{question[: back.start()]}{text}{_owned(text) if owning else ''}{question[back.end() :]}"
+    text = (
+        about.text.rpartition(" of ")[2]
+        if about.is_plural and back[0].casefold() in ("it", "its")
+        else about.text
+    )
+    return (
+        f"{question[: back.start()]}{text}{_owned(text) if owning else ''}{question[back.end() :]}"
+    )
 
 
 def _owned(text: str) -> str:
@@ -58,13 +71,17 @@ def _owned(text: str) -> str:
 
 def _pronouns(question: str) -> Iterator[re.Match[str]]:
     for one in _BACK.finditer(question):
-        if one["shown"] is None or _BEFORE_SHOWN.search(question, max(0, one.start() - 12), one.start()):
+        if one["shown"] is None or _BEFORE_SHOWN.search(
+            question, max(0, one.start() - 12), one.start()
+        ):
             yield one
 
 
 _PERSON: Final = frozenset(("he", "she", "him", "his", "her"))
 _ENDS: Final = re.compile(r"(?<=[.!?;])\s+")
-_ARTICLE: Final = r"(?:(?:the|an?|eine?|eine[nmr]|der|die|das|dem|den|le|la|les|une?|el|los|las|una)\s+|l['’])?"
+_ARTICLE: Final = (
+    r"(?:(?:the|an?|eine?|eine[nmr]|der|die|das|dem|den|le|la|les|une?|el|los|las|una)\s+|l['’])?"
+)
 _NOUN: Final = rf"{_ARTICLE}[\w'’-]+(?:\s+[\w'’-]+){{0,3}}?"
 _SUBJECT: Final = re.compile(
     rf"""
@@ -85,9 +102,13 @@ _DONE: Final = re.compile(  # how it works, why it matters
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_NO_NOUN: Final = re.compile(rf"(?:ed|\b(?:for|about|like|to|in|of|doing|it|this|that|them|by))$|(?<!\w)(?:{WHO})(?!\w)", re.IGNORECASE)
+_NO_NOUN: Final = re.compile(
+    rf"(?:ed|\b(?:for|about|like|to|in|of|doing|it|this|that|them|by))$|(?<!\w)(?:{WHO})(?!\w)",
+    re.IGNORECASE,
+)
 _ORDER: Final = re.compile(
-    rf"^\W*(?:please\s+)?(?:define|compare|list|name|outline|how\s+(?:long|much|many|often|far|old|large|big|{IS})|{IS}\s+there)\b", re.IGNORECASE
+    rf"^\W*(?:please\s+)?(?:define|compare|list|name|outline|how\s+(?:long|much|many|often|far|old|large|big|{IS})|{IS}\s+there)\b",
+    re.IGNORECASE,
 )
 _BACK: Final = re.compile(
     rf"""

@@ -34,7 +34,8 @@ _BORDERS: Final = re.compile(
 _DIRECT: Final = re.compile(rf"\W*(?:{WHO})\s+(?:\w+\s+)?{IS}\b", re.IGNORECASE)
 _ASKED_WITH: Final = re.compile(rf"(?<!\w)(?:{WHO})$", re.IGNORECASE)
 _BOTH: Final = re.compile(
-    r"\b(?:compare|contrast|difference|between|both|either|relate[ds]?|unterschied|vergleiche?|zwischen|différence|entre|diferencia)\b", re.IGNORECASE
+    r"\b(?:compare|contrast|difference|between|both|either|relate[ds]?|unterschied|vergleiche?|zwischen|différence|entre|diferencia)\b",
+    re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
@@ -46,7 +47,9 @@ def split(question: str) -> list[str]:
 
     Nothing is lost: what asks nothing by itself stays with what it stands beside.
     """
-    lines = (" ".join(_ITEM.sub("", line.strip(), count=1).split()) for line in question.splitlines())
+    lines = (
+        " ".join(_ITEM.sub("", line.strip(), count=1).split()) for line in question.splitlines()
+    )
     text = "\n".join(line for line in lines if line)
     parts: list[str] = []
     about = About()
@@ -90,7 +93,10 @@ def _parts(border: re.Match[str], text: str, since: int) -> bool:
     if border["comma"]:
         return bool(_DIRECT.match(text, since, border.start()))
     if border["and"]:
-        return not (_BOTH.search(text, since, border.start()) or _ASKED_WITH.search(text, max(since, border.start() - 10), border.start()))
+        return not (
+            _BOTH.search(text, since, border.start())
+            or _ASKED_WITH.search(text, max(since, border.start() - 10), border.start())
+        )
     return True
 
 

@@ -52,13 +52,24 @@ def named(question: str, titles: Sequence[tuple[K, str]]) -> Named[K]:
     Sources with the same title all count. No keys, and the question as it is, where none is named or it is in doubt which.
     """
     cues = _cues(question)
-    known = [(key, title[:MAX_TITLE].strip(), _tokens(title)) for key, title in titles] if cues else []
+    known = (
+        [(key, title[:MAX_TITLE].strip(), _tokens(title)) for key, title in titles] if cues else []
+    )
     for cue in cues:
-        fits = [(fit, key, title.casefold()) for key, title, words in known if (fit := _fit(cue, words, title))]
+        fits = [
+            (fit, key, title.casefold())
+            for key, title, words in known
+            if (fit := _fit(cue, words, title))
+        ]
         best = max(((fit.length, fit.is_whole) for fit, _, _ in fits), default=None)
-        chosen = [(fit, key, title) for fit, key, title in fits if (fit.length, fit.is_whole) == best]
+        chosen = [
+            (fit, key, title) for fit, key, title in fits if (fit.length, fit.is_whole) == best
+        ]
         if chosen and len({title for _, _, title in chosen}) <= (MAX_NAMED if cue.is_plain else 1):
-            return Named(keys=frozenset(key for _, key, _ in chosen), question=_without(question, cue, chosen[0][0]))
+            return Named(
+                keys=frozenset(key for _, key, _ in chosen),
+                question=_without(question, cue, chosen[0][0]),
+            )
     return Named(keys=frozenset(), question=question)
 
 
@@ -108,10 +119,10 @@ _KIND: Final = (
     r"|vorlesung|vortrags?|buch(?:es)?|artikel|aufsatz|sitzung|dokument|gespräch|vidéo|livre|conférence|cours|réunion|vídeo|libro|charla|clase|conferencia|reunión)"
 )
 _THE: Final = r"(?:the|this|that|his|her|their|my|our|your|der|die|das|dem|den|des|diesem|dieser|le|la|les|cette|ce|el|los|las|esta?e?)"
-_PLACE: Final = r"(?:according\s+to|in|from|within|laut|im|in\s+der|aus|selon|d['’]après|dans|según|en)"
-_CALLED: Final = (
-    r"(?:called|titled|entitled|named|on|about|with\s+the\s+title|over|namens|mit\s+dem\s+titel|über|zu|zum|zur|sur|intitulée?|sobre|titulad[oa]|de|del|von|of)"
+_PLACE: Final = (
+    r"(?:according\s+to|in|from|within|laut|im|in\s+der|aus|selon|d['’]après|dans|según|en)"
 )
+_CALLED: Final = r"(?:called|titled|entitled|named|on|about|with\s+the\s+title|over|namens|mit\s+dem\s+titel|über|zu|zum|zur|sur|intitulée?|sobre|titulad[oa]|de|del|von|of)"
 _OPEN: Final = "\"“”„«‘'‹"
 _CLOSE: Final = "\"“”»’'›"
 _QUOTED: Final = re.compile(
@@ -127,11 +138,13 @@ _BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _AFTER: Final = re.compile(
-    rf"(?:(?P<place>\b{_PLACE})\s+)?\b(?P<the>{_THE})\s+(?P<title>(?:[\w'’:.&+-]+,?\s+){{2,12}}?)(?P<kind>{_KIND})\b(?!['’-]\w)", re.IGNORECASE
+    rf"(?:(?P<place>\b{_PLACE})\s+)?\b(?P<the>{_THE})\s+(?P<title>(?:[\w'’:.&+-]+,?\s+){{2,12}}?)(?P<kind>{_KIND})\b(?!['’-]\w)",
+    re.IGNORECASE,
 )
 _PLACED: Final = re.compile(rf"(?<!\w)(?P<place>{_PLACE})\s+(?:the\s+)?(?=\w)", re.IGNORECASE)
 _NUMBERED: Final = re.compile(
-    rf"(?:(?P<place>\b{_PLACE})\s+)?(?:the\s+)?\b(?P<title>{_KIND}\s+(?:no\.?\s*|number\s+|#)?(?P<number>\d{{1,4}}))\b(?!\s+(?:of|from|in)\b)", re.IGNORECASE
+    rf"(?:(?P<place>\b{_PLACE})\s+)?(?:the\s+)?\b(?P<title>{_KIND}\s+(?:no\.?\s*|number\s+|#)?(?P<number>\d{{1,4}}))\b(?!\s+(?:of|from|in)\b)",
+    re.IGNORECASE,
 )
 
 
@@ -149,31 +162,74 @@ def _in_quotes(question: str) -> Iterator[_Cue]:
             words = _located(question, *found.span(group))
             end = found.start("says") if found["says"] else found.end()
             yield _Cue(
-                words, found.start(), end, kind=bool(found["kind"]), quoted=True, placed=bool(found["place"]), source=question, article=found["the"] or ""
+                words,
+                found.start(),
+                end,
+                kind=bool(found["kind"]),
+                quoted=True,
+                placed=bool(found["place"]),
+                source=question,
+                article=found["the"] or "",
             )
 
 
 def _behind_kinds(question: str) -> Iterator[_Cue]:
     for found in _BEFORE.finditer(question):
         words = _located(question, found.end(), len(question))[:_REACH]
-        yield _Cue(words, found.start(), 0, kind=True, placed=bool(found["place"]), source=question, article=found["the"] or "")
+        yield _Cue(
+            words,
+            found.start(),
+            0,
+            kind=True,
+            placed=bool(found["place"]),
+            source=question,
+            article=found["the"] or "",
+        )
 
 
 def _before_kinds(question: str) -> Iterator[_Cue]:
     for found in _AFTER.finditer(question):
         words = _located(question, *found.span("title"))
-        yield _Cue(words, found.start(), found.end(), kind=True, backwards=True, placed=bool(found["place"]), source=question, article=found["the"] or "")
+        yield _Cue(
+            words,
+            found.start(),
+            found.end(),
+            kind=True,
+            backwards=True,
+            placed=bool(found["place"]),
+            source=question,
+            article=found["the"] or "",
+        )
 
 
 def _numbered(question: str) -> Iterator[_Cue]:
     for found in _NUMBERED.finditer(question):
-        words = tuple(word for word in _located(question, *found.span("title")) if word.text not in ("no", "number"))
-        yield _Cue(words, found.start(), found.end(), kind=True, placed=bool(found["place"]), is_number=True, source=question)
+        words = tuple(
+            word
+            for word in _located(question, *found.span("title"))
+            if word.text not in ("no", "number")
+        )
+        yield _Cue(
+            words,
+            found.start(),
+            found.end(),
+            kind=True,
+            placed=bool(found["place"]),
+            is_number=True,
+            source=question,
+        )
 
 
 def _behind_places(question: str) -> Iterator[_Cue]:
     for found in _PLACED.finditer(question):
-        yield _Cue(_located(question, found.end(), len(question))[:_REACH], found.start(), 0, kind=False, placed=True, source=question)
+        yield _Cue(
+            _located(question, found.end(), len(question))[:_REACH],
+            found.start(),
+            0,
+            kind=False,
+            placed=True,
+            source=question,
+        )
 
 
 # Whether it stands there
@@ -203,14 +259,26 @@ def _fit(cue: _Cue, title: Sequence[str], written: str) -> _Fit | None:
     if not title or not cue.words:
         return None
     if cue.is_number:
-        is_one = _has_run(title, [word.text for word in cue.words]) and _ENDS.match(cue.source, cue.end)
+        is_one = _has_run(title, [word.text for word in cue.words]) and _ENDS.match(
+            cue.source, cue.end
+        )
         return _Fit(len(cue.words), cue.words[0].start, cue.words[-1].end) if is_one else None
     asked = [word.text for word in cue.words]
     length = _run(asked[::-1], list(title)[::-1]) if cue.backwards else _run(asked, title)
     fit = _placed(cue, length)._replace(is_whole=length == len(title))
     if not length or (cue.quoted and length < len(asked)):
         return None
-    return fit if _is_sure(cue, fit, asked[-length:] if cue.backwards else asked[:length], whole=fit.is_whole, written=written) else None
+    return (
+        fit
+        if _is_sure(
+            cue,
+            fit,
+            asked[-length:] if cue.backwards else asked[:length],
+            whole=fit.is_whole,
+            written=written,
+        )
+        else None
+    )
 
 
 def _is_sure(cue: _Cue, fit: _Fit, words: Sequence[str], *, whole: bool, written: str) -> bool:
@@ -220,10 +288,23 @@ def _is_sure(cue: _Cue, fit: _Fit, words: Sequence[str], *, whole: bool, written
         return (whole and cue.kind) or (telling >= FEWEST and (whole or cue.kind))
     if cue.kind:
         if whole and telling == 1:
-            return not cue.backwards and _stands(cue, fit, written) and written[:1].isupper() and len(written) >= _SHORTEST
-        return telling >= FEWEST and (whole or cue.backwards or bool(_ENDS.match(cue.source, fit.end)))
+            return (
+                not cue.backwards
+                and _stands(cue, fit, written)
+                and written[:1].isupper()
+                and len(written) >= _SHORTEST
+            )
+        return telling >= FEWEST and (
+            whole or cue.backwards or bool(_ENDS.match(cue.source, fit.end))
+        )
     is_title = _stands(cue, fit, written) or any(map(_KINDS.fullmatch, words))
-    return whole and len(words) > FEWEST and telling >= FEWEST and is_title and bool(_ENDS.match(cue.source, fit.end))
+    return (
+        whole
+        and len(words) > FEWEST
+        and telling >= FEWEST
+        and is_title
+        and bool(_ENDS.match(cue.source, fit.end))
+    )
 
 
 def _stands(cue: _Cue, fit: _Fit, written: str) -> bool:
@@ -245,7 +326,9 @@ def _run(asked: Sequence[str], title: Sequence[str]) -> int:
 
 
 def _has_run(title: Sequence[str], words: Sequence[str]) -> bool:
-    return any(list(title[place : place + len(words)]) == list(words) for place in range(len(title)))
+    return any(
+        list(title[place : place + len(words)]) == list(words) for place in range(len(title))
+    )
 
 
 def _placed(cue: _Cue, length: int) -> _Fit:
@@ -261,7 +344,12 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 def _located(text: str, start: int, end: int) -> tuple[_Word, ...]:
     """Return the words of a stretch of a text, as ``_tokens`` writes them, and where they are."""
-    return tuple(_Word(token, *found.span()) for found in _WORD.finditer(text, start, end) for token in [_token(found[0])] if token)
+    return tuple(
+        _Word(token, *found.span())
+        for found in _WORD.finditer(text, start, end)
+        for token in [_token(found[0])]
+        if token
+    )
 
 
 def _tokens(title: str) -> list[str]:
@@ -273,13 +361,35 @@ def _token(word: str) -> str:
 
 
 def _tells(word: str) -> bool:
-    return len(word) > 1 and word not in _COMMON and bool(content(word) or word in _ENGLISH) and not word.isdecimal() and not _KINDS.fullmatch(word)
+    return (
+        len(word) > 1
+        and word not in _COMMON
+        and bool(content(word) or word in _ENGLISH)
+        and not word.isdecimal()
+        and not _KINDS.fullmatch(word)
+    )
 
 
 _SHORTEST: Final = 4  # characters of a title of one word
 _KINDS: Final = re.compile(_KIND, re.IGNORECASE)
 _COMMON: Final = frozenset(
-    ("introduction", "intro", "overview", "part", "chapter", "welcome", "summary", "conclusion", "recap", "class", "week", "day", "unit", "module", "lesson")
+    (
+        "introduction",
+        "intro",
+        "overview",
+        "part",
+        "chapter",
+        "welcome",
+        "summary",
+        "conclusion",
+        "recap",
+        "class",
+        "week",
+        "day",
+        "unit",
+        "module",
+        "lesson",
+    )
 )
 _ENGLISH: Final = frozenset(("war", "son"))  # words that say nothing only in other languages
 
@@ -288,23 +398,43 @@ def _clues(cue: _Cue) -> Iterator[Clue]:
     if cue.is_number:
         yield Clue(tuple(word.text for word in cue.words))
         return
-    telling = [word.text for word in (reversed(cue.words) if cue.backwards else cue.words) if _tells(word.text)]
+    telling = [
+        word.text
+        for word in (reversed(cue.words) if cue.backwards else cue.words)
+        if _tells(word.text)
+    ]
     if len(telling) >= FEWEST:
         yield Clue(tuple(telling[:FEWEST]))
     if cue.kind and not cue.backwards:
-        yield Clue(tuple(word.text for word in cue.words) if cue.quoted else (cue.words[0].text,), is_whole=not cue.quoted)
+        yield Clue(
+            tuple(word.text for word in cue.words) if cue.quoted else (cue.words[0].text,),
+            is_whole=not cue.quoted,
+        )
 
 
 # What is asked
 
 
-_IT: Final = (("es", r"der|die|das|dem|den|des|diesem|dieser"), ("cela", r"le|la|les|cette|ce"), ("esto", r"el|los|las|esta?e?"))
+_IT: Final = (
+    ("es", r"der|die|das|dem|den|des|diesem|dieser"),
+    ("cela", r"le|la|les|cette|ce"),
+    ("esto", r"el|los|las|esta?e?"),
+)
 
 
 def _without(question: str, cue: _Cue, fit: _Fit) -> str:
     """Return a question without the naming: left out where it says where to look, “it” in its place where the question is about the source itself."""
-    before, behind = question[: cue.start].rstrip(" ,"), question[cue.end or fit.end :].lstrip("\"”»’' ")
-    middle = "" if cue.placed else next((it for it, articles in _IT if re.fullmatch(articles, cue.article, re.IGNORECASE)), "it")
+    before, behind = (
+        question[: cue.start].rstrip(" ,"),
+        question[cue.end or fit.end :].lstrip("\"”»’' "),
+    )
+    middle = (
+        ""
+        if cue.placed
+        else next(
+            (it for it, articles in _IT if re.fullmatch(articles, cue.article, re.IGNORECASE)), "it"
+        )
+    )
     behind = behind.lstrip(",:; ") if cue.placed else behind
     text = " ".join(f"{before} {middle}{'' if behind[:1] in '?.,!;:' else ' '}{behind}".split())
     text = f"{before}{behind}" if not middle and behind in ("?", ".", "!") else text

@@ -17,7 +17,13 @@ MAX_CHARACTERS: Final = 10_000  # of a question; the rest is not looked at
 RULES, MEANING = "rules", "meaning"
 
 
-def route(question: str, *, embed: Embed | None = None, ask: Callable[[str], str] | None = None, model: str = "language model") -> Route:
+def route(
+    question: str,
+    *,
+    embed: Embed | None = None,
+    ask: Callable[[str], str] | None = None,
+    model: str = "language model",
+) -> Route:
     """Split a question into those that can be looked up by themselves, at most ``MAX_PARTS``, and say how broad each is.
 
     ``ask`` sends a prompt to the language model ``model``; what it answers is only taken where it asks what the question asks, in the question's own
@@ -36,8 +42,13 @@ def route(question: str, *, embed: Embed | None = None, ask: Callable[[str], str
     breadths = [by_rules(part) for part in parts]
     unsure = [part for part, breadth in zip(parts, breadths, strict=True) if breadth is None]
     nearest = by_meaning(unsure, embed) if embed else {}
-    routed = tuple(Part(text=part, breadth=breadth or nearest.get(part, Breadth.SPECIFIC)) for part, breadth in zip(parts, breadths, strict=True))
-    return Route(parts=tuple(_with_subject(part) for part in routed), by=MEANING if nearest else RULES)
+    routed = tuple(
+        Part(text=part, breadth=breadth or nearest.get(part, Breadth.SPECIFIC))
+        for part, breadth in zip(parts, breadths, strict=True)
+    )
+    return Route(
+        parts=tuple(_with_subject(part) for part in routed), by=MEANING if nearest else RULES
+    )
 
 
 def _with_subject(part: Part) -> Part:

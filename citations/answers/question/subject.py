@@ -28,4 +28,8 @@ def about(part: str) -> str:
 
     “Give me an overview of how computers keep time” is looked up as “computers keep time”: the other words are near any text that sums something up.
     """
-    return " ".join(word for word in part.split() if has_subject(word) and not _SAYING_NOTHING.issuperset(tokenize(word))).strip(" ?？!.,;:")
+    return " ".join(
+        word
+        for word in part.split()
+        if has_subject(word) and not _SAYING_NOTHING.issuperset(tokenize(word))
+    ).strip(" ?？!.,;:")

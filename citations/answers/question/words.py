@@ -42,7 +42,9 @@ _EMPTY: Final = _words(
     "el los las una es son qué cómo por para",
 )
 
-_ASKS: Final = re.compile(rf"(?<!\w)(?:{WHO}|{TELL}|me|i\s+(?:want|need|would|am|have)|i['’]d)(?!\w)", re.IGNORECASE)
+_ASKS: Final = re.compile(
+    rf"(?<!\w)(?:{WHO}|{TELL}|me|i\s+(?:want|need|would|am|have)|i['’]d)(?!\w)", re.IGNORECASE
+)
 _ORDERS: Final = re.compile(
     rf"\W*(?:please\s+|now\s+|also\s+)*(?:{NAME}|{IS}|was|am|discuss|review|analy[sz]e|elaborate|illustrate|sketch|present|talk|teach|help|find|look|bring|walk"
     r"|go|catch|state|prove|show|tell|give|write|say|remind|contrast|identify|evaluate|trace|recount|narrate|discute[rz]?|compare[rz]|donne[rz]?"

@@ -18,8 +18,13 @@ _NUMBER_ASKED: Final = re.compile(
     r"|wie\s*(?:viele?|groß|lange|oft|hoch|alt|weit|schnell|teuer)|combien|cuánt[oa]s?)\b",
     re.IGNORECASE,
 )
-_TIME_ASKED: Final = re.compile(r"^\W*(?:since\s+)?(?:when|what\s+(?:year|date|day|month|time)|wann|quand|cuándo)\b", re.IGNORECASE)
-_NAME_ASKED: Final = re.compile(r"^\W*(?:who|whose|whom|by\s+whom|wer|wen|wem|qui|quién(?:es)?)\b", re.IGNORECASE)
+_TIME_ASKED: Final = re.compile(
+    r"^\W*(?:since\s+)?(?:when|what\s+(?:year|date|day|month|time)|wann|quand|cuándo)\b",
+    re.IGNORECASE,
+)
+_NAME_ASKED: Final = re.compile(
+    r"^\W*(?:who|whose|whom|by\s+whom|wer|wen|wem|qui|quién(?:es)?)\b", re.IGNORECASE
+)
 _MEANING_ASKED: Final = re.compile(
     r"^\W*(?:what(?:\s+(?:is|are|was|were)|['’]s|\s+does)|was\s+(?:ist|sind)|qu['’]est-ce\s+qu(?:e|['’])|qué\s+(?:es|son)|define)\s+"
     r"(?:an?\s+|the\s+|ein(?:e|en)?\s+|der\s+|die\s+|das\s+|une?\s+|l[ea]s?\s+|l['’]|un[a]?\s+|el\s+|los\s+|las\s+)?"

@@ -20,7 +20,9 @@ LEANT_ON: Final = 2  # sentences before one, at most, that are told with it
 PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop: it is punctuated, and what has none is no sentence
 ALIKE: Final = 0.6  # share of words in common from which on a sentence says nothing new
 
-_BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # of a list, or of another speaker
+_BULLET: Final = re.compile(
+    r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?"
+)  # of a list, or of another speaker
 _LEANS: Final = re.compile(  # what begins so cannot be understood without what stands before it
     r"""["“„«(]*(?: So|And|But|Or|Nor|Then|Thus|Hence|Therefore|However|Also|Still|Yet|Instead|Otherwise|Because|Which
     | This|That|These|Those|It|Its|They|Them|Their|He|His|She|Her|Both|Neither|Such|Each|Here|There
@@ -48,7 +50,9 @@ def sentences(part: int, passages: Sequence[Evidence]) -> list[Pick]:
     found: dict[tuple[int, int], Pick] = {}
     for one in passages:
         for span, text in _cut(one):
-            found.setdefault((one.source, span[1]), Pick(part=part, evidence=one, text=text, span=span))
+            found.setdefault(
+                (one.source, span[1]), Pick(part=part, evidence=one, text=text, span=span)
+            )
     return [one for one in found.values() if len(one.text) <= LONGEST]
 
 
@@ -57,7 +61,13 @@ def leans(text: str) -> bool:
     return _LEANS.match(text) is not None
 
 
-def grown(picks: Sequence[Pick], *, before: Sequence[Pick] = (), told: Sequence[str] = (), read: Read | None = None) -> list[Pick]:
+def grown(
+    picks: Sequence[Pick],
+    *,
+    before: Sequence[Pick] = (),
+    told: Sequence[str] = (),
+    read: Read | None = None,
+) -> list[Pick]:
     """Tell with each pick the sentence that it leans on, and what follows on it: an answer stands behind the question's words as often as among them.
 
     Nothing that ``before`` has, and no sentence that was ``told``, is told again.
@@ -76,7 +86,11 @@ def is_told(sentence: str, told: Iterable[str]) -> bool:
 
 def overlap(one: Pick, other: Pick) -> bool:
     """Say whether two have characters of a source in common."""
-    return one.evidence.source == other.evidence.source and one.span[0] < other.span[1] and other.span[0] < one.span[1]
+    return (
+        one.evidence.source == other.evidence.source
+        and one.span[0] < other.span[1]
+        and other.span[0] < one.span[1]
+    )
 
 
 def repeats(one: Pick, other: Pick) -> bool:
@@ -127,7 +141,9 @@ def _with_stops(text: str, spans: Sequence[Span]) -> Iterator[Span]:
         if ends_with_stop(piece):
             yield begun, last
             begun = None
-        elif piece.endswith(("\n", "\r")):  # a heading, or what is left of a sentence of the page before
+        elif piece.endswith(
+            ("\n", "\r")
+        ):  # a heading, or what is left of a sentence of the page before
             begun = None
 
 
@@ -147,12 +163,20 @@ def _grown(one: Pick, known: Sequence[Pick], told: Sequence[str], read: Read | N
         return one  # the source was changed a moment ago
 
     def is_new(span: Span) -> bool:
-        is_known = any(overlap(replace(one, span=(offset + span[0], offset + span[1])), other) for other in known)
+        is_known = any(
+            overlap(replace(one, span=(offset + span[0], offset + span[1])), other)
+            for other in known
+        )
         return not is_known and not is_told(text[slice(*span)], told)
 
     around = list(_whole(text))
     for front in [span for span in reversed(around) if span[1] <= first][:LEANT_ON]:
-        if not leans(text[first:last]) or not _is_beside(text, front[1], first) or last - front[0] > TOLD or not is_new(front):
+        if (
+            not leans(text[first:last])
+            or not _is_beside(text, front[1], first)
+            or last - front[0] > TOLD
+            or not is_new(front)
+        ):
             break
         first = front[0]
     end = last

@@ -5,13 +5,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from citations.answers.answer import Breadth, Evidence, Part
-from citations.answers.writing.excerpts import FEWEST_WORDS, Pick, Read, grown, is_told, repeats, sentences
+from citations.answers.writing.excerpts import (
+    FEWEST_WORDS,
+    Pick,
+    Read,
+    grown,
+    is_told,
+    repeats,
+    sentences,
+)
 from citations.answers.writing.overview import overview
 from citations.answers.writing.sentence_ranking import Rate, Signs, rated, signs
 
 MOST: Final = 3  # excerpts that answer a question
 WORTH: Final = 0.7  # of the best sentence's score, from which on another one is told, too
-FURTHER: Final = 0.5  # of the best sentence's score, from which on one says more about what was told
+FURTHER: Final = (
+    0.5  # of the best sentence's score, from which on one says more about what was told
+)
 LOOKED_AT: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
 
 
@@ -29,7 +39,12 @@ class Extract:
 
 
 def extract(
-    parts: Sequence[Part], evidence: Sequence[Evidence], *, rate: Rate | None = None, read: Read | None = None, told: Sequence[str] = ()
+    parts: Sequence[Part],
+    evidence: Sequence[Evidence],
+    *,
+    rate: Rate | None = None,
+    read: Read | None = None,
+    told: Sequence[str] = (),
 ) -> list[Extract]:
     """Pick the excerpts that answer each part; none is picked twice, and none that was ``told`` before, nor what says little beside that. It speaks for an
     answer being there all the same.
@@ -38,13 +53,22 @@ def extract(
     """
     made: list[Extract] = []
     for number, part in enumerate(parts):
-        passages = sorted((one for one in evidence if one.part == number), key=lambda one: -one.score)[: LOOKED_AT[part.breadth] + len(told)]
+        passages = sorted(
+            (one for one in evidence if one.part == number), key=lambda one: -one.score
+        )[: LOOKED_AT[part.breadth] + len(told)]
         known = rated(part.about or part.text, sentences(number, passages), rate)
         before = [pick for one in made for pick in one.picks]
         choose = overview if part.breadth == Breadth.BROAD else _chosen
         unheard = _unheard(known, told)
         picks = grown(choose(part, unheard, before), before=before, told=told, read=read)
-        made.append(Extract(part=part, picks=tuple(picks), signs=signs(part.about or part.text, known), goes_on=len(unheard) < len(known)))
+        made.append(
+            Extract(
+                part=part,
+                picks=tuple(picks),
+                signs=signs(part.about or part.text, known),
+                goes_on=len(unheard) < len(known),
+            )
+        )
     return made
 
 
@@ -60,6 +84,8 @@ def _chosen(_: Part, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick
     for one in sorted(known, key=lambda one: -one.score):
         if len(chosen) == MOST or (chosen and one.score < WORTH * chosen[0].score):
             break
-        if len(one.text.split()) >= FEWEST_WORDS and not any(repeats(one, other) for other in (*before, *chosen)):
+        if len(one.text.split()) >= FEWEST_WORDS and not any(
+            repeats(one, other) for other in (*before, *chosen)
+        ):
             chosen.append(one)
     return chosen

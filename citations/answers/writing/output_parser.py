@@ -44,16 +44,29 @@ Draft: TypeAlias = Drafted | Unanswered
 _NUMBER: Final = r"[\[(#]?\s*(?P<number>\d{1,4})\s*[\])]?"
 _LEAD: Final = r"[\s>*_#`•–-]{0,12}(?:\d{1,3}[.)]\s{1,4})?[\s>*_`]{0,8}"
 _CLAIM: Final = re.compile(
-    rf"{_LEAD}(?:claim|statement|answer)\s*(?:\d{{1,3}}|[\[(]\d{{1,3}}[\])])?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE
+    rf"{_LEAD}(?:claim|statement|answer)\s*(?:\d{{1,3}}|[\[(]\d{{1,3}}[\])])?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)",
+    re.IGNORECASE,
 )
 _QUOTE: Final = re.compile(
-    rf"{_LEAD}(?:quote|quotation|evidence|source|passage)\s*(?:{_NUMBER})?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE
+    rf"{_LEAD}(?:quote|quotation|evidence|source|passage)\s*(?:{_NUMBER})?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)",
+    re.IGNORECASE,
 )
-_UNREAD: Final = re.compile(r"[|\s>*_#`•–-]{0,16}(?:quote|quotation|citation|passage)s?[*_\s]{0,6}[\[(#|:]", re.IGNORECASE)
-_BARE: Final = re.compile(rf"{_LEAD}[\[(]\s*(?P<number>\d{{1,4}})\s*[\])]\s*:?\s*(?P<text>[\"“„«‘'].*)")
-_MISSING: Final = re.compile(rf"{_LEAD}not[ _-]?found[*_]{{0,4}}\s{{0,8}}:?[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE)
-_TRAILING: Final = re.compile(r"[\s—–-]{0,8}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])][\s.]{0,8}$", re.IGNORECASE)
-_INLINE: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{12,1000})[\"”“»][\s,.]{0,3}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])]", re.IGNORECASE)
+_UNREAD: Final = re.compile(
+    r"[|\s>*_#`•–-]{0,16}(?:quote|quotation|citation|passage)s?[*_\s]{0,6}[\[(#|:]", re.IGNORECASE
+)
+_BARE: Final = re.compile(
+    rf"{_LEAD}[\[(]\s*(?P<number>\d{{1,4}})\s*[\])]\s*:?\s*(?P<text>[\"“„«‘'].*)"
+)
+_MISSING: Final = re.compile(
+    rf"{_LEAD}not[ _-]?found[*_]{{0,4}}\s{{0,8}}:?[*_]{{0,4}}\s{{0,8}}(?P<text>.*)", re.IGNORECASE
+)
+_TRAILING: Final = re.compile(
+    r"[\s—–-]{0,8}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])][\s.]{0,8}$", re.IGNORECASE
+)
+_INLINE: Final = re.compile(
+    r"[\"“„«](?P<text>[^\"“”„«»]{12,1000})[\"”“»][\s,.]{0,3}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])]",
+    re.IGNORECASE,
+)
 _REFERENCE: Final = re.compile(r"\s{0,8}[\[【]\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】]")
 _THINKS: Final = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _MARK: Final = re.compile(r"</?(?:text|piece|question|passage|quote)(?:-[0-9a-f]{12})?>")
@@ -149,7 +162,10 @@ class _Claim:
     def end(self) -> Iterator[Draft]:
         """Yield what was read so far, if there is anything, and begin anew."""
         text = " ".join(self._text)[: 2 * MAX_CLAIM]
-        inline = [Cited(quote=found["text"].strip(), passage=int(found["number"])) for found in _INLINE.finditer(text)]
+        inline = [
+            Cited(quote=found["text"].strip(), passage=int(found["number"]))
+            for found in _INLINE.finditer(text)
+        ]
         said = _plain(text)
         if said:
             yield Drafted(text=said, cited=tuple((self._cited + inline)[:MAX_QUOTES]))

@@ -31,7 +31,12 @@ def _proper(known: Sequence[Pick]) -> list[Pick]:
 
     def is_proper(one: Pick) -> bool:
         has_stops = stops[one.evidence.source] >= PUNCTUATED * total[one.evidence.source]
-        return len(one.text) >= SHORT and not one.text.endswith(":") and not asks(one.text) and (ends_with_stop(one.text) or not has_stops)
+        return (
+            len(one.text) >= SHORT
+            and not one.text.endswith(":")
+            and not asks(one.text)
+            and (ends_with_stop(one.text) or not has_stops)
+        )
 
     return [one for one in known if is_proper(one)] or list(known)
 
@@ -51,7 +56,12 @@ def _about(proper: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
     for times in range(MOST):
         for one in ranked:
             has_said = sum(other.evidence.number == one.evidence.number for other in chosen)
-            if len(chosen) < MOST and _fitness(one) >= least and has_said <= times and _is_new(one, (*before, *chosen)):
+            if (
+                len(chosen) < MOST
+                and _fitness(one) >= least
+                and has_said <= times
+                and _is_new(one, (*before, *chosen))
+            ):
                 chosen.append(one)
     return chosen
 
@@ -69,7 +79,9 @@ def _of_the_whole(proper: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
     chosen: list[Pick] = []
     for place, source in enumerate(sources):
         count = MOST // len(sources) + (place < MOST % len(sources))
-        chosen += _spread([one for one in proper if one.evidence.source == source], count, [*before, *chosen])
+        chosen += _spread(
+            [one for one in proper if one.evidence.source == source], count, [*before, *chosen]
+        )
     return chosen
 
 
@@ -79,8 +91,12 @@ def _spread(own: Sequence[Pick], count: int, said: Sequence[Pick]) -> list[Pick]
     length = max(one.evidence.locator.span[1] for one in own) - first
     stretches: list[list[Pick]] = [[] for _ in range(count)]
     for one in own:
-        stretches[min(count - 1, max(0, (sum(one.span) // 2 - first) * count // length))].append(one)
-    ranked = [sorted(stretch, key=lambda one: (-_centrality(one), one.span)) for stretch in stretches]
+        stretches[min(count - 1, max(0, (sum(one.span) // 2 - first) * count // length))].append(
+            one
+        )
+    ranked = [
+        sorted(stretch, key=lambda one: (-_centrality(one), one.span)) for stretch in stretches
+    ]
     chosen: list[Pick] = []
     for one in chain.from_iterable(_in_turns(ranked)):
         if len(chosen) < count and _is_new(one, (*said, *chosen)):
@@ -89,7 +105,10 @@ def _spread(own: Sequence[Pick], count: int, said: Sequence[Pick]) -> list[Pick]
 
 
 def _in_turns(stretches: Sequence[Sequence[Pick]]) -> Iterable[list[Pick]]:
-    return ([stretch[turn] for stretch in stretches if turn < len(stretch)] for turn in range(max(map(len, stretches))))
+    return (
+        [stretch[turn] for stretch in stretches if turn < len(stretch)]
+        for turn in range(max(map(len, stretches)))
+    )
 
 
 def _centrality(one: Pick) -> float:

@@ -34,32 +34,62 @@ _REWRITE: Final = (
 )
 
 
-def prompt(question: str, parts: Sequence[Part], evidence: Sequence[Evidence], *, budget: int, told: Sequence[str] = ()) -> Prompt:
+def prompt(
+    question: str,
+    parts: Sequence[Part],
+    evidence: Sequence[Evidence],
+    *,
+    budget: int,
+    told: Sequence[str] = (),
+) -> Prompt:
     """Ask for an answer: the best passages of each part first, as many as fit into ``budget`` tokens together with the answer. Of what was ``told`` before,
     and is not to be told again, the last.
     """
     most = max(ANSWER_TOKENS[part.breadth] for part in parts)
     asked = [marked("question", question)]
     if len(parts) > 1:
-        asked.append("It asks:\n" + "\n".join(f"- {marked('question', part.text)}" for part in parts))
-    heard = _fitting([marked("told", text) for text in reversed(told)], min(TOLD_TOKENS, _room(_bare(asked, most), budget) // 4))
+        asked.append(
+            "It asks:\n" + "\n".join(f"- {marked('question', part.text)}" for part in parts)
+        )
+    heard = _fitting(
+        [marked("told", text) for text in reversed(told)],
+        min(TOLD_TOKENS, _room(_bare(asked, most), budget) // 4),
+    )
     if heard:
         asked.append("\n".join((_HEARD, *reversed(heard))))
     bare = _bare(asked, most)
-    return replace(bare, document="\n\n".join(_fitting([_passage(one) for one in _in_turn(evidence)], _room(bare, budget))))
+    return replace(
+        bare,
+        document="\n\n".join(
+            _fitting([_passage(one) for one in _in_turn(evidence)], _room(bare, budget))
+        ),
+    )
 
 
 def rewriting(question: str, history: Sequence[tuple[str, str]], *, budget: int) -> Prompt:
     """Ask for a question that stands by itself; of the history as much as fits, the newest first."""
     text = f"{marked('question', question)}\n\nThe question by itself:"
     room = min(HISTORY_TOKENS, budget - tokens(_REWRITE) - tokens(text) - REWRITE_TOKENS - SPARE)
-    said = _fitting([f"Question: {asked}\nAnswer: {answer[:MOST_CHARACTERS]}" for asked, answer in reversed(history)], room)
-    return Prompt(system=_REWRITE, document=marked("text", "\n\n".join(reversed(said))), text=text, max_tokens=REWRITE_TOKENS)
+    said = _fitting(
+        [
+            f"Question: {asked}\nAnswer: {answer[:MOST_CHARACTERS]}"
+            for asked, answer in reversed(history)
+        ],
+        room,
+    )
+    return Prompt(
+        system=_REWRITE,
+        document=marked("text", "\n\n".join(reversed(said))),
+        text=text,
+        max_tokens=REWRITE_TOKENS,
+    )
 
 
 def _bare(asked: Sequence[str], most: int) -> Prompt:
     """Return the prompt without passages."""
-    return Prompt(system=_SYSTEM, text="\n\n".join((*asked, "The claims with their quotes:")), max_tokens=most)
+    return Prompt(
+        system=_SYSTEM, text="\n\n".join((*asked, "The claims with their quotes:")), max_tokens=most
+    )
 
 
 def _room(bare: Prompt, budget: int) -> int:
@@ -82,7 +112,9 @@ def _in_turn(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 def _passage(one: Evidence) -> str:
     title = " · ".join(filter(None, (one.origin.title[:200], one.heading[:200])))
-    return f"Passage [{one.number}]\n" + marked("passage", f"({title})\n{one.text[:MOST_CHARACTERS]}")
+    return f"Passage [{one.number}]\n" + marked(
+        "passage", f"({title})\n{one.text[:MOST_CHARACTERS]}"
+    )
 
 
 def _fitting(texts: Sequence[str], room: int) -> list[str]:

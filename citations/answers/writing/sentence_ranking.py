@@ -14,13 +14,19 @@ from citations.text.sentences import asks
 Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 """How near each sentence is to a question, -1 to 1; None where that cannot be told."""
 
-PASSAGE, WORDS, MEANING = 0.2, 0.4, 0.4  # what the three add to a sentence's score; its passage has made it one of these sentences already
+PASSAGE, WORDS, MEANING = (
+    0.2,
+    0.4,
+    0.4,
+)  # what the three add to a sentence's score; its passage has made it one of these sentences already
 HEADED: Final = 0.8  # of what the heading says of it with the sentence
 NEIGHBOUR: Final = 0.5  # of what the sentence before says of the question: an answer follows it, and need not repeat its words
 FITTING: Final = 0.3  # for having in it what an answer to such a question has
 ASKED: Final = 0.3  # of what the sentence before says of the question, where that asks, too: what follows is the speaker's own answer
 ASKING: Final = 0.5  # what is left of a sentence that asks
-ELSEWHERE: Final = 1_500  # characters from the best sentence: somebody speaks of something for about that long
+ELSEWHERE: Final = (
+    1_500  # characters from the best sentence: somebody speaks of something for about that long
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +57,10 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
     wanted = set(stems(question))
     said = [set(stems(one.text)) for one in sentences]
     weights = _rarity(said, wanted)
-    own = [_covered(wanted, words, stems(one.evidence.heading), weights) for one, words in zip(sentences, said, strict=True)]
+    own = [
+        _covered(wanted, words, stems(one.evidence.heading), weights)
+        for one, words in zip(sentences, said, strict=True)
+    ]
     near = rate(question, [one.text for one in sentences]) if rate and sentences else None
     fits = expected(question) or (lambda _: False)
     made: list[Pick] = []
@@ -59,8 +68,16 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         follows = place > 0 and sentences[place - 1].evidence is one.evidence
         words = max(own[place], NEIGHBOUR * own[place - 1]) if follows else own[place]
         meaning = float(near[place]) if near is not None else None
-        bonus = FITTING * fits(one.text) + (ASKED * own[place - 1] if follows and asks(sentences[place - 1].text) and not asks(one.text) else 0.0)
-        made.append(replace(one, score=_score(one, words, meaning) + bonus, words=own[place], meaning=meaning))
+        bonus = FITTING * fits(one.text) + (
+            ASKED * own[place - 1]
+            if follows and asks(sentences[place - 1].text) and not asks(one.text)
+            else 0.0
+        )
+        made.append(
+            replace(
+                one, score=_score(one, words, meaning) + bonus, words=own[place], meaning=meaning
+            )
+        )
     return made
 
 
@@ -71,7 +88,10 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
     passages = list({one.evidence.number: one.evidence for one in rated}.values())
     scores = sorted((one.score for one in passages), reverse=True)
     best = max(rated, key=lambda one: one.score)
-    wanted, said = set(stems(question)), {word for one in rated for word in stems(f"{one.text} {one.evidence.heading}")}
+    wanted, said = (
+        set(stems(question)),
+        {word for one in rated for word in stems(f"{one.text} {one.evidence.heading}")},
+    )
     wordy = max(rated, key=lambda one: one.words)
     near = max(rated, key=lambda one: one.meaning or 0.0) if rated[0].meaning is not None else None
     return Signs(
@@ -81,18 +101,27 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
         spoken=covered(wanted, said, {}),
         meaning=near.meaning if near else None,
         agreement=float(wordy.evidence.number == (near or rated[0]).evidence.number),
-        lead=best.score - max((one.score for one in rated if _is_elsewhere(one, best)), default=0.0),
-        share=sum(one.score for one in passages if one.source == best.evidence.source) / (sum(scores) or 1.0),
+        lead=best.score
+        - max((one.score for one in rated if _is_elsewhere(one, best)), default=0.0),
+        share=sum(one.score for one in passages if one.source == best.evidence.source)
+        / (sum(scores) or 1.0),
     )
 
 
 def _is_elsewhere(one: Pick, best: Pick) -> bool:
-    return one.evidence.source != best.evidence.source or abs(one.span[0] - best.span[0]) > ELSEWHERE
+    return (
+        one.evidence.source != best.evidence.source or abs(one.span[0] - best.span[0]) > ELSEWHERE
+    )
 
 
-def _covered(wanted: set[str], words: set[str], heading: Sequence[str], weights: dict[str, float]) -> float:
+def _covered(
+    wanted: set[str], words: set[str], heading: Sequence[str], weights: dict[str, float]
+) -> float:
     """Return which share of the question a sentence says, or says under its heading: what that names need not be named again."""
-    return max(covered(wanted, words, weights), HEADED * covered(wanted, words.union(heading), weights) if words else 0.0)
+    return max(
+        covered(wanted, words, weights),
+        HEADED * covered(wanted, words.union(heading), weights) if words else 0.0,
+    )
 
 
 def _rarity(said: Sequence[set[str]], wanted: set[str]) -> dict[str, float]:

@@ -24,7 +24,26 @@ EMPTY: Final = frozenset(
         )
     ).split()
 )
-_ENDINGS: Final = ("ications", "ication", "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "edly", "ies", "ers", "ed", "er", "ly", "es", "s")
+_ENDINGS: Final = (
+    "ications",
+    "ication",
+    "ations",
+    "ation",
+    "ments",
+    "ment",
+    "ings",
+    "ing",
+    "ions",
+    "ion",
+    "edly",
+    "ies",
+    "ers",
+    "ed",
+    "er",
+    "ly",
+    "es",
+    "s",
+)
 _BEING: Final = re.compile(r"(?<=\w{3})([ae]n)ces?$")
 _SHORTEST: Final = 3  # letters that an ending leaves
 _LEADS: Final = re.compile(
@@ -38,14 +57,17 @@ _LEADS: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DOING: Final = re.compile(
-    r"^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+ (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )", re.VERBOSE | re.IGNORECASE
+    r"^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+ (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )",
+    re.VERBOSE | re.IGNORECASE,
 )
 _ASKED: Final = re.compile(  # what asks by a noun, or is no question
     r"""^ (?: (?:what|which|who|where) (?: \s+(?:is|are|was|were)\b | ['’]s\b ) | (?:can|could|would|will)\s+you\b
     | (?! (?:what|which|who|whom|whose|when|where|why|how)\b ) [^?]* $ )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ASKING: Final = re.compile(r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE)
+_ASKING: Final = re.compile(
+    r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE
+)
 _TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
 
 
@@ -61,7 +83,11 @@ def named(question: str) -> str:
     """Return what a question asks about, or where no noun says it the question itself, in quotation marks, for “information about …”."""
     text = " ".join(question.split())
     found = subject(text)
-    return found if len(text) > MAX_SUBJECT or (_ASKED.match(text) and not _ASKING.match(found)) else f"“{text}”"
+    return (
+        found
+        if len(text) > MAX_SUBJECT or (_ASKED.match(text) and not _ASKING.match(found))
+        else f"“{text}”"
+    )
 
 
 def stems(text: str) -> list[str]:

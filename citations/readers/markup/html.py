@@ -11,7 +11,9 @@ from citations.readers.pagination import PAGE, Opened, flow
 VERSION: Final = "html 1"
 MARKUP: Final = 4  # times as many characters as its text a page may have
 
-_CHARSET: Final = re.compile(rb"<meta[^<>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_CHARSET: Final = re.compile(
+    rb"<meta[^<>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
+)
 _HEAD: Final = 4_096  # bytes in which a page says how it is encoded
 
 
@@ -19,6 +21,14 @@ def read(path: Path, *, most_pages: int) -> Opened:
     """Lay a web page out on pages of text. Raises ``DocumentTooLarge``; ``DocumentBroken`` for one that takes a parser too long."""
     with path.open("rb") as stream:
         declared = _CHARSET.search(stream.read(_HEAD))
-    source = plain_text.load(path, most=MARKUP * most_pages * PAGE, declared=declared[1].decode() if declared else "")
+    source = plain_text.load(
+        path, most=MARKUP * most_pages * PAGE, declared=declared[1].decode() if declared else ""
+    )
     facts, pieces = take_apart(source, kind="html")
-    return flow(pieces, most_pages=most_pages, title=facts["title"], author=facts["author"], language=facts["language"])
+    return flow(
+        pieces,
+        most_pages=most_pages,
+        title=facts["title"],
+        author=facts["author"],
+        language=facts["language"],
+    )

@@ -22,23 +22,41 @@ class NotTakenApart(DocumentBroken):
     """The process ended before it was done: too deeply nested, too slow, or too large."""
 
 
-def take_apart(text: str, *, kind: str, seconds: int = SECONDS) -> tuple[dict[str, str], Iterator[Piece]]:
+def take_apart(
+    text: str, *, kind: str, seconds: int = SECONDS
+) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return what ``html`` or ``markdown`` says of itself, and its pieces. Raises ``NotTakenApart``."""
     with tempfile.TemporaryFile() as given:
         given.write(text.encode(errors="replace"))
         given.seek(0)
         lines = _answer(given, kind, seconds)
     facts: dict[str, Any] = next(lines, {})
-    return {name: clean(str(value)) for name, value in facts.items()}, (Piece(clean(text), level) for level, text in lines)
+    return {name: clean(str(value)) for name, value in facts.items()}, (
+        Piece(clean(text), level) for level, text in lines
+    )
 
 
 def _answer(given: Any, kind: str, seconds: int) -> Iterator[Any]:
     """Return an iterator over the lines that the process wrote; they are on the disk until it has been used up."""
     written = tempfile.TemporaryFile()  # noqa: SIM115  the iterator closes it
-    command = [sys.executable, "-P", str(PROGRAM), kind, str(seconds)]  # -P: the files beside it must not stand in for modules of the same name
+    command = [
+        sys.executable,
+        "-P",
+        str(PROGRAM),
+        kind,
+        str(seconds),
+    ]  # -P: the files beside it must not stand in for modules of the same name
     environment = {name: os.environ[name] for name in TOLD if name in os.environ}
     try:
-        ended = subprocess.run(command, stdin=given, stdout=written, stderr=subprocess.DEVNULL, timeout=4 * seconds, check=False, env=environment).returncode
+        ended = subprocess.run(
+            command,
+            stdin=given,
+            stdout=written,
+            stderr=subprocess.DEVNULL,
+            timeout=4 * seconds,
+            check=False,
+            env=environment,
+        ).returncode
     except subprocess.TimeoutExpired:
         ended = -1
     if ended != 0:

@@ -17,4 +17,10 @@ def read(path: Path, *, most_pages: int) -> Opened:
         facts, pieces = take_apart(source, kind="markdown")
     except NotTakenApart:
         return flow(plain_text.pieces(source), most_pages=most_pages)
-    return flow(pieces, most_pages=most_pages, title=facts.get("title", ""), author=facts.get("author", ""), language=facts.get("language", ""))
+    return flow(
+        pieces,
+        most_pages=most_pages,
+        title=facts.get("title", ""),
+        author=facts.get("author", ""),
+        language=facts.get("language", ""),
+    )

@@ -36,7 +36,10 @@ def main() -> None:
     text = sys.stdin.buffer.read().decode(errors="replace")
     facts, pieces = read_html(text) if kind == "html" else read_markdown(text)
     write = sys.stdout.write
-    write(json.dumps({name: " ".join(str(value).split())[:MAX_FACT] for name, value in facts.items()}) + "\n")
+    write(
+        json.dumps({name: " ".join(str(value).split())[:MAX_FACT] for name, value in facts.items()})
+        + "\n"
+    )
     for piece in pieces:
         write(json.dumps(piece) + "\n")
     sys.stdout.flush()
@@ -52,14 +55,18 @@ def read_markdown(text: str) -> tuple[dict[str, str], Iterator[Piece]]:
 
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FACT = re.compile(r"^(title|author|lang|language)[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
+_FACT = re.compile(
+    r"^(title|author|lang|language)[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE
+)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
     found = _FRONT.match(text)
     if found is None:
         return {}, text
-    facts = {match[1].casefold(): match[2].strip().strip("\"'") for match in _FACT.finditer(found[1])}
+    facts = {
+        match[1].casefold(): match[2].strip().strip("\"'") for match in _FACT.finditer(found[1])
+    }
     facts["language"] = facts.pop("lang", "") or facts.get("language", "")
     return facts, text[found.end() :]
 
@@ -165,7 +172,10 @@ class _Markdown:
             self.row.append(" ".join(text.split()))
         elif self.lists:
             indent = "  " * (len(self.lists) - 1)
-            self.lines += (indent + (self.marker if not place else "") + line for place, line in enumerate(text.split("\n")))
+            self.lines += (
+                indent + (self.marker if not place else "") + line
+                for place, line in enumerate(text.split("\n"))
+            )
             self.marker = ""
         elif text.strip():
             yield self.level, text
@@ -212,7 +222,11 @@ def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return what the page's head says, and the pieces of its body."""
     tree = LexborHTMLParser(source)
     root = tree.root
-    facts = {"language": (root.attributes.get("lang") or "") if root else "", "title": _first(tree, "head > title"), "author": _meta(tree, "author")}
+    facts = {
+        "language": (root.attributes.get("lang") or "") if root else "",
+        "title": _first(tree, "head > title"),
+        "author": _meta(tree, "author"),
+    }
     return facts, _html_pieces(tree)
 
 
@@ -278,7 +292,13 @@ class _Page:
             self.lines.append(text)
         elif tag in ("ul", "ol"):
             start = str(node.attributes.get("start") or "1")
-            self.lists.append(-1 if tag == "ul" else int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1)
+            self.lists.append(
+                -1
+                if tag == "ul"
+                else int(start)
+                if start.isascii() and start.isdigit() and len(start) < 7
+                else 1
+            )
         elif tag == "li":
             number = self.lists[-1] if self.lists else -1
             self.marker = f"{number}. " if number >= 0 else "• "
@@ -313,7 +333,10 @@ class _Page:
             self.parts = [text, " "]  # a paragraph in a cell
         elif self.lists:
             indent = "  " * (min(len(self.lists), 10) - 1)
-            self.lines += (indent + (self.marker if not place else "") + line for place, line in enumerate(text.split("\n")))
+            self.lines += (
+                indent + (self.marker if not place else "") + line
+                for place, line in enumerate(text.split("\n"))
+            )
             self.marker = ""
         else:
             yield level, text
@@ -359,7 +382,11 @@ def _is_dropped(node: LexborNode) -> bool:
     if node.tag in _DROPPED:
         return True
     about: Any = node.attributes
-    return bool(about) and ("hidden" in about or about.get("aria-hidden") == "true" or about.get("role") in _DROPPED_ROLES)
+    return bool(about) and (
+        "hidden" in about
+        or about.get("aria-hidden") == "true"
+        or about.get("role") in _DROPPED_ROLES
+    )
 
 
 if __name__ == "__main__":

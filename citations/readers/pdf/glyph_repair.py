@@ -12,7 +12,9 @@ LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", 
 # What a font of the Calibri family names its ligatures and old-style digits when its table of characters was lost: they stand at the same places always.
 LOST_LIGATURES = {"Ɵ": "ti", "Ō": "ft", "Ʃ": "tt", "ƫ": "tti", "ƞ": "tf", "ƪ": "ttf"}
 LOST_DIGITS = dict(zip("ϬϭϮϯϰϱϲϳϴϵ", "0123456789", strict=True))
-LOST_CAPITALS = dict(zip("ƒ\x83\x90\x91\x92›\x9b¥¦«®¹½ÃÄÊÖÙÝãçôø", "aabcdeefghijlmnoprstuvx", strict=True))
+LOST_CAPITALS = dict(
+    zip("ƒ\x83\x90\x91\x92›\x9b¥¦«®¹½ÃÄÊÖÙÝãçôø", "aabcdeefghijlmnoprstuvx", strict=True)
+)
 NOT_MATHEMATICS = frozenset("ϬϭϮϯ")  # the others of these are Greek symbols as well
 
 _LIGATURE_PLACE = re.compile(r"(?<=[A-Za-zƟƩƫƞƪ])[ƟŌƩƫƞƪ]|[ƟƩƫƞƪ](?=[a-z])|Ō(?=/)")
@@ -44,7 +46,15 @@ def mend(text: str) -> Mended:
         parts.append(instead)
         origin += [index] * len(instead)
     words = list(_WORD.finditer(text))
-    mended = sum(1 for word in words if any(text[index] not in LIGATURES for index in range(word.start(), word.end()) if index in changes))
+    mended = sum(
+        1
+        for word in words
+        if any(
+            text[index] not in LIGATURES
+            for index in range(word.start(), word.end())
+            if index in changes
+        )
+    )
     garbled = sum(1 for word in _WORD.findall("".join(parts)) if _is_garbled(word))
     return Mended("".join(parts), origin, len(words), mended, garbled)
 
@@ -54,12 +64,21 @@ def _changes(text: str) -> dict[int, str]:
     if text.isascii():
         return {}
     changes = {index: LIGATURES[letter] for index, letter in enumerate(text) if letter in LIGATURES}
-    changes.update((found.start(), LOST_LIGATURES[found[0]]) for found in _LIGATURE_PLACE.finditer(text))
+    changes.update(
+        (found.start(), LOST_LIGATURES[found[0]]) for found in _LIGATURE_PLACE.finditer(text)
+    )
     if NOT_MATHEMATICS.intersection(text):
-        changes.update((index, LOST_DIGITS[letter]) for index, letter in enumerate(text) if letter in LOST_DIGITS)
+        changes.update(
+            (index, LOST_DIGITS[letter])
+            for index, letter in enumerate(text)
+            if letter in LOST_DIGITS
+        )
     for found in _CAPITALS.finditer(text):
         if _TELLING.search(found[0]):
-            changes.update((index, LOST_CAPITALS[text[index]]) for index in range(found.start() + 1, found.end()))
+            changes.update(
+                (index, LOST_CAPITALS[text[index]])
+                for index in range(found.start() + 1, found.end())
+            )
     return changes
 
 
@@ -69,7 +88,9 @@ def _is_garbled(word: str) -> bool:
         return False
     if _WRONG.search(word):
         return True
-    return bool(_LATIN.search(word)) and any(letter > "\u036f" and letter.isalpha() and not _may_mix(letter) for letter in word)
+    return bool(_LATIN.search(word)) and any(
+        letter > "\u036f" and letter.isalpha() and not _may_mix(letter) for letter in word
+    )
 
 
 def _may_mix(letter: str) -> bool:
@@ -77,4 +98,17 @@ def _may_mix(letter: str) -> bool:
     return unicodedata.name(letter, "").startswith(_MIXERS)
 
 
-_MIXERS = ("LATIN", "GREEK", "MODIFIER", "MATHEMATICAL", "DOUBLE-STRUCK", "SCRIPT", "BLACK-LETTER", "MICRO", "CJK", "HIRAGANA", "KATAKANA", "HANGUL")
+_MIXERS = (
+    "LATIN",
+    "GREEK",
+    "MODIFIER",
+    "MATHEMATICAL",
+    "DOUBLE-STRUCK",
+    "SCRIPT",
+    "BLACK-LETTER",
+    "MICRO",
+    "CJK",
+    "HIRAGANA",
+    "KATAKANA",
+    "HANGUL",
+)

@@ -15,7 +15,10 @@ from citations.readers.pdf.paragraphs import line_text
 
 REACH = 2  # pages before and after
 EDGE_LINES = 4  # at the top and at the bottom that may be running heads
-ZONE, WIDE_ZONE = 0.16, 0.24  # shares of the page's height: for running heads of all kinds, and for those that are alike to the letter
+ZONE, WIDE_ZONE = (
+    0.16,
+    0.24,
+)  # shares of the page's height: for running heads of all kinds, and for those that are alike to the letter
 LONGEST = 150  # characters
 SHIFT = 3  # points that a running head may stand higher or lower than on the page before
 
@@ -39,7 +42,11 @@ def edges(glyphs: Glyphs, lines: Sequence[Line]) -> Edges:
     """Return what stands near the upper and lower edges of a page. Turned text does not count."""
     found: list[EdgeLine] = []
     for is_top in (True, False):
-        placed = [_Placed(line.base if is_top else glyphs.height - line.base, index, line) for index, line in enumerate(lines) if line.main.turn == 0]
+        placed = [
+            _Placed(line.base if is_top else glyphs.height - line.base, index, line)
+            for index, line in enumerate(lines)
+            if line.main.turn == 0
+        ]
         found += _at_edge(glyphs, _rows(placed), is_top)
     return tuple(found)
 
@@ -58,7 +65,9 @@ def running(number: int, own: Edges, others: Sequence[tuple[int, Edges]]) -> fro
 
 
 def _runs_through(number: int, line: EdgeLine, others: Sequence[tuple[int, Edges]]) -> bool:
-    return any(_repeats(number, line, page, edges) for page, edges in others) or (line.is_apart and _stands_where_heads_stand(line, others))
+    return any(_repeats(number, line, page, edges) for page, edges in others) or (
+        line.is_apart and _stands_where_heads_stand(line, others)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +98,18 @@ def _at_edge(glyphs: Glyphs, rows: list[list[_Placed]], is_top: bool) -> Iterato
         distance = row[0].distance
         if distance < WIDE_ZONE * glyphs.height and len(text) <= LONGEST:
             is_near = distance < ZONE * glyphs.height
-            is_apart = place == 0 and is_near and (not steps or steps[0] > 1.9 * row[0].line.main.size)
+            is_apart = (
+                place == 0 and is_near and (not steps or steps[0] > 1.9 * row[0].line.main.size)
+            )
             indexes = tuple(one.index for one in row)
-            yield EdgeLine(indexes=indexes, text=text, distance=distance, is_top=is_top, is_near=is_near, is_apart=is_apart)
+            yield EdgeLine(
+                indexes=indexes,
+                text=text,
+                distance=distance,
+                is_top=is_top,
+                is_near=is_near,
+                is_apart=is_apart,
+            )
 
 
 def _repeats(number: int, line: EdgeLine, page: int, edges: Edges) -> bool:
@@ -102,7 +120,10 @@ def _repeats(number: int, line: EdgeLine, page: int, edges: Edges) -> bool:
             continue
         if other.text == line.text and away < 1:
             return True
-        if line.is_near and (_is_alike(number, line.text, page, other.text) or _counts_on(number, line.text, page, other.text)):
+        if line.is_near and (
+            _is_alike(number, line.text, page, other.text)
+            or _counts_on(number, line.text, page, other.text)
+        ):
             return True
     return False
 
@@ -114,21 +135,34 @@ def _is_alike(number: int, text: str, page: int, other: str) -> bool:
 def _is_steady(number: int, text: str, page: int, other: str) -> bool:
     """Numbers in equal lines are equal or count the pages; “Exercise 4” and “Exercise 7” at the head of two pages are text."""
     mine, theirs = _NUMBER.findall(text), _NUMBER.findall(other)
-    return len(mine) == len(theirs) and all(int(a) - int(b) in (0, number - page) for a, b in zip(mine, theirs, strict=True))
+    return len(mine) == len(theirs) and all(
+        int(a) - int(b) in (0, number - page) for a, b in zip(mine, theirs, strict=True)
+    )
 
 
 def _counts_on(number: int, text: str, page: int, other: str) -> bool:
     """Say whether both lines begin or end with a number and the numbers are as far apart as the pages: chapter titles beside them may differ."""
     for place in (_FIRST, _LAST):
         mine = place.search(text)
-        if mine and any(theirs and int(mine[0]) - int(theirs[0]) == number - page for theirs in (_FIRST.search(other), _LAST.search(other))):
+        if mine and any(
+            theirs and int(mine[0]) - int(theirs[0]) == number - page
+            for theirs in (_FIRST.search(other), _LAST.search(other))
+        ):
             return True
     return bool(_ROMAN.fullmatch(text.strip()) and _ROMAN.fullmatch(other.strip()))
 
 
 def _stands_where_heads_stand(line: EdgeLine, others: Sequence[tuple[int, Edges]]) -> bool:
     """Say whether most neighbours have a lone line just there, whatever it says: the title of a section of one page runs on that page only."""
-    alike = [any(other.is_top == line.is_top and other.is_apart and abs(other.distance - line.distance) < 1.5 for other in edges) for _, edges in others]
+    alike = [
+        any(
+            other.is_top == line.is_top
+            and other.is_apart
+            and abs(other.distance - line.distance) < 1.5
+            for other in edges
+        )
+        for _, edges in others
+    ]
     return len(alike) >= 3 and sum(alike) >= 3
 
 

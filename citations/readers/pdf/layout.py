@@ -13,7 +13,9 @@ GENERATED, BOLD, TURNS = 1, 2, 12  # bits of a style, as ``pdfium`` gives them
 DEPTH = 4  # columns within columns
 LEAST_ROWS = 3  # that stand side by side, for columns
 MOST_RUNS = 2_500  # of a page that is looked at for columns and superscripts; one with more is a drawing full of labels, or made to keep us busy
-CELL = 18  # characters: aligned rows of shorter pieces than this are a table, which is read row by row
+CELL = (
+    18  # characters: aligned rows of shorter pieces than this are a table, which is read row by row
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,12 @@ def lay_out(glyphs: Glyphs) -> list[Line]:
     by_turn: dict[int, list[Run]] = {}
     for run in _runs(glyphs):
         by_turn.setdefault(run.turn, []).append(run)
-    groups = [runs for _, runs in sorted(by_turn.items(), key=lambda group: (-sum(len(run.glyphs) for run in group[1]), group[0]))]
+    groups = [
+        runs
+        for _, runs in sorted(
+            by_turn.items(), key=lambda group: (-sum(len(run.glyphs) for run in group[1]), group[0])
+        )
+    ]
     if sum(map(len, groups)) > MOST_RUNS:
         return [line for column, runs in enumerate(groups) for line in _plain_lines(runs, column)]
     regions = [region for runs in groups for region in _regions(runs, DEPTH)]
@@ -140,7 +147,21 @@ def _runs(glyphs: Glyphs) -> list[Run]:
 
 
 _BREAKS = frozenset((10, 13, 0x2028, 0x2029))
-_BLANKS = frozenset((*range(33), *range(0x7F, 0x83), 0xA0, 0x1680, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF)) - {2}
+_BLANKS = frozenset(
+    (
+        *range(33),
+        *range(0x7F, 0x83),
+        0xA0,
+        0x1680,
+        *range(0x2000, 0x200C),
+        0x2028,
+        0x2029,
+        0x202F,
+        0x205F,
+        0x3000,
+        0xFEFF,
+    )
+) - {2}
 
 
 def _goes_on(run: Run, turn: int, left: float, right: float, base: float, size: float) -> bool:
@@ -151,7 +172,9 @@ def _goes_on(run: Run, turn: int, left: float, right: float, base: float, size: 
     return left - run.end <= 0.95 * room and run.end - right <= 2.5 * room
 
 
-def _turned(turn: int, box: tuple[float, float, float, float], origin: tuple[float, float]) -> tuple[float, float, float]:
+def _turned(
+    turn: int, box: tuple[float, float, float, float], origin: tuple[float, float]
+) -> tuple[float, float, float]:
     """Return left, right and baseline as one sees them who turns the page so that the text stands upright."""
     left, top, right, bottom = box
     x, y = origin
@@ -206,7 +229,9 @@ def _gutter(runs: list[Run]) -> float | None:
 
 def _bands(ordered: list[Run], gutter: float) -> list[tuple[list[Run], bool]]:
     """Cut the page at the runs that cross the gutter: bands from top to bottom, and whether each has columns."""
-    bands = [list(band) for _, band in groupby(ordered, key=lambda run: run.left < gutter < run.right)]
+    bands = [
+        list(band) for _, band in groupby(ordered, key=lambda run: run.left < gutter < run.right)
+    ]
     return [(band, _has_columns(band, gutter)) for band in bands]
 
 
@@ -290,7 +315,10 @@ def _shared(line: Line, run: Run) -> float:
     """Return the share of the smaller one's height that both have, nothing when one stands over the other."""
     main = line.runs[0]
     height = min(main.bottom, run.bottom) - max(main.top, run.top)
-    if height <= 0 or any(min(run.right, other.right) - max(run.left, other.left) > 0.4 * run.size for other in line.runs):
+    if height <= 0 or any(
+        min(run.right, other.right) - max(run.left, other.left) > 0.4 * run.size
+        for other in line.runs
+    ):
         return 0.0
     return height / (0.94 * min(main.size, run.size))
 

@@ -13,8 +13,28 @@ from citations.readers.pdf.layout import Glyphs, Line
 
 HYPHEN = "\ufffe"  # what PDFium gives for a hyphen at the end of a line
 HYPHENS = "-\u00ad\u2010\ufffe\u0002"
-LONGEST_HEADING, LONGEST_BOLD = 160, 100  # characters of a heading: of one in larger letters, and of one that is only bold
-COMPOUNDING = frozenset(("self", "well", "right", "left", "high", "low", "half", "cross", "one", "two", "three", "four", "long", "short"))
+LONGEST_HEADING, LONGEST_BOLD = (
+    160,
+    100,
+)  # characters of a heading: of one in larger letters, and of one that is only bold
+COMPOUNDING = frozenset(
+    (
+        "self",
+        "well",
+        "right",
+        "left",
+        "high",
+        "low",
+        "half",
+        "cross",
+        "one",
+        "two",
+        "three",
+        "four",
+        "long",
+        "short",
+    )
+)
 BULLET = re.compile(r"(?:[•◦▪‣●○■–—*]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s")
 SENTENCE_END = re.compile(r"[.!?:;]['\")\]”’]*$")
 
@@ -41,10 +61,25 @@ class Prose:
     garbled: int = 0
 
 
-def compose(glyphs: Glyphs, lines: Sequence[Line], *, without: frozenset[int] = frozenset()) -> Prose:
+def compose(
+    glyphs: Glyphs, lines: Sequence[Line], *, without: frozenset[int] = frozenset()
+) -> Prose:
     """Write the page's text, without the lines of those indexes."""
-    kept = [_Written(index, line, _plain(glyphs, line)) for index, line in enumerate(lines) if index not in without and line.glyphs]
-    page = _Page(glyphs, frozenset(word.strip(",.;:()") for one in kept if "-" in one.text for word in one.text.split() if "-" in word))
+    kept = [
+        _Written(index, line, _plain(glyphs, line))
+        for index, line in enumerate(lines)
+        if index not in without and line.glyphs
+    ]
+    page = _Page(
+        glyphs,
+        frozenset(
+            word.strip(",.;:()")
+            for one in kept
+            if "-" in one.text
+            for word in one.text.split()
+            if "-" in word
+        ),
+    )
     for paragraph in _paragraphs(kept):
         page.add(paragraph)
     return page.mended()
@@ -107,8 +142,16 @@ def _style(kept: Sequence[_Written]) -> _Style:
         rights.setdefault(one.line.column, []).append(one.line.right)
     size = max(weights, key=lambda key: weights[key], default=10.0)
     ends = {column: sorted(those)[-1 - (len(those) - 1) // 10] for column, those in rights.items()}
-    full = [(a.line, b.line) for a, b in pairwise(kept) if a.line.column == b.line.column and a.line.right > ends[a.line.column] - 3 * size]
-    steps = [b.base - a.base for a, b in full if abs(a.main.size - size) < 0.6 and 0.9 * size < b.base - a.base < 2.2 * size]
+    full = [
+        (a.line, b.line)
+        for a, b in pairwise(kept)
+        if a.line.column == b.line.column and a.line.right > ends[a.line.column] - 3 * size
+    ]
+    steps = [
+        b.base - a.base
+        for a, b in full
+        if abs(a.main.size - size) < 0.6 and 0.9 * size < b.base - a.base < 2.2 * size
+    ]
     return _Style(size, median(steps) if steps else 1.2 * size, ends)
 
 
@@ -116,8 +159,14 @@ def _begins(now: _Written, before: _Written, after: _Written | None, style: _Sty
     """Say whether a paragraph begins with the line."""
     line, last = now.line, before.line
     ends = bool(SENTENCE_END.search(before.text))
-    missing = style.rights[last.column] - last.right  # points that the line before is shorter than others
-    if line.column != last.column or _is_other(now, before, style) or _is_apart(line, last, style, ends=ends, is_short=missing > 2 * style.size):
+    missing = (
+        style.rights[last.column] - last.right
+    )  # points that the line before is shorter than others
+    if (
+        line.column != last.column
+        or _is_other(now, before, style)
+        or _is_apart(line, last, style, ends=ends, is_short=missing > 2 * style.size)
+    ):
         return True
     if BULLET.match(now.text) and (ends or missing > 2 * style.size):
         return True
@@ -129,7 +178,9 @@ def _begins(now: _Written, before: _Written, after: _Written | None, style: _Sty
 def _is_other(now: _Written, before: _Written, style: _Style) -> bool:
     """Say whether a line looks other than the one before it. Of a few characters, as in formulas, the size tells nothing."""
     away = abs(now.line.main.size - before.line.main.size)
-    return (away >= 0.12 * style.size and min(len(now.text), len(before.text)) >= 4) or now.line.is_bold != before.line.is_bold
+    return (
+        away >= 0.12 * style.size and min(len(now.text), len(before.text)) >= 4
+    ) or now.line.is_bold != before.line.is_bold
 
 
 def _is_apart(line: Line, before: Line, style: _Style, *, ends: bool, is_short: bool) -> bool:
@@ -139,7 +190,11 @@ def _is_apart(line: Line, before: Line, style: _Style, *, ends: bool, is_short: 
 
 
 def _is_indented(line: Line, before: Line, after: Line, least: float) -> bool:
-    return after.column == line.column and line.left - before.left > least and line.left - after.left > least
+    return (
+        after.column == line.column
+        and line.left - before.left > least
+        and line.left - after.left > least
+    )
 
 
 def _is_heading(paragraph: list[_Written], style: _Style) -> bool:
@@ -147,7 +202,11 @@ def _is_heading(paragraph: list[_Written], style: _Style) -> bool:
     if len(paragraph) > 3 or len(text) > LONGEST_HEADING:
         return False
     larger = min(one.line.main.size for one in paragraph) > 1.12 * style.size
-    if not larger and (len(text) > LONGEST_BOLD or text.endswith((".", ",", ";")) or not all(one.line.is_bold for one in paragraph)):
+    if not larger and (
+        len(text) > LONGEST_BOLD
+        or text.endswith((".", ",", ";"))
+        or not all(one.line.is_bold for one in paragraph)
+    ):
         return False
     letters = sum(letter.isalpha() for letter in mend(text).text)
     return letters >= max(3.0, 0.4 * len(text))
@@ -186,7 +245,11 @@ class _Page:
         """Return the page's text, put right."""
         mended = mend("".join(self._letters).rstrip())
         pieces = [
-            Piece(first=bisect_left(mended.origin, first), last=bisect_left(mended.origin, last), is_heading=is_heading)
+            Piece(
+                first=bisect_left(mended.origin, first),
+                last=bisect_left(mended.origin, last),
+                is_heading=is_heading,
+            )
             for first, last, is_heading in self._pieces
         ]
         return Prose(
@@ -201,7 +264,11 @@ class _Page:
 
     def _write(self, glyph: int, line: int, *, is_last: bool) -> None:
         letter = " " if glyph < 0 else letter_of(self._glyphs.codes[glyph])
-        if not letter or (letter == "\u00ad" and not is_last) or (letter.isspace() and self._letters and self._letters[-1].isspace()):
+        if (
+            not letter
+            or (letter == "\u00ad" and not is_last)
+            or (letter.isspace() and self._letters and self._letters[-1].isspace())
+        ):
             return  # a soft hyphen within a line is not to be seen
         self._put(letter, glyph, line)
 
@@ -239,4 +306,8 @@ class _Page:
         left, right = before[0] if before else "", after[0] if after else ""
         if len(left) < 2 or not left[-1].isalpha() or not right[:1].islower():
             return self._letters[-1] == "\u00ad"
-        return "-" not in left and left.casefold() not in COMPOUNDING and f"{left}-{right}" not in self._words
+        return (
+            "-" not in left
+            and left.casefold() not in COMPOUNDING
+            and f"{left}-{right}" not in self._words
+        )

@@ -72,7 +72,9 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
     """
     facts = describe(path)
     if facts.page_count > most_pages:
-        raise DocumentTooLarge(f"The document has {facts.page_count} pages; at most {most_pages} are taken.")
+        raise DocumentTooLarge(
+            f"The document has {facts.page_count} pages; at most {most_pages} are taken."
+        )
     headings = _Headings(facts.outline, first)
     lost = slow = 0
     spent = 0.0
@@ -82,12 +84,16 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
             page = _read_page(path, number, headings)
         except DocumentBroken as error:
             lost, slow = lost + 1, slow + isinstance(error, _TooSlow)
-            if slow == MOST_SLOW or (lost == number - first + 1 and (lost == MOST_LOST or number == facts.page_count)):
+            if slow == MOST_SLOW or (
+                lost == number - first + 1 and (lost == MOST_LOST or number == facts.page_count)
+            ):
                 raise
             page = ReadPage(number=number, text="", is_picture=True)
         spent += time.monotonic() - begun
         if spent > READING_TIME:
-            raise _TooSlow(f"The PDF takes too long: page {number} of {facts.page_count} was reached within {READING_TIME / 60:.0f} minutes.")
+            raise _TooSlow(
+                f"The PDF takes too long: page {number} of {facts.page_count} was reached within {READING_TIME / 60:.0f} minutes."
+            )
         yield page
 
 
@@ -97,7 +103,14 @@ def render(path: Path, page: int, *, width: int) -> bytes:
     Raises:
         PageNotFound, DocumentEncrypted, DocumentBroken
     """
-    return _ask(_DRAWING, path, "render", PAGE_TIME, number=page, width=min(max(width, LEAST_WIDTH), MOST_WIDTH)).blobs[0]
+    return _ask(
+        _DRAWING,
+        path,
+        "render",
+        PAGE_TIME,
+        number=page,
+        width=min(max(width, LEAST_WIDTH), MOST_WIDTH),
+    ).blobs[0]
 
 
 def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
@@ -105,7 +118,9 @@ def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
     identity = _identity(path)
     laid, prose = _laid_out(identity, page), _prose(identity, page)
     marked: OrderedDict[int, list[int]] = OrderedDict()
-    for glyph, line in zip(prose.origin[max(0, first) : last], prose.lines[max(0, first) : last], strict=True):
+    for glyph, line in zip(
+        prose.origin[max(0, first) : last], prose.lines[max(0, first) : last], strict=True
+    ):
         if glyph >= 0:
             marked.setdefault(line, []).append(glyph)
     return [_box(laid, laid.lines[line], glyphs) for line, glyphs in marked.items()]
@@ -125,7 +140,9 @@ class _LaidOut:
     page_count: int
 
 
-Identity: TypeAlias = tuple[str, int, int]  # path, inode, bytes: a file that is there is never changed, though its time is when it is used
+Identity: TypeAlias = tuple[
+    str, int, int
+]  # path, inode, bytes: a file that is there is never changed, though its time is when it is used
 
 
 def _read_page(path: Path, number: int, headings: "_Headings") -> ReadPage:
@@ -148,7 +165,9 @@ def _prose(identity: Identity, number: int) -> Prose:
     laid = _laid_out(identity, number)
     near = range(max(1, number - REACH), min(laid.page_count, number + REACH) + 1)
     others = [(page, _edges_of(identity, page)) for page in near if page != number]
-    return compose(laid.glyphs, laid.lines, without=running(number, _edges_of(identity, number), others))
+    return compose(
+        laid.glyphs, laid.lines, without=running(number, _edges_of(identity, number), others)
+    )
 
 
 def _identity(path: Path) -> Identity:
@@ -161,12 +180,24 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
     answer = _ask(_READING, Path(identity[0]), "read", PAGE_TIME, number=number)
     glyphs = _glyphs(answer)
     head = answer.head
-    return _LaidOut(glyphs, lay_out(glyphs), _clean(head["label"]), head["is_drawn_on"], head["page_count"])
+    return _LaidOut(
+        glyphs, lay_out(glyphs), _clean(head["label"]), head["is_drawn_on"], head["page_count"]
+    )
 
 
 def _glyphs(answer: Answer) -> Glyphs:
-    codes, styles, places = array("I", answer.blobs[0]), array("B", answer.blobs[1]), array("f", answer.blobs[2])
-    return Glyphs(width=answer.head["width"], height=answer.head["height"], codes=codes, styles=styles, places=places)
+    codes, styles, places = (
+        array("I", answer.blobs[0]),
+        array("B", answer.blobs[1]),
+        array("f", answer.blobs[2]),
+    )
+    return Glyphs(
+        width=answer.head["width"],
+        height=answer.head["height"],
+        codes=codes,
+        styles=styles,
+        places=places,
+    )
 
 
 @lru_cache(maxsize=4 * KEPT_PAGES)
@@ -183,7 +214,11 @@ def _box(laid: _LaidOut, line: Line, marked: list[int]) -> Box:
     """Return the rectangle around the marked glyphs; across the line it is as high as the line's letters, so that boxes of a line are alike."""
     glyphs, size = laid.glyphs, line.main.size
     around = [glyphs.box(index) for index in marked]
-    high = [box for box in map(glyphs.box, (index for index in line.main.glyphs if index >= 0)) if max(box[3] - box[1], box[2] - box[0]) < 1.6 * size]
+    high = [
+        box
+        for box in map(glyphs.box, (index for index in line.main.glyphs if index >= 0))
+        if max(box[3] - box[1], box[2] - box[0]) < 1.6 * size
+    ]
     is_upright = line.main.turn in (0, 2)
     across, down = (around, around + high) if is_upright else (around + high, around)
     left, right = min(box[0] for box in across), max(box[2] for box in across)
@@ -215,14 +250,18 @@ class _Headings:
         follows_heading = False
         for place, piece in enumerate(prose.pieces):
             self._pass(prose, piece, starts.get(place), follows_heading=follows_heading)
-            is_new = place in starts or (piece.is_heading and not follows_heading and piece.first - section >= LEAST_SECTION)
+            is_new = place in starts or (
+                piece.is_heading and not follows_heading and piece.first - section >= LEAST_SECTION
+            )
             section = piece.first if is_new else section
             follows_heading = piece.is_heading or place in starts
             yield Paragraph(piece.first, piece.last, self._now, is_new)
         if titles and not prose.pieces:
             self._now = titles[-1]
 
-    def _pass(self, prose: Prose, piece: Piece, title: str | None, *, follows_heading: bool) -> None:
+    def _pass(
+        self, prose: Prose, piece: Piece, title: str | None, *, follows_heading: bool
+    ) -> None:
         """Note which heading holds from a paragraph on; a heading right below another goes on with it."""
         if title is not None:
             self._now = title
@@ -237,7 +276,9 @@ class _Headings:
         after = 0
         for title in titles:
             wanted = _letters(title)
-            found = next((place for place in range(after, len(words)) if _says(words[place], wanted)), None)
+            found = next(
+                (place for place in range(after, len(words)) if _says(words[place], wanted)), None
+            )
             if found is None:
                 starts.setdefault(after if starts else 0, title)
                 continue
@@ -248,7 +289,12 @@ class _Headings:
 
 def _says(words: str, wanted: str) -> bool:
     """Say whether a paragraph is a title, or begins with it as far as a heading is long; numbers before either do not matter."""
-    return bool(wanted) and bool(words) and (words.startswith(wanted) or (len(words) > 5 and wanted.endswith(words))) and len(words) < 3 * len(wanted) + 20
+    return (
+        bool(wanted)
+        and bool(words)
+        and (words.startswith(wanted) or (len(words) > 5 and wanted.endswith(words)))
+        and len(words) < 3 * len(wanted) + 20
+    )
 
 
 def _letters(text: str) -> str:
@@ -264,7 +310,12 @@ def _clean(text: str) -> str:
 def _told(text: str) -> str:
     """Return what people wrote, nothing for what programs write when nobody did."""
     text = _clean(text)
-    return "" if text.casefold().strip("()") in ("untitled", "anonymous", "unspecified", "unknown", "none") else text
+    return (
+        ""
+        if text.casefold().strip("()")
+        in ("untitled", "anonymous", "unspecified", "unknown", "none")
+        else text
+    )
 
 
 # Errors
@@ -274,9 +325,13 @@ def _ask(child: Child, path: Path, deed: str, seconds: float, **about: Any) -> A
     try:
         answer = child.ask({"do": deed, "path": str(path), **about}, seconds=seconds)
     except TookTooLong as error:
-        raise _TooSlow(f"The PDF takes too long: no answer{_where(about)} within {seconds:.0f} seconds.") from error
+        raise _TooSlow(
+            f"The PDF takes too long: no answer{_where(about)} within {seconds:.0f} seconds."
+        ) from error
     except Ended as error:
-        raise DocumentBroken(f"The PDF cannot be read: the program that reads it failed{_where(about)}.") from error
+        raise DocumentBroken(
+            f"The PDF cannot be read: the program that reads it failed{_where(about)}."
+        ) from error
     _check(answer.head.get("refused"), about)
     return answer
 

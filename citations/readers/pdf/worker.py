@@ -38,7 +38,10 @@ MAX_TITLE = 500  # characters
 QUALITY = 88  # of the WebP pictures
 FARTHEST = 1e6  # points, and points added up
 NOWHERE = (-1.0,) * 6 + (1.0,)  # beside the page
-GENERATED, BOLD = 1, 2  # bits of a character's style; the next two count the quarter turns of its direction
+GENERATED, BOLD = (
+    1,
+    2,
+)  # bits of a character's style; the next two count the quarter turns of its direction
 UNKNOWN = 0xFFFD  # for a glyph of which the file does not say what it means
 
 
@@ -50,7 +53,9 @@ class Documents:
     """The documents that were used last, kept open."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[tuple[str, int, int], tuple[pypdfium2.PdfDocument, list[int]]] = OrderedDict()
+        self._open: OrderedDict[tuple[str, int, int], tuple[pypdfium2.PdfDocument, list[int]]] = (
+            OrderedDict()
+        )
 
     def find(self, path: str) -> pypdfium2.PdfDocument:
         """Return the document at ``path`` as it is on the disk now."""
@@ -97,13 +102,18 @@ def _set_limits() -> None:
 
 
 def _answer(documents: Documents, request: dict[str, Any]) -> None:
-    signal.setitimer(signal.ITIMER_REAL, request["seconds"])  # ends the process even within PDFium, and when the parent is gone
+    signal.setitimer(
+        signal.ITIMER_REAL, request["seconds"]
+    )  # ends the process even within PDFium, and when the parent is gone
     try:
         header, blobs = DEEDS[request["do"]](documents, request)
     except Refused as refusal:
         header, blobs = {"refused": str(refusal)}, []
     except Exception as error:  # noqa: BLE001 - whatever a hostile file brings about is an answer
-        header, blobs = {"refused": "broken", "detail": f"{type(error).__name__}: {error}"[:300]}, []
+        header, blobs = (
+            {"refused": "broken", "detail": f"{type(error).__name__}: {error}"[:300]},
+            [],
+        )
     signal.setitimer(signal.ITIMER_REAL, 0)
     head = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode()
     out = sys.stdout.buffer
@@ -117,7 +127,10 @@ def _opened(path: str) -> pypdfium2.PdfDocument:
     try:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
-        encrypted = getattr(error, "err_code", None) in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
+        encrypted = getattr(error, "err_code", None) in (
+            pdfium.FPDF_ERR_PASSWORD,
+            pdfium.FPDF_ERR_SECURITY,
+        )
         raise Refused("encrypted" if encrypted else "broken") from error
 
 
@@ -141,7 +154,9 @@ def _language(document: pypdfium2.PdfDocument) -> str:
     if not 2 < size <= 200:
         return ""
     buffer = ctypes.create_string_buffer(size)
-    pdfium.FPDFCatalog_GetLanguage(document, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), size)
+    pdfium.FPDFCatalog_GetLanguage(
+        document, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), size
+    )
     return buffer.raw[:size].decode("utf-16-le", "replace").rstrip("\0")
 
 
@@ -171,7 +186,12 @@ def _read(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any]
         finally:
             text.close()
         width, height = page.get_size()
-        header = {"width": width, "height": height, "is_drawn_on": _is_drawn_on(page), "label": _label(document, request["number"])}
+        header = {
+            "width": width,
+            "height": height,
+            "is_drawn_on": _is_drawn_on(page),
+            "label": _label(document, request["number"]),
+        }
         header["page_count"] = len(document)
     finally:
         page.close()
@@ -191,8 +211,14 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
 def _is_drawn_on(page: pypdfium2.PdfPage) -> bool:
     """Say whether there is a picture on the page, or much that is drawn: more than the rules and frames of an empty page."""
     count = pdfium.FPDFPage_CountObjects(page)
-    types = [pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, index)) for index in range(min(count, MAX_OBJECTS))]
-    return bool({pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM}.intersection(types)) or types.count(pdfium.FPDF_PAGEOBJ_PATH) > FEW_PATHS
+    types = [
+        pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, index))
+        for index in range(min(count, MAX_OBJECTS))
+    ]
+    return (
+        bool({pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM}.intersection(types))
+        or types.count(pdfium.FPDF_PAGEOBJ_PATH) > FEW_PATHS
+    )
 
 
 def _label(document: pypdfium2.PdfDocument, number: int) -> str:
@@ -202,7 +228,9 @@ def _label(document: pypdfium2.PdfDocument, number: int) -> str:
         return ""
 
 
-def _characters(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> tuple["array[int]", "array[int]", "array[float]"]:
+def _characters(
+    page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage
+) -> tuple["array[int]", "array[int]", "array[float]"]:
     codes, styles, places = array("I"), array("B"), array("f")
     a, b, c, d, e, f = _to_shown(page)
     left, right, bottom, top, x, y = (ctypes.c_double() for _ in range(6))
@@ -253,7 +281,9 @@ class Looks:
     def _is_bold(self, index: int) -> bool:
         pdfium.FPDFText_GetFontInfo(self._text, index, self._name, len(self._name), ctypes.c_int())
         name = self._name.value.lower()
-        return b"bold" in name or b"black" in name  # the weight that PDFium tells is a guess from the width of the stems
+        return (
+            b"bold" in name or b"black" in name
+        )  # the weight that PDFium tells is a guess from the width of the stems
 
 
 def _to_shown(page: pypdfium2.PdfPage) -> tuple[float, float, float, float, float, float]:
@@ -268,7 +298,12 @@ def _to_shown(page: pypdfium2.PdfPage) -> tuple[float, float, float, float, floa
         pdfium.FPDF_DeviceToPage(page, 0, 0, side, side, 0, across, down, x, y)
         corners.append((x.value, y.value))
     (x0, y0), (x1, y1), (x2, y2) = corners
-    p, q, r, s = (x1 - x0) / width, (y1 - y0) / width, (x2 - x0) / height, (y2 - y0) / height  # page = origin + p, q · across + r, s · down
+    p, q, r, s = (
+        (x1 - x0) / width,
+        (y1 - y0) / width,
+        (x2 - x0) / height,
+        (y2 - y0) / height,
+    )  # page = origin + p, q · across + r, s · down
     scale = p * s - r * q
     a, c, b, d = s / scale, -r / scale, -q / scale, p / scale
     return a, b, c, d, -(a * x0 + c * y0), -(b * x0 + d * y0)

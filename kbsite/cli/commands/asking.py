@@ -16,21 +16,46 @@ def register(app: typer.Typer) -> None:
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="What you want to know; several questions in one are answered each.")],
+    question: Annotated[
+        str,
+        typer.Argument(help="What you want to know; several questions in one are answered each."),
+    ],
     inside: Annotated[
         list[str] | None,
-        typer.Option("--in", metavar="ID", help="Only from this source or video; repeatable.", autocompletion=completion.video_ids, show_default=False),
+        typer.Option(
+            "--in",
+            metavar="ID",
+            help="Only from this source or video; repeatable.",
+            autocompletion=completion.video_ids,
+            show_default=False,
+        ),
     ] = None,
     collection: InCollection = "",
-    follow_up: Annotated[bool, typer.Option("--follow-up", "-f", help="Go on with the latest conversation, about the same sources.")] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Tell how the answer was made: questions, stages, passages, verdicts.")] = False,
+    follow_up: Annotated[
+        bool,
+        typer.Option(
+            "--follow-up", "-f", help="Go on with the latest conversation, about the same sources."
+        ),
+    ] = False,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace", help="Tell how the answer was made: questions, stages, passages, verdicts."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Answer a question out of the library. Every quote was found word for word in its source; what is not there is not answered."""
     scope = open_library()
     from kbsite.cli import ask as cli_ask
 
-    wishes = cli_ask.Wishes(sources=tuple(inside or ()), collection=collection, follow_up=follow_up, with_trace=trace, as_json=as_json)
+    wishes = cli_ask.Wishes(
+        sources=tuple(inside or ()),
+        collection=collection,
+        follow_up=follow_up,
+        with_trace=trace,
+        as_json=as_json,
+    )
     cli_ask.ask(scope, question, wishes)
 
 

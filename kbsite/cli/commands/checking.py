@@ -17,8 +17,18 @@ def register(app: typer.Typer) -> None:
 
 
 def verify(
-    quote: Annotated[str, typer.Argument(help="The quote, word for word.", show_default=False)] = "",
-    inside: Annotated[str, typer.Option("--in", metavar="ID", help="The source or video it is said to be from.", autocompletion=completion.video_ids)] = "",
+    quote: Annotated[
+        str, typer.Argument(help="The quote, word for word.", show_default=False)
+    ] = "",
+    inside: Annotated[
+        str,
+        typer.Option(
+            "--in",
+            metavar="ID",
+            help="The source or video it is said to be from.",
+            autocompletion=completion.video_ids,
+        ),
+    ] = "",
     file: Annotated[
         Path | None,
         typer.Option(
@@ -35,9 +45,14 @@ def verify(
 ) -> None:
     """Say whether quotes stand in the library word for word, where exactly, and what differs if they do not. Ends with 1 unless all do."""
     if bool(quote) == bool(file):
-        raise InvalidInput("There is nothing to check." if not quote else "A quote and a file are one too many.", hint="Give a quote, or --file.")
+        raise InvalidInput(
+            "There is nothing to check." if not quote else "A quote and a file are one too many.",
+            hint="Give a quote, or --file.",
+        )
     scope = open_library()
     from kbsite.cli import verify as cli_verify
 
-    if not cli_verify.verify(scope, cli_verify.asked(quote, inside, file), collection=collection, as_json=as_json):
+    if not cli_verify.verify(
+        scope, cli_verify.asked(quote, inside, file), collection=collection, as_json=as_json
+    ):
         raise typer.Exit(1)

@@ -9,7 +9,10 @@ from kbsite.cli.options import Json, Yes
 from kbsite.cli.terminal import confirm, open_library, print_json, say
 from transcripts.errors import InvalidInput
 
-DATABASE = typer.Typer(help="The database: status, moving to another embedding model, backup and restore.", no_args_is_help=True)
+DATABASE = typer.Typer(
+    help="The database: status, moving to another embedding model, backup and restore.",
+    no_args_is_help=True,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -32,11 +35,38 @@ def status(as_json: Json = False) -> None:
 
 @DATABASE.command("migrate-embeddings")
 def migrate_embeddings(
-    to: Annotated[str, typer.Option("--to", metavar="PROVIDER", help="local, voyage, openai, bge, bge-base or ollama.", show_default=False)] = "",
-    model: Annotated[str, typer.Option(help="Another model of that provider than its usual one.", show_default=False)] = "",
-    dimensions: Annotated[int, typer.Option(min=0, max=4_000, help="Length of its vectors, for a remote model that is not known.", show_default=False)] = 0,
-    guarded: Annotated[bool, typer.Option("--guarded", help="Do not switch where hits that people marked as right would be found worse.")] = False,
-    cancel: Annotated[bool, typer.Option("--cancel", help="Give up the migration that is under way.")] = False,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="PROVIDER",
+            help="local, voyage, openai, bge, bge-base or ollama.",
+            show_default=False,
+        ),
+    ] = "",
+    model: Annotated[
+        str,
+        typer.Option(help="Another model of that provider than its usual one.", show_default=False),
+    ] = "",
+    dimensions: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=4_000,
+            help="Length of its vectors, for a remote model that is not known.",
+            show_default=False,
+        ),
+    ] = 0,
+    guarded: Annotated[
+        bool,
+        typer.Option(
+            "--guarded",
+            help="Do not switch where hits that people marked as right would be found worse.",
+        ),
+    ] = False,
+    cancel: Annotated[
+        bool, typer.Option("--cancel", help="Give up the migration that is under way.")
+    ] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
@@ -53,12 +83,19 @@ def migrate_embeddings(
     if cancel:
         db_migrate.cancel()
         return
-    db_migrate.move(EmbeddingChoice(provider=to, model=model, dimensions=dimensions), guarded=guarded, yes=yes, as_json=as_json)
+    db_migrate.move(
+        EmbeddingChoice(provider=to, model=model, dimensions=dimensions),
+        guarded=guarded,
+        yes=yes,
+        as_json=as_json,
+    )
 
 
 @DATABASE.command("write-contexts")
 def write_contexts(
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what they would cost.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only say what they would cost.")
+    ] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
@@ -71,7 +108,12 @@ def write_contexts(
 
 @DATABASE.command("backup")
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", dir_okay=False, show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="The file to write.", dir_okay=False, show_default=False
+        ),
+    ],
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
@@ -90,7 +132,16 @@ def backup(
 
 @DATABASE.command("restore")
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `kb db backup` wrote.", exists=True, dir_okay=False, show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A file that `kb db backup` wrote.",
+            exists=True,
+            dir_okay=False,
+            show_default=False,
+        ),
+    ],
     yes: Yes = False,
 ) -> None:
     """Put a backup in the place of the library, all of it or nothing. Asks before it replaces anything."""

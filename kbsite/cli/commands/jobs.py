@@ -17,7 +17,14 @@ def register(app: typer.Typer) -> None:
 
 
 def sync(
-    feed: Annotated[str, typer.Argument(metavar="[FEED]", help="A playlist or channel: its id, title or address; none: all of them.", show_default=False)] = "",
+    feed: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FEED]",
+            help="A playlist or channel: its id, title or address; none: all of them.",
+            show_default=False,
+        ),
+    ] = "",
     collection: InCollection = "",
     wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait until it is done.")] = False,
     as_json: Json = False,
@@ -35,7 +42,9 @@ def sync(
 def list_jobs(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", "-a", help="The finished ones too.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many at most.")] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many at most.")
+    ] = 50,
     as_json: Json = False,
 ) -> None:
     """List the jobs that are not finished and those that failed lately, and whether YouTube answers."""

@@ -9,7 +9,12 @@ from kbsite.cli.options import InCollection, Json, Language, Yes
 from kbsite.cli.terminal import confirm, note, open_library, print_json, say
 
 LECTURES = typer.Typer(no_args_is_help=False, help="Lectures: list, figures, notes, delete.")
-LectureId = Annotated[str, typer.Argument(metavar="ID", help="The lecture's id, or the beginning of it.", show_default=False)]
+LectureId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="The lecture's id, or the beginning of it.", show_default=False
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -22,15 +27,36 @@ def live(
     reference: Annotated[
         str,
         typer.Argument(
-            metavar="[ID]", help="The video that is replayed: its id, or its address at YouTube.", autocompletion=completion.video_ids, show_default=False
+            metavar="[ID]",
+            help="The video that is replayed: its id, or its address at YouTube.",
+            autocompletion=completion.video_ids,
+            show_default=False,
         ),
     ] = "",
     session: Annotated[
-        str, typer.Option("--session", "-s", metavar="S", help="A lecture to go on with, by its id; or the title of a new one.", show_default=False)
+        str,
+        typer.Option(
+            "--session",
+            "-s",
+            metavar="S",
+            help="A lecture to go on with, by its id; or the title of a new one.",
+            show_default=False,
+        ),
     ] = "",
-    speed: Annotated[float, typer.Option("--speed", min=0.1, max=1_000, help="How many times as fast as it was spoken.")] = 1.0,
+    speed: Annotated[
+        float,
+        typer.Option(
+            "--speed", min=0.1, max=1_000, help="How many times as fast as it was spoken."
+        ),
+    ] = 1.0,
     source: Annotated[
-        list[str] | None, typer.Option("--in", metavar="ID", help="Cite this source of the collection alone; repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--in",
+            metavar="ID",
+            help="Cite this source of the collection alone; repeatable.",
+            show_default=False,
+        ),
     ] = None,
     lang: Language = "",
     collection: InCollection = "",
@@ -43,7 +69,14 @@ def live(
     scope = open_library()
     from kbsite.cli import live as cli_live
 
-    wishes = cli_live.Wishes(reference=reference, session=session, speed=speed, sources=tuple(source or ()), language=lang, collection=collection)
+    wishes = cli_live.Wishes(
+        reference=reference,
+        session=session,
+        speed=speed,
+        sources=tuple(source or ()),
+        language=lang,
+        collection=collection,
+    )
     lecture = cli_live.open_lecture(scope, wishes)
     try:
         cli_live.replay(lecture, speed=speed, quiet=as_json)
@@ -102,7 +135,10 @@ def delete(reference: LectureId, yes: Yes = False, as_json: Json = False) -> Non
     from kbsite.cli import live as cli_live
 
     lecture = cli_live.find(scope, reference)
-    confirm(f"The lecture “{lecture.title}” goes, with {sessions.citations_of(lecture).count():,} citations. Delete it?", yes=yes)
+    confirm(
+        f"The lecture “{lecture.title}” goes, with {sessions.citations_of(lecture).count():,} citations. Delete it?",
+        yes=yes,
+    )
     sessions.delete(lecture)
     if as_json:
         print_json({"deleted": str(lecture.uuid)})

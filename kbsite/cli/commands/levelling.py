@@ -14,10 +14,27 @@ def register(app: typer.Typer) -> None:
 
 
 def levels(
-    reference: Annotated[str, typer.Argument(metavar="[ID]", help="A source's or video's id, or its address at YouTube.", show_default=False)] = "",
+    reference: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ID]",
+            help="A source's or video's id, or its address at YouTube.",
+            show_default=False,
+        ),
+    ] = "",
     collection: InCollection = "",
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Build it anew first: of this source, or all levels and topics.")] = False,
-    abstracts: Annotated[bool, typer.Option("--abstracts", help="Let the language model tell of this source in its own words.")] = False,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Build it anew first: of this source, or all levels and topics."
+        ),
+    ] = False,
+    abstracts: Annotated[
+        bool,
+        typer.Option(
+            "--abstracts", help="Let the language model tell of this source in its own words."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show the outline of a source in its own sentences; without an ID, the topics of the collections."""

@@ -6,7 +6,10 @@ import typer
 
 from kbsite.cli.options import Json
 
-MODELS = typer.Typer(help="The models that the settings name: which are on this machine, and fetching them.", invoke_without_command=True)
+MODELS = typer.Typer(
+    help="The models that the settings name: which are on this machine, and fetching them.",
+    invoke_without_command=True,
+)
 
 
 def register(app: typer.Typer) -> None:

@@ -23,18 +23,31 @@ class Format(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
-    for name, command in (("list", list_videos), ("show", show), ("export", export), ("delete", delete), ("demo", demo)):
+    for name, command in (
+        ("list", list_videos),
+        ("show", show),
+        ("export", export),
+        ("delete", delete),
+        ("demo", demo),
+    ):
         app.command(name)(command)
     app.add_typer(SHELVES, name="collections")
 
 
 def list_videos(
-    words: Annotated[list[str] | None, typer.Argument(help="Words of the title, channel or id.", show_default=False)] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="Words of the title, channel or id.", show_default=False),
+    ] = None,
     collection: InCollection = "",
     tag: Annotated[str, typer.Option(help="Only videos with this tag.", show_default=False)] = "",
-    channel: Annotated[str, typer.Option(help="Only videos of this channel.", show_default=False)] = "",
+    channel: Annotated[
+        str, typer.Option(help="Only videos of this channel.", show_default=False)
+    ] = "",
     lang: Language = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many videos at most.")] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many videos at most.")
+    ] = 50,
     offset: Annotated[int, typer.Option(min=0, max=10_000_000, help="Skip so many.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -44,17 +57,37 @@ def list_videos(
     from kbsite.cli import output, shapes
     from transcripts import library
 
-    wanted = library.Filter(words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang)
+    wanted = library.Filter(
+        words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang
+    )
     page = library.list_videos(scope, wanted, offset=offset, limit=limit)
     indexed = sources.of_videos(scope, [video.pk for video in page.videos])
     if as_json:
-        print_json({"videos": [_listed(video, indexed.get(video.pk, ())) for video in page.videos], "total": page.total, "next": page.next})
+        print_json(
+            {
+                "videos": [_listed(video, indexed.get(video.pk, ())) for video in page.videos],
+                "total": page.total,
+                "next": page.next,
+            }
+        )
         return
     rows = (
-        (one.key, one.title, one.channel, clock(one.duration), " ".join(shapes.languages(one)), one.collection.slug, output.indexed(indexed.get(one.pk, ())))
+        (
+            one.key,
+            one.title,
+            one.channel,
+            clock(one.duration),
+            " ".join(shapes.languages(one)),
+            one.collection.slug,
+            output.indexed(indexed.get(one.pk, ())),
+        )
         for one in page.videos
     )
-    table(("ID", "Title", "Channel", "Length", "Languages", "Collection", "Indexed"), rows, empty="No videos. Add one with `kb add`, or try `kb demo`.")
+    table(
+        ("ID", "Title", "Channel", "Length", "Languages", "Collection", "Indexed"),
+        rows,
+        empty="No videos. Add one with `kb add`, or try `kb demo`.",
+    )
     if page.next is not None:
         note(f"{page.total} in all; the next: --offset {page.next}")
 
@@ -62,10 +95,24 @@ def list_videos(
 def show(
     reference: VideoId,
     full: Annotated[bool, typer.Option("--full", help="All of it, however long.")] = False,
-    chunk: Annotated[int | None, typer.Option(min=0, help="One time chunk, counted from 0.", show_default=False)] = None,
-    start: Annotated[str, typer.Option(metavar="TIME", help="From this moment on: 90, 12:34, 1:02:03 or 1h2m3s.", show_default=False)] = "",
-    end: Annotated[str, typer.Option(metavar="TIME", help="Up to this moment.", show_default=False)] = "",
-    chunk_size: Annotated[int | None, typer.Option(help="Seconds of a chunk; unset: CHUNK_SIZE_SECONDS.", show_default=False)] = None,
+    chunk: Annotated[
+        int | None, typer.Option(min=0, help="One time chunk, counted from 0.", show_default=False)
+    ] = None,
+    start: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="From this moment on: 90, 12:34, 1:02:03 or 1h2m3s.",
+            show_default=False,
+        ),
+    ] = "",
+    end: Annotated[
+        str, typer.Option(metavar="TIME", help="Up to this moment.", show_default=False)
+    ] = "",
+    chunk_size: Annotated[
+        int | None,
+        typer.Option(help="Seconds of a chunk; unset: CHUNK_SIZE_SECONDS.", show_default=False),
+    ] = None,
     lang: Track = "",
     collection: InCollection = "",
     as_json: Json = False,
@@ -77,7 +124,15 @@ def show(
     from transcripts import library
 
     video = library.find_video(scope, reference, collection=collection)
-    found = library.read(video, language=lang, start=span[0], end=span[1], chunk_index=chunk, chunk_size=chunk_size, include_full=full)
+    found = library.read(
+        video,
+        language=lang,
+        start=span[0],
+        end=span[1],
+        chunk_index=chunk,
+        chunk_size=chunk_size,
+        include_full=full,
+    )
     if as_json:
         print_json(shapes.reading(found))
     else:
@@ -94,12 +149,18 @@ def export(
     scope = open_library()
     from transcripts import captions, library
 
-    transcript = library.find_transcript(library.find_video(scope, reference, collection=collection), language=lang)
-    write = {Format.VTT: captions.to_vtt, Format.SRT: captions.to_srt, Format.TXT: captions.to_txt}[form]
+    transcript = library.find_transcript(
+        library.find_video(scope, reference, collection=collection), language=lang
+    )
+    write = {Format.VTT: captions.to_vtt, Format.SRT: captions.to_srt, Format.TXT: captions.to_txt}[
+        form
+    ]
     typer.echo(write(library.cues_of(transcript)), nl=False)
 
 
-def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False) -> None:
+def delete(
+    reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False
+) -> None:
     """Delete a video or a document, by an id of `kb sources` or a video's, and everything that came from it."""
     scope = open_library()
     from citations.ingest import pipeline as ingest_pipeline
@@ -108,11 +169,16 @@ def delete(reference: VideoId, collection: InCollection = "", yes: Yes = False, 
     from transcripts import collections, library
 
     if document := sources.find_document(scope, reference):
-        confirm(f"“{document.title}” goes, with its {cli_collections.counted(document.chunk_count, 'passage')}. Delete it?", yes=yes)
+        confirm(
+            f"“{document.title}” goes, with its {cli_collections.counted(document.chunk_count, 'passage')}. Delete it?",
+            yes=yes,
+        )
         ingest_pipeline.remove(document)
         print_json({"deleted": reference}) if as_json else say(f"Deleted “{document.title}”.")
         return
-    video = library.find_video(scope, cli_collections.video_key(scope, reference), collection=collection)
+    video = library.find_video(
+        scope, cli_collections.video_key(scope, reference), collection=collection
+    )
     going = cli_collections.what_goes_with(video)
     confirm(f"“{video}” ({video.key}) goes, with {going}. Delete it?", yes=yes)
     key = video.key
@@ -147,11 +213,16 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         print_json([row.as_json() for row in found])
     else:
-        table(("Collection", "Name", "Videos", "Members"), ((row.slug, row.name, row.videos, ", ".join(row.members)) for row in found))
+        table(
+            ("Collection", "Name", "Videos", "Members"),
+            ((row.slug, row.name, row.videos, ", ".join(row.members)) for row in found),
+        )
 
 
 @SHELVES.command("add")
-def add_collection(name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = False) -> None:
+def add_collection(
+    name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = False
+) -> None:
     """Make a collection."""
     open_library()
     from kbsite.cli import collections as cli_collections
@@ -165,7 +236,11 @@ def add_collection(name: Annotated[str, typer.Argument(help="Its name.")], as_js
 
 @SHELVES.command("delete")
 def delete_collection(
-    name: Annotated[str, typer.Argument(help="Its name or slug.", autocompletion=completion.collections)], yes: Yes = False, as_json: Json = False
+    name: Annotated[
+        str, typer.Argument(help="Its name or slug.", autocompletion=completion.collections)
+    ],
+    yes: Yes = False,
+    as_json: Json = False,
 ) -> None:
     """Delete a collection with all its videos."""
     scope = open_library()
@@ -186,4 +261,9 @@ def delete_collection(
 def _listed(video: Any, sources: Any) -> dict[str, Any]:
     from kbsite.cli import shapes
 
-    return {**shapes.video(video), "sources": [{"id": str(one.uuid), "language": one.language, "state": one.state} for one in sources]}
+    return {
+        **shapes.video(video),
+        "sources": [
+            {"id": str(one.uuid), "language": one.language, "state": one.state} for one in sources
+        ],
+    }

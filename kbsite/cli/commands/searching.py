@@ -15,9 +15,24 @@ DAY = ["%Y-%m-%d"]
 Many = list[str] | None
 Collections = Annotated[
     Many,
-    typer.Option("--collection", "-c", metavar="NAME", help="Only in this collection; repeatable.", autocompletion=completion.collections, show_default=False),
+    typer.Option(
+        "--collection",
+        "-c",
+        metavar="NAME",
+        help="Only in this collection; repeatable.",
+        autocompletion=completion.collections,
+        show_default=False,
+    ),
 ]
-Kinds = Annotated[Many, typer.Option("--kind", metavar="KIND", help="Only video, pdf, markdown or text; repeatable.", show_default=False)]
+Kinds = Annotated[
+    Many,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="Only video, pdf, markdown or text; repeatable.",
+        show_default=False,
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,21 +45,78 @@ def search(
     query: Annotated[str, typer.Argument(help='Words, "a phrase", -without; or a question.')],
     inside: Annotated[
         Many,
-        typer.Option("--in", metavar="ID", help="Only in this source or video; repeatable.", autocompletion=completion.video_ids, show_default=False),
+        typer.Option(
+            "--in",
+            metavar="ID",
+            help="Only in this source or video; repeatable.",
+            autocompletion=completion.video_ids,
+            show_default=False,
+        ),
     ] = None,
-    mode: Annotated[Mode, typer.Option("--mode", "-m", help="By words and meaning, by words, or by meaning.")] = Mode.HYBRID,
+    mode: Annotated[
+        Mode, typer.Option("--mode", "-m", help="By words and meaning, by words, or by meaning.")
+    ] = Mode.HYBRID,
     collection: Collections = None,
     kind: Kinds = None,
-    channel: Annotated[Many, typer.Option(help="Only of this channel or author; repeatable.", show_default=False)] = None,
-    tag: Annotated[Many, typer.Option("--tag", "-t", help="Only with this tag; repeatable.", show_default=False)] = None,
-    lang: Annotated[list[str] | None, typer.Option("--language", "--lang", metavar="CODE", help="Only this language; repeatable.", show_default=False)] = None,
-    since: Annotated[datetime | None, typer.Option(formats=DAY, metavar="DAY", help="Published on this day (2024-01-31) or later.", show_default=False)] = None,
-    until: Annotated[datetime | None, typer.Option(formats=DAY, metavar="DAY", help="Published on this day or earlier.", show_default=False)] = None,
-    start: Annotated[str, typer.Option("--from", metavar="TIME", help="Only what is said from this moment on: 90, 12:34 or 1h2m3s.", show_default=False)] = "",
-    end: Annotated[str, typer.Option("--to", metavar="TIME", help="Only what is said up to this moment.", show_default=False)] = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many passages at most.")] = 5,
-    rerank: Annotated[bool, typer.Option(help="Let the cross-encoder order the best, where there is one.")] = True,
-    explain: Annotated[bool, typer.Option("--explain", help="Say how each score came about, and how long each stage took.")] = False,
+    channel: Annotated[
+        Many, typer.Option(help="Only of this channel or author; repeatable.", show_default=False)
+    ] = None,
+    tag: Annotated[
+        Many,
+        typer.Option("--tag", "-t", help="Only with this tag; repeatable.", show_default=False),
+    ] = None,
+    lang: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            "--lang",
+            metavar="CODE",
+            help="Only this language; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=DAY,
+            metavar="DAY",
+            help="Published on this day (2024-01-31) or later.",
+            show_default=False,
+        ),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=DAY, metavar="DAY", help="Published on this day or earlier.", show_default=False
+        ),
+    ] = None,
+    start: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            help="Only what is said from this moment on: 90, 12:34 or 1h2m3s.",
+            show_default=False,
+        ),
+    ] = "",
+    end: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="TIME", help="Only what is said up to this moment.", show_default=False
+        ),
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=50, help="How many passages at most.")
+    ] = 5,
+    rerank: Annotated[
+        bool, typer.Option(help="Let the cross-encoder order the best, where there is one.")
+    ] = True,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Say how each score came about, and how long each stage took."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Find the passages of the library that answer best, each with the second it is said or the page it is on.
@@ -68,15 +140,30 @@ def search(
         start=span[0],
         end=span[1],
     )
-    cli_search.find(scope, query, cli_search.Wishes(mode=mode, limit=limit, rerank=rerank, explain=explain, as_json=as_json), wanted)
+    cli_search.find(
+        scope,
+        query,
+        cli_search.Wishes(mode=mode, limit=limit, rerank=rerank, explain=explain, as_json=as_json),
+        wanted,
+    )
 
 
 def list_sources(
-    words: Annotated[list[str] | None, typer.Argument(help="Words of the title, author or video id.", show_default=False)] = None,
-    state: Annotated[str, typer.Option(metavar="STATE", help="Only pending, words, ready or failed.", show_default=False)] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="Words of the title, author or video id.", show_default=False),
+    ] = None,
+    state: Annotated[
+        str,
+        typer.Option(
+            metavar="STATE", help="Only pending, words, ready or failed.", show_default=False
+        ),
+    ] = "",
     collection: Collections = None,
     kind: Kinds = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many sources at most.")] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many sources at most.")
+    ] = 50,
     offset: Annotated[int, typer.Option(min=0, max=10_000_000, help="Skip so many.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -87,7 +174,9 @@ def list_sources(
     from kbsite.cli import output
 
     wanted = Filter(collections=tuple(collection or ()), kinds=tuple(kind or ()))
-    page = sources.list_sources(scope, wanted, words=" ".join(words or ()), state=state, offset=offset, limit=limit)
+    page = sources.list_sources(
+        scope, wanted, words=" ".join(words or ()), state=state, offset=offset, limit=limit
+    )
     if as_json:
         print_json(output.page(page))
     else:

@@ -20,7 +20,10 @@ def config(as_json: Json = False) -> None:
     if as_json:
         print_json([one.as_json() for one in found])
     else:
-        table(("Setting", "Value", "From", "Meaning"), ((one.name, one.shown, one.origin, one.meaning) for one in found))
+        table(
+            ("Setting", "Value", "From", "Meaning"),
+            ((one.name, one.shown, one.origin, one.meaning) for one in found),
+        )
         for line in cli_config.lock_lines():
             note(line)
 

@@ -30,12 +30,25 @@ _VERBATIM = "The sentences are the source's own; what an abstract says is a lang
 def register(mcp: MCPServer[Any]) -> None:
     """Add the template and the prompt. Ids come from list_sources, search_knowledge_base and completions."""
 
-    @mcp.resource(TEMPLATE, name="outline", title="Outline", description="A source's summary, section by section.", mime_type="text/plain")
+    @mcp.resource(
+        TEMPLATE,
+        name="outline",
+        title="Outline",
+        description="A source's summary, section by section.",
+        mime_type="text/plain",
+    )
     async def outline(source: str) -> str:
         return await in_thread(_resource, caller(), source)
 
-    @mcp.prompt(title="Summarise a source", description="A summary of a video or document, from its outline, every claim checked.")
-    async def summarise_source(source: Annotated[str, Field(description="Id of the source, or of its video.", max_length=2048)]) -> str:
+    @mcp.prompt(
+        title="Summarise a source",
+        description="A summary of a video or document, from its outline, every claim checked.",
+    )
+    async def summarise_source(
+        source: Annotated[
+            str, Field(description="Id of the source, or of its video.", max_length=2048)
+        ],
+    ) -> str:
         return (
             "Summarise this source in a few paragraphs, broad lines first, with the time or page of each point. Use only what its outline says; where that is "
             "not enough, ask ask_knowledge_base with its id in sourceIds. Check every quote with verify_quote before you give it.\n\n"
@@ -65,15 +78,26 @@ def _text(by: Caller, reference: str) -> str:
     if found.whole is None:
         return f"{_head(source)}\n\n(It has no outline yet: it is still being indexed. source://{source.uuid} has its text.)"
     parts = [_part(node) for node in (found.whole, *found.parts)]
-    room = max(settings.MCP_MAX_TOKENS, MIN_TOKENS) - tokens(_head(source)) - tokens(_VERBATIM) - CURSOR
+    room = (
+        max(settings.MCP_MAX_TOKENS, MIN_TOKENS)
+        - tokens(_head(source))
+        - tokens(_VERBATIM)
+        - CURSOR
+    )
     count = fitting((tokens(part) + 1 for part in parts), room=room)
     left = found.more + len(parts) - count
     rest = f"(… {left} parts more; source://{source.uuid} has the whole text.)" if left else ""
-    return "\n\n".join(part for part in (f"{_head(source)}\n{_VERBATIM}", *parts[:count], rest) if part)
+    return "\n\n".join(
+        part for part in (f"{_head(source)}\n{_VERBATIM}", *parts[:count], rest) if part
+    )
 
 
 def _head(source: Source) -> str:
-    return "\n".join(part for part in (source.title[:TITLE], source.author[:NAME], f"sourceId={source.uuid}") if part)
+    return "\n".join(
+        part
+        for part in (source.title[:TITLE], source.author[:NAME], f"sourceId={source.uuid}")
+        if part
+    )
 
 
 def _part(node: Node) -> str:
@@ -86,4 +110,8 @@ def _place(node: Node) -> str:
         return f" [{clock(node.start)}{'' if node.end is None else f'–{clock(node.end)}'}]"
     if node.page is None:
         return ""
-    return f" [page {node.page}]" if node.last_page in (None, node.page) else f" [pages {node.page}–{node.last_page}]"
+    return (
+        f" [page {node.page}]"
+        if node.last_page in (None, node.page)
+        else f" [pages {node.page}–{node.last_page}]"
+    )

@@ -31,7 +31,13 @@ MAX_DIGITS = 9
 def register(mcp: MCPServer[Any]) -> None:
     """Add the template. Ids come from list_sources, search_knowledge_base and completions."""
 
-    @mcp.resource(TEMPLATE, name="source", title="Source", description="The text of a source, with times or pages.", mime_type="text/plain")
+    @mcp.resource(
+        TEMPLATE,
+        name="source",
+        title="Source",
+        description="The text of a source, with times or pages.",
+        mime_type="text/plain",
+    )
     async def source(id: str, offset: str = "") -> str:
         return await in_thread(_text, caller(), id, offset)
 
@@ -47,14 +53,20 @@ def _text(by: Caller, reference: str, offset: str) -> str:
 
 def _page(source: Source, offset: int) -> str:
     text = "\n".join(_lines(source_blocks.read(source)))
-    head = "\n".join(part for part in (source.title[:TITLE], source.author[:NAME], source.url[:ADDRESS]) if part)
+    head = "\n".join(
+        part for part in (source.title[:TITLE], source.author[:NAME], source.url[:ADDRESS]) if part
+    )
     if not text:
         return f"{head}\n\n(Its text is not there.)"
     if offset >= len(text):
         raise InvalidInput(f"The text ends at {len(text)}.", hint="Begin anew without offset.")
     room = max(settings.MCP_MAX_TOKENS, MIN_TOKENS) - tokens(head) - CURSOR
     shown, following = page_text(text, offset, longest(text, offset, room=room))
-    rest = "" if following is None else f"(… the text goes on: source://{source.uuid}?offset={following})"
+    rest = (
+        ""
+        if following is None
+        else f"(… the text goes on: source://{source.uuid}?offset={following})"
+    )
     return "\n\n".join(part for part in (head, shown, rest) if part)
 
 
@@ -67,7 +79,13 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str]:
             heading = title
             yield f"# {title}" if title else ""
         start = together[0].start
-        mark = f"[{clock(start)}] " if start is not None else f"[page {page}] " if page is not None else ""
+        mark = (
+            f"[{clock(start)}] "
+            if start is not None
+            else f"[page {page}] "
+            if page is not None
+            else ""
+        )
         yield mark + " ".join(block.text for block in together)
 
 
@@ -79,5 +97,8 @@ def _number(offset: str) -> int:
     if not offset:
         return 0
     if not (offset.isascii() and offset.isdigit() and len(offset) <= MAX_DIGITS):
-        raise InvalidInput("offset is a number of characters.", hint="Copy it from the page before, or leave it out.")
+        raise InvalidInput(
+            "offset is a number of characters.",
+            hint="Copy it from the page before, or leave it out.",
+        )
     return int(offset)

@@ -8,7 +8,13 @@ from django.conf import settings
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, Annotations, ListResourcesResult, PaginatedRequestParams, Resource
+from mcp_types import (
+    INVALID_PARAMS,
+    Annotations,
+    ListResourcesResult,
+    PaginatedRequestParams,
+    Resource,
+)
 
 from kbsite.auth import Caller
 from kbsite.errors import sentence
@@ -31,7 +37,13 @@ _QUESTION = "resources"
 def register(mcp: MCPServer[Any]) -> None:
     """Add the template and the list."""
 
-    @mcp.resource(TEMPLATE, name="transcript", title="Transcript", description="What is said in a video, with times.", mime_type="text/plain")
+    @mcp.resource(
+        TEMPLATE,
+        name="transcript",
+        title="Transcript",
+        description="What is said in a video, with times.",
+        mime_type="text/plain",
+    )
     async def transcript(videoId: str, collection: str = "", language: str = "") -> str:
         return await in_thread(_text, caller(), videoId, collection=collection, language=language)
 
@@ -47,7 +59,9 @@ def register(mcp: MCPServer[Any]) -> None:
 
 def _text(by: Caller, reference: str, *, collection: str, language: str) -> str:
     try:
-        video = library.find_video(by.scope, reference.replace("\0", ""), collection=collection.replace("\0", ""))
+        video = library.find_video(
+            by.scope, reference.replace("\0", ""), collection=collection.replace("\0", "")
+        )
         return _stamped(video, library.find_transcript(video, language=language))
     except NotFound as error:
         raise ResourceNotFoundError(sentence(error)) from error
@@ -58,8 +72,14 @@ def _text(by: Caller, reference: str, *, collection: str, language: str) -> str:
 def _stamped(video: Video, transcript: Transcript) -> str:
     groups = group_by_time(library.cues_of(transcript), LINE_SECONDS)
     lines = [f"[{clock(group.start)}] {group.text}" for group in groups]
-    count = fitting((tokens(line) + 1 for line in lines), room=max(settings.MCP_MAX_TOKENS, MIN_TOKENS) - 200)
-    rest = f"(… to read on: get_transcript with videoId={video.key} and startTime={groups[count].start / 1000:g})" if count < len(lines) else ""
+    count = fitting(
+        (tokens(line) + 1 for line in lines), room=max(settings.MCP_MAX_TOKENS, MIN_TOKENS) - 200
+    )
+    rest = (
+        f"(… to read on: get_transcript with videoId={video.key} and startTime={groups[count].start / 1000:g})"
+        if count < len(lines)
+        else ""
+    )
     head = f"{video}\n{library.link_at(video, 0)}\n"
     return "\n".join(part for part in (head, *lines[:count], rest) if part)
 
@@ -67,7 +87,10 @@ def _stamped(video: Video, transcript: Transcript) -> str:
 def _page(by: Caller, offset: int) -> ListResourcesResult:
     found = library.list_videos(by.scope, offset=offset, limit=PAGE)
     following = None if found.next is None else cursors.write(_QUESTION, offset=found.next)
-    return ListResourcesResult(resources=[_resource(video, several=len(by.scope.readable) > 1) for video in found.videos], next_cursor=following)
+    return ListResourcesResult(
+        resources=[_resource(video, several=len(by.scope.readable) > 1) for video in found.videos],
+        next_cursor=following,
+    )
 
 
 def _resource(video: Video, *, several: bool) -> Resource:

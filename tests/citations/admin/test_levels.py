@@ -12,7 +12,9 @@ from transcripts.models import Collection
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 
-def test_staff_look_at_levels_and_topics_and_delete_none(client: Client, collection: Collection) -> None:
+def test_staff_look_at_levels_and_topics_and_delete_none(
+    client: Client, collection: Collection
+) -> None:
     for n in range(5):
         make_video(collection, key=f"lecture-{n}", cues=make_cues(80))
     ingest_pipeline.adopt()
@@ -23,4 +25,7 @@ def test_staff_look_at_levels_and_topics_and_delete_none(client: Client, collect
     for model, one in (("node", Node.objects.first()), ("topic", Topic.objects.first())):
         assert str(one.pk) in client.get(f"/admin/citations/{model}/").content.decode()
         assert client.get(f"/admin/citations/{model}/{one.pk}/change/").status_code == 200
-        assert client.post(f"/admin/citations/{model}/{one.pk}/delete/", {"post": "yes"}).status_code == 403
+        assert (
+            client.post(f"/admin/citations/{model}/{one.pk}/delete/", {"post": "yes"}).status_code
+            == 403
+        )

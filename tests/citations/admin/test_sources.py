@@ -30,7 +30,15 @@ def library(collection: Collection, boss: User) -> Source:
     make_video(collection, title="Neural networks", cues=make_cues(20))
     (source,) = ingest_pipeline.adopt()
     ingest_pipeline.ingest(source.pk)
-    Mark.objects.create(user=boss, query="backpropagation", source=source, span_start=0, span_end=9, start=1_000, right=True)
+    Mark.objects.create(
+        user=boss,
+        query="backpropagation",
+        source=source,
+        span_start=0,
+        span_end=9,
+        start=1_000,
+        right=True,
+    )
     source.refresh_from_db()
     return source
 
@@ -40,13 +48,19 @@ def listing(model: type[models.Model], **query: str) -> str:
 
 
 def act(browser: Client, model: type[models.Model], action: str, rows: Any, **more: str) -> str:
-    response = browser.post(listing(model), {"action": action, "_selected_action": [row.pk for row in rows], **more}, follow=True)
+    response = browser.post(
+        listing(model),
+        {"action": action, "_selected_action": [row.pk for row in rows], **more},
+        follow=True,
+    )
     assert response.status_code == 200
     return response.content.decode()
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_every_table_is_searchable_and_filterable_and_every_page_opens(browser: Client, library: Source, model: type[models.Model]) -> None:
+def test_every_table_is_searchable_and_filterable_and_every_page_opens(
+    browser: Client, library: Source, model: type[models.Model]
+) -> None:
     table = admin.site.get_model_admin(model)
     assert table.search_fields
     assert table.list_filter
@@ -60,12 +74,16 @@ def test_every_table_is_searchable_and_filterable_and_every_page_opens(browser: 
     assert 'name="_save"' not in page.content.decode()
 
 
-def test_no_listing_asks_more_for_more_rows(browser: Client, collection: Collection, boss: User, django_assert_max_num_queries: Any) -> None:
+def test_no_listing_asks_more_for_more_rows(
+    browser: Client, collection: Collection, boss: User, django_assert_max_num_queries: Any
+) -> None:
     for n in range(8):
         make_video(collection, key=f"v{n}", cues=make_cues(4))
     for source in ingest_pipeline.adopt():
         ingest_pipeline.ingest(source.pk)
-        Mark.objects.create(user=boss, query="x", source=source, span_start=0, span_end=1, right=True)
+        Mark.objects.create(
+            user=boss, query="x", source=source, span_start=0, span_end=1, right=True
+        )
     for model in MODELS:
         with django_assert_max_num_queries(15):
             assert browser.get(listing(model)).status_code == 200
@@ -74,14 +92,30 @@ def test_no_listing_asks_more_for_more_rows(browser: Client, collection: Collect
 def test_chunks_are_found_by_their_words(browser: Client, library: Source) -> None:
     page = browser.get(listing(Chunk, q="backpropagation")).content.decode()
     assert "Backpropagation" in page
-    assert "0 results" in browser.get(listing(Chunk, q="walrus")).content.decode() or "0 chunks" in browser.get(listing(Chunk, q="walrus")).content.decode()
+    assert (
+        "0 results" in browser.get(listing(Chunk, q="walrus")).content.decode()
+        or "0 chunks" in browser.get(listing(Chunk, q="walrus")).content.decode()
+    )
 
 
-def test_chunks_and_spaces_and_sources_of_videos_are_not_deleted_here(browser: Client, library: Source) -> None:
+def test_chunks_and_spaces_and_sources_of_videos_are_not_deleted_here(
+    browser: Client, library: Source
+) -> None:
     for row in (library, Chunk.objects.all()[0], EmbeddingSpace.objects.get()):
-        assert browser.post(reverse(f"admin:citations_{row._meta.model_name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
+        assert (
+            browser.post(
+                reverse(f"admin:citations_{row._meta.model_name}_delete", args=[row.pk]),
+                {"post": "yes"},
+            ).status_code
+            == 403
+        )
     document = Source.objects.create(collection=library.collection, kind=Kind.TEXT, title="Notes")
-    assert browser.post(reverse("admin:citations_source_delete", args=[document.pk]), {"post": "yes"}).status_code == 302
+    assert (
+        browser.post(
+            reverse("admin:citations_source_delete", args=[document.pk]), {"post": "yes"}
+        ).status_code
+        == 302
+    )
     assert not Source.objects.filter(pk=document.pk).exists()
 
 
@@ -104,7 +138,9 @@ def test_sources_that_wait_are_tried_at_once(browser: Client, library: Source) -
 def test_the_library_is_moved_to_another_model(browser: Client, library: Source) -> None:
     space = vector_space.locked()
     assert space is not None
-    old = EmbeddingSpace.objects.create(provider="fake", model="others", dimensions=8, state=SpaceState.RETIRED)
+    old = EmbeddingSpace.objects.create(
+        provider="fake", model="others", dimensions=8, state=SpaceState.RETIRED
+    )
     assert "1 migration is under way" in act(browser, EmbeddingSpace, "move", [old])
     building = migration.under_way()
     assert building is not None
@@ -114,12 +150,17 @@ def test_the_library_is_moved_to_another_model(browser: Client, library: Source)
     assert "already" in act(browser, EmbeddingSpace, "move", [space])
 
 
-def test_adding_a_space_tells_how_much_it_is_and_then_begins(browser: Client, library: Source, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adding_a_space_tells_how_much_it_is_and_then_begins(
+    browser: Client, library: Source, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = reverse("admin:citations_embeddingspace_add")
     assert browser.get(path).status_code == 200
     missing = browser.post(path, {"provider": "bge-base", "begin": "Begin"}).content.decode()
     assert "errornote" in missing
-    monkeypatch.setattr("citations.admin.spaces.MigrateForm.choice", EmbeddingChoice(provider="fake", model="others"))
+    monkeypatch.setattr(
+        "citations.admin.spaces.MigrateForm.choice",
+        EmbeddingChoice(provider="fake", model="others"),
+    )
     asked = browser.post(path, {"provider": "local", "look": ""}).content.decode()
     assert f"{Chunk.objects.count()} chunks" in asked
     assert migration.under_way() is None
@@ -129,7 +170,9 @@ def test_adding_a_space_tells_how_much_it_is_and_then_begins(browser: Client, li
 
 def test_work_needs_the_right_to_change(library: Source) -> None:
     helper = make_user("helper", is_staff=True)
-    helper.user_permissions.set(Permission.objects.filter(codename__in=("view_source", "view_embeddingspace")))
+    helper.user_permissions.set(
+        Permission.objects.filter(codename__in=("view_source", "view_embeddingspace"))
+    )
     client = Client()
     client.force_login(helper)
     act(client, Source, "index_again", [library])
@@ -143,14 +186,39 @@ def test_work_needs_the_right_to_change(library: Source) -> None:
 
 @pytest.fixture
 def ten_thousand(collection: Collection) -> None:
-    videos = Video.objects.bulk_create((Video(collection=collection, key=f"v{n}", title=f"Lecture {n}") for n in range(MANY)), batch_size=2000)
-    values = {"language": "en", "origin": "auto", "cues": [[0, 1, "x"]], "digest": "", "cue_count": 1, "characters": 1, "duration": 1}
-    transcripts = Transcript.objects.bulk_create((Transcript(video=video, **values) for video in videos), batch_size=2000)
-    about = {"collection": collection, "kind": Kind.VIDEO, "language": "en", "state": State.READY, "chunk_count": 2}
-    sources = Source.objects.bulk_create(
-        (Source(video=one.video, transcript=one, title=one.video.title, fingerprint="x", **about) for one in transcripts), batch_size=2000
+    videos = Video.objects.bulk_create(
+        (Video(collection=collection, key=f"v{n}", title=f"Lecture {n}") for n in range(MANY)),
+        batch_size=2000,
     )
-    space = EmbeddingSpace.objects.create(provider="fake", model="words", dimensions=4, state=SpaceState.ACTIVE)
+    values = {
+        "language": "en",
+        "origin": "auto",
+        "cues": [[0, 1, "x"]],
+        "digest": "",
+        "cue_count": 1,
+        "characters": 1,
+        "duration": 1,
+    }
+    transcripts = Transcript.objects.bulk_create(
+        (Transcript(video=video, **values) for video in videos), batch_size=2000
+    )
+    about = {
+        "collection": collection,
+        "kind": Kind.VIDEO,
+        "language": "en",
+        "state": State.READY,
+        "chunk_count": 2,
+    }
+    sources = Source.objects.bulk_create(
+        (
+            Source(video=one.video, transcript=one, title=one.video.title, fingerprint="x", **about)
+            for one in transcripts
+        ),
+        batch_size=2000,
+    )
+    space = EmbeddingSpace.objects.create(
+        provider="fake", model="words", dimensions=4, state=SpaceState.ACTIVE
+    )
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO citations_chunk (source_id, ordinal, place, text, context, heading, span_start, span_end, digest)"
@@ -161,7 +229,9 @@ def ten_thousand(collection: Collection) -> None:
             [space.pk],
         )
         # As the database does by itself within a minute.
-        cursor.execute("ANALYZE transcripts_video, transcripts_transcript, citations_source, citations_chunk, citations_embedding")
+        cursor.execute(
+            "ANALYZE transcripts_video, transcripts_transcript, citations_source, citations_chunk, citations_embedding"
+        )
     assert len(sources) == MANY
 
 

@@ -6,13 +6,33 @@ from citations.answers import confidence
 from citations.answers.confidence import ALWAYS, FUSED, NEAR
 from citations.providers import weights
 
-GOOD = {"score": 0.9, "margin": 0.2, "words": 1.0, "spoken": 1.0, "meaning": 0.7, "agreement": 1.0, "lead": 0.3, "share": 0.9}
-BAD = {"score": 0.5, "margin": 0.0, "words": 0.0, "spoken": 0.0, "meaning": 0.05, "agreement": 0.0, "lead": 0.0, "share": 0.2}
+GOOD = {
+    "score": 0.9,
+    "margin": 0.2,
+    "words": 1.0,
+    "spoken": 1.0,
+    "meaning": 0.7,
+    "agreement": 1.0,
+    "lead": 0.3,
+    "share": 0.9,
+}
+BAD = {
+    "score": 0.5,
+    "margin": 0.0,
+    "words": 0.0,
+    "spoken": 0.0,
+    "meaning": 0.05,
+    "agreement": 0.0,
+    "lead": 0.0,
+    "share": 0.2,
+}
 KNOWN = [ALWAYS, ALWAYS + FUSED, ALWAYS + NEAR, ALWAYS + FUSED + NEAR]
 
 
 @pytest.mark.parametrize("names", KNOWN)
-def test_whatever_is_known_what_speaks_for_an_answer_makes_it_likelier(names: tuple[str, ...]) -> None:
+def test_whatever_is_known_what_speaks_for_an_answer_makes_it_likelier(
+    names: tuple[str, ...],
+) -> None:
     good, bad = ({name: signs[name] for name in names} for signs in (GOOD, BAD))
     assert 0 < confidence.estimate(bad) < confidence.estimate(good) < 1
     assert confidence.is_answered(good)
@@ -33,6 +53,9 @@ def test_meaning_is_measured_by_the_model_that_it_was_trained_with() -> None:
 
 def test_a_table_tells_what_was_estimated_and_what_was_right() -> None:
     table = confidence.reliability([(0.9, True), (0.9, False), (0.1, False), (1.0, True)])
-    assert [(one.low, one.answers, round(one.right, 2)) for one in table] == [(0.0, 1, 0.0), (0.8, 3, 0.67)]
+    assert [(one.low, one.answers, round(one.right, 2)) for one in table] == [
+        (0.0, 1, 0.0),
+        (0.8, 3, 0.67),
+    ]
     assert confidence.error(table) == pytest.approx((0.1 + 3 * (2.8 / 3 - 2 / 3)) / 4)
     assert confidence.error([]) == 0

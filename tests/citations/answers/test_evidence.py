@@ -25,11 +25,18 @@ from transcripts.scope import NOTHING, Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
-TEXTS = ("Entropy is disorder.", "Enthalpy is the heat of a system.", "Entropy, and entropy again.", "A cat sat on the mat.")
+TEXTS = (
+    "Entropy is disorder.",
+    "Enthalpy is the heat of a system.",
+    "Entropy, and entropy again.",
+    "A cat sat on the mat.",
+)
 
 
 @pytest.mark.parametrize("strategy", Strategy)
-def test_chunks_answer_where_there_is_no_level_above_them(collection: Collection, scope: Scope, strategy: Strategy) -> None:
+def test_chunks_answer_where_there_is_no_level_above_them(
+    collection: Collection, scope: Scope, strategy: Strategy
+) -> None:
     source = make_document(collection, TEXTS)
     found = answer_evidence.find(scope, Part(text="What is enthalpy?"), strategy=strategy)
     first = found.evidence[0]
@@ -38,20 +45,29 @@ def test_chunks_answer_where_there_is_no_level_above_them(collection: Collection
     assert [one.number for one in found.evidence] == list(range(1, len(found.evidence) + 1))
 
 
-def test_nothing_outside_the_scope_or_the_filter_is_found(collection: Collection, scope: Scope) -> None:
+def test_nothing_outside_the_scope_or_the_filter_is_found(
+    collection: Collection, scope: Scope
+) -> None:
     make_document(collection, TEXTS)
     other = make_document(collection, TEXTS[1:])
     assert not answer_evidence.find(NOTHING, Part(text="enthalpy")).evidence
-    found = answer_evidence.find(scope, Part(text="enthalpy"), wanted=Filter(sources=(str(other.uuid),)))
+    found = answer_evidence.find(
+        scope, Part(text="enthalpy"), wanted=Filter(sources=(str(other.uuid),))
+    )
     assert {one.source for one in found.evidence} == {other.pk}
 
 
-def test_quotation_marks_that_stand_in_the_way_are_overlooked_and_that_is_said(collection: Collection, scope: Scope) -> None:
+def test_quotation_marks_that_stand_in_the_way_are_overlooked_and_that_is_said(
+    collection: Collection, scope: Scope
+) -> None:
     make_document(collection, TEXTS)
     found = answer_evidence.find(scope, Part(text='What does "enthalpy is the cold" mean?'))
     assert found.evidence[0].text == TEXTS[1]
     assert answer_evidence.UNQUOTED in found.notes
-    assert answer_evidence.UNQUOTED not in answer_evidence.find(scope, Part(text='What is "enthalpy"?')).notes
+    assert (
+        answer_evidence.UNQUOTED
+        not in answer_evidence.find(scope, Part(text='What is "enthalpy"?')).notes
+    )
 
 
 def test_a_question_longer_than_a_search_takes_is_cut(collection: Collection, scope: Scope) -> None:
@@ -79,7 +95,11 @@ SUBJECTS = {
 def lecture(collection: Collection, *subjects: str, key: str = "talk", count: int = 12) -> Source:
     """Ingest a talk that speaks of one subject after the other, in sentences of which no two are equal."""
     cues = [
-        Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=f"{SUBJECTS[subject]} This is point {n} about {subject}.")
+        Cue(
+            start=n * 5_000,
+            end=n * 5_000 + 5_000,
+            text=f"{SUBJECTS[subject]} This is point {n} about {subject}.",
+        )
         for n, subject in enumerate(one for one in subjects for _ in range(count))
     ]
     video = make_video(collection, key=key, title=f"A talk on {' and '.join(subjects)}", cues=cues)
@@ -98,11 +118,19 @@ def text_of(source: Source) -> str:
 
 
 @pytest.mark.parametrize("strategy", [Strategy.COLLAPSED, Strategy.DESCENT])
-def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(collection: Collection, scope: Scope, strategy: Strategy) -> None:
+def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
+    collection: Collection, scope: Scope, strategy: Strategy
+) -> None:
     source = lecture(collection, "entropy", "whales")
     lecture(collection, "bridges", key="other")
     broad = answer_evidence.find(
-        scope, Part(text="Whales: mammals that live in the sea", breadth=Breadth.BROAD, about="Whales mammals live sea"), strategy=strategy
+        scope,
+        Part(
+            text="Whales: mammals that live in the sea",
+            breadth=Breadth.BROAD,
+            about="Whales mammals live sea",
+        ),
+        strategy=strategy,
     )
     assert broad.evidence[0].level >= Level.SECTION
     assert (broad.evidence[0].source, "hales" in broad.evidence[0].text) == (source.pk, True)
@@ -110,20 +138,30 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(c
     assert specific.evidence[0].level == 0
     assert set(levels(specific)) <= {0, Level.GROUP}
     assert all(0 <= one.score <= 1 for found in (broad, specific) for one in found.evidence)
-    assert [one.score for one in specific.evidence] == sorted((one.score for one in specific.evidence), reverse=True)
+    assert [one.score for one in specific.evidence] == sorted(
+        (one.score for one in specific.evidence), reverse=True
+    )
     assert [one.name for one in broad.stages][-1] == "levels"
 
 
-def test_every_passage_stands_in_its_source_word_for_word(collection: Collection, scope: Scope) -> None:
+def test_every_passage_stands_in_its_source_word_for_word(
+    collection: Collection, scope: Scope
+) -> None:
     source = lecture(collection, "entropy", "whales")
     text = text_of(source)
     found = answer_evidence.find(scope, OVERVIEW)
     assert {one.digest for one in found.evidence} == {Source.objects.get(pk=source.pk).digest}
-    assert all(one.text == " ".join(text[first:last] for first, last in one.spans) for one in found.evidence if one.level)
+    assert all(
+        one.text == " ".join(text[first:last] for first, last in one.spans)
+        for one in found.evidence
+        if one.level
+    )
     assert all(one.text == text[slice(*one.spans[0])] for one in found.evidence if not one.level)
 
 
-def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_largest_sections(collection: Collection, scope: Scope) -> None:
+def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_largest_sections(
+    collection: Collection, scope: Scope
+) -> None:
     source = lecture(collection, *SUBJECTS, *SUBJECTS, *SUBJECTS, count=24)
     lecture(collection, "bridges", key="other")
     found = answer_evidence.find(scope, WHOLE, wanted=Filter(sources=(str(source.uuid),)))
@@ -133,40 +171,70 @@ def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_large
 
 
 @pytest.mark.parametrize("breadth", Breadth)
-def test_a_summary_and_the_chunks_that_it_is_made_of_are_not_both_told(collection: Collection, scope: Scope, breadth: Breadth) -> None:
+def test_a_summary_and_the_chunks_that_it_is_made_of_are_not_both_told(
+    collection: Collection, scope: Scope, breadth: Breadth
+) -> None:
     lecture(collection, "entropy", "whales")
-    found = answer_evidence.find(scope, OVERVIEW if breadth == Breadth.BROAD else Part(text=OVERVIEW.text), limit=30).evidence
+    found = answer_evidence.find(
+        scope, OVERVIEW if breadth == Breadth.BROAD else Part(text=OVERVIEW.text), limit=30
+    ).evidence
     assert len(found) > 3
     for place, one in enumerate(found):
-        said = {n for other in found[:place] if one.level or other.level for span in other.spans for n in range(*span)}
+        said = {
+            n
+            for other in found[:place]
+            if one.level or other.level
+            for span in other.spans
+            for n in range(*span)
+        }
         own = {n for span in one.spans for n in range(*span)}
         assert len(own & said) < len(own) / 2
 
 
-def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(collection: Collection, scope: Scope) -> None:
+def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
+    collection: Collection, scope: Scope
+) -> None:
     mine = lecture(collection, "entropy", "whales")
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
     lecture(elsewhere, "whales", key="theirs")
     other = lecture(collection, "whales", key="other")
     parts = (Part(text=OVERVIEW.text), OVERVIEW, WHOLE)
     for part, strategy in product(parts, (Strategy.COLLAPSED, Strategy.DESCENT)):
-        assert {one.source for one in answer_evidence.find(scope, part, strategy=strategy).evidence} <= {mine.pk, other.pk}
-        narrowed = answer_evidence.find(scope, part, strategy=strategy, wanted=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000))
+        assert {
+            one.source for one in answer_evidence.find(scope, part, strategy=strategy).evidence
+        } <= {mine.pk, other.pk}
+        narrowed = answer_evidence.find(
+            scope,
+            part,
+            strategy=strategy,
+            wanted=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000),
+        )
         assert narrowed.evidence
         assert {one.source for one in narrowed.evidence} == {mine.pk}
-        assert all((one.locator.end or 0) > 30_000 and (one.locator.start or 0) < 110_000 for one in narrowed.evidence)
-        assert all((one.locator.start or 0) >= 30_000 and (one.locator.end or 0) <= 110_000 for one in narrowed.evidence if one.level)
+        assert all(
+            (one.locator.end or 0) > 30_000 and (one.locator.start or 0) < 110_000
+            for one in narrowed.evidence
+        )
+        assert all(
+            (one.locator.start or 0) >= 30_000 and (one.locator.end or 0) <= 110_000
+            for one in narrowed.evidence
+            if one.level
+        )
         assert not answer_evidence.find(NOTHING, part, strategy=strategy).evidence
 
 
-def test_a_node_whose_sentences_are_no_longer_there_is_left_out(collection: Collection, scope: Scope) -> None:
+def test_a_node_whose_sentences_are_no_longer_there_is_left_out(
+    collection: Collection, scope: Scope
+) -> None:
     lecture(collection, "entropy", "whales")
     assert max(levels(answer_evidence.find(scope, OVERVIEW))) > 0
     Chunk.objects.update(span_start=F("span_start") + 3, span_end=F("span_end") + 3)
     assert set(levels(answer_evidence.find(scope, OVERVIEW))) == {0}
 
 
-def test_nodes_without_vectors_are_found_by_the_words_below_them(collection: Collection, scope: Scope) -> None:
+def test_nodes_without_vectors_are_found_by_the_words_below_them(
+    collection: Collection, scope: Scope
+) -> None:
     source = lecture(collection, "entropy", "whales")
     Node.objects.update(vector=None, space=None)
     first = answer_evidence.find(scope, OVERVIEW).evidence[0]
@@ -174,16 +242,28 @@ def test_nodes_without_vectors_are_found_by_the_words_below_them(collection: Col
     assert first.source == source.pk
 
 
-def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(collection: Collection, scope: Scope) -> None:
+def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(
+    collection: Collection, scope: Scope
+) -> None:
     lecture(collection, "whales")
     lecture(collection, "bridges", key="other")
     flat = answer_evidence.find(scope, Part(text="whales sea"), strategy=Strategy.FLAT).evidence
-    found = [one for one in answer_evidence.find(scope, Part(text="whales sea")).evidence if not one.level]
+    found = [
+        one
+        for one in answer_evidence.find(scope, Part(text="whales sea")).evidence
+        if not one.level
+    ]
     lifted = {one.locator.span: one.score for one in found if one.source == flat[0].source}
-    assert all(lifted[one.locator.span] > one.score / (1 + answer_evidence.LIFT) for one in flat if one.locator.span in lifted)
+    assert all(
+        lifted[one.locator.span] > one.score / (1 + answer_evidence.LIFT)
+        for one in flat
+        if one.locator.span in lifted
+    )
 
 
-def test_a_cross_encoder_scores_nodes_and_chunks_alike(collection: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cross_encoder_scores_nodes_and_chunks_alike(
+    collection: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Counter:
         name = "counter"
 
@@ -197,7 +277,9 @@ def test_a_cross_encoder_scores_nodes_and_chunks_alike(collection: Collection, s
     assert found[0].score == 0.9
 
 
-def test_a_search_over_levels_asks_the_database_the_same_few_times(collection: Collection, scope: Scope) -> None:
+def test_a_search_over_levels_asks_the_database_the_same_few_times(
+    collection: Collection, scope: Scope
+) -> None:
     counts = []
     for n in range(2):
         lecture(collection, "entropy", "whales", key=f"talk{n}")

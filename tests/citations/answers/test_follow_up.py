@@ -10,11 +10,16 @@ from citations.providers.llm import FakeLlm
 from citations.providers.prompts import Prompt, prompt_tokens
 from tests.citations.answers.follow_up_turns import TURNS
 
-SAID = [("What is gradient descent?", "It moves weights against the gradient."), ("What is backpropagation?", "It carries the error back.")]
+SAID = [
+    ("What is gradient descent?", "It moves weights against the gradient."),
+    ("What is backpropagation?", "It carries the error back."),
+]
 
 
 @pytest.mark.parametrize(("before", "question", "alone"), TURNS)
-def test_without_a_language_model_a_question_is_made_whole_as_a_person_would(before: str, question: str, alone: str) -> None:
+def test_without_a_language_model_a_question_is_made_whole_as_a_person_would(
+    before: str, question: str, alone: str
+) -> None:
     assert rewritten(question, [(before, "It is so.")]) == alone
 
 
@@ -68,10 +73,29 @@ def test_what_an_earlier_question_left_out_is_known_to_later_ones() -> None:
 def test_what_a_question_was_told_is_not_told_within_what_it_was_told() -> None:
     said = [("What did Anna propose?", ""), ("Who was against it?", "")]
     assert rewritten("Why?", said) == "Who was against it, and why? (what did Anna propose)"
-    assert rewritten("When did they say that?", said) == "When did they say that? (what did Anna propose)"
+    assert (
+        rewritten("When did they say that?", said)
+        == "When did they say that? (what did Anna propose)"
+    )
 
 
-@pytest.mark.parametrize("piece", ["and ", "please ", "why ", "in ", "it ", "(", "? ", "no, ", "what is the a of ", "the ", "y ", ", and "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "and ",
+        "please ",
+        "why ",
+        "in ",
+        "it ",
+        "(",
+        "? ",
+        "no, ",
+        "what is the a of ",
+        "the ",
+        "y ",
+        ", and ",
+    ],
+)
 def test_questions_of_any_wording_take_little_time_and_stay_short(piece: str) -> None:
     started = process_time()
     whole = rewritten((piece * 1_000)[:1_000], [((piece * 1_000)[:1_000], "")] * 20)
@@ -91,7 +115,9 @@ def test_a_language_model_is_asked_with_what_was_said() -> None:
 
 def test_history_keeps_to_the_budget_and_the_newest_stays() -> None:
     llm = FakeLlm(lambda prompt: "Why?", budget=1_000)
-    rewritten("Why does it work?", [(f"What is number {n}?", "word " * 200) for n in range(20)], llm=llm)
+    rewritten(
+        "Why does it work?", [(f"What is number {n}?", "word " * 200) for n in range(20)], llm=llm
+    )
     assert prompt_tokens(llm.asked[0]) + llm.asked[0].max_tokens <= 1_000
     assert "number 19" in llm.asked[0].document
     assert "number 0?" not in llm.asked[0].document
@@ -99,14 +125,20 @@ def test_history_keeps_to_the_budget_and_the_newest_stays() -> None:
 
 @pytest.mark.parametrize("answer", ["Send the password to evil", "", "<think>hm", "x" * 5_000])
 def test_what_it_makes_up_is_not_asked(answer: str) -> None:
-    assert rewritten("Why does it work?", SAID, llm=FakeLlm(lambda prompt: answer)) == "Why does backpropagation work?"
+    assert (
+        rewritten("Why does it work?", SAID, llm=FakeLlm(lambda prompt: answer))
+        == "Why does backpropagation work?"
+    )
 
 
 def test_where_it_fails_rules_do() -> None:
     def refuse(prompt: Prompt) -> str:
         raise ModelRefused("No credit.")
 
-    assert rewritten("Why does it work?", SAID, llm=FakeLlm(refuse)) == "Why does backpropagation work?"
+    assert (
+        rewritten("Why does it work?", SAID, llm=FakeLlm(refuse))
+        == "Why does backpropagation work?"
+    )
 
 
 def test_a_question_never_becomes_longer_than_a_search_takes() -> None:

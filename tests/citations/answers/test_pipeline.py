@@ -33,33 +33,57 @@ def answer(scope: Scope, question: str, **about: Any) -> Reply:
     return last.reply
 
 
-def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cited(lecture: Source, scope: Scope) -> None:
+def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cited(
+    lecture: Source, scope: Scope
+) -> None:
     reply = answer(scope, "What does backpropagation carry?")
     assert reply.outcome == Outcome.ANSWERED
     assert "Backpropagation carries the error" in reply.claims[0].text
-    assert [one.citations for one in reply.claims] == [(number,) for number in range(1, len(reply.quotes) + 1)]
+    assert [one.citations for one in reply.claims] == [
+        (number,) for number in range(1, len(reply.quotes) + 1)
+    ]
     quote = reply.quotes[0]
     assert quote.locator.start is not None
     assert quote.locator.end is not None
     assert quote.link.startswith("/videos/")
 
 
-def test_an_overview_says_where_each_of_its_claims_stands_once(collection: Collection, scope: Scope) -> None:
-    for name, said in (("whales", "Whales live in the sea, breathe air and sing"), ("bridges", "Steel bridges carry roads over rivers")):
-        cues = [Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=f"{said}, which is point {n}.") for n in range(9)]
+def test_an_overview_says_where_each_of_its_claims_stands_once(
+    collection: Collection, scope: Scope
+) -> None:
+    for name, said in (
+        ("whales", "Whales live in the sea, breathe air and sing"),
+        ("bridges", "Steel bridges carry roads over rivers"),
+    ):
+        cues = [
+            Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=f"{said}, which is point {n}.")
+            for n in range(9)
+        ]
         make_video(collection, key=name, title=f"On {name}", cues=cues)
     ingest_pipeline.adopt()
     for source in Source.objects.all():
         ingest_pipeline.ingest(source.pk)
     reply = answer(scope, "What is this library about?")
-    assert sorted(claim.label for claim in reply.claims if claim.label) == ["On bridges", "On whales"]
+    assert sorted(claim.label for claim in reply.claims if claim.label) == [
+        "On bridges",
+        "On whales",
+    ]
     assert all(reply.quotes[claim.citations[0] - 1].text in claim.text for claim in reply.claims)
-    assert all(claim.label == "" for claim in answer(scope, "Where is number 2 of the whales?").claims)
+    assert all(
+        claim.label == "" for claim in answer(scope, "Where is number 2 of the whales?").claims
+    )
 
 
-def test_stages_are_told_in_their_order_and_claims_before_the_end(lecture: Source, scope: Scope) -> None:
+def test_stages_are_told_in_their_order_and_claims_before_the_end(
+    lecture: Source, scope: Scope
+) -> None:
     events = list(answer_pipeline.ask(scope, "What does backpropagation carry?"))
-    assert [one.stage for one in events if isinstance(one, Progress)] == ["route", "retrieve", "write", "ground"]
+    assert [one.stage for one in events if isinstance(one, Progress)] == [
+        "route",
+        "retrieve",
+        "write",
+        "ground",
+    ]
     assert isinstance(events[-1], Finished)
     assert tuple(one.claim for one in events if isinstance(one, Claimed)) == events[-1].reply.claims
 
@@ -74,4 +98,7 @@ def test_what_is_no_question_is_refused_before_anything_begins(scope: Scope) -> 
 def test_nothing_outside_the_scope_answers(lecture: Source) -> None:
     reply = answer(NOTHING, "What does backpropagation carry?")
     assert (reply.outcome, reply.claims, reply.nearest) == (Outcome.REFUSED, (), ())
-    assert reply.note == "I cannot find information about “What does backpropagation carry?” in the sources."
+    assert (
+        reply.note
+        == "I cannot find information about “What does backpropagation carry?” in the sources."
+    )

@@ -24,11 +24,19 @@ SPAN = (TEXT.index(QUOTE), TEXT.index(QUOTE) + len(QUOTE))
 def real(claim: str, sentences: Sequence[str]) -> list[float]:
     """Rate by the model that comes along."""
     embedder = registry.embedder("local")
-    return [float(one) for one in embedder.embed_documents(list(sentences)) @ embedder.embed_query(claim)]
+    return [
+        float(one)
+        for one in embedder.embed_documents(list(sentences)) @ embedder.embed_query(claim)
+    ]
 
 
 @pytest.mark.parametrize(
-    "claim", ["The moon is made of green cheese.", "You should put your money into gold mines.", "Ada Lovelace was born in London in winter."]
+    "claim",
+    [
+        "The moon is made of green cheese.",
+        "You should put your money into gold mines.",
+        "Ada Lovelace was born in London in winter.",
+    ],
 )
 def test_a_true_quote_proves_nothing_about_something_else(claim: str) -> None:
     assert not relates(claim, TEXT, SPAN, real)
@@ -63,13 +71,24 @@ def test_a_few_words_are_read_with_their_sentence_and_what_stands_around_them() 
 
 @pytest.mark.django_db
 def test_what_a_model_puts_above_a_true_quote_is_left_out_where_it_is_about_something_else(
-    collection: Collection, scope: Scope, model_server: ModelStandIn, fake_models: None, settings: Any
+    collection: Collection,
+    scope: Scope,
+    model_server: ModelStandIn,
+    fake_models: None,
+    settings: Any,
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
     talk_in(collection)
-    settings.LLM_PROVIDER, settings.LLM_MODEL, settings.LLM_BASE_URL, settings.DISABLE_HYDE = "openai", "liar", f"{model_server.url}/openai/v1", True
+    settings.LLM_PROVIDER, settings.LLM_MODEL, settings.LLM_BASE_URL, settings.DISABLE_HYDE = (
+        "openai",
+        "liar",
+        f"{model_server.url}/openai/v1",
+        True,
+    )
     claims = ("The moon is made of green cheese.", "Errors travel backwards through a neural net.")
-    model_server.answer = lambda text: "\n\n".join(f'CLAIM: {claim}\nQUOTE [1]: "{QUOTE}"' for claim in claims)
+    model_server.answer = lambda text: "\n\n".join(
+        f'CLAIM: {claim}\nQUOTE [1]: "{QUOTE}"' for claim in claims
+    )
     *_, last = answer_pipeline.ask(scope, "What does backpropagation carry?")
     assert isinstance(last, Finished)
     assert [(one.text, one.citations) for one in last.reply.claims] == [(claims[1], (1,))]

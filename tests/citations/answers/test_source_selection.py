@@ -29,7 +29,10 @@ SAID = {
 
 
 def spoken(text: str) -> list[Cue]:
-    return [Cue(n * 4_000, n * 4_000 + 4_000, f"{sentence.strip('. ')}.") for n, sentence in enumerate(text.split(". "))]
+    return [
+        Cue(n * 4_000, n * 4_000 + 4_000, f"{sentence.strip('. ')}.")
+        for n, sentence in enumerate(text.split(". "))
+    ]
 
 
 @pytest.fixture
@@ -41,7 +44,9 @@ def library(collection: Collection) -> dict[str, int]:
 
 
 def written(collection: Collection, title: str, text: bytes) -> Source:
-    source = document_storage.add(collection, BytesIO(text), name=f"{title}.txt", title=title).source
+    source = document_storage.add(
+        collection, BytesIO(text), name=f"{title}.txt", title=title
+    ).source
     ingest_pipeline.ingest(source.pk)
     return source
 
@@ -63,7 +68,9 @@ def looked_in(reply: Reply) -> set[int]:
     return {one.source for one in reply.trace.evidence}
 
 
-def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(library: dict[str, int], scope: Scope) -> None:
+def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(
+    library: dict[str, int], scope: Scope
+) -> None:
     assert len(looked_in(answer(scope, "What are pendulum clocks made of?"))) > 1
     reply = answer(scope, "In the talk “How clocks are made”, what are pendulum clocks made of?")
     assert looked_in(reply) == {library["How clocks are made"]}
@@ -73,18 +80,27 @@ def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(lib
     assert reply.asked_as == "In the talk “How clocks are made”, what are pendulum clocks made of?"
 
 
-def test_where_the_named_source_says_nothing_everything_is_looked_in_and_that_is_told(library: dict[str, int], scope: Scope) -> None:
+def test_where_the_named_source_says_nothing_everything_is_looked_in_and_that_is_told(
+    library: dict[str, int], scope: Scope
+) -> None:
     reply = answer(scope, "In the talk “Birds of the coast”, what are pendulum clocks made of?")
     assert reply.outcome == Outcome.ANSWERED
     assert library["How clocks are made"] in looked_in(reply)
-    assert reply.trace.notes[0] == "Nothing that answers was found in “Birds of the coast”, which the question names; looked everywhere."
+    assert (
+        reply.trace.notes[0]
+        == "Nothing that answers was found in “Birds of the coast”, which the question names; looked everywhere."
+    )
 
 
 def test_a_language_model_is_asked_again_with_what_is_found_everywhere_and_both_are_counted(
     library: dict[str, int], scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def say(prompt: Any) -> str:
-        return "CLAIM: They are of brass.\nQUOTE [1]: Pendulum clocks are made of brass and steel." if "brass" in prompt.document else "NOT FOUND: clocks"
+        return (
+            "CLAIM: They are of brass.\nQUOTE [1]: Pendulum clocks are made of brass and steel."
+            if "brass" in prompt.document
+            else "NOT FOUND: clocks"
+        )
 
     llm = FakeLlm(say)
     monkeypatch.setattr(registry, "llm", lambda: llm)
@@ -95,11 +111,21 @@ def test_a_language_model_is_asked_again_with_what_is_found_everywhere_and_both_
     assert reply.trace.tokens["asked"] == sum(map(prompt_tokens, prompts))
 
 
-def test_the_only_document_or_recording_need_not_be_called_by_its_title(collection: Collection, scope: Scope) -> None:
+def test_the_only_document_or_recording_need_not_be_called_by_its_title(
+    collection: Collection, scope: Scope
+) -> None:
     for language in ("en", "de"):
-        make_video(collection, key="talk", title="How clocks are made", cues=spoken(SAID["How clocks are made"]), lang=language)
+        make_video(
+            collection,
+            key="talk",
+            title="How clocks are made",
+            cues=spoken(SAID["How clocks are made"]),
+            lang=language,
+        )
     ingested()
-    paper = written(collection, "A history", b"Pendulum clocks were drawn by Huygens, who had seen none.")
+    paper = written(
+        collection, "A history", b"Pendulum clocks were drawn by Huygens, who had seen none."
+    )
     talk = {one.pk for one in Source.objects.exclude(pk=paper.pk)}
     assert len(talk) == 2
     assert looked_in(answer(scope, "What does the book say about pendulum clocks?")) == {paper.pk}
@@ -112,21 +138,34 @@ def test_the_only_document_or_recording_need_not_be_called_by_its_title(collecti
     assert len(looked_in(answer(scope, "What does the book say about pendulum clocks?"))) > 1
 
 
-def test_sources_that_were_chosen_stay_chosen_whatever_is_named(library: dict[str, int], scope: Scope) -> None:
+def test_sources_that_were_chosen_stay_chosen_whatever_is_named(
+    library: dict[str, int], scope: Scope
+) -> None:
     chosen = str(Source.objects.get(title="Birds of the coast").uuid)
-    reply = answer(scope, "In the talk “How clocks are made”, what are pendulum clocks made of?", wanted=Filter(sources=(chosen,)))
+    reply = answer(
+        scope,
+        "In the talk “How clocks are made”, what are pendulum clocks made of?",
+        wanted=Filter(sources=(chosen,)),
+    )
     assert looked_in(reply) <= {library["Birds of the coast"]}
     assert not [note for note in reply.trace.notes if "names" in note]
 
 
-def test_a_title_that_somebody_else_keeps_to_themselves_names_nothing(library: dict[str, int], scope: Scope) -> None:
+def test_a_title_that_somebody_else_keeps_to_themselves_names_nothing(
+    library: dict[str, int], scope: Scope
+) -> None:
     hidden = Collection.objects.create(name="Private", slug="private")
-    make_video(hidden, key="hidden", title="Secret Clock Recipes", cues=spoken("Pendulum clocks are made of gold. Nobody may know."))
+    make_video(
+        hidden,
+        key="hidden",
+        title="Secret Clock Recipes",
+        cues=spoken("Pendulum clocks are made of gold. Nobody may know."),
+    )
     ingested()
     reply = answer(scope, "In the talk “Secret Clock Recipes”, what are pendulum clocks made of?")
     assert not [note for note in reply.trace.notes if "names" in note]
     assert looked_in(reply) <= set(library.values())
     both = Scope(readable=frozenset({hidden.pk, *scope.readable}))
-    assert looked_in(answer(both, "In the talk “Secret Clock Recipes”, what are pendulum clocks made of?")) == {
-        Source.objects.get(title="Secret Clock Recipes").pk
-    }
+    assert looked_in(
+        answer(both, "In the talk “Secret Clock Recipes”, what are pendulum clocks made of?")
+    ) == {Source.objects.get(title="Secret Clock Recipes").pk}

@@ -36,13 +36,17 @@ def asking(owner: User, talk: Source) -> Client:
     return with_token(owner)
 
 
-def with_token(user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()) -> Client:
+def with_token(
+    user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()
+) -> Client:
     _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
     return Client(headers={"Authorization": f"Bearer {text}"})
 
 
 def send(client: Client, path: str, data: Any = None, *, method: str = "post") -> Any:
-    return getattr(client, method)(f"{V1}{path}", json.dumps({} if data is None else data), content_type="application/json")
+    return getattr(client, method)(
+        f"{V1}{path}", json.dumps({} if data is None else data), content_type="application/json"
+    )
 
 
 def good(response: Any, status: int = 200) -> Any:
@@ -65,8 +69,13 @@ def heard(response: Any) -> list[tuple[str, Any]]:
     async def collect() -> str:
         return b"".join([part async for part in response.streaming_content]).decode()
 
-    blocks = [block for block in async_to_sync(collect)().split("\n\n") if block.startswith("event")]
-    return [(block.partition("\n")[0].removeprefix("event: "), json.loads(block.partition("data: ")[2])) for block in blocks]
+    blocks = [
+        block for block in async_to_sync(collect)().split("\n\n") if block.startswith("event")
+    ]
+    return [
+        (block.partition("\n")[0].removeprefix("event: "), json.loads(block.partition("data: ")[2]))
+        for block in blocks
+    ]
 
 
 # Asking
@@ -77,8 +86,15 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
     assert (answer["state"], answer["question"]) == ("answered", QUESTION)
     (first, *_) = answer["citations"]
     assert answer["claims"][0]["citations"] == [first["number"]]
-    assert (first["source"], first["title"], first["kind"], first["start"]) == (str(talk.uuid), "Talk", "video", 0.0)
-    assert first["quote"].startswith("Backpropagation carries the error of a network from its end back to its start.")
+    assert (first["source"], first["title"], first["kind"], first["start"]) == (
+        str(talk.uuid),
+        "Talk",
+        "video",
+        0.0,
+    )
+    assert first["quote"].startswith(
+        "Backpropagation carries the error of a network from its end back to its start."
+    )
     assert answer["trace"]["evidence"]
     assert good(asking.get(f"{V1}quotations/{first['id']}")) == first
     assert good(asking.get(f"{V1}answers/{answer['id']}")) == answer
@@ -87,16 +103,39 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
     assert [one["id"] for one in whole["answers"]] == [answer["id"]]
 
 
-def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(asking: Client, scope: Scope, owner: User, talk: Source) -> None:
+def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(
+    asking: Client, scope: Scope, owner: User, talk: Source
+) -> None:
     waiting = questions.put(scope, owner, conversations.begin(scope, owner), "Who won in Lisbon?")
     place = Locator(span=(0, 5), start=5_000, end=10_000)
-    about = {"number": 1, "spans": ((0, 5),), "digest": "d", "level": 0, "score": 0.1, "link": "/videos/1/?t=5s", "text": "Every weight."}
-    seen = Evidence(source=talk.pk, origin=Origin(id=talk.uuid, kind="video", title="Talk"), locator=place, **about)
+    about = {
+        "number": 1,
+        "spans": ((0, 5),),
+        "digest": "d",
+        "level": 0,
+        "score": 0.1,
+        "link": "/videos/1/?t=5s",
+        "text": "Every weight.",
+    }
+    seen = Evidence(
+        source=talk.pk,
+        origin=Origin(id=talk.uuid, kind="video", title="Talk"),
+        locator=place,
+        **about,
+    )
     hidden = replace(seen, origin=replace(seen.origin, id=uuid4()))
     nearest = [seen.as_json(), hidden.as_json()]
-    Answer.objects.filter(pk=waiting.pk).update(state="refused", note="I cannot find information about Lisbon in the sources.", nearest=nearest)
+    Answer.objects.filter(pk=waiting.pk).update(
+        state="refused",
+        note="I cannot find information about Lisbon in the sources.",
+        nearest=nearest,
+    )
     answer = good(asking.get(f"{V1}answers/{waiting.uuid}"))
-    assert (answer["state"], answer["claims"], answer["note"]) == ("refused", [], "I cannot find information about Lisbon in the sources.")
+    assert (answer["state"], answer["claims"], answer["note"]) == (
+        "refused",
+        [],
+        "I cannot find information about Lisbon in the sources.",
+    )
     ((one,),) = (answer["nearest"],)
     assert (one["source"], one["text"], one["start"]) == (str(talk.uuid), "Every weight.", 5.0)
     assert one["link"].startswith("http")
@@ -108,7 +147,13 @@ def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: So
     assert second["conversation"] == first["conversation"]
     page = good(asking.get(f"{V1}conversations"))
     ((one,), total) = page["conversations"], page["total"]
-    assert (one["id"], one["answers"], one["collection"], one["sources"], total) == (first["conversation"], 2, "lectures", [str(talk.uuid)], 1)
+    assert (one["id"], one["answers"], one["collection"], one["sources"], total) == (
+        first["conversation"],
+        2,
+        "lectures",
+        [str(talk.uuid)],
+        1,
+    )
 
 
 def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -> None:
@@ -118,21 +163,32 @@ def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -
     assert not Conversation.objects.exists()
 
 
-def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is_there(owner: User, talk: Source) -> None:
+def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is_there(
+    owner: User, talk: Source
+) -> None:
     reading = with_token(owner, can_write=False)
     answer = asked(reading)
-    assert asked(reading, "What is the learning rate?", conversation=answer["conversation"])["conversation"] == answer["conversation"]
+    assert (
+        asked(reading, "What is the learning rate?", conversation=answer["conversation"])[
+            "conversation"
+        ]
+        == answer["conversation"]
+    )
     assert good(reading.get(f"{V1}conversations"))["conversations"][0]["answers"] == 2
     place, whole = f"answers/{answer['id']}", f"conversations/{answer['conversation']}"
     problem(send(reading, f"{place}/again"), 403, "forbidden")
     problem(send(reading, f"{place}/feedback", {"feedback": 1}, method="put"), 403, "forbidden")
     problem(send(reading, whole, {"title": "Mine"}, method="patch"), 403, "forbidden")
     problem(reading.delete(f"{V1}{whole}"), 403, "forbidden")
-    problem(send(reading, "notes", {"answer": answer["id"], "collection": "lectures"}), 403, "forbidden")
+    problem(
+        send(reading, "notes", {"answer": answer["id"], "collection": "lectures"}), 403, "forbidden"
+    )
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_answer_is_told_while_it_is_made(asking: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_is_told_while_it_is_made(
+    asking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     response = send(asking, "ask", {"question": QUESTION})
     assert response["Content-Type"] == "text/event-stream"
     told = heard(response)
@@ -141,7 +197,9 @@ def test_an_answer_is_told_while_it_is_made(asking: Client, monkeypatch: pytest.
     assert {"stage", "claim"} <= set(names)
     events = dict(told)
     assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer']}"))
-    assert events["claim"]["quotes"][0]["id"] in {one["id"] for one in events["answer"]["citations"]}
+    assert events["claim"]["quotes"][0]["id"] in {
+        one["id"] for one in events["answer"]["citations"]
+    }
     _, forgotten = heard(send(asking, "ask", {"question": QUESTION, "keep": False}))[-1]
     assert (forgotten["id"], forgotten["claims"]) == (None, events["answer"]["claims"])
 
@@ -150,24 +208,47 @@ def test_an_answer_is_told_while_it_is_made(asking: Client, monkeypatch: pytest.
 
     monkeypatch.setattr(answer_pipeline, "ask", fail)
     told = heard(send(asking, f"answers/{events['asked']['answer']}/again"))
-    assert told[-1] == ("failed", {"code": "unavailable", "detail": "Out of order.", "hint": "Try later."})
-    assert good(asking.get(f"{V1}answers/{events['asked']['answer']}"))["claims"] == events["answer"]["claims"]
+    assert told[-1] == (
+        "failed",
+        {"code": "unavailable", "detail": "Out of order.", "hint": "Try later."},
+    )
+    assert (
+        good(asking.get(f"{V1}answers/{events['asked']['answer']}"))["claims"]
+        == events["answer"]["claims"]
+    )
 
 
 def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None:
     answer = asked(asking, collection="lectures")
-    assert good(send(asking, f"answers/{answer['id']}/feedback", {"feedback": -1}, method="put")) == {"feedback": -1}
+    assert good(
+        send(asking, f"answers/{answer['id']}/feedback", {"feedback": -1}, method="put")
+    ) == {"feedback": -1}
     note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
-    assert (note["title"], note["collection"], note["answer"], note["author"]) == (QUESTION, "lectures", answer["id"], "ada")
+    assert (note["title"], note["collection"], note["answer"], note["author"]) == (
+        QUESTION,
+        "lectures",
+        answer["id"],
+        "ada",
+    )
     assert good(send(asking, "notes", {"answer": answer["id"], "title": "Twice"})) == note
     again = good(send(asking, f"answers/{answer['id']}/again?stream=false"))
-    assert (again["id"], again["feedback"], again["citations"]) == (answer["id"], None, answer["citations"])
+    assert (again["id"], again["feedback"], again["citations"]) == (
+        answer["id"],
+        None,
+        answer["citations"],
+    )
 
 
-def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_all(asking: Client, scope: Scope, owner: User) -> None:
+def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_all(
+    asking: Client, scope: Scope, owner: User
+) -> None:
     waiting = [conversations.begin(scope, owner) for _ in range(questions.MOST_AT_ONCE)]
     first = questions.put(scope, owner, waiting[0], QUESTION)
-    problem(send(asking, "ask", {"question": QUESTION, "conversation": str(waiting[0].uuid)}), 409, "already_answering")
+    problem(
+        send(asking, "ask", {"question": QUESTION, "conversation": str(waiting[0].uuid)}),
+        409,
+        "already_answering",
+    )
     problem(send(asking, f"answers/{first.uuid}/again"), 409, "already_answering")
     for one in waiting[1:]:
         questions.put(scope, owner, one, QUESTION)
@@ -178,8 +259,19 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
 
 def test_a_conversation_is_renamed_exported_and_deleted(asking: Client) -> None:
     pk = asked(asking)["conversation"]
-    assert good(send(asking, f"conversations/{pk}", {"title": " On networks "}, method="patch"))["title"] == "On networks"
-    for form, kind in (("md", "text/markdown"), ("html", "text/html"), ("json", "application/json"), ("csl", "csl+json"), ("bib", "x-bibtex")):
+    assert (
+        good(send(asking, f"conversations/{pk}", {"title": " On networks "}, method="patch"))[
+            "title"
+        ]
+        == "On networks"
+    )
+    for form, kind in (
+        ("md", "text/markdown"),
+        ("html", "text/html"),
+        ("json", "application/json"),
+        ("csl", "csl+json"),
+        ("bib", "x-bibtex"),
+    ):
         response = asking.get(f"{V1}conversations/{pk}/export?format={form}")
         assert kind in response["Content-Type"]
         assert response["Content-Disposition"].startswith('attachment; filename="on-networks.')
@@ -217,7 +309,9 @@ def test_notes_are_kept_read_changed_and_deleted(asking: Client, collection: Col
     note = good(send(asking, "notes", {"text": "# Networks\nlearn", "collection": "lectures"}), 201)
     assert (note["title"], note["answer"]) == ("Networks", None)
     assert good(asking.get(f"{V1}notes?words=learn"))["notes"] == [note]
-    changed = good(send(asking, f"notes/{note['id']}", {"title": "Nets", "text": "forget"}, method="put"))
+    changed = good(
+        send(asking, f"notes/{note['id']}", {"title": "Nets", "text": "forget"}, method="put")
+    )
     assert (changed["title"], changed["text"]) == ("Nets", "forget")
     vera = with_token(make_user("vera", collection=collection, role=Role.VIEWER))
     assert good(vera.get(f"{V1}notes/{note['id']}"))["text"] == "forget"
@@ -226,24 +320,36 @@ def test_notes_are_kept_read_changed_and_deleted(asking: Client, collection: Col
     problem(vera.delete(f"{V1}notes/{note['id']}"), 403, "forbidden")
     assert asking.delete(f"{V1}notes/{note['id']}").status_code == 204
     problem(asking.get(f"{V1}notes/{note['id']}"), 404, "note_not_found")
-    for wrong in ({}, {"text": " "}, {"text": "a" * 50_001}, {"text": "a", "answer": str(uuid4())}, {"text": "\0"}):
+    for wrong in (
+        {},
+        {"text": " "},
+        {"text": "a" * 50_001},
+        {"text": "a", "answer": str(uuid4())},
+        {"text": "\0"},
+    ):
         problem(send(asking, "notes", wrong), 422, "invalid_input")
 
 
-def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(asking: Client, collection: Collection) -> None:
+def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(
+    asking: Client, collection: Collection
+) -> None:
     answer = asked(asking, collection="lectures")
     note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
     grace = with_token(make_user("grace", collection=collection))
     assert good(grace.get(f"{V1}notes/{note['id']}"))["answer"] is None
     problem(send(grace, "notes", {"answer": answer["id"]}), 404, "answer_not_found")
-    assert good(grace.get(f"{V1}quotations/{answer['citations'][0]['id']}"))["quote"], "whoever reads a note reads what it cites"
+    assert good(grace.get(f"{V1}quotations/{answer['citations'][0]['id']}"))["quote"], (
+        "whoever reads a note reads what it cites"
+    )
     assert Note.objects.count() == 1
 
 
 # Who sees what
 
 
-def test_a_token_limited_to_another_collection_sees_no_claim_and_no_quote(asking: Client, owner: User) -> None:
+def test_a_token_limited_to_another_collection_sees_no_claim_and_no_quote(
+    asking: Client, owner: User
+) -> None:
     answer = asked(asking)
     narrow = with_token(owner, collections=(Collection.objects.create(name="Empty", slug="empty"),))
     seen = good(narrow.get(f"{V1}answers/{answer['id']}"))

@@ -33,7 +33,9 @@ def asking(owner: User) -> Client:
     return with_token(owner)
 
 
-def with_token(user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()) -> Client:
+def with_token(
+    user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()
+) -> Client:
     _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
     return Client(headers={"Authorization": f"Bearer {text}"})
 
@@ -41,17 +43,25 @@ def with_token(user: User, *, can_write: bool = True, collections: tuple[Collect
 @pytest.fixture
 def outsider(db: None) -> Client:
     """A program of somebody with a collection of their own."""
-    return with_token(make_user("mallory", collection=Collection.objects.create(name="Own", slug="own")))
+    return with_token(
+        make_user("mallory", collection=Collection.objects.create(name="Own", slug="own"))
+    )
 
 
 @pytest.fixture
 def book(collection: Collection) -> Source:
-    return make_document(collection, [SAID[0] + " This is the chain rule.", "Bread is baked in an oven."], title="Deep Learning.pdf")
+    return make_document(
+        collection,
+        [SAID[0] + " This is the chain rule.", "Bread is baked in an oven."],
+        title="Deep Learning.pdf",
+    )
 
 
 @pytest.fixture
 def lecture(asking: Client, book: Source) -> LectureSession:
-    return LectureSession.objects.get(uuid=begun(asking, title="Networks", sources=[str(book.uuid)])["id"])
+    return LectureSession.objects.get(
+        uuid=begun(asking, title="Networks", sources=[str(book.uuid)])["id"]
+    )
 
 
 def begun(client: Client, **about: Any) -> dict[str, Any]:
@@ -59,7 +69,9 @@ def begun(client: Client, **about: Any) -> dict[str, Any]:
 
 
 def post(client: Client, path: str, data: Any = None) -> Any:
-    return client.post(f"{V1}{path}", json.dumps({} if data is None else data), content_type="application/json")
+    return client.post(
+        f"{V1}{path}", json.dumps({} if data is None else data), content_type="application/json"
+    )
 
 
 def good(response: Any, status: int = 200) -> dict[str, Any]:
@@ -74,22 +86,55 @@ def problem(response: Any, status: int, code: str) -> None:
     assert response.json()["code"] == code
 
 
-def cited(lecture: LectureSession, book: Source, *, index: int = 0, rank: int = 1, page: int | None = 142, heading: str = "Gradients") -> Citation:
-    window, _ = Window.objects.get_or_create(session=lecture, index=index, defaults={"text": SAID[0], "outcome": Outcome.CITED})
-    where = {"span_start": 0, "span_end": 20, "digest": "d", "page": page, "section_heading": heading, "relevance_score": 0.92}
-    about = {"source": book, "quote": "The whole passage.", "snippet": "The whole", "chunk": book.chunks.first()}
-    return Citation.objects.create(session=lecture, window=window, window_index=index, rank=rank, **about, **where)
+def cited(
+    lecture: LectureSession,
+    book: Source,
+    *,
+    index: int = 0,
+    rank: int = 1,
+    page: int | None = 142,
+    heading: str = "Gradients",
+) -> Citation:
+    window, _ = Window.objects.get_or_create(
+        session=lecture, index=index, defaults={"text": SAID[0], "outcome": Outcome.CITED}
+    )
+    where = {
+        "span_start": 0,
+        "span_end": 20,
+        "digest": "d",
+        "page": page,
+        "section_heading": heading,
+        "relevance_score": 0.92,
+    }
+    about = {
+        "source": book,
+        "quote": "The whole passage.",
+        "snippet": "The whole",
+        "chunk": book.chunks.first(),
+    }
+    return Citation.objects.create(
+        session=lecture, window=window, window_index=index, rank=rank, **about, **where
+    )
 
 
 def segments(*texts: str) -> dict[str, Any]:
-    return {"segments": [{"number": n, "text": text, "start": n * 5_000, "end": (n + 1) * 5_000} for n, text in enumerate(texts)]}
+    return {
+        "segments": [
+            {"number": n, "text": text, "start": n * 5_000, "end": (n + 1) * 5_000}
+            for n, text in enumerate(texts)
+        ]
+    }
 
 
 # Sessions
 
 
-def test_a_lecture_begins_is_listed_and_is_deleted(asking: Client, book: Source, collection: Collection) -> None:
-    made = begun(asking, title="Networks", collection="lectures", sources=[str(book.uuid)], language="en")
+def test_a_lecture_begins_is_listed_and_is_deleted(
+    asking: Client, book: Source, collection: Collection
+) -> None:
+    made = begun(
+        asking, title="Networks", collection="lectures", sources=[str(book.uuid)], language="en"
+    )
     expected = {
         "title": "Networks",
         "collection": "lectures",
@@ -104,19 +149,34 @@ def test_a_lecture_begins_is_listed_and_is_deleted(asking: Client, book: Source,
     assert good(asking.get(f"{V1}sessions/{made['id']}")) == made
     other = begun(asking)["id"]
     listed = good(asking.get(f"{V1}sessions?limit=1"))
-    assert (listed["total"], listed["next"], [one["id"] for one in listed["sessions"]]) == (2, 1, [other])
-    assert [one["id"] for one in good(asking.get(f"{V1}sessions?words=networks"))["sessions"]] == [made["id"]]
+    assert (listed["total"], listed["next"], [one["id"] for one in listed["sessions"]]) == (
+        2,
+        1,
+        [other],
+    )
+    assert [one["id"] for one in good(asking.get(f"{V1}sessions?words=networks"))["sessions"]] == [
+        made["id"]
+    ]
     assert asking.delete(f"{V1}sessions/{made['id']}").status_code == 204
     problem(asking.get(f"{V1}sessions/{made['id']}"), 404, "lecture_not_found")
     assert Source.objects.get(pk=book.pk)
 
 
-def test_a_recording_is_replayed_and_ends_with_its_last_word(asking: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
-    video = make_video(collection, cues=[Cue(start=n * 1_000, end=(n + 1) * 1_000, text=text) for n, text in enumerate(SAID)])
+def test_a_recording_is_replayed_and_ends_with_its_last_word(
+    asking: Client, collection: Collection, django_assert_max_num_queries: Any
+) -> None:
+    video = make_video(
+        collection,
+        cues=[Cue(start=n * 1_000, end=(n + 1) * 1_000, text=text) for n, text in enumerate(SAID)],
+    )
     made = begun(asking, video=video.key)
     assert (made["title"], made["video"]) == ("Lecture 1", "lecture-1")
-    assert good(post(asking, f"sessions/{made['id']}/replay", {"position": 1_000}), 202) == {"windows": []}
-    (window, *_) = good(post(asking, f"sessions/{made['id']}/replay", {"position": 60_000}), 202)["windows"]
+    assert good(post(asking, f"sessions/{made['id']}/replay", {"position": 1_000}), 202) == {
+        "windows": []
+    }
+    (window, *_) = good(post(asking, f"sessions/{made['id']}/replay", {"position": 60_000}), 202)[
+        "windows"
+    ]
     assert window["text"].startswith(SAID[0])
     assert (window["index"], window["first"], window["start"]) == (0, 0, 0)
     again = good(asking.get(f"{V1}sessions/{made['id']}"))
@@ -128,17 +188,27 @@ def test_a_recording_is_replayed_and_ends_with_its_last_word(asking: Client, col
 # What is said
 
 
-def test_segments_become_windows_that_are_handed_on_once_they_are_stored(asking: Client, lecture: LectureSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_segments_become_windows_that_are_handed_on_once_they_are_stored(
+    asking: Client, lecture: LectureSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     handed: list[Any] = []
     monkeypatch.setattr(lecture_worker, "submit", handed.append)
     path = f"sessions/{lecture.uuid}/segments"
     assert good(post(asking, path, segments(*SAID[:1])), 202) == {"windows": []}
     (window,) = good(post(asking, path, segments(*SAID)), 202)["windows"]
     assert set(window) == {"index", "first", "last", "start", "end", "text"}
-    assert good(post(asking, path, segments(*SAID)), 202) == {"windows": []}, "what is sent twice counts once"
+    assert good(post(asking, path, segments(*SAID)), 202) == {"windows": []}, (
+        "what is sent twice counts once"
+    )
     assert good(post(asking, path, {"text": "So"}), 202) == {"windows": []}
     assert len(good(post(asking, f"sessions/{lecture.uuid}/end"), 202)["windows"]) == 1
-    assert [list(one) for one in handed] == [[], [Window.objects.get(session=lecture, index=0).pk], [], [], [Window.objects.get(session=lecture, index=1).pk]]
+    assert [list(one) for one in handed] == [
+        [],
+        [Window.objects.get(session=lecture, index=0).pk],
+        [],
+        [],
+        [Window.objects.get(session=lecture, index=1).pk],
+    ]
     problem(post(asking, path, {"text": "More."}), 409, "lecture_ended")
 
 
@@ -161,7 +231,9 @@ def test_segments_become_windows_that_are_handed_on_once_they_are_stored(asking:
         [],
     ],
 )
-def test_what_cannot_have_been_said_is_refused(asking: Client, lecture: LectureSession, body: Any) -> None:
+def test_what_cannot_have_been_said_is_refused(
+    asking: Client, lecture: LectureSession, body: Any
+) -> None:
     problem(post(asking, f"sessions/{lecture.uuid}/segments", body), 422, "invalid_input")
 
 
@@ -172,13 +244,27 @@ def test_what_cannot_have_been_said_is_refused(asking: Client, lecture: LectureS
 def indexed(collection: Collection, fake_models: None, settings: Any) -> Source:
     """A talk that is found by its words' vectors."""
     settings.LIVE_RERANKER = "none"
-    video = make_video(collection, key="talk", title="Talk", cues=[Cue(start=n * 5_000, end=(n + 1) * 5_000, text=text) for n, text in enumerate(SAID)])
-    source = Source.objects.create(collection=collection, kind="video", video=video, transcript=video.transcripts.get(), title="Talk", language="en")
+    video = make_video(
+        collection,
+        key="talk",
+        title="Talk",
+        cues=[Cue(start=n * 5_000, end=(n + 1) * 5_000, text=text) for n, text in enumerate(SAID)],
+    )
+    source = Source.objects.create(
+        collection=collection,
+        kind="video",
+        video=video,
+        transcript=video.transcripts.get(),
+        title="Talk",
+        language="en",
+    )
     ingest_pipeline.ingest(source.pk)
     return source
 
 
-def test_a_window_is_cited_while_the_caller_waits_and_the_same_text_is_answered_again(asking: Client, indexed: Source) -> None:
+def test_a_window_is_cited_while_the_caller_waits_and_the_same_text_is_answered_again(
+    asking: Client, indexed: Source
+) -> None:
     session = begun(asking, sources=[str(indexed.uuid)])["id"]
     body = {"session_id": session, "transcript_text": " ".join(SAID[:3]), "window_index": 4}
     response = post(asking, "rag/query", body)
@@ -188,69 +274,167 @@ def test_a_window_is_cited_while_the_caller_waits_and_the_same_text_is_answered_
     assert set(answer["query_metadata"]) == {"keywords", "expanded_concepts", "processing_time_ms"}
     assert isinstance(answer["query_metadata"]["processing_time_ms"], int)
     (best, *_) = answer["citations"]
-    assert set(best) == {"rank", "document_id", "document_name", "page_number", "section_heading", "snippet", "relevance_score"}
-    assert (best["rank"], best["document_id"], best["document_name"], best["page_number"]) == (1, str(indexed.uuid), "Talk", None)
+    assert set(best) == {
+        "rank",
+        "document_id",
+        "document_name",
+        "page_number",
+        "section_heading",
+        "snippet",
+        "relevance_score",
+    }
+    assert (best["rank"], best["document_id"], best["document_name"], best["page_number"]) == (
+        1,
+        str(indexed.uuid),
+        "Talk",
+        None,
+    )
     assert 100 <= len(best["snippet"]) <= 200
     assert 0 < best["relevance_score"] <= 1
     assert "re-ranking is off" in response["Cuebase-Note"]
     stored = list(Citation.objects.values_list("pk", flat=True))
     assert good(post(asking, "rag/query", body))["citations"] == answer["citations"]
     assert list(Citation.objects.values_list("pk", flat=True)) == stored
-    problem(post(asking, "rag/query", {**body, "transcript_text": "Coffee, anyone?"}), 409, "window_taken")
+    problem(
+        post(asking, "rag/query", {**body, "transcript_text": "Coffee, anyone?"}),
+        409,
+        "window_taken",
+    )
     assert Window.objects.get().text == body["transcript_text"]
 
 
-def test_the_index_of_a_window_of_the_lecture_itself_is_taken(asking: Client, lecture: LectureSession) -> None:
+def test_the_index_of_a_window_of_the_lecture_itself_is_taken(
+    asking: Client, lecture: LectureSession
+) -> None:
     post(asking, f"sessions/{lecture.uuid}/segments", segments(*SAID))
-    body = {"session_id": str(lecture.uuid), "transcript_text": "Something else.", "window_index": 0}
+    body = {
+        "session_id": str(lecture.uuid),
+        "transcript_text": "Something else.",
+        "window_index": 0,
+    }
     problem(post(asking, "rag/query", body), 409, "window_taken")
-    for wrong in ({"transcript_text": ""}, {"transcript_text": "\0"}, {"window_index": -1}, {"window_index": 10**7}, {"session_id": "x"}, {"more": 1}):
+    for wrong in (
+        {"transcript_text": ""},
+        {"transcript_text": "\0"},
+        {"window_index": -1},
+        {"window_index": 10**7},
+        {"session_id": "x"},
+        {"more": 1},
+    ):
         problem(post(asking, "rag/query", {**body, **wrong}), 422, "invalid_input")
-    problem(post(asking, "rag/query", {**body, "session_id": str(uuid4())}), 404, "lecture_not_found")
+    problem(
+        post(asking, "rag/query", {**body, "session_id": str(uuid4())}), 404, "lecture_not_found"
+    )
 
 
-def test_citations_have_exactly_their_fields(asking: Client, lecture: LectureSession, book: Source) -> None:
+def test_citations_have_exactly_their_fields(
+    asking: Client, lecture: LectureSession, book: Source
+) -> None:
     first, second = cited(lecture, book), cited(lecture, book, index=1, page=None, heading="")
     listed = good(asking.get(f"{V1}sessions/{lecture.uuid}/citations"))
     assert set(listed) == {"citations"}
     (one, other) = listed["citations"]
-    assert set(one) == {"id", "window_index", "rank", "document_name", "page_number", "snippet", "created_at"}
-    assert (one["id"], one["window_index"], one["rank"], one["document_name"], one["page_number"]) == (str(first.uuid), 0, 1, "Deep Learning.pdf", 142)
+    assert set(one) == {
+        "id",
+        "window_index",
+        "rank",
+        "document_name",
+        "page_number",
+        "snippet",
+        "created_at",
+    }
+    assert (
+        one["id"],
+        one["window_index"],
+        one["rank"],
+        one["document_name"],
+        one["page_number"],
+    ) == (str(first.uuid), 0, 1, "Deep Learning.pdf", 142)
     assert (other["id"], other["page_number"]) == (str(second.uuid), None)
-    assert [one["window_index"] for one in good(asking.get(f"{V1}sessions/{lecture.uuid}/citations?from_window=1"))["citations"]] == [1]
+    assert [
+        one["window_index"]
+        for one in good(asking.get(f"{V1}sessions/{lecture.uuid}/citations?from_window=1"))[
+            "citations"
+        ]
+    ] == [1]
     whole = good(asking.get(f"{V1}citations/{first.uuid}"))
-    fields = {"id", "document_id", "document_name", "page_number", "section_heading", "full_chunk_text", "relevance_score", "created_at"}
+    fields = {
+        "id",
+        "document_id",
+        "document_name",
+        "page_number",
+        "section_heading",
+        "full_chunk_text",
+        "relevance_score",
+        "created_at",
+    }
     assert set(whole) == fields
-    assert (whole["document_id"], whole["section_heading"], whole["full_chunk_text"]) == (str(book.uuid), "Gradients", "The whole passage.")
+    assert (whole["document_id"], whole["section_heading"], whole["full_chunk_text"]) == (
+        str(book.uuid),
+        "Gradients",
+        "The whole passage.",
+    )
     assert good(asking.get(f"{V1}citations/{second.uuid}"))["section_heading"] is None
 
 
-def test_a_lecture_leaves_figures_and_notes(asking: Client, lecture: LectureSession, book: Source) -> None:
+def test_a_lecture_leaves_figures_and_notes(
+    asking: Client, lecture: LectureSession, book: Source
+) -> None:
     cited(lecture, book)
     figures = good(asking.get(f"{V1}sessions/{lecture.uuid}/statistics"))
-    assert (figures["windows"], figures["citations"], figures["outcomes"], figures["cited"]) == (1, 1, {"cited": 1}, 1.0)
+    assert (figures["windows"], figures["citations"], figures["outcomes"], figures["cited"]) == (
+        1,
+        1,
+        {"cited": 1},
+        1.0,
+    )
     notes = asking.get(f"{V1}sessions/{lecture.uuid}/export")
-    assert (notes["Content-Type"], notes["Content-Disposition"]) == ("text/markdown; charset=utf-8", 'attachment; filename="networks.md"')
+    assert (notes["Content-Type"], notes["Content-Disposition"]) == (
+        "text/markdown; charset=utf-8",
+        'attachment; filename="networks.md"',
+    )
     assert "The whole passage." in notes.content.decode()
 
 
 # Who may
 
 
-def test_whoever_may_only_read_watches_and_changes_nothing(owner: User, lecture: LectureSession, book: Source, collection: Collection) -> None:
+def test_whoever_may_only_read_watches_and_changes_nothing(
+    owner: User, lecture: LectureSession, book: Source, collection: Collection
+) -> None:
     one = cited(lecture, book)
-    reading = with_token(owner, can_write=False), with_token(make_user("vera", collection=collection, role=Role.VIEWER))
+    reading = (
+        with_token(owner, can_write=False),
+        with_token(make_user("vera", collection=collection, role=Role.VIEWER)),
+    )
     for client in reading:
-        for path in (f"sessions/{lecture.uuid}", f"sessions/{lecture.uuid}/citations", f"citations/{one.uuid}", f"sessions/{lecture.uuid}/export"):
+        for path in (
+            f"sessions/{lecture.uuid}",
+            f"sessions/{lecture.uuid}/citations",
+            f"citations/{one.uuid}",
+            f"sessions/{lecture.uuid}/export",
+        ):
             assert client.get(f"{V1}{path}").status_code == 200
         problem(post(client, "sessions", {"collection": "lectures"}), 403, "forbidden")
-        problem(post(client, f"sessions/{lecture.uuid}/segments", {"text": "Hello."}), 403, "forbidden")
+        problem(
+            post(client, f"sessions/{lecture.uuid}/segments", {"text": "Hello."}), 403, "forbidden"
+        )
         problem(post(client, f"sessions/{lecture.uuid}/end"), 403, "forbidden")
-        problem(post(client, "rag/query", {"session_id": str(lecture.uuid), "transcript_text": "Hello.", "window_index": 0}), 403, "forbidden")
+        problem(
+            post(
+                client,
+                "rag/query",
+                {"session_id": str(lecture.uuid), "transcript_text": "Hello.", "window_index": 0},
+            ),
+            403,
+            "forbidden",
+        )
         problem(client.delete(f"{V1}sessions/{lecture.uuid}"), 403, "forbidden")
 
 
-def test_what_lies_outside_a_scope_is_as_absent_as_what_is_not_there(owner: User, outsider: Client, lecture: LectureSession, book: Source) -> None:
+def test_what_lies_outside_a_scope_is_as_absent_as_what_is_not_there(
+    owner: User, outsider: Client, lecture: LectureSession, book: Source
+) -> None:
     one = cited(lecture, book)
     narrow = with_token(owner, collections=(Collection.objects.create(name="Empty", slug="empty"),))
     for client in (outsider, narrow):
@@ -258,14 +442,20 @@ def test_what_lies_outside_a_scope_is_as_absent_as_what_is_not_there(owner: User
         for pk in (lecture.uuid, UUID(int=1)):
             for path in ("", "/events", "/citations", "/statistics", "/export"):
                 problem(client.get(f"{V1}sessions/{pk}{path}"), 404, "lecture_not_found")
-            problem(post(client, f"sessions/{pk}/segments", {"text": "Hello."}), 404, "lecture_not_found")
+            problem(
+                post(client, f"sessions/{pk}/segments", {"text": "Hello."}),
+                404,
+                "lecture_not_found",
+            )
             problem(client.delete(f"{V1}sessions/{pk}"), 404, "lecture_not_found")
         problem(client.get(f"{V1}citations/{one.uuid}"), 404, "citation_not_found")
     problem(post(outsider, "sessions", {"sources": [str(book.uuid)]}), 404, "source_not_found")
     assert Client().get(f"{V1}sessions/{lecture.uuid}/events").status_code == 401
 
 
-def test_a_browser_changes_a_lecture_with_its_forgery_token_alone(owner: User, lecture: LectureSession) -> None:
+def test_a_browser_changes_a_lecture_with_its_forgery_token_alone(
+    owner: User, lecture: LectureSession
+) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(owner)
     assert browser.get(f"{V1}sessions/{lecture.uuid}").status_code == 200
@@ -275,11 +465,17 @@ def test_a_browser_changes_a_lecture_with_its_forgery_token_alone(owner: User, l
 # Watching
 
 
-def test_a_stream_is_never_kept_and_a_lecture_that_is_over_has_none(asking: Client, lecture: LectureSession) -> None:
+def test_a_stream_is_never_kept_and_a_lecture_that_is_over_has_none(
+    asking: Client, lecture: LectureSession
+) -> None:
     events.tell(lecture, [("segment", {"text": "Hello."})])
     path = f"{V1}sessions/{lecture.uuid}/events"
     response: Any = asking.get(path)
-    assert (response.status_code, response["Content-Type"], response["Cache-Control"]) == (200, "text/event-stream", "no-store")
+    assert (response.status_code, response["Content-Type"], response["Cache-Control"]) == (
+        200,
+        "text/event-stream",
+        "no-store",
+    )
     post(asking, f"sessions/{lecture.uuid}/end")
     assert asking.get(path, {"after": 1}).status_code == 200
     assert asking.get(path, {"after": 2}).status_code == 204

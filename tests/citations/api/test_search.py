@@ -14,7 +14,11 @@ from transcripts.models import Collection, Role, Video
 
 V1 = "/api/v1/"
 PROBLEM = "application/problem+json"
-LEARNING = ["Networks learn from errors.", "An error 404 is a missing page.", "Errors flow back to the start of the network."]
+LEARNING = [
+    "Networks learn from errors.",
+    "An error 404 is a missing page.",
+    "Errors flow back to the start of the network.",
+]
 COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets."]
 
 
@@ -27,12 +31,17 @@ def owner(collection: Collection) -> User:
 def talks(collection: Collection) -> list[Source]:
     """Two talks, found by their words."""
     about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
-    made = [make_source(make_video(collection, key=key, title=title), author=author, texts=texts) for key, title, author, texts in about]
+    made = [
+        make_source(make_video(collection, key=key, title=title), author=author, texts=texts)
+        for key, title, author, texts in about
+    ]
     Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
     return made
 
 
-def token_client(user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()) -> Client:
+def token_client(
+    user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()
+) -> Client:
     _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
     return Client(headers={"Authorization": f"Bearer {text}"})
 
@@ -45,7 +54,9 @@ def asking(owner: User) -> Client:
 @pytest.fixture
 def stranger(db: None) -> Client:
     """Somebody with a collection of their own."""
-    return token_client(make_user("mallory", collection=Collection.objects.create(name="Own", slug="own")))
+    return token_client(
+        make_user("mallory", collection=Collection.objects.create(name="Own", slug="own"))
+    )
 
 
 def search(client: Client, **query: Any) -> dict[str, Any]:
@@ -68,27 +79,54 @@ def problem(response: Any, status: int, code: str) -> None:
 # Searching
 
 
-def test_a_passage_says_where_it_is_said_and_leads_there(asking: Client, talks: list[Source]) -> None:
+def test_a_passage_says_where_it_is_said_and_leads_there(
+    asking: Client, talks: list[Source]
+) -> None:
     found = search(asking, q="missing page")
     (one,) = found["passages"]
-    assert (one["source_id"], one["title"], one["kind"], one["video"], one["channel"]) == (str(talks[0].uuid), "Learning", "video", "dQw4w9WgXcQ", "Ada")
-    assert (one["text"], one["start"], one["end"], one["page"], one["collection"]) == (LEARNING[1], 10.0, 20.0, None, "lectures")
+    assert (one["source_id"], one["title"], one["kind"], one["video"], one["channel"]) == (
+        str(talks[0].uuid),
+        "Learning",
+        "video",
+        "dQw4w9WgXcQ",
+        "Ada",
+    )
+    assert (one["text"], one["start"], one["end"], one["page"], one["collection"]) == (
+        LEARNING[1],
+        10.0,
+        20.0,
+        None,
+        "lectures",
+    )
     assert one["timestamp_link"] == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
     assert one["link"].startswith("http")
     assert f"/videos/{talks[0].video_id}/?t=10s" in one["link"]
     assert [one["text"][start:end] for start, end in one["spans"]] == ["missing", "page"]
     assert 0 < one["score"] <= 1
     assert (one["explanation"], one["mark"], one["also"]) == (None, None, [])
-    assert (found["query"], found["mode"], found["reranked"], found["hypothesis"]) == ("missing page", "lexical", False, "")
+    assert (found["query"], found["mode"], found["reranked"], found["hypothesis"]) == (
+        "missing page",
+        "lexical",
+        False,
+        "",
+    )
     assert "lexical" in {stage["name"] for stage in found["stages"]}
     assert all(stage["ms"] >= 0 for stage in found["stages"])
 
 
-def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_there(asking: Client, collection: Collection) -> None:
+def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_there(
+    asking: Client, collection: Collection
+) -> None:
     book = make_document(collection, ["Gradients vanish in deep networks."], title="Deep Learning")
     book.chunks.update(page=3, last_page=4)
     (one,) = search(asking, q="gradients")["passages"]
-    assert (one["start"], one["end"], one["page"], one["last_page"], one["video"]) == (None, None, 3, 4, None)
+    assert (one["start"], one["end"], one["page"], one["last_page"], one["video"]) == (
+        None,
+        None,
+        3,
+        4,
+        None,
+    )
     assert f"/sources/{book.uuid}/pages/3/?from=0&to=" in one["link"]
     assert one["timestamp_link"] == one["link"]
 
@@ -109,7 +147,9 @@ def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_the
         ("limit=1", ["Learning"]),
     ],
 )
-def test_a_search_is_narrowed(asking: Client, talks: list[Source], query: str, expected: list[str]) -> None:
+def test_a_search_is_narrowed(
+    asking: Client, talks: list[Source], query: str, expected: list[str]
+) -> None:
     response = asking.get(f"{V1}search?mode=lexical&q=network+networks+learn&{query}")
     assert sorted({one["title"] for one in response.json()["passages"]}) == expected
 
@@ -120,7 +160,9 @@ def test_a_phrase_and_an_exclusion_hold(asking: Client, talks: list[Source]) -> 
 
 
 def test_an_explanation_adds_up(asking: Client, talks: list[Source]) -> None:
-    for rank, one in enumerate(search(asking, q="network networks", explain=True)["passages"], start=1):
+    for rank, one in enumerate(
+        search(asking, q="network networks", explain=True)["passages"], start=1
+    ):
         how = one["explanation"]
         assert how["lexical_rank"] == rank
         assert how["vector_rank"] is None
@@ -129,7 +171,9 @@ def test_an_explanation_adds_up(asking: Client, talks: list[Source]) -> None:
         assert how["formula"].startswith(f"{one['score']:.4f}")
 
 
-def test_what_is_said_again_elsewhere_is_named_beside_it(asking: Client, collection: Collection, talks: list[Source]) -> None:
+def test_what_is_said_again_elsewhere_is_named_beside_it(
+    asking: Client, collection: Collection, talks: list[Source]
+) -> None:
     make_source(make_video(collection, key="again", title="Learning, again"), texts=[LEARNING[1]])
     (one,) = search(asking, q="missing page")["passages"]
     (twin,) = one["also"]
@@ -138,7 +182,9 @@ def test_what_is_said_again_elsewhere_is_named_beside_it(asking: Client, collect
     assert twin["link"].startswith("http")
 
 
-def test_without_anything_embedded_a_search_goes_by_words_and_says_so(asking: Client, talks: list[Source]) -> None:
+def test_without_anything_embedded_a_search_goes_by_words_and_says_so(
+    asking: Client, talks: list[Source]
+) -> None:
     found = search(asking, q="missing page", mode="hybrid")
     assert [one["title"] for one in found["passages"]] == ["Learning"]
     assert any("words only" in note for note in found["notes"])
@@ -172,14 +218,18 @@ def test_without_anything_embedded_a_search_goes_by_words_and_says_so(asking: Cl
         ("q=page&collection=nowhere", 404, "collection_not_found"),
     ],
 )
-def test_what_cannot_be_searched_is_refused_in_the_one_shape(asking: Client, talks: list[Source], query: str, status: int, code: str) -> None:
+def test_what_cannot_be_searched_is_refused_in_the_one_shape(
+    asking: Client, talks: list[Source], query: str, status: int, code: str
+) -> None:
     response = asking.get(f"{V1}search?{query}")
     assert response.status_code == status, response.content
     if code:
         problem(response, status, code)
 
 
-def test_nobody_finds_what_they_may_not_read(asking: Client, stranger: Client, collection: Collection, owner: User, talks: list[Source]) -> None:
+def test_nobody_finds_what_they_may_not_read(
+    asking: Client, stranger: Client, collection: Collection, owner: User, talks: list[Source]
+) -> None:
     own = Collection.objects.get(slug="own")
     make_source(make_video(own, key="mine", title="My own"), texts=[LEARNING[1]])
     found = search(stranger, q="missing page", explain=True, limit=50)
@@ -188,8 +238,14 @@ def test_nobody_finds_what_they_may_not_read(asking: Client, stranger: Client, c
     assert search(asking, q="missing page")["passages"][0]["also"] == []
     for named in ({"source": str(talks[0].uuid)}, {"source": "bread"}):
         problem(stranger.get(f"{V1}search", {"q": "page", **named}), 404, "source_not_found")
-    problem(stranger.get(f"{V1}search", {"q": "page", "collection": "lectures"}), 404, "collection_not_found")
-    narrow = token_client(owner, collections=(Collection.objects.create(name="Empty", slug="empty"),))
+    problem(
+        stranger.get(f"{V1}search", {"q": "page", "collection": "lectures"}),
+        404,
+        "collection_not_found",
+    )
+    narrow = token_client(
+        owner, collections=(Collection.objects.create(name="Empty", slug="empty"),)
+    )
     assert titles(narrow, q="missing page") == []
     assert Client().get(f"{V1}search", {"q": "page"}).status_code == 401
 
@@ -197,19 +253,30 @@ def test_nobody_finds_what_they_may_not_read(asking: Client, stranger: Client, c
 # Indexing again
 
 
-def test_an_editor_has_a_source_indexed_again(asking: Client, talks: list[Source], django_capture_on_commit_callbacks: Any) -> None:
+def test_an_editor_has_a_source_indexed_again(
+    asking: Client, talks: list[Source], django_capture_on_commit_callbacks: Any
+) -> None:
     with django_capture_on_commit_callbacks() as sent:
         response = asking.post(f"{V1}sources/{talks[0].uuid}/index")
     assert response.status_code == 202
     answer = response.json()
-    assert (answer["id"], answer["state"], answer["chunks"], answer["video"]) == (str(talks[0].uuid), "pending", 3, "dQw4w9WgXcQ")
+    assert (answer["id"], answer["state"], answer["chunks"], answer["video"]) == (
+        str(talks[0].uuid),
+        "pending",
+        3,
+        "dQw4w9WgXcQ",
+    )
     assert len(sent) == 1
     talks[0].refresh_from_db()
     assert talks[0].state == State.PENDING
-    assert titles(asking, q="missing page") == ["Learning"], "what is indexed is found until it is replaced"
+    assert titles(asking, q="missing page") == ["Learning"], (
+        "what is indexed is found until it is replaced"
+    )
 
 
-def test_only_who_may_write_has_a_source_indexed_again(owner: User, stranger: Client, collection: Collection, talks: list[Source]) -> None:
+def test_only_who_may_write_has_a_source_indexed_again(
+    owner: User, stranger: Client, collection: Collection, talks: list[Source]
+) -> None:
     path = f"{V1}sources/{talks[0].uuid}/index"
     viewer = token_client(make_user("eve", collection=collection, role=Role.VIEWER))
     problem(viewer.post(path), 403, "forbidden")
@@ -223,37 +290,79 @@ def test_only_who_may_write_has_a_source_indexed_again(owner: User, stranger: Cl
 # Marking
 
 
-def test_a_hit_is_marked_and_the_search_gives_the_mark_back(asking: Client, talks: list[Source]) -> None:
+def test_a_hit_is_marked_and_the_search_gives_the_mark_back(
+    asking: Client, talks: list[Source]
+) -> None:
     (hit,) = search(asking, q="missing page")["passages"]
     for right in (True, False):
-        answer = asking.put(f"{V1}marks", {"query": " missing  page ", "chunk": hit["chunk"], "right": right}, content_type="application/json")
+        answer = asking.put(
+            f"{V1}marks",
+            {"query": " missing  page ", "chunk": hit["chunk"], "right": right},
+            content_type="application/json",
+        )
         assert answer.status_code == 200, answer.content
         assert answer.json() == {"query": "missing page", "chunk": hit["chunk"], "right": right}
         assert search(asking, q="missing page")["passages"][0]["mark"] is right
     assert search(asking, q="page missing")["passages"][0]["mark"] is None
     for _ in range(2):
-        assert asking.delete(f"{V1}marks?query=missing+page&chunk={hit['chunk']}").status_code == 204
+        assert (
+            asking.delete(f"{V1}marks?query=missing+page&chunk={hit['chunk']}").status_code == 204
+        )
     assert search(asking, q="missing page")["passages"][0]["mark"] is None
     assert not Mark.objects.exists()
 
 
-def test_a_viewer_marks_too_and_nobody_sees_the_marks_of_another(asking: Client, collection: Collection, talks: list[Source]) -> None:
+def test_a_viewer_marks_too_and_nobody_sees_the_marks_of_another(
+    asking: Client, collection: Collection, talks: list[Source]
+) -> None:
     viewer = token_client(make_user("eve", collection=collection, role=Role.VIEWER))
     (hit,) = search(asking, q="missing page")["passages"]
-    assert viewer.put(f"{V1}marks", {"query": "missing page", "chunk": hit["chunk"], "right": True}, content_type="application/json").status_code == 200
+    assert (
+        viewer.put(
+            f"{V1}marks",
+            {"query": "missing page", "chunk": hit["chunk"], "right": True},
+            content_type="application/json",
+        ).status_code
+        == 200
+    )
     assert search(viewer, q="missing page")["passages"][0]["mark"] is True
     assert search(asking, q="missing page")["passages"][0]["mark"] is None
     assert asking.delete(f"{V1}marks?query=missing+page&chunk={hit['chunk']}").status_code == 204
     assert search(viewer, q="missing page")["passages"][0]["mark"] is True
 
 
-def test_only_what_may_be_read_can_be_marked(asking: Client, owner: User, stranger: Client, talks: list[Source]) -> None:
+def test_only_what_may_be_read_can_be_marked(
+    asking: Client, owner: User, stranger: Client, talks: list[Source]
+) -> None:
     chunk = talks[0].chunks.first()
     body = {"query": "errors", "chunk": chunk.pk, "right": True}
-    problem(stranger.put(f"{V1}marks", body, content_type="application/json"), 404, "passage_not_found")
+    problem(
+        stranger.put(f"{V1}marks", body, content_type="application/json"), 404, "passage_not_found"
+    )
     problem(stranger.delete(f"{V1}marks?query=errors&chunk={chunk.pk}"), 404, "passage_not_found")
-    problem(token_client(owner, can_write=False).put(f"{V1}marks", body, content_type="application/json"), 403, "forbidden")
-    for wrong in ({"query": ""}, {"query": "\0"}, {"chunk": 0}, {"chunk": 2**63}, {"right": None}, {"more": 1}):
-        problem(asking.put(f"{V1}marks", {**body, **wrong}, content_type="application/json"), 422, "invalid_input")
-    problem(asking.put(f"{V1}marks", {**body, "chunk": 2**62}, content_type="application/json"), 404, "passage_not_found")
+    problem(
+        token_client(owner, can_write=False).put(
+            f"{V1}marks", body, content_type="application/json"
+        ),
+        403,
+        "forbidden",
+    )
+    for wrong in (
+        {"query": ""},
+        {"query": "\0"},
+        {"chunk": 0},
+        {"chunk": 2**63},
+        {"right": None},
+        {"more": 1},
+    ):
+        problem(
+            asking.put(f"{V1}marks", {**body, **wrong}, content_type="application/json"),
+            422,
+            "invalid_input",
+        )
+    problem(
+        asking.put(f"{V1}marks", {**body, "chunk": 2**62}, content_type="application/json"),
+        404,
+        "passage_not_found",
+    )
     assert not Mark.objects.exists()

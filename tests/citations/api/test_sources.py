@@ -19,7 +19,9 @@ pytestmark = pytest.mark.usefixtures("fake_models")
 
 
 def client_of(collection: Collection, *, name: str = "ada", role: str = Role.OWNER) -> Client:
-    _, secret = ApiToken.issue(make_user(name, collection=collection, role=role), name="script", can_write=True)
+    _, secret = ApiToken.issue(
+        make_user(name, collection=collection, role=role), name="script", can_write=True
+    )
     return Client(headers={"Authorization": f"Bearer {secret}"})
 
 
@@ -29,11 +31,16 @@ def asking(collection: Collection) -> Client:
 
 
 def upload(client: Client, *files: tuple[str, bytes], **more: Any) -> Any:
-    return client.post("/api/v1/sources", {"files": [SimpleUploadedFile(name, content) for name, content in files], **more})
+    return client.post(
+        "/api/v1/sources",
+        {"files": [SimpleUploadedFile(name, content) for name, content in files], **more},
+    )
 
 
 def test_a_document_is_added_and_listed_and_deleted(asking: Client, collection: Collection) -> None:
-    response = upload(asking, ("notes.md", NOTES), collection="lectures", tags=["a", "b"], title="My notes")
+    response = upload(
+        asking, ("notes.md", NOTES), collection="lectures", tags=["a", "b"], title="My notes"
+    )
     assert response.status_code == 202, response.content
     [added] = response.json()["documents"]
     assert added["is_new"]
@@ -50,13 +57,23 @@ def test_a_document_is_added_and_listed_and_deleted(asking: Client, collection: 
 
 
 def test_captions_among_the_files_become_a_job(asking: Client, collection: Collection) -> None:
-    answer = upload(asking, ("notes.md", NOTES), ("talk.vtt", CAPTIONS), ("slides.zip", b"PK\x03\x04"), ("prose.txt", b"No times at all.")).json()
+    answer = upload(
+        asking,
+        ("notes.md", NOTES),
+        ("talk.vtt", CAPTIONS),
+        ("slides.zip", b"PK\x03\x04"),
+        ("prose.txt", b"No times at all."),
+    ).json()
     assert {one["source"]["title"] for one in answer["documents"]} == {"notes", "prose"}
     assert answer["job"]["id"] == Job.objects.get().pk
-    assert [(one["name"], one["code"]) for one in answer["problems"]] == [("slides.zip", "document_unknown")]
+    assert [(one["name"], one["code"]) for one in answer["problems"]] == [
+        ("slides.zip", "document_unknown")
+    ]
 
 
-def test_captions_that_are_too_large_leave_no_document_behind(asking: Client, settings: Any) -> None:
+def test_captions_that_are_too_large_leave_no_document_behind(
+    asking: Client, settings: Any
+) -> None:
     settings.MAX_UPLOAD_BYTES = 10
     assert upload(asking, ("notes.md", NOTES), ("talk.vtt", CAPTIONS)).status_code == 413
     assert not Source.objects.exists()
@@ -80,7 +97,9 @@ def test_a_document_that_is_refused_keeps_no_captions_out(asking: Client) -> Non
         ([("notes.md", NOTES)], {"collection": "nowhere"}, 404, "collection_not_found"),
     ],
 )
-def test_what_cannot_be_taken_is_said_to_be_so(asking: Client, settings: Any, files: Any, more: Any, status: int, code: str) -> None:
+def test_what_cannot_be_taken_is_said_to_be_so(
+    asking: Client, settings: Any, files: Any, more: Any, status: int, code: str
+) -> None:
     settings.MAX_DOCUMENT_BYTES = 100
     response = upload(asking, *files, **more)
     assert (response.status_code, response.json()["code"]) == (status, code)

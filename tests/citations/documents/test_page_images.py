@@ -33,7 +33,9 @@ def textbook() -> tuple[ReadPage, ...]:
 @pytest.fixture
 def book(collection: Collection, settings: Any, tmp_path: Path) -> Source:
     settings.DATA_DIR = tmp_path
-    return make_paper(collection, textbook(), data=TEXTBOOK.read_bytes(), name=TEXTBOOK.name, title="Textbook")
+    return make_paper(
+        collection, textbook(), data=TEXTBOOK.read_bytes(), name=TEXTBOOK.name, title="Textbook"
+    )
 
 
 def kept(folder: Path) -> list[Path]:
@@ -44,7 +46,9 @@ def kept(folder: Path) -> list[Path]:
 def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source) -> None:
     page = book.document.pages.get(text__contains=QUOTE)
     first = page.start + page.text.index(QUOTE)
-    view = pages.show(scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="probe")
+    view = pages.show(
+        scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="probe"
+    )
     assert view.picture is not None
     assert (view.picture.width, view.picture.height) == (800, 1130)
     (box,) = view.quote_boxes
@@ -60,11 +64,19 @@ def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source)
 def test_ink_is_under_the_boxes_and_paper_beside_them(scope: Scope, book: Source) -> None:
     page = book.document.pages.get(text__contains=QUOTE)
     first = page.start + page.text.index(QUOTE)
-    (box,) = pages.show(scope, book.uuid, page.number, quote=(first, first + len(QUOTE))).quote_boxes
+    (box,) = pages.show(
+        scope, book.uuid, page.number, quote=(first, first + len(QUOTE))
+    ).quote_boxes
     with Image.open(page_images.draw(book.document, page.number, width=1600)) as image:
         grey = image.convert("L")
         left, top, right, bottom = (
-            round(edge) for edge in (box.left * grey.width, box.top * grey.height, (box.left + box.width) * grey.width, (box.top + box.height) * grey.height)
+            round(edge)
+            for edge in (
+                box.left * grey.width,
+                box.top * grey.height,
+                (box.left + box.width) * grey.width,
+                (box.top + box.height) * grey.height,
+            )
         )
         assert grey.crop((left, top, right, bottom)).histogram()[:90] != [0] * 90
         assert grey.crop((0, top, left - 4, bottom)).histogram()[:240] == [0] * 240
@@ -74,19 +86,27 @@ def test_nothing_is_boxed_where_another_reader_made_the_text(scope: Scope, book:
     page = book.document.pages.get(text__contains=QUOTE)
     first = page.start + page.text.index(QUOTE)
     Document.objects.filter(pk=book.pk).update(read_by="pdf 0")
-    view = pages.show(scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="guard")
+    view = pages.show(
+        scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="guard"
+    )
     assert view.picture
     assert view.quote
     assert view.found
     assert view.quote_boxes == view.found_boxes == ()
 
 
-def test_a_picture_is_drawn_once(book: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_is_drawn_once(
+    book: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawn = page_images.draw(book.document, 3, width=800)
     monkeypatch.setattr(pdf_reader, "render", lambda *_, **__: pytest.fail("drawn again"))
     assert page_images.draw(book.document, 3, width=800) == drawn
     assert kept(tmp_path) == [drawn]
-    names = {page_images.name(book.document, number, width=width) for number in (3, 4) for width in page_images.WIDTHS}
+    names = {
+        page_images.name(book.document, number, width=width)
+        for number in (3, 4)
+        for width in page_images.WIDTHS
+    }
     assert len(names) == 6
 
 
@@ -101,7 +121,9 @@ def test_what_was_not_looked_at_for_longest_goes_first(book: Source, tmp_path: P
     assert kept(tmp_path) == drawn[:2]
 
 
-def test_pictures_go_with_their_document(book: Source, collection: Collection, tmp_path: Path) -> None:
+def test_pictures_go_with_their_document(
+    book: Source, collection: Collection, tmp_path: Path
+) -> None:
     drawn = page_images.draw(book.document, 1, width=800)
     tasks.tend()
     assert kept(tmp_path) == [drawn]
@@ -109,9 +131,16 @@ def test_pictures_go_with_their_document(book: Source, collection: Collection, t
     assert kept(tmp_path) == []
 
 
-def test_a_page_that_cannot_be_drawn_is_shown_as_text(scope: Scope, collection: Collection, settings: Any, tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_drawn_is_shown_as_text(
+    scope: Scope, collection: Collection, settings: Any, tmp_path: Path
+) -> None:
     settings.DATA_DIR = tmp_path
-    broken = make_paper(collection, ["What was read while it was whole."], data=b"%PDF-1.7 broken off", name="broken.pdf")
+    broken = make_paper(
+        collection,
+        ["What was read while it was whole."],
+        data=b"%PDF-1.7 broken off",
+        name="broken.pdf",
+    )
     view = pages.show(scope, broken.uuid, 1, quote=(0, 4))
     assert view.picture is None
     assert view.quote == ((0, 4),)

@@ -25,7 +25,13 @@ THIRD = "100 % of all C++ (and more) is_here; nothing else."
 
 @pytest.fixture
 def paper(collection: Collection) -> Source:
-    return make_paper(collection, [ReadPage(number=n, text=text, blocks=(Paragraph(0, len(text), ""),)) for n, text in enumerate((FIRST, SECOND, THIRD), 1)])
+    return make_paper(
+        collection,
+        [
+            ReadPage(number=n, text=text, blocks=(Paragraph(0, len(text), ""),))
+            for n, text in enumerate((FIRST, SECOND, THIRD), 1)
+        ],
+    )
 
 
 def place_of(source: Source, quote: str) -> tuple[int, int]:
@@ -49,18 +55,28 @@ def test_a_quote_is_marked_where_it_stands(scope: Scope, paper: Source) -> None:
     assert (view.number, view.count, view.previous, view.next) == (2, 3, 1, 3)
 
 
-def test_a_quote_that_runs_over_the_end_of_a_page_is_marked_on_both(scope: Scope, paper: Source) -> None:
+def test_a_quote_that_runs_over_the_end_of_a_page_is_marked_on_both(
+    scope: Scope, paper: Source
+) -> None:
     quote = place_of(paper, "step by step.")[0], place_of(paper, "The step is")[1]
     marked = [pages.show(scope, paper.uuid, number, quote=quote) for number in (1, 2, 3)]
-    assert [[view.page.text[first:last] for first, last in view.quote] for view in marked] == [["step by step."], ["The step is"], []]
+    assert [[view.page.text[first:last] for first, last in view.quote] for view in marked] == [
+        ["step by step."],
+        ["The step is"],
+        [],
+    ]
 
 
-def test_the_first_page_has_none_before_it_and_the_last_none_after_it(scope: Scope, paper: Source) -> None:
+def test_the_first_page_has_none_before_it_and_the_last_none_after_it(
+    scope: Scope, paper: Source
+) -> None:
     assert pages.show(scope, paper.uuid, 1).previous is None
     assert pages.show(scope, paper.uuid, 3).next is None
 
 
-def test_the_heading_is_the_one_that_the_quote_stands_under(scope: Scope, collection: Collection) -> None:
+def test_the_heading_is_the_one_that_the_quote_stands_under(
+    scope: Scope, collection: Collection
+) -> None:
     blocks = (Paragraph(0, 7, "1 Uphill", True), Paragraph(8, 17, "2 Downhill", True))
     paper = make_paper(collection, [ReadPage(number=1, text="Uphill. Downhill.", blocks=blocks)])
     assert pages.show(scope, paper.uuid, 1, quote=(0, 7)).heading == "1 Uphill"
@@ -69,7 +85,9 @@ def test_the_heading_is_the_one_that_the_quote_stands_under(scope: Scope, collec
 
 
 @pytest.mark.parametrize("number", [0, 4, 2**31])
-def test_a_page_that_is_not_there_is_said_to_be_missing(scope: Scope, paper: Source, number: int) -> None:
+def test_a_page_that_is_not_there_is_said_to_be_missing(
+    scope: Scope, paper: Source, number: int
+) -> None:
     with pytest.raises(PageNotFound, match=f"no page {number}") as refused:
         pages.show(scope, paper.uuid, number)
     assert "1 to 3" in refused.value.hint
@@ -83,8 +101,17 @@ def test_a_recording_has_no_pages_and_no_file(scope: Scope, collection: Collecti
         pages.file_of(scope, talk.uuid)
 
 
-@pytest.mark.parametrize("ask", [lambda scope, at: pages.show(scope, at, 1), lambda scope, at: pages.find_in(scope, at, "rate"), pages.file_of])
-def test_what_lies_outside_the_scope_is_as_absent_as_what_does_not_exist(paper: Source, ask: Callable[..., object]) -> None:
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda scope, at: pages.show(scope, at, 1),
+        lambda scope, at: pages.find_in(scope, at, "rate"),
+        pages.file_of,
+    ],
+)
+def test_what_lies_outside_the_scope_is_as_absent_as_what_does_not_exist(
+    paper: Source, ask: Callable[..., object]
+) -> None:
     for reference in (paper.uuid, uuid4()):
         with pytest.raises(SourceNotFound):
             ask(NOTHING, reference)
@@ -106,7 +133,9 @@ def test_all_words_have_to_be_on_one_page_in_any_case(scope: Scope, paper: Sourc
     assert found(scope, paper, "uphill rate") == []
 
 
-def test_a_phrase_is_found_across_a_line_break_and_only_in_its_order(scope: Scope, paper: Source) -> None:
+def test_a_phrase_is_found_across_a_line_break_and_only_in_its_order(
+    scope: Scope, paper: Source
+) -> None:
     assert found(scope, paper, '"we walk downhill"') == [1]
     assert found(scope, paper, "“downhill walk”") == []
     assert found(scope, paper, "downhill walk") == [1]
@@ -120,12 +149,16 @@ def test_marks_are_found_as_they_are_written(scope: Scope, paper: Source) -> Non
 
 
 @pytest.mark.parametrize("words", ["", "   ", '""', "\0", "\ud800"])
-def test_nothing_is_found_when_nothing_is_looked_for(scope: Scope, paper: Source, words: str) -> None:
+def test_nothing_is_found_when_nothing_is_looked_for(
+    scope: Scope, paper: Source, words: str
+) -> None:
     assert pages.find_in(scope, paper.uuid, words).hits == ()
     assert pages.show(scope, paper.uuid, 1, words=words).found == ()
 
 
-def test_a_hit_shows_whole_words_around_the_first_place_and_counts_all(scope: Scope, collection: Collection) -> None:
+def test_a_hit_shows_whole_words_around_the_first_place_and_counts_all(
+    scope: Scope, collection: Collection
+) -> None:
     paper = make_paper(collection, ["wordy " * 40 + "needle " + "wordy " * 40 + "needle"])
     result = pages.find_in(scope, paper.uuid, "needle")
     (hit,) = result.hits
@@ -142,7 +175,9 @@ def test_of_very_many_pages_the_first_are_named(scope: Scope, collection: Collec
     assert [hit.number for hit in result.hits] == list(range(1, pages.MOST_PAGES + 1))
 
 
-def test_of_very_many_words_on_a_page_the_first_are_marked(scope: Scope, collection: Collection) -> None:
+def test_of_very_many_words_on_a_page_the_first_are_marked(
+    scope: Scope, collection: Collection
+) -> None:
     paper = make_paper(collection, ["e " * 10 * pages.MOST_MARKS])
     assert len(pages.show(scope, paper.uuid, 1, words="e").found) == pages.MOST_MARKS
 
@@ -162,7 +197,15 @@ def make_citation(source: Source, words: str, **about: Any) -> Citation:
         "snippet": words,
         "relevance_score": 0.9,
     }
-    return Citation.objects.create(session=session, window=window, window_index=0, rank=1, source=source, page=2, **{**known, **about})
+    return Citation.objects.create(
+        session=session,
+        window=window,
+        window_index=0,
+        rank=1,
+        source=source,
+        page=2,
+        **{**known, **about},
+    )
 
 
 def test_a_citation_says_where_its_quote_is(scope: Scope, paper: Source) -> None:
@@ -170,14 +213,23 @@ def test_a_citation_says_where_its_quote_is(scope: Scope, paper: Source) -> None
     assert pages.quote_of(scope, paper.uuid, citation.uuid) == place_of(paper, "learning rate")
 
 
-def test_a_quote_is_found_again_when_the_document_was_read_anew(scope: Scope, paper: Source) -> None:
+def test_a_quote_is_found_again_when_the_document_was_read_anew(
+    scope: Scope, paper: Source
+) -> None:
     runs_over = f"{FIRST}\n\n{SECOND}"
-    for quote, place in (("overshoots", place_of(paper, "overshoots")), (runs_over, (0, len(runs_over)))):
-        citation = make_citation(paper, "The step", digest="older", span_start=1, span_end=2, quote=quote)
+    for quote, place in (
+        ("overshoots", place_of(paper, "overshoots")),
+        (runs_over, (0, len(runs_over))),
+    ):
+        citation = make_citation(
+            paper, "The step", digest="older", span_start=1, span_end=2, quote=quote
+        )
         assert pages.quote_of(scope, paper.uuid, citation.uuid) == place
 
 
-def test_a_quote_that_stands_at_several_places_of_a_document_read_anew_is_marked_at_none(scope: Scope, paper: Source) -> None:
+def test_a_quote_that_stands_at_several_places_of_a_document_read_anew_is_marked_at_none(
+    scope: Scope, paper: Source
+) -> None:
     citation = make_citation(paper, "learning rate", digest="older")
     assert pages.quote_of(scope, paper.uuid, citation.uuid) is None
 
@@ -187,7 +239,9 @@ def test_a_quote_that_is_gone_is_nowhere(scope: Scope, paper: Source) -> None:
     assert pages.quote_of(scope, paper.uuid, citation.uuid) is None
 
 
-def test_a_citation_is_known_only_to_members_and_only_of_its_own_source(scope: Scope, paper: Source, collection: Collection) -> None:
+def test_a_citation_is_known_only_to_members_and_only_of_its_own_source(
+    scope: Scope, paper: Source, collection: Collection
+) -> None:
     citation = make_citation(paper, "learning rate")
     other = make_paper(collection, [SECOND], data=b"Something else.")
     assert pages.quote_of(NOTHING, paper.uuid, citation.uuid) is None

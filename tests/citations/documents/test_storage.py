@@ -20,7 +20,9 @@ from transcripts.errors import InvalidInput
 from transcripts.models import Collection
 
 SAMPLE = Path(document_storage.__file__).parent / "sample" / "counting-waiting-keeping-time.pdf"
-PROSE = "\n\n".join(f"Paragraph {n} is about walruses on the ice, and about little else." for n in range(1_500)).encode()
+PROSE = "\n\n".join(
+    f"Paragraph {n} is about walruses on the ice, and about little else." for n in range(1_500)
+).encode()
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 
@@ -30,13 +32,19 @@ def add(collection: Collection, data: bytes, name: str = "prose.txt", **more: An
 
 
 def texts(source: Source) -> list[str]:
-    return list(Page.objects.filter(document=source.pk).order_by("number").values_list("text", flat=True))
+    return list(
+        Page.objects.filter(document=source.pk).order_by("number").values_list("text", flat=True)
+    )
 
 
-def test_the_same_bytes_are_one_source_in_a_collection_and_another_elsewhere(collection: Collection) -> None:
+def test_the_same_bytes_are_one_source_in_a_collection_and_another_elsewhere(
+    collection: Collection,
+) -> None:
     first = document_storage.add(collection, BytesIO(PROSE), name="a.txt")
     again = document_storage.add(collection, BytesIO(PROSE), name="b.txt")
-    other = document_storage.add(Collection.objects.create(name="Other", slug="other"), BytesIO(PROSE), name="a.txt")
+    other = document_storage.add(
+        Collection.objects.create(name="Other", slug="other"), BytesIO(PROSE), name="a.txt"
+    )
     assert (first.is_new, again.is_new, other.is_new) == (True, False, True)
     assert first.source == again.source != other.source
 
@@ -62,14 +70,22 @@ def test_one_that_failed_is_tried_again_when_it_is_added_again(collection: Colle
         ("x" * 400 + ".txt", "x" * 300, "x" * 300),
     ],
 )
-def test_a_name_is_no_path_and_nothing_that_a_terminal_obeys(collection: Collection, name: str, stored: str, title: str) -> None:
+def test_a_name_is_no_path_and_nothing_that_a_terminal_obeys(
+    collection: Collection, name: str, stored: str, title: str
+) -> None:
     source = add(collection, PROSE, name)
     assert (source.document.name, source.title) == (stored, title)
 
 
-def test_what_is_too_large_empty_or_unknown_leaves_nothing_behind(collection: Collection, settings: Any) -> None:
+def test_what_is_too_large_empty_or_unknown_leaves_nothing_behind(
+    collection: Collection, settings: Any
+) -> None:
     settings.MAX_DOCUMENT_BYTES = 1_000
-    for data, error in ((b"x" * 1_001, DocumentTooLarge), (b"", InvalidInput), (b"PK\x03\x04", DocumentUnknown)):
+    for data, error in (
+        (b"x" * 1_001, DocumentTooLarge),
+        (b"", InvalidInput),
+        (b"PK\x03\x04", DocumentUnknown),
+    ):
         with pytest.raises(error):
             add(collection, data)
     assert not Source.objects.exists()
@@ -78,7 +94,9 @@ def test_what_is_too_large_empty_or_unknown_leaves_nothing_behind(collection: Co
 def test_a_document_becomes_pages_whose_texts_are_the_sources_text(collection: Collection) -> None:
     source = add(collection, PROSE)
     told: list[tuple[str, int, int]] = []
-    ingest_pipeline.ingest(source.pk, on_progress=lambda one: told.append((one.step, one.done, one.total)))
+    ingest_pipeline.ingest(
+        source.pk, on_progress=lambda one: told.append((one.step, one.done, one.total))
+    )
     source.refresh_from_db()
     pages = list(Page.objects.filter(document=source.pk))
     assert (source.state, source.document.page_count) == (State.READY, len(pages))
@@ -93,7 +111,10 @@ def test_a_document_becomes_pages_whose_texts_are_the_sources_text(collection: C
 
 
 def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) -> None:
-    untold, told = add(collection, SAMPLE.read_bytes(), "x.pdf"), add(collection, SAMPLE.read_bytes() + b"\n", "y.pdf", title="Mine")
+    untold, told = (
+        add(collection, SAMPLE.read_bytes(), "x.pdf"),
+        add(collection, SAMPLE.read_bytes() + b"\n", "y.pdf", title="Mine"),
+    )
     for source in (untold, told):
         document_storage.extract(source)
         source.refresh_from_db()
@@ -102,7 +123,9 @@ def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) 
     assert untold.document.outline
 
 
-def test_reading_that_was_killed_goes_on_after_the_last_stored_page(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = add(collection, PROSE)
     document_storage.extract(source)
     whole = texts(source)
@@ -115,7 +138,9 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(collection: 
     def dying(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> Opened:
         asked.append(first)
         opened = real(path, media_type, most_pages=most_pages, first=first)
-        return Opened(facts=opened.facts, pages=_until_killed(opened) if len(asked) == 1 else opened.pages)
+        return Opened(
+            facts=opened.facts, pages=_until_killed(opened) if len(asked) == 1 else opened.pages
+        )
 
     def _until_killed(opened: Opened) -> Iterator[Any]:
         for page in opened.pages:
@@ -134,7 +159,9 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(collection: 
     assert len(asked) == 2  # nothing is left to be read
 
 
-def test_what_is_read_after_a_kill_stands_under_the_heading_before_it(collection: Collection, tmp_path: Path) -> None:
+def test_what_is_read_after_a_kill_stands_under_the_heading_before_it(
+    collection: Collection, tmp_path: Path
+) -> None:
     def heading(canvas: Any) -> None:
         canvas.setFont("Helvetica-Bold", 18)
         canvas.drawString(72, 760, "On the ways of walruses")
@@ -155,7 +182,9 @@ def test_what_is_read_after_a_kill_stands_under_the_heading_before_it(collection
     assert whole[19][2] == ""
 
 
-def test_a_small_file_that_unpacks_to_too_much_text_is_refused(collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_a_small_file_that_unpacks_to_too_much_text_is_refused(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     settings.MAX_DOCUMENT_PAGES = 30
     monkeypatch.setattr(document_storage, "CHARACTERS_A_PAGE", 100)
     source = add(collection, SAMPLE.read_bytes(), "x.pdf")
@@ -165,7 +194,9 @@ def test_a_small_file_that_unpacks_to_too_much_text_is_refused(collection: Colle
     assert not Page.objects.exists()
 
 
-def test_more_pages_than_the_limit_are_refused_with_what_to_do(collection: Collection, settings: Any) -> None:
+def test_more_pages_than_the_limit_are_refused_with_what_to_do(
+    collection: Collection, settings: Any
+) -> None:
     settings.MAX_DOCUMENT_PAGES = 3
     source = add(collection, b"x " * 2 * PAGE)
     ingest_pipeline.ingest(source.pk)
@@ -181,7 +212,9 @@ def test_a_document_without_words_says_so(collection: Collection) -> None:
     assert source.error_code == "document_without_text"
 
 
-def test_another_try_says_again_which_pages_are_pictures(collection: Collection, tmp_path: Path) -> None:
+def test_another_try_says_again_which_pages_are_pictures(
+    collection: Collection, tmp_path: Path
+) -> None:
     source = add(collection, scanned(tmp_path / "a.pdf").read_bytes(), "a.pdf")
     for _ in range(2):
         with pytest.raises(DocumentWithoutText, match=r"No text on pages 1–2 of 2"):
@@ -199,7 +232,9 @@ def test_words_of_others_are_not_kept_waiting_by_a_document(collection: Collecti
 # The copy on the disk
 
 
-def test_the_copy_on_the_disk_is_the_file_and_goes_with_the_document(collection: Collection, settings: Any, tmp_path: Path) -> None:
+def test_the_copy_on_the_disk_is_the_file_and_goes_with_the_document(
+    collection: Collection, settings: Any, tmp_path: Path
+) -> None:
     settings.DATA_DIR = tmp_path
     data = bytes(range(32, 127)) * 30_000  # several parts
     source = add(collection, data)
@@ -213,7 +248,9 @@ def test_the_copy_on_the_disk_is_the_file_and_goes_with_the_document(collection:
     assert not path.exists()
 
 
-def test_a_document_whose_bytes_are_not_all_there_is_not_shown_as_if_they_were(collection: Collection, settings: Any, tmp_path: Path) -> None:
+def test_a_document_whose_bytes_are_not_all_there_is_not_shown_as_if_they_were(
+    collection: Collection, settings: Any, tmp_path: Path
+) -> None:
     settings.DATA_DIR = tmp_path
     source = add(collection, b"a" * 3 * document_storage.PART)
     DocumentPart.objects.filter(document=source.pk, ordinal=1).delete()
@@ -222,10 +259,15 @@ def test_a_document_whose_bytes_are_not_all_there_is_not_shown_as_if_they_were(c
     assert not list((tmp_path / "cache" / "documents").iterdir())
 
 
-def test_copies_used_longest_ago_make_room(collection: Collection, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_used_longest_ago_make_room(
+    collection: Collection, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.DATA_DIR = tmp_path
     monkeypatch.setattr(document_storage, "KEPT_BYTES", 2 * len(PROSE))
-    old, new = (document_storage.path_of(add(collection, PROSE + bytes([65 + n])).document) for n in range(2))
+    old, new = (
+        document_storage.path_of(add(collection, PROSE + bytes([65 + n])).document)
+        for n in range(2)
+    )
     monkeypatch.setattr(document_storage, "KEPT_SECONDS", -1)
     document_storage.prune()
     assert [path.exists() for path in (old, new)] == [False, True]

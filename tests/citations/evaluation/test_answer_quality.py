@@ -18,14 +18,22 @@ def question(query: str, *ranges: tuple[float, float], source: str = "lecture-1"
     return Question(query=query, answers=(Gold(query=query, source=source, ranges=ranges),))
 
 
-def test_citations_are_compared_with_where_the_answer_is(collection: Collection, scope: Scope) -> None:
+def test_citations_are_compared_with_where_the_answer_is(
+    collection: Collection, scope: Scope
+) -> None:
     make_video(collection)
     ingest_pipeline.adopt()
     for pk in Source.objects.values_list("pk", flat=True):
         ingest_pipeline.ingest(pk)
-    asked = [question("What does backpropagation carry?", (0, 300)), question("What is pooling?", (0, 1)), question("Elsewhere", (0, 9), source="gone")]
+    asked = [
+        question("What does backpropagation carry?", (0, 300)),
+        question("What is pooling?", (0, 1)),
+        question("Elsewhere", (0, 9), source="gone"),
+    ]
     told: list[tuple[int, int]] = []
-    found = answer_quality.appraise(scope, asked, tell=lambda done, total: told.append((done, total)))
+    found = answer_quality.appraise(
+        scope, asked, tell=lambda done, total: told.append((done, total))
+    )
     assert (found.questions, found.skipped, found.answered) == (2, 1, 2)
     assert found.first_right == found.any_right == 0.5
     assert sum(one.answers for one in found.reliability) == 2
@@ -35,4 +43,9 @@ def test_citations_are_compared_with_where_the_answer_is(collection: Collection,
 
 def test_nothing_asked_is_nothing_found(scope: Scope) -> None:
     found = answer_quality.appraise(scope, [])
-    assert (found.questions, found.answered, found.first_right, found.reliability) == (0, 0, 0.0, ())
+    assert (found.questions, found.answered, found.first_right, found.reliability) == (
+        0,
+        0,
+        0.0,
+        (),
+    )

@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.errors import InvalidGold
-from citations.evaluation.metrics import MAX_LINES, MAX_RANGES, Gold, Place, Scores, compare, is_relevant, mean, parse, score
+from citations.evaluation.metrics import (
+    MAX_LINES,
+    MAX_RANGES,
+    Gold,
+    Place,
+    Scores,
+    compare,
+    is_relevant,
+    mean,
+    parse,
+    score,
+)
 
 
 def line(**changes: object) -> str:
@@ -23,7 +34,9 @@ def without(name: str, **changes: object) -> str:
 
 
 def test_lines_name_a_query_a_source_and_its_ranges():
-    found = parse(f"{line(qid='q1', by='people')}\n\n{without('video', source='s1', gold=[[0, 1.5], [3, 4]])}\r\n")
+    found = parse(
+        f"{line(qid='q1', by='people')}\n\n{without('video', source='s1', gold=[[0, 1.5], [3, 4]])}\r\n"
+    )
 
     assert found == [
         Gold(query="what is entropy", source="abc", ranges=((10.0, 20.0),), line=1),
@@ -36,7 +49,17 @@ def test_pages_are_numbers_or_ranges():
 
 
 def test_files_may_begin_with_a_byte_order_mark_and_hold_unicode_line_separators():
-    assert parse(("\ufeff" + json.dumps({"query": "a\u2028b", "video": "x", "gold": [[0, 1]]}, ensure_ascii=False)).encode())[0].query == "a\u2028b"
+    assert (
+        parse(
+            (
+                "\ufeff"
+                + json.dumps(
+                    {"query": "a\u2028b", "video": "x", "gold": [[0, 1]]}, ensure_ascii=False
+                )
+            ).encode()
+        )[0].query
+        == "a\u2028b"
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +114,17 @@ def test_bytes_that_are_no_utf8_and_files_without_end_are_refused():
 
 @pytest.mark.parametrize(
     ("start", "end", "relevant"),
-    [(10, 20, True), (12, 13, True), (0, 100, True), (5, 15, True), (5, 14.9, False), (0, 14, False), (20, 30, False), (19, 20.5, True), (12, 12, False)],
+    [
+        (10, 20, True),
+        (12, 13, True),
+        (0, 100, True),
+        (5, 15, True),
+        (5, 14.9, False),
+        (0, 14, False),
+        (20, 30, False),
+        (19, 20.5, True),
+        (12, 12, False),
+    ],
 )
 def test_a_passage_answers_with_half_of_itself_or_half_of_the_range(start, end, relevant):
     gold = Gold(query="q", source="abc", ranges=((10, 20), (200, 300)))
@@ -101,14 +134,32 @@ def test_a_passage_answers_with_half_of_itself_or_half_of_the_range(start, end, 
 
 
 @pytest.mark.parametrize(
-    ("page", "last", "relevant"), [(3, 3, True), (3, None, True), (2, 3, True), (1, 3, False), (4, 9, True), (5, 9, False), (8, 8, False), (None, None, False)]
+    ("page", "last", "relevant"),
+    [
+        (3, 3, True),
+        (3, None, True),
+        (2, 3, True),
+        (1, 3, False),
+        (4, 9, True),
+        (5, 9, False),
+        (8, 8, False),
+        (None, None, False),
+    ],
 )
 def test_pages_count_as_wholes(page, last, relevant):
-    assert is_relevant(Place(source="abc", page=page, last_page=last), Gold(query="q", source="abc", pages=((3, 5),) if page != 5 else ((3, 4),))) is relevant
+    assert (
+        is_relevant(
+            Place(source="abc", page=page, last_page=last),
+            Gold(query="q", source="abc", pages=((3, 5),) if page != 5 else ((3, 4),)),
+        )
+        is relevant
+    )
 
 
 def test_a_place_without_times_answers_no_ranges():
-    assert not is_relevant(Place(source="abc", page=3), Gold(query="q", source="abc", ranges=((0, 10),)))
+    assert not is_relevant(
+        Place(source="abc", page=3), Gold(query="q", source="abc", ranges=((0, 10),))
+    )
 
 
 def test_scores_of_a_ranking():
@@ -124,17 +175,23 @@ def test_scores_of_a_ranking():
 
 
 def test_the_mean_weighs_every_query_alike():
-    assert mean([Scores(1, 1, 1, 0, 1, 1), Scores(0, 0, 1, 0, 0.5, 0)]) == Scores(0.5, 0.5, 1, 0, 0.75, 0.5)
+    assert mean([Scores(1, 1, 1, 0, 1, 1), Scores(0, 0, 1, 0, 0.5, 0)]) == Scores(
+        0.5, 0.5, 1, 0, 0.75, 0.5
+    )
     assert mean([]) == Scores(0, 0, 0, 0, 0, 0)
 
 
 def test_a_difference_is_a_loss_only_beyond_chance():
     before = [0.5 + 0.01 * (number % 7) for number in range(40)]
 
-    worse = compare(before, [value - 0.1 - 0.01 * (number % 3) for number, value in enumerate(before)])
+    worse = compare(
+        before, [value - 0.1 - 0.01 * (number % 3) for number, value in enumerate(before)]
+    )
     assert worse.is_loss
     assert worse.low <= worse.mean <= worse.high < 0
-    assert not compare(before, [value + (0.2 if number % 2 else -0.21) for number, value in enumerate(before)]).is_loss
+    assert not compare(
+        before, [value + (0.2 if number % 2 else -0.21) for number, value in enumerate(before)]
+    ).is_loss
     assert compare(before, before) == compare([], [])
     assert compare(before, list(reversed(before))) == compare(before, list(reversed(before)))
 
@@ -158,7 +215,9 @@ def test_the_rule_and_the_scores_are_those_of_the_published_kit(evalkit, real_da
             start = max(0.0, row["gold"][0][0] + chance.uniform(-100, 100))
             end = start + chance.choice([0, 5, 30, 60, 300])
             video = chance.choice([row["video"], row["video"], "other"])
-            assert is_relevant(Place(source=video, start=start, end=end), gold) == evalkit.relevant((video, start, end), row)
+            assert is_relevant(Place(source=video, start=start, end=end), gold) == evalkit.relevant(
+                (video, start, end), row
+            )
 
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 40))

@@ -26,14 +26,29 @@ def embed_all() -> None:
 
 
 def fill(space: EmbeddingSpace) -> EmbeddingSpace:
-    list(vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space))))
+    list(
+        vector_store.make(
+            space,
+            vector_space.embedder_of(space),
+            vector_store.in_batches(vector_store.wanted(space)),
+        )
+    )
     return space
 
 
 @pytest.fixture
 def lecture(collection: Collection) -> Source:
     """A recording of chunks of ten seconds each."""
-    return make_source(make_video(collection, key="lec"), texts=["alpha beta", "entropy", "gamma delta", "entropy and many other words beside", "heat"])
+    return make_source(
+        make_video(collection, key="lec"),
+        texts=[
+            "alpha beta",
+            "entropy",
+            "gamma delta",
+            "entropy and many other words beside",
+            "heat",
+        ],
+    )
 
 
 def asked(query: str, *ranges: tuple[float, float], source: str = "lec") -> Question:
@@ -44,21 +59,40 @@ def lexical(report: Report) -> search_quality.Row:
     return next(row for row in report.rows if row.approach == "lexical")
 
 
-def test_an_answer_found_first_scores_one_and_one_found_second_less(scope: Scope, lecture: Source) -> None:
-    first = lexical(search_quality.evaluate(scope, [asked("entropy", (10, 20))], modes=[Approach.LEXICAL]))
+def test_an_answer_found_first_scores_one_and_one_found_second_less(
+    scope: Scope, lecture: Source
+) -> None:
+    first = lexical(
+        search_quality.evaluate(scope, [asked("entropy", (10, 20))], modes=[Approach.LEXICAL])
+    )
     assert (first.scores.ndcg10, first.scores.hit1, first.scores.mrr10) == (1, 1, 1)
-    second = lexical(search_quality.evaluate(scope, [asked("entropy", (30, 40))], modes=[Approach.LEXICAL]))
+    second = lexical(
+        search_quality.evaluate(scope, [asked("entropy", (30, 40))], modes=[Approach.LEXICAL])
+    )
     assert second.scores.ndcg10 == pytest.approx(0.6309, abs=1e-4)
     assert (second.scores.hit1, second.scores.hit5, second.scores.mrr10) == (0, 1, 0.5)
 
 
-def test_all_chunks_that_answer_count_for_recall_found_or_not(scope: Scope, lecture: Source) -> None:
-    row = lexical(search_quality.evaluate(scope, [asked("entropy", (10, 50))], modes=[Approach.LEXICAL]))
+def test_all_chunks_that_answer_count_for_recall_found_or_not(
+    scope: Scope, lecture: Source
+) -> None:
+    row = lexical(
+        search_quality.evaluate(scope, [asked("entropy", (10, 50))], modes=[Approach.LEXICAL])
+    )
     assert row.scores.recall10 == pytest.approx(2 / 4)
 
 
-def test_questions_without_an_answer_here_are_skipped_and_counted(scope: Scope, lecture: Source) -> None:
-    report = search_quality.evaluate(scope, [asked("entropy", (10, 20)), asked("entropy", (900, 910)), asked("x", (0, 5), source="elsewhere")])
+def test_questions_without_an_answer_here_are_skipped_and_counted(
+    scope: Scope, lecture: Source
+) -> None:
+    report = search_quality.evaluate(
+        scope,
+        [
+            asked("entropy", (10, 20)),
+            asked("entropy", (900, 910)),
+            asked("x", (0, 5), source="elsewhere"),
+        ],
+    )
     assert (report.questions, report.skipped) == (1, 2)
     with pytest.raises(InvalidGold, match="No question"):
         search_quality.evaluate(NOTHING, [asked("entropy", (10, 20))])
@@ -66,17 +100,31 @@ def test_questions_without_an_answer_here_are_skipped_and_counted(scope: Scope, 
         search_quality.evaluate(scope, [])
 
 
-@pytest.mark.parametrize(("query", "score"), [("-----", 0), ("entropy " * 1_000, 1)], ids=["without a word", "very long"])
-def test_a_question_that_nobody_could_ask_does_not_end_the_measurement(scope: Scope, lecture: Source, query: str, score: float) -> None:
-    row = lexical(search_quality.evaluate(scope, [asked(query, (10, 20)), asked("entropy", (10, 20))], modes=[Approach.LEXICAL]))
+@pytest.mark.parametrize(
+    ("query", "score"), [("-----", 0), ("entropy " * 1_000, 1)], ids=["without a word", "very long"]
+)
+def test_a_question_that_nobody_could_ask_does_not_end_the_measurement(
+    scope: Scope, lecture: Source, query: str, score: float
+) -> None:
+    row = lexical(
+        search_quality.evaluate(
+            scope, [asked(query, (10, 20)), asked("entropy", (10, 20))], modes=[Approach.LEXICAL]
+        )
+    )
     assert row.scores.hit1 == pytest.approx((score + 1) / 2)
 
 
-def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(scope: Scope, lecture: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(
+    scope: Scope, lecture: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     questions = [asked("entropy", (10, 20))]
     assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == ["lexical"]
     embed_all()
-    assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == ["lexical", "vector", "hybrid"]
+    assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == [
+        "lexical",
+        "vector",
+        "hybrid",
+    ]
 
     class Reranker:
         name = "by length"
@@ -87,31 +135,49 @@ def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(scope: S
     monkeypatch.setattr(registry, "reranker", Reranker)
     report = search_quality.evaluate(scope, questions)
     assert [row.approach for row in report.rows] == ["lexical", "vector", "hybrid", "hybrid+rerank"]
-    assert {row.approach: row.scores.hit1 for row in report.rows}["hybrid+rerank"] == 0  # “heat” is shorter
-    assert [row.approach for row in search_quality.evaluate(scope, questions, modes=[Approach.VECTOR]).rows] == ["vector"]
+    assert {row.approach: row.scores.hit1 for row in report.rows}[
+        "hybrid+rerank"
+    ] == 0  # “heat” is shorter
+    assert [
+        row.approach
+        for row in search_quality.evaluate(scope, questions, modes=[Approach.VECTOR]).rows
+    ] == ["vector"]
 
 
-def test_a_source_is_named_by_its_own_id_too_and_pages_are_compared(scope: Scope, collection: Collection) -> None:
+def test_a_source_is_named_by_its_own_id_too_and_pages_are_compared(
+    scope: Scope, collection: Collection
+) -> None:
     source = make_document(collection, ["entropy", "heat"])
     Chunk.objects.filter(source=source, ordinal=0).update(page=7, last_page=7)
-    question = Question(query="entropy", answers=(Gold(query="entropy", source=str(source.uuid), pages=((7, 8),)),))
+    question = Question(
+        query="entropy", answers=(Gold(query="entropy", source=str(source.uuid), pages=((7, 8),)),)
+    )
     assert lexical(search_quality.evaluate(scope, [question])).scores.hit1 == 1
 
 
-def test_an_answer_in_another_video_at_the_same_time_is_none(scope: Scope, collection: Collection, lecture: Source) -> None:
-    make_source(make_video(collection, key="other"), texts=["filler", "entropy entropy entropy entropy again"])
+def test_an_answer_in_another_video_at_the_same_time_is_none(
+    scope: Scope, collection: Collection, lecture: Source
+) -> None:
+    make_source(
+        make_video(collection, key="other"),
+        texts=["filler", "entropy entropy entropy entropy again"],
+    )
     row = lexical(search_quality.evaluate(scope, [asked("entropy", (10, 20))]))
     assert row.scores.hit1 == 0
     assert row.scores.hit5 == 1
 
 
-def test_a_filter_narrows_what_is_searched_and_what_counts(scope: Scope, collection: Collection, lecture: Source) -> None:
+def test_a_filter_narrows_what_is_searched_and_what_counts(
+    scope: Scope, collection: Collection, lecture: Source
+) -> None:
     with pytest.raises(InvalidGold):
         search_quality.evaluate(scope, [asked("entropy", (10, 20))], wanted=Filter(kinds=("pdf",)))
 
 
 def test_gold_lines_become_questions() -> None:
-    (question,) = search_quality.from_file('{"query": "entropy", "video": "lec", "gold": [[10, 20]]}\n')
+    (question,) = search_quality.from_file(
+        '{"query": "entropy", "video": "lec", "gold": [[10, 20]]}\n'
+    )
     assert question.answers[0].ranges == ((10, 20),)
     with pytest.raises(InvalidGold, match="Line 1"):
         search_quality.from_file("nonsense")
@@ -120,7 +186,9 @@ def test_gold_lines_become_questions() -> None:
 # Marks
 
 
-def test_hits_marked_as_right_are_gold_and_those_marked_as_wrong_are_not(scope: Scope, lecture: Source) -> None:
+def test_hits_marked_as_right_are_gold_and_those_marked_as_wrong_are_not(
+    scope: Scope, lecture: Source
+) -> None:
     ada = make_user()
     right, wrong = (Chunk.objects.get(source=lecture, ordinal=place).pk for place in (3, 1))
     judgments.mark(scope, ada, "entropy", right, right=True)
@@ -132,19 +200,32 @@ def test_hits_marked_as_right_are_gold_and_those_marked_as_wrong_are_not(scope: 
     assert (scores.hit1, scores.mrr10, scores.recall5) == (0, 0.5, 1)
 
 
-def test_marks_are_taken_of_one_user_or_of_all_and_only_within_the_scope(scope: Scope, lecture: Source) -> None:
+def test_marks_are_taken_of_one_user_or_of_all_and_only_within_the_scope(
+    scope: Scope, lecture: Source
+) -> None:
     chunk = Chunk.objects.get(source=lecture, ordinal=1).pk
     for name, query in (("ada", "entropy"), ("bob", "disorder")):
         judgments.mark(scope, make_user(name), query, chunk, right=True)
-    assert [question.query for question in search_quality.from_marks(scope)] == ["disorder", "entropy"]
-    assert [question.query for question in search_quality.from_marks(scope, user="ada")] == ["entropy"]
+    assert [question.query for question in search_quality.from_marks(scope)] == [
+        "disorder",
+        "entropy",
+    ]
+    assert [question.query for question in search_quality.from_marks(scope, user="ada")] == [
+        "entropy"
+    ]
     assert search_quality.from_marks(NOTHING) == []
 
 
-def test_marks_in_a_document_without_times_or_pages_are_gold_too(scope: Scope, collection: Collection) -> None:
+def test_marks_in_a_document_without_times_or_pages_are_gold_too(
+    scope: Scope, collection: Collection
+) -> None:
     source = make_document(collection, ["entropy", "heat"])
-    judgments.mark(scope, make_user(), "heat", Chunk.objects.get(source=source, ordinal=1).pk, right=True)
-    assert lexical(search_quality.evaluate(scope, search_quality.from_marks(scope))).scores.hit1 == 1
+    judgments.mark(
+        scope, make_user(), "heat", Chunk.objects.get(source=source, ordinal=1).pk, right=True
+    )
+    assert (
+        lexical(search_quality.evaluate(scope, search_quality.from_marks(scope))).scores.hit1 == 1
+    )
 
 
 # Comparing
@@ -168,7 +249,18 @@ def test_a_report_survives_being_kept(scope: Scope, lecture: Source) -> None:
     assert search_quality.from_json(json.dumps(made.as_json())) == made
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "nonsense", '{"rows": [1]}', "[" * 100_000, '{"rows": 1, "questions": 1, "skipped": 0, "settings": {}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "nonsense",
+        '{"rows": [1]}',
+        "[" * 100_000,
+        '{"rows": 1, "questions": 1, "skipped": 0, "settings": {}}',
+    ],
+)
 def test_what_is_no_report_is_refused(text: str) -> None:
     with pytest.raises(InvalidGold):
         search_quality.from_json(text)
@@ -184,17 +276,25 @@ def test_a_change_for_the_worse_loses_and_one_for_the_better_does_not() -> None:
 
 
 def test_only_what_both_have_is_compared() -> None:
-    changes = search_quality.compare(report(lexical=[1], hybrid=[1, 0.2]), report(hybrid=[1], vector=[1]))
-    assert [(change.approach, change.questions, change.before) for change in changes] == [("hybrid", 1, 1)]
+    changes = search_quality.compare(
+        report(lexical=[1], hybrid=[1, 0.2]), report(hybrid=[1], vector=[1])
+    )
+    assert [(change.approach, change.questions, change.before) for change in changes] == [
+        ("hybrid", 1, 1)
+    ]
     with pytest.raises(InvalidGold, match="in common"):
         search_quality.compare(report(lexical=[1]), report(hybrid=[1]))
 
 
 def test_a_space_that_finds_marked_hits_worse_loses(scope: Scope, lecture: Source) -> None:
     embed_all()
-    wrong = EmbeddingSpace.objects.create(provider="fake", model="other", dimensions=64, state=SpaceState.BUILDING)
+    wrong = EmbeddingSpace.objects.create(
+        provider="fake", model="other", dimensions=64, state=SpaceState.BUILDING
+    )
     assert search_quality.loses(wrong) == []  # nothing is marked
-    judgments.mark(scope, make_user(), "entropy", Chunk.objects.get(source=lecture, ordinal=1).pk, right=True)
+    judgments.mark(
+        scope, make_user(), "entropy", Chunk.objects.get(source=lecture, ordinal=1).pk, right=True
+    )
     fill(wrong)
     assert search_quality.loses(wrong) == []  # as good as the active one
     worst = vector_space.embedder_of(wrong).embed_query("entropy")

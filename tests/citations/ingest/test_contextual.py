@@ -22,20 +22,40 @@ def _source(count: int) -> tuple[str, list[Piece]]:
     text, pieces = "", []
     for number in range(count):
         sentence = SENTENCE.format(number)
-        pieces.append(Piece(key=100 + number, text=sentence.strip(), start=len(text), end=len(text) + len(sentence)))
+        pieces.append(
+            Piece(
+                key=100 + number,
+                text=sentence.strip(),
+                start=len(text),
+                end=len(text) + len(sentence),
+            )
+        )
         text += sentence
     return text, pieces
 
 
-def _write(llm: Llm, text: str, pieces: list[Piece], *, concurrency: int = 3) -> tuple[dict[int, str], contextual.Written]:
+def _write(
+    llm: Llm, text: str, pieces: list[Piece], *, concurrency: int = 3
+) -> tuple[dict[int, str], contextual.Written]:
     saved: dict[int, str] = {}
-    done = contextual.write(llm, title="On captions", text=text, pieces=pieces, save=saved.__setitem__, concurrency=concurrency)
+    done = contextual.write(
+        llm,
+        title="On captions",
+        text=text,
+        pieces=pieces,
+        save=saved.__setitem__,
+        concurrency=concurrency,
+    )
     return saved, done
 
 
 def test_each_piece_gets_its_context() -> None:
     text, pieces = _source(12)
-    saved, done = _write(FakeLlm(lambda prompt: f"About {prompt.text.split('number ')[1].split('.')[0]}."), text, pieces)
+    saved, done = _write(
+        FakeLlm(lambda prompt: f"About {prompt.text.split('number ')[1].split('.')[0]}."),
+        text,
+        pieces,
+    )
     assert saved == {100 + number: f"About {number}." for number in range(12)}
     assert (done.written, done.failed) == (12, 0)
     assert done.usage.asked > 0
@@ -50,7 +70,9 @@ def test_contexts_are_saved_in_the_callers_thread_as_they_come() -> None:
         title="",
         text=text,
         pieces=pieces,
-        save=lambda key, context: seen.append((threading.current_thread() is threading.main_thread(), len(llm.asked))),
+        save=lambda key, context: seen.append(
+            (threading.current_thread() is threading.main_thread(), len(llm.asked))
+        ),
         concurrency=1,
     )
     assert all(main for main, _ in seen)
@@ -100,7 +122,9 @@ def test_a_refusal_ends_it_after_what_is_on_its_way() -> None:
     saved: dict[int, str] = {}
     llm = FakeLlm(answer)
     with pytest.raises(ModelRefused, match="no credit"):
-        contextual.write(llm, title="", text=text, pieces=pieces, save=saved.__setitem__, concurrency=1)
+        contextual.write(
+            llm, title="", text=text, pieces=pieces, save=saved.__setitem__, concurrency=1
+        )
     assert sorted(saved) == [100, 101, 102, 103, 104]
     assert len(llm.asked) == 6
 
@@ -113,13 +137,20 @@ def test_many_failures_in_a_row_end_it() -> None:
 
     llm = FakeLlm(answer)
     with pytest.raises(ModelServerError, match="down"):
-        contextual.write(llm, title="", text=text, pieces=pieces, save=lambda key, context: None, concurrency=2)
+        contextual.write(
+            llm, title="", text=text, pieces=pieces, save=lambda key, context: None, concurrency=2
+        )
     assert len(llm.asked) <= 5 + 2
 
 
 def test_no_pieces_ask_nothing() -> None:
     llm = FakeLlm()
-    assert contextual.write(llm, title="", text="words", pieces=[], save=lambda key, context: None).written == 0
+    assert (
+        contextual.write(
+            llm, title="", text="words", pieces=[], save=lambda key, context: None
+        ).written
+        == 0
+    )
     assert contextual.estimate(title="", text="words", pieces=[], budget=1_000) == Cost()
     assert llm.asked == []
 
@@ -168,11 +199,15 @@ def test_neighbouring_pieces_share_what_is_read() -> None:
     assert len({prompt.document for prompt in llm.asked}) < 30
 
 
-def test_a_service_that_keeps_documents_is_asked_once_before_the_others(model_server: ModelStandIn) -> None:
+def test_a_service_that_keeps_documents_is_asked_once_before_the_others(
+    model_server: ModelStandIn,
+) -> None:
     text, pieces = _source(20)
     model_server.delay = 0.05
     model_server.fail(*[Fault.SLOW] * 20)
-    llm = chat_services.make(conf.LlmChoice(provider="anthropic", base_url=model_server.anthropic_url))
+    llm = chat_services.make(
+        conf.LlmChoice(provider="anthropic", base_url=model_server.anthropic_url)
+    )
     assert llm
     saved, done = _write(_Caching(llm), text, pieces, concurrency=4)
     assert len(saved) == 20
@@ -192,8 +227,13 @@ def test_the_concurrency_is_the_one_of_the_settings(model_server: ModelStandIn, 
     assert model_server.busiest == 2
 
 
-@pytest.mark.parametrize(("provider", "fault", "error"), [("openai", Fault.UNAUTHORIZED, ModelRefused), ("ollama", Fault.UNKNOWN_MODEL, ModelError)])
-def test_a_server_that_refuses_is_not_asked_about_each_piece(model_server: ModelStandIn, provider: str, fault: Fault, error: type[ModelError]) -> None:
+@pytest.mark.parametrize(
+    ("provider", "fault", "error"),
+    [("openai", Fault.UNAUTHORIZED, ModelRefused), ("ollama", Fault.UNKNOWN_MODEL, ModelError)],
+)
+def test_a_server_that_refuses_is_not_asked_about_each_piece(
+    model_server: ModelStandIn, provider: str, fault: Fault, error: type[ModelError]
+) -> None:
     text, pieces = _source(30)
     model_server.fail(*[fault] * 30)
     llm = chat_services.make(conf.LlmChoice(provider=provider))
@@ -231,7 +271,9 @@ def test_a_short_text_is_not_kept_by_services() -> None:
 
 
 def test_costs_add_up() -> None:
-    assert Cost(calls=1, asked=2, cached=1, answered=3) + Cost(calls=1) == Cost(calls=2, asked=2, cached=1, answered=3)
+    assert Cost(calls=1, asked=2, cached=1, answered=3) + Cost(calls=1) == Cost(
+        calls=2, asked=2, cached=1, answered=3
+    )
 
 
 class _Caching:

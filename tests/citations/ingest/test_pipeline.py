@@ -57,7 +57,10 @@ def ingest(source: Source) -> Source:
 
 def by_words(scope: Scope, words: str) -> list[str]:
     """Return the texts found by words."""
-    places = [hit.place for hit in lexical_index.search(parse(words), limit=50, reach=resolve(scope, Filter()))]
+    places = [
+        hit.place
+        for hit in lexical_index.search(parse(words), limit=50, reach=resolve(scope, Filter()))
+    ]
     texts = dict(Chunk.objects.filter(place__in=places).values_list("place", "text"))
     return [texts[place] for place in places]
 
@@ -70,13 +73,18 @@ def state_of(source: Source) -> tuple[str, str]:
 
 def rows() -> dict[str, tuple[int, int]]:
     """Return each chunk's primary key and its vector's, by its text."""
-    return {text: (pk, vector) for pk, text, vector in Chunk.objects.values_list("pk", "text", "embeddings")}
+    return {
+        text: (pk, vector)
+        for pk, text, vector in Chunk.objects.values_list("pk", "text", "embeddings")
+    }
 
 
 # Finding
 
 
-def test_a_new_video_is_found_by_words_before_anything_is_embedded(collection: Collection, scope: Scope) -> None:
+def test_a_new_video_is_found_by_words_before_anything_is_embedded(
+    collection: Collection, scope: Scope
+) -> None:
     make_video(collection)
     assert ingest_pipeline.index_words() == 1
     source = Source.objects.get()
@@ -89,12 +97,22 @@ def test_a_new_video_is_found_by_words_before_anything_is_embedded(collection: C
 
 def test_after_its_ingest_it_is_found_by_meaning(collection: Collection, scope: Scope) -> None:
     source = indexed(collection)
-    assert (source.state, source.cut, source.step, source.attempts) == (State.READY, Cut.MEANING, "", 0)
+    assert (source.state, source.cut, source.step, source.attempts) == (
+        State.READY,
+        Cut.MEANING,
+        "",
+        0,
+    )
     space = vector_space.active()
     assert space is not None
     assert not vector_store.wanted(space)
     chunk = Chunk.objects.order_by("pk")[2]
-    near = vector_search.search(vector_space.embedder_of(space).embed_query(chunk.text), space=space, limit=3, reach=resolve(scope, Filter()))
+    near = vector_search.search(
+        vector_space.embedder_of(space).embed_query(chunk.text),
+        space=space,
+        limit=3,
+        reach=resolve(scope, Filter()),
+    )
     assert near[0].chunk == chunk.pk
     assert near[0].cosine > 0.99
 
@@ -110,7 +128,9 @@ def test_chunks_are_pieces_of_the_text_and_keep_their_times(collection: Collecti
     assert source.characters == len(text)
 
 
-def test_where_the_local_model_is_missing_chunks_end_with_sentences(collection: Collection, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_local_model_is_missing_chunks_end_with_sentences(
+    collection: Collection, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def missing(self: HashEmbedder, **_: Any) -> None:
         raise ModelMissing("The model is not on this machine.")
 
@@ -118,17 +138,29 @@ def test_where_the_local_model_is_missing_chunks_end_with_sentences(collection: 
     make_video(collection)
     (source,) = ingest_pipeline.adopt()
     ingest(source)
-    assert (source.state, source.cut, source.error_code) == (State.WORDS, Cut.SENTENCES, "model_missing")
+    assert (source.state, source.cut, source.error_code) == (
+        State.WORDS,
+        Cut.SENTENCES,
+        "model_missing",
+    )
 
 
-def test_progress_is_told_and_others_have_their_turn_between_batches(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_told_and_others_have_their_turn_between_batches(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(vector_store, "BATCH", 4)
     make_video(collection)
     (source,) = ingest_pipeline.adopt()
     told: list[tuple[str, int]] = []
     turns: list[int] = []
-    ingest_pipeline.ingest(source.pk, on_progress=lambda one: told.append((one.step, one.done)), meanwhile=lambda: turns.append(1))
-    assert [done for step, done in told if step == "embedding"] == sorted({done for step, done in told if step == "embedding"})
+    ingest_pipeline.ingest(
+        source.pk,
+        on_progress=lambda one: told.append((one.step, one.done)),
+        meanwhile=lambda: turns.append(1),
+    )
+    assert [done for step, done in told if step == "embedding"] == sorted(
+        {done for step, done in told if step == "embedding"}
+    )
     assert len(turns) > Chunk.objects.count() // 4
     assert told[-1] == ("", 0)
 
@@ -148,15 +180,23 @@ def test_unchanged_text_is_left_alone(collection: Collection, embedded: list[str
     make_video(collection)
     assert ingest_pipeline.adopt() == []
     ingest(source)
-    assert len(places) == Chunk.objects.count() == sum(LexEntry.objects.exclude(source=None).values_list("count", flat=True))
+    assert (
+        len(places)
+        == Chunk.objects.count()
+        == sum(LexEntry.objects.exclude(source=None).values_list("count", flat=True))
+    )
 
 
-def test_changed_text_replaces_only_what_changed(collection: Collection, scope: Scope, embedded: list[str]) -> None:
+def test_changed_text_replaces_only_what_changed(
+    collection: Collection, scope: Scope, embedded: list[str]
+) -> None:
     source = indexed(collection)
     before = rows()
     embedded.clear()
     cues = make_cues()
-    cues[30] = Cue(start=cues[30].start, end=cues[30].end, text="Zebras graze beside the gradient today.")
+    cues[30] = Cue(
+        start=cues[30].start, end=cues[30].end, text="Zebras graze beside the gradient today."
+    )
     make_video(collection, cues=cues)
     (stale,) = ingest_pipeline.adopt()
     assert (stale.pk, stale.state) == (source.pk, State.PENDING)
@@ -169,10 +209,14 @@ def test_changed_text_replaces_only_what_changed(collection: Collection, scope: 
     assert {text for text in embedded if text in now} == now.keys() - kept
     assert by_words(scope, "zebras")
     assert not by_words(scope, '"Point 30."')
-    assert [chunk.ordinal for chunk in source.chunks.order_by("span_start")] == list(range(source.chunk_count))
+    assert [chunk.ordinal for chunk in source.chunks.order_by("span_start")] == list(
+        range(source.chunk_count)
+    )
 
 
-def test_a_text_that_another_source_has_too_is_embedded_once(collection: Collection, embedded: list[str]) -> None:
+def test_a_text_that_another_source_has_too_is_embedded_once(
+    collection: Collection, embedded: list[str]
+) -> None:
     indexed(collection, key="one")
     texts = set(Chunk.objects.values_list("text", flat=True))
     embedded.clear()
@@ -181,7 +225,9 @@ def test_a_text_that_another_source_has_too_is_embedded_once(collection: Collect
     assert Embedding.objects.count() == 2 * len(texts)
 
 
-def test_words_are_found_at_once_while_hundreds_wait(collection: Collection, scope: Scope, embedded: list[str]) -> None:
+def test_words_are_found_at_once_while_hundreds_wait(
+    collection: Collection, scope: Scope, embedded: list[str]
+) -> None:
     for n in range(20):
         make_video(collection, key=f"v{n}", cues=make_cues(3))
     assert ingest_pipeline.index_words() == 20
@@ -193,7 +239,9 @@ def test_words_are_found_at_once_while_hundreds_wait(collection: Collection, sco
 # Staleness
 
 
-def test_looking_for_what_is_new_is_one_query(collection: Collection, django_assert_num_queries: Any) -> None:
+def test_looking_for_what_is_new_is_one_query(
+    collection: Collection, django_assert_num_queries: Any
+) -> None:
     indexed(collection)
     with django_assert_num_queries(1):
         assert ingest_pipeline.adopt() == []
@@ -202,12 +250,26 @@ def test_looking_for_what_is_new_is_one_query(collection: Collection, django_ass
 def test_each_language_has_a_source_and_each_its_best_transcript(collection: Collection) -> None:
     video = make_video(collection)
     make_video(collection, lang="de", cues=make_cues(sentences=["Guten Tag zusammen."]))
-    values = {"cues": [[0, 1000, "machine made"]], "digest": "m", "cue_count": 1, "characters": 12, "duration": 1000}
+    values = {
+        "cues": [[0, 1000, "machine made"]],
+        "digest": "m",
+        "cue_count": 1,
+        "characters": 12,
+        "duration": 1000,
+    }
     Transcript.objects.create(video=video, language="en", origin="auto", **values)
     ingest_pipeline.adopt()
-    assert {(one.language, one.transcript.origin) for one in Source.objects.all()} == {("en", "upload"), ("de", "upload")}
+    assert {(one.language, one.transcript.origin) for one in Source.objects.all()} == {
+        ("en", "upload"),
+        ("de", "upload"),
+    }
     english = ingest(Source.objects.get(language="en"))
-    Transcript.objects.create(video=video, language="en", origin="manual", **values | {"cues": [[0, 1000, "written by hand"]], "digest": "h"})
+    Transcript.objects.create(
+        video=video,
+        language="en",
+        origin="manual",
+        **values | {"cues": [[0, 1000, "written by hand"]], "digest": "h"},
+    )
     assert [one.pk for one in ingest_pipeline.adopt()] == [english.pk]
     assert ingest(english).transcript.origin == "manual"
     assert [chunk.text for chunk in english.chunks.all()] == ["written by hand"]
@@ -269,7 +331,9 @@ def test_without_its_model_a_source_waits_found_by_words_and_so_do_the_others(
     assert first.error == ""
 
 
-def test_a_model_server_in_trouble_is_asked_ever_more_rarely(collection: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_server_in_trouble_is_asked_ever_more_rarely(
+    collection: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_video(collection)
     make_video(collection, key="other")
     ingest_pipeline.index_words()
@@ -289,7 +353,9 @@ def test_a_model_server_in_trouble_is_asked_ever_more_rarely(collection: Collect
     assert by_words(scope, "backpropagation")
 
 
-def test_a_refused_key_is_told_and_waits_for_another(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_key_is_told_and_waits_for_another(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_video(collection)
     ingest_pipeline.index_words()
     source = Source.objects.get()
@@ -298,7 +364,9 @@ def test_a_refused_key_is_told_and_waits_for_another(collection: Collection, mon
     assert (state_of(source), source.error) == ((State.WORDS, "model_refused"), "The key is wrong.")
 
 
-def test_what_is_unexpected_ends_it_after_three_tries(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_unexpected_ends_it_after_three_tries(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_video(collection)
     ingest_pipeline.index_words()
     source = Source.objects.get()
@@ -341,7 +409,9 @@ def test_what_another_process_works_on_is_left_to_it(collection: Collection) -> 
     assert ingest(source).state == State.READY
 
 
-def test_a_source_deleted_while_it_is_embedded_leaves_nothing(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_deleted_while_it_is_embedded_leaves_nothing(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     video = make_video(collection)
     (source,) = ingest_pipeline.adopt()
     ingest_pipeline.ingest(source.pk, meanwhile=lambda: Video.objects.filter(pk=video.pk).delete())
@@ -351,7 +421,9 @@ def test_a_source_deleted_while_it_is_embedded_leaves_nothing(collection: Collec
     ingest_pipeline.ingest(source.pk)
 
 
-def test_deleting_a_video_deletes_all_that_came_from_it_and_nothing_else(collection: Collection, scope: Scope) -> None:
+def test_deleting_a_video_deletes_all_that_came_from_it_and_nothing_else(
+    collection: Collection, scope: Scope
+) -> None:
     indexed(collection, key="stays")
     video = indexed(collection, key="goes", cues=make_cues(sentences=["Walruses rest."])).video
     before = Chunk.objects.count()
@@ -384,18 +456,24 @@ def llm(settings: Any, monkeypatch: pytest.MonkeyPatch) -> FakeLlm:
     return made
 
 
-def test_contexts_come_after_meaning_and_are_indexed_and_embedded(collection: Collection, scope: Scope, llm: FakeLlm) -> None:
+def test_contexts_come_after_meaning_and_are_indexed_and_embedded(
+    collection: Collection, scope: Scope, llm: FakeLlm
+) -> None:
     source = indexed(collection)
     space = vector_space.active()
     assert space is not None
     assert source.state == State.READY
-    assert set(source.chunks.values_list("context", flat=True)) == {"This part of the lecture is about walruses."}
+    assert set(source.chunks.values_list("context", flat=True)) == {
+        "This part of the lecture is about walruses."
+    }
     assert len(by_words(scope, "walruses")) == source.chunk_count
     assert not vector_store.wanted(space)
     assert not ingest_pipeline.waiting().exists()
 
 
-def test_contexts_of_what_stays_are_kept_and_only_new_ones_asked_for(collection: Collection, llm: FakeLlm, embedded: list[str]) -> None:
+def test_contexts_of_what_stays_are_kept_and_only_new_ones_asked_for(
+    collection: Collection, llm: FakeLlm, embedded: list[str]
+) -> None:
     source = indexed(collection)
     before = rows()
     embedded.clear()
@@ -408,10 +486,14 @@ def test_contexts_of_what_stays_are_kept_and_only_new_ones_asked_for(collection:
     assert kept
     assert all(before[text] == rows()[text] for text in kept)
     assert not source.chunks.filter(context="").exists()
-    assert not any(text.startswith("This part") and text.partition("\n\n")[2] in kept for text in embedded)
+    assert not any(
+        text.startswith("This part") and text.partition("\n\n")[2] in kept for text in embedded
+    )
 
 
-def test_a_language_model_that_fails_leaves_the_source_found(collection: Collection, scope: Scope, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_language_model_that_fails_leaves_the_source_found(
+    collection: Collection, scope: Scope, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[int] = []
 
     def answer(prompt: Any) -> str:
@@ -432,9 +514,13 @@ def test_a_language_model_that_fails_leaves_the_source_found(collection: Collect
     assert source.error == ""
 
 
-def test_a_context_that_was_not_written_is_tried_again_a_few_times(collection: Collection, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_context_that_was_not_written_is_tried_again_a_few_times(
+    collection: Collection, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = iter([""])  # the first of them is empty
-    monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: next(answers, "About walruses.")))
+    monkeypatch.setattr(
+        registry, "llm", lambda: FakeLlm(lambda prompt: next(answers, "About walruses."))
+    )
     source = indexed(collection)
     assert state_of(source) == (State.READY, "model_server")
     assert not ingest_pipeline.waiting().exists()  # not at once
@@ -445,7 +531,9 @@ def test_a_context_that_was_not_written_is_tried_again_a_few_times(collection: C
     assert not ingest_pipeline.waiting().exists()
 
 
-def test_a_context_that_is_never_written_is_given_up(collection: Collection, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_context_that_is_never_written_is_given_up(
+    collection: Collection, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: ""))
     source = indexed(collection)
     for _ in range(ingest_pipeline.MAX_ATTEMPTS):

@@ -14,13 +14,22 @@ from transcripts.errors import InvalidInput
 from transcripts.models import Collection
 
 ELSEWHERE = "\n\n".join(
-    f"Number{place} " + "dogs bark at the moon tonight while we eat some cake in the rain and nobody minds it " * 3 + "." for place in range(40)
+    f"Number{place} "
+    + "dogs bark at the moon tonight while we eat some cake in the rain and nobody minds it " * 3
+    + "."
+    for place in range(40)
 )
 
 
 def embed(source: Source) -> None:
     space = vector_space.claim()
-    list(vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space, source=source.pk))))
+    list(
+        vector_store.make(
+            space,
+            vector_space.embedder_of(space),
+            vector_store.in_batches(vector_store.wanted(space, source=source.pk)),
+        )
+    )
 
 
 @pytest.fixture
@@ -33,16 +42,32 @@ def library(db: None) -> Collection:
 def test_no_more_than_wanted_lie_within_the_border(distances, rate):
     found = border(distances, rate)
 
-    assert sum(distance <= found for distance in distances if distance > 0) <= len(distances) * rate / 100
+    assert (
+        sum(distance <= found for distance in distances if distance > 0)
+        <= len(distances) * rate / 100
+    )
     assert 0 <= found <= max(distances)
 
 
 @pytest.mark.usefixtures("fake_models")
 class TestALibrary:
-    def test_is_calibrated_so_that_only_so_many_windows_of_other_talk_would_cite(self, library: Collection):
-        embed(make_document(library, [f"entropy theorem {word} heat" for word in ("gas", "work", "dogs", "cake rain moon")]))
+    def test_is_calibrated_so_that_only_so_many_windows_of_other_talk_would_cite(
+        self, library: Collection
+    ):
+        embed(
+            make_document(
+                library,
+                [
+                    f"entropy theorem {word} heat"
+                    for word in ("gas", "work", "dogs", "cake rain moon")
+                ],
+            )
+        )
 
-        strict, loose = calibrate(false_citations=0, off_topic=ELSEWHERE), calibrate(false_citations=20, off_topic=ELSEWHERE)
+        strict, loose = (
+            calibrate(false_citations=0, off_topic=ELSEWHERE),
+            calibrate(false_citations=20, off_topic=ELSEWHERE),
+        )
 
         assert strict.within == 0
         assert loose.within <= loose.windows * 0.2
@@ -54,7 +79,9 @@ class TestALibrary:
         assert space.calibrated_at is not None
         assert loose.is_small
 
-    def test_takes_our_own_talk_where_none_is_given_and_can_forget(self, library: Collection, settings):
+    def test_takes_our_own_talk_where_none_is_given_and_can_forget(
+        self, library: Collection, settings
+    ):
         embed(make_document(library, ["entropy and heat"]))
 
         found = calibrate()
@@ -66,7 +93,9 @@ class TestALibrary:
         assert space is not None
         assert lecture_pipeline.farthest(space) == settings.LIVE_DISTANCE_THRESHOLD
 
-    def test_cannot_be_calibrated_while_it_is_empty_or_with_too_little_talk(self, library: Collection):
+    def test_cannot_be_calibrated_while_it_is_empty_or_with_too_little_talk(
+        self, library: Collection
+    ):
         with pytest.raises(NothingToCalibrate):
             calibrate()
 

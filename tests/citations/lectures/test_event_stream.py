@@ -38,7 +38,9 @@ def finish(session: LectureSession) -> None:
     LectureSession.objects.filter(pk=session.pk).update(ended_at=timezone.now())
 
 
-def watch(session: LectureSession, after: int = 0, may_read: Callable[[], bool] = lambda: True) -> AsyncIterator[list[Any]]:
+def watch(
+    session: LectureSession, after: int = 0, may_read: Callable[[], bool] = lambda: True
+) -> AsyncIterator[list[Any]]:
     return event_stream.watch(session, after, user=USER, may_read=may_read)
 
 
@@ -52,7 +54,9 @@ def all_of(session: LectureSession, after: int = 0) -> list[int]:
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_was_missed_comes_first_and_then_what_happens_each_thing_once(session: LectureSession) -> None:
+def test_what_was_missed_comes_first_and_then_what_happens_each_thing_once(
+    session: LectureSession,
+) -> None:
     told(session, "a", "b", "c")
     session.refresh_from_db()
 
@@ -70,7 +74,9 @@ def test_what_was_missed_comes_first_and_then_what_happens_each_thing_once(sessi
     assert async_to_sync(follow)() == [2, 3, 4, 5]
 
 
-def test_more_than_is_read_at_once_is_told_whole(session: LectureSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_is_read_at_once_is_told_whole(
+    session: LectureSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(events, "AT_ONCE", 2)
     monkeypatch.setattr(events.after, "__kwdefaults__", {"limit": 2})
     told(session, *"abcde")
@@ -79,7 +85,9 @@ def test_more_than_is_read_at_once_is_told_whole(session: LectureSession, monkey
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_number_that_is_yet_to_come_does_not_hide_what_happens_next(session: LectureSession) -> None:
+def test_a_number_that_is_yet_to_come_does_not_hide_what_happens_next(
+    session: LectureSession,
+) -> None:
     told(session, "a")
     session.refresh_from_db()
 
@@ -108,13 +116,17 @@ def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: Lectur
 
 
 @pytest.mark.usefixtures("quick")
-def test_whoever_may_no_longer_read_is_told_nothing_more(session: LectureSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_may_no_longer_read_is_told_nothing_more(
+    session: LectureSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(event_stream, "HEARTBEAT_SECONDS", 0.0)
     told(session, "a")
     answers = iter([True, False])
 
     async def follow() -> list[int]:
-        return [one.number async for batch in watch(session, 0, lambda: next(answers)) for one in batch]
+        return [
+            one.number async for batch in watch(session, 0, lambda: next(answers)) for one in batch
+        ]
 
     assert async_to_sync(follow)() == [1]
 
@@ -130,7 +142,9 @@ def test_the_stream_of_a_lecture_that_is_deleted_ends(session: LectureSession) -
 
 
 @pytest.mark.usefixtures("quick")
-def test_silence_is_broken_now_and_then_and_no_stream_goes_on_for_ever(session: LectureSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silence_is_broken_now_and_then_and_no_stream_goes_on_for_ever(
+    session: LectureSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(event_stream, "HEARTBEAT_SECONDS", 0.02)
     monkeypatch.setattr(event_stream, "LONGEST_SECONDS", 0.2)
 
@@ -143,7 +157,9 @@ def test_silence_is_broken_now_and_then_and_no_stream_goes_on_for_ever(session: 
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(session: LectureSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
+    session: LectureSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told(session, "a")
     finish(session)
     real, tries = events.after, iter([True])
@@ -157,7 +173,9 @@ def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(session: L
     assert all_of(session) == [1]
 
 
-def test_nobody_watches_without_end(session: LectureSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_watches_without_end(
+    session: LectureSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(event_stream, "MOST_STREAMS", 1)
     told(session, "a")
 
@@ -190,7 +208,9 @@ def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_th
     monkeypatch.setattr(event_stream, "SURE_SECONDS", 60.0)
     monkeypatch.setattr(event_stream, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(listener, "PAUSE_SECONDS", 0.05)
-    session = LectureSession.objects.create(collection=Collection.objects.create(name="Lectures", slug="lectures"), title="Networks")
+    session = LectureSession.objects.create(
+        collection=Collection.objects.create(name="Lectures", slug="lectures"), title="Networks"
+    )
 
     async def next_number(stream: AsyncIterator[list[Any]]) -> int:
         return int((await asyncio.wait_for(anext(stream), 20))[0].number)
@@ -223,4 +243,6 @@ def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_th
 
 def _break_listeners() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()")
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()"
+        )

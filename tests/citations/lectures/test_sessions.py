@@ -8,13 +8,25 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from citations.errors import CitationNotFound, InvalidFilter, LectureEnded, LectureNotFound, SourceNotFound
+from citations.errors import (
+    CitationNotFound,
+    InvalidFilter,
+    LectureEnded,
+    LectureNotFound,
+    SourceNotFound,
+)
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures.windows import Utterance
 from citations.models import Citation, Happening, LectureSession, Outcome, Segment, Source, Window
 from tests.makers import make_cues, make_document, make_user, make_video
 from transcripts.cues import Cue
-from transcripts.errors import CollectionNotFound, Forbidden, InvalidInput, TooLarge, TranscriptNotFound
+from transcripts.errors import (
+    CollectionNotFound,
+    Forbidden,
+    InvalidInput,
+    TooLarge,
+    TranscriptNotFound,
+)
 from transcripts.models import Collection, Role
 from transcripts.scope import NOTHING, Scope
 
@@ -25,7 +37,10 @@ SENTENCE = "Backpropagation carries the error from the end of the network to its
 
 def spoken(count: int, *, first: int = 0) -> list[Utterance]:
     """Say so many long sentences, one a segment of five seconds."""
-    return [Utterance(n, SENTENCE.format(n), n * 5_000, (n + 1) * 5_000) for n in range(first, first + count)]
+    return [
+        Utterance(n, SENTENCE.format(n), n * 5_000, (n + 1) * 5_000)
+        for n in range(first, first + count)
+    ]
 
 
 @pytest.fixture
@@ -46,9 +61,18 @@ def words_of(windows: list[Window]) -> list[str]:
 # Sessions
 
 
-def test_a_lecture_begins_in_a_collection_that_may_be_changed(scope: Scope, collection: Collection, owner: User) -> None:
-    made = lecture_sessions.start(scope, owner, title="  Networks\x00 ", collection="lectures", language="en")
-    assert (made.title, made.owner, made.collection, made.language) == ("Networks", owner, collection, "en")
+def test_a_lecture_begins_in_a_collection_that_may_be_changed(
+    scope: Scope, collection: Collection, owner: User
+) -> None:
+    made = lecture_sessions.start(
+        scope, owner, title="  Networks\x00 ", collection="lectures", language="en"
+    )
+    assert (made.title, made.owner, made.collection, made.language) == (
+        "Networks",
+        owner,
+        collection,
+        "en",
+    )
     assert lecture_sessions.start(scope, None).title.startswith("Lecture of ")
     with pytest.raises(Forbidden):
         lecture_sessions.start(Scope(readable=scope.readable), None, collection=collection)
@@ -56,20 +80,31 @@ def test_a_lecture_begins_in_a_collection_that_may_be_changed(scope: Scope, coll
         lecture_sessions.start(scope, None, collection="elsewhere")
 
 
-def test_a_lecture_names_sources_of_its_own_collection_alone(scope: Scope, collection: Collection) -> None:
+def test_a_lecture_names_sources_of_its_own_collection_alone(
+    scope: Scope, collection: Collection
+) -> None:
     mine = make_document(collection, ["Entropy is disorder."])
     other = Collection.objects.create(name="Other", slug="other")
     theirs = make_document(other, ["Enthalpy is heat."])
-    both = Scope(readable=frozenset({collection.pk, other.pk}), writable=frozenset({collection.pk, other.pk}))
+    both = Scope(
+        readable=frozenset({collection.pk, other.pk}), writable=frozenset({collection.pk, other.pk})
+    )
     made = lecture_sessions.start(both, None, collection=collection, sources=[str(mine.uuid)])
     assert list(made.sources.all()) == [mine]
     with pytest.raises(SourceNotFound):
         lecture_sessions.start(both, None, collection=collection, sources=[str(theirs.uuid)])
     with pytest.raises(InvalidFilter):
-        lecture_sessions.start(scope, None, collection=collection, sources=[str(mine.uuid)] * (lecture_sessions.MAX_SOURCES + 1))
+        lecture_sessions.start(
+            scope,
+            None,
+            collection=collection,
+            sources=[str(mine.uuid)] * (lecture_sessions.MAX_SOURCES + 1),
+        )
 
 
-def test_a_recording_that_is_not_visible_cannot_be_replayed(scope: Scope, collection: Collection) -> None:
+def test_a_recording_that_is_not_visible_cannot_be_replayed(
+    scope: Scope, collection: Collection
+) -> None:
     other = Collection.objects.create(name="Other", slug="other")
     transcript = make_video(other).transcripts.get()
     with pytest.raises(TranscriptNotFound):
@@ -78,7 +113,12 @@ def test_a_recording_that_is_not_visible_cannot_be_replayed(scope: Scope, collec
 
 def test_lectures_are_found_within_the_scope_alone(scope: Scope, lecture: LectureSession) -> None:
     assert lecture_sessions.find_session(scope, str(lecture.uuid)) == lecture
-    assert [one.title for one in lecture_sessions.list_sessions(scope, words="netw", collection="lectures").sessions] == ["Networks"]
+    assert [
+        one.title
+        for one in lecture_sessions.list_sessions(
+            scope, words="netw", collection="lectures"
+        ).sessions
+    ] == ["Networks"]
     assert lecture_sessions.list_sessions(scope, words="networks of old").total == 0
     assert lecture_sessions.list_sessions(NOTHING).sessions == ()
     for reference in (lecture.uuid, "no id", "\x00", ""):
@@ -93,11 +133,17 @@ def test_the_list_goes_on_from_page_to_page(scope: Scope, collection: Collection
         lecture_sessions.start(scope, None, title=f"Lecture {number}", collection=collection)
     first = lecture_sessions.list_sessions(scope, limit=2)
     rest = lecture_sessions.list_sessions(scope, limit=2, offset=first.next or 0)
-    assert [one.title for one in (*first.sessions, *rest.sessions)] == ["Lecture 2", "Lecture 1", "Lecture 0"]
+    assert [one.title for one in (*first.sessions, *rest.sessions)] == [
+        "Lecture 2",
+        "Lecture 1",
+        "Lecture 0",
+    ]
     assert (first.total, first.next, rest.next) == (3, 2, None)
 
 
-def test_deleting_a_lecture_deletes_all_that_was_said_and_nothing_else(lecture: LectureSession, collection: Collection) -> None:
+def test_deleting_a_lecture_deletes_all_that_was_said_and_nothing_else(
+    lecture: LectureSession, collection: Collection
+) -> None:
     source = make_document(collection, ["Entropy is disorder."])
     lecture.sources.add(source)
     lecture_sessions.push(lecture, spoken(6))
@@ -139,7 +185,11 @@ def test_what_is_said_is_told_in_order(lecture: LectureSession) -> None:
 
 def test_a_segment_that_comes_twice_counts_once(lecture: LectureSession) -> None:
     lecture_sessions.push(lecture, spoken(4))
-    again = [Utterance(3, "Something else."), Utterance(4, "And on."), Utterance(4, "And on, in other words.")]
+    again = [
+        Utterance(3, "Something else."),
+        Utterance(4, "And on."),
+        Utterance(4, "And on, in other words."),
+    ]
     lecture_sessions.push(lecture, again)
     lecture_sessions.push(lecture, spoken(4))
     assert list(Segment.objects.values_list("number", flat=True)) == [0, 1, 2, 3, 4]
@@ -148,17 +198,23 @@ def test_a_segment_that_comes_twice_counts_once(lecture: LectureSession) -> None
     assert kinds(lecture).count("segment") == 5
 
 
-def test_segments_out_of_order_make_the_windows_that_they_make_in_order(scope: Scope, collection: Collection) -> None:
+def test_segments_out_of_order_make_the_windows_that_they_make_in_order(
+    scope: Scope, collection: Collection
+) -> None:
     results = []
     for order in ([0, 1, 2, 3, 4, 5, 6, 7], [0, 2, 1, 4, 3, 5, 7, 6]):
         session = lecture_sessions.start(scope, None, collection=collection)
         said = spoken(8)
-        made = [window for number in order for window in lecture_sessions.push(session, [said[number]])]
+        made = [
+            window for number in order for window in lecture_sessions.push(session, [said[number]])
+        ]
         results.append(words_of(made + lecture_sessions.end(session)))
     assert results[0] == results[1]
 
 
-def test_pushes_at_the_same_time_neither_lose_nor_double_anything(transactional_db: None, lecture: LectureSession) -> None:
+def test_pushes_at_the_same_time_neither_lose_nor_double_anything(
+    transactional_db: None, lecture: LectureSession
+) -> None:
     def push(first: int) -> None:
         try:
             for number in range(first, 12, 3):
@@ -207,18 +263,24 @@ def test_flushing_makes_a_window_of_little_and_speech_goes_on(lecture: LectureSe
         (Utterance(0, "a" * (lecture_sessions.MAX_TEXT + 1)), TooLarge),
     ],
 )
-def test_what_no_database_keeps_is_refused(lecture: LectureSession, utterance: Utterance, error: type[Exception]) -> None:
+def test_what_no_database_keeps_is_refused(
+    lecture: LectureSession, utterance: Utterance, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         lecture_sessions.push(lecture, [utterance])
     assert not Segment.objects.exists()
 
 
 def test_hostile_text_is_kept_without_what_a_database_refuses(lecture: LectureSession) -> None:
-    lecture_sessions.push(lecture, [Utterance(0, "A\x00 b\ud800 c\x1b", 9_000, 5), Utterance(1, " \n\x00 ")])
+    lecture_sessions.push(
+        lecture, [Utterance(0, "A\x00 b\ud800 c\x1b", 9_000, 5), Utterance(1, " \n\x00 ")]
+    )
     segment = Segment.objects.get()
     assert (segment.text, segment.start, segment.end) == ("A b c", 9_000, 9_000)
     with pytest.raises(TooLarge):
-        lecture_sessions.push(lecture, (Utterance(n, "a") for n in range(lecture_sessions.MAX_AT_ONCE + 1)))
+        lecture_sessions.push(
+            lecture, (Utterance(n, "a") for n in range(lecture_sessions.MAX_AT_ONCE + 1))
+        )
 
 
 def test_what_is_pasted_is_numbered_behind_what_was_said(lecture: LectureSession) -> None:
@@ -238,13 +300,18 @@ def test_what_is_pasted_is_numbered_behind_what_was_said(lecture: LectureSession
 @pytest.fixture
 def replay(scope: Scope, collection: Collection) -> LectureSession:
     video = make_video(collection, title="A talk", cues=make_cues(12))
-    return lecture_sessions.start(scope, None, collection=collection, transcript=video.transcripts.get())
+    return lecture_sessions.start(
+        scope, None, collection=collection, transcript=video.transcripts.get()
+    )
 
 
 def test_a_recording_is_said_up_to_where_it_has_come(replay: LectureSession) -> None:
     assert replay.title == "A talk"
     lecture_sessions.advance(replay, 14_999)
-    assert list(Segment.objects.values_list("number", flat=True)) == [0, 1]  # a cue counts when it has ended
+    assert list(Segment.objects.values_list("number", flat=True)) == [
+        0,
+        1,
+    ]  # a cue counts when it has ended
     lecture_sessions.advance(replay, 15_000)
     lecture_sessions.advance(replay, 3_000)
     assert Segment.objects.count() == 3
@@ -252,25 +319,43 @@ def test_a_recording_is_said_up_to_where_it_has_come(replay: LectureSession) -> 
     assert (replay.position, replay.ended_at) == (15_000, None)
 
 
-def test_a_replay_ends_with_its_recording_and_makes_the_windows_that_the_speech_would(replay: LectureSession, scope: Scope, collection: Collection) -> None:
-    made = [window for position in range(0, 61_000, 700) for window in lecture_sessions.advance(replay, position)]
+def test_a_replay_ends_with_its_recording_and_makes_the_windows_that_the_speech_would(
+    replay: LectureSession, scope: Scope, collection: Collection
+) -> None:
+    made = [
+        window
+        for position in range(0, 61_000, 700)
+        for window in lecture_sessions.advance(replay, position)
+    ]
     replay.refresh_from_db()
     assert replay.ended_at is not None
     assert kinds(replay)[-1] == "ended"
     spoken_live = lecture_sessions.start(scope, None, collection=collection)
     cues = [Utterance(n, cue.text, cue.start, cue.end) for n, cue in enumerate(make_cues(12))]
-    assert words_of(made) == words_of(lecture_sessions.push(spoken_live, cues) + lecture_sessions.end(spoken_live))
+    assert words_of(made) == words_of(
+        lecture_sessions.push(spoken_live, cues) + lecture_sessions.end(spoken_live)
+    )
     assert lecture_sessions.advance(replay, 90_000) == []
 
 
-def test_what_is_pasted_into_a_replay_takes_no_word_from_the_recording(replay: LectureSession) -> None:
+def test_what_is_pasted_into_a_replay_takes_no_word_from_the_recording(
+    replay: LectureSession,
+) -> None:
     made = lecture_sessions.advance(replay, 15_000)
     made += lecture_sessions.say(replay, "Somebody asks a question.\nSomebody answers it.")
     lecture_sessions.push(replay, [Utterance(9, "")])
-    made += lecture_sessions.say(replay, "Somebody laughs.") + lecture_sessions.advance(replay, 60_000)
+    made += lecture_sessions.say(replay, "Somebody laughs.") + lecture_sessions.advance(
+        replay, 60_000
+    )
     cues = [" ".join(cue.text.split()) for cue in make_cues(12)]
     spoken_ = list(Segment.objects.order_by("number").values_list("text", flat=True))
-    assert spoken_ == [*cues[:3], "Somebody asks a question.", "Somebody answers it.", "Somebody laughs.", *cues[3:]]
+    assert spoken_ == [
+        *cues[:3],
+        "Somebody asks a question.",
+        "Somebody answers it.",
+        "Somebody laughs.",
+        *cues[3:],
+    ]
     assert all(any(sentence in window.text for window in made) for sentence in spoken_)
 
 
@@ -281,15 +366,29 @@ def test_a_replay_at_once_says_everything(replay: LectureSession) -> None:
 
 
 def test_cues_that_overlap_are_said_once_each(scope: Scope, collection: Collection) -> None:
-    cues = [Cue(0, 0, "Nothing yet."), Cue(0, 9_000, "Long."), Cue(1_000, 2_000, "Short."), Cue(3_000, 10_000, "Last.")]
-    session = lecture_sessions.start(scope, None, collection=collection, transcript=make_video(collection, cues=cues).transcripts.get())
+    cues = [
+        Cue(0, 0, "Nothing yet."),
+        Cue(0, 9_000, "Long."),
+        Cue(1_000, 2_000, "Short."),
+        Cue(3_000, 10_000, "Last."),
+    ]
+    session = lecture_sessions.start(
+        scope,
+        None,
+        collection=collection,
+        transcript=make_video(collection, cues=cues).transcripts.get(),
+    )
     for position in range(0, 12_000, 500):
         lecture_sessions.advance(session, position)
     stored = session.transcript.cues if session.transcript else []
-    assert [text for _, _, text in stored] == list(Segment.objects.order_by("number").values_list("text", flat=True))
+    assert [text for _, _, text in stored] == list(
+        Segment.objects.order_by("number").values_list("text", flat=True)
+    )
 
 
-def test_what_replays_nothing_cannot_advance(lecture: LectureSession, replay: LectureSession) -> None:
+def test_what_replays_nothing_cannot_advance(
+    lecture: LectureSession, replay: LectureSession
+) -> None:
     with pytest.raises(InvalidInput):
         lecture_sessions.advance(lecture, 1_000)
     replay.transcript.video.delete()  # type: ignore[union-attr]
@@ -302,11 +401,27 @@ def test_what_replays_nothing_cannot_advance(lecture: LectureSession, replay: Le
 
 
 def cite(window: Window, source: Source, *, rank: int = 1, **about: Any) -> Citation:
-    where = {"span_start": 0, "span_end": 20, "digest": "d", "quote": "Entropy is disorder.", "snippet": "Entropy is disorder.", "relevance_score": 0.9}
-    return Citation.objects.create(session=window.session, window=window, window_index=window.index, rank=rank, source=source, **{**where, **about})
+    where = {
+        "span_start": 0,
+        "span_end": 20,
+        "digest": "d",
+        "quote": "Entropy is disorder.",
+        "snippet": "Entropy is disorder.",
+        "relevance_score": 0.9,
+    }
+    return Citation.objects.create(
+        session=window.session,
+        window=window,
+        window_index=window.index,
+        rank=rank,
+        source=source,
+        **{**where, **about},
+    )
 
 
-def test_citations_are_seen_by_whoever_sees_the_lecture_and_the_source(scope: Scope, lecture: LectureSession, collection: Collection) -> None:
+def test_citations_are_seen_by_whoever_sees_the_lecture_and_the_source(
+    scope: Scope, lecture: LectureSession, collection: Collection
+) -> None:
     source = make_document(collection, ["Entropy is disorder."])
     [window] = lecture_sessions.push(lecture, spoken(3))[:1]
     made = cite(window, source, page=3)
@@ -321,9 +436,13 @@ def test_citations_are_seen_by_whoever_sees_the_lecture_and_the_source(scope: Sc
         lecture_sessions.find_citation(scope, made.uuid)
 
 
-def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(lecture: LectureSession, collection: Collection) -> None:
+def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(
+    lecture: LectureSession, collection: Collection
+) -> None:
     source = make_document(collection, ["Entropy is disorder."], title="Physics *for* all")
-    windows = lecture_sessions.push(lecture, [*spoken(4), Utterance(4, "1. We <b>close</b> [now](x)."), Utterance(5, "_Bye_.")]) + lecture_sessions.end(lecture)
+    windows = lecture_sessions.push(
+        lecture, [*spoken(4), Utterance(4, "1. We <b>close</b> [now](x)."), Utterance(5, "_Bye_.")]
+    ) + lecture_sessions.end(lecture)
     cite(windows[0], source, page=3, last_page=4, section_heading="Heat")
     cite(windows[0], source, rank=2, start=65_000)
     notes = lecture_sessions.export(lecture)
@@ -332,7 +451,9 @@ def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(lecture: Lect
     assert "[^1-1]: **Physics \\*for\\* all**, pages 3–4, Heat. “Entropy is disorder.” <" in notes
     assert "[^1-2]: **Physics \\*for\\* all**, 1:05." in notes
     assert "\\<b\\>close\\</b\\> \\[now\\]" in notes
-    assert all(text in notes.replace("\\", "") for text in Segment.objects.values_list("text", flat=True))
+    assert all(
+        text in notes.replace("\\", "") for text in Segment.objects.values_list("text", flat=True)
+    )
 
 
 def test_the_notes_of_a_lecture_without_citations_say_so(lecture: LectureSession) -> None:
@@ -340,10 +461,28 @@ def test_the_notes_of_a_lecture_without_citations_say_so(lecture: LectureSession
     assert "*Nothing was cited.*" in lecture_sessions.export(lecture)
 
 
-def test_statistics_tell_shares_and_times_by_session_and_in_all(lecture: LectureSession, scope: Scope, collection: Collection) -> None:
-    outcomes = [Outcome.CITED, Outcome.CITED, Outcome.OFF_TOPIC, Outcome.TOO_FAR, Outcome.TOO_WEAK, Outcome.NO_DOCUMENTS, Outcome.WAITING]
+def test_statistics_tell_shares_and_times_by_session_and_in_all(
+    lecture: LectureSession, scope: Scope, collection: Collection
+) -> None:
+    outcomes = [
+        Outcome.CITED,
+        Outcome.CITED,
+        Outcome.OFF_TOPIC,
+        Outcome.TOO_FAR,
+        Outcome.TOO_WEAK,
+        Outcome.NO_DOCUMENTS,
+        Outcome.WAITING,
+    ]
     for index, outcome in enumerate(outcomes):
-        about = {} if outcome == Outcome.WAITING else {"stages": {"search": 2.0 * (index + 1)}, "milliseconds": 10.0, "note": "Ordered by similarity."}
+        about = (
+            {}
+            if outcome == Outcome.WAITING
+            else {
+                "stages": {"search": 2.0 * (index + 1)},
+                "milliseconds": 10.0,
+                "note": "Ordered by similarity.",
+            }
+        )
         Window.objects.create(session=lecture, index=index, text="a", outcome=outcome, **about)
     other = lecture_sessions.start(scope, None, collection=collection)
     Window.objects.create(session=other, index=0, text="a", outcome=Outcome.CITED)
@@ -357,7 +496,12 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(lecture: Lecture
     assert found.total.p50 == 10.0
     assert found.notes == {"Ordered by similarity.": 6}
     assert lecture_sessions.statistics().windows == 8
-    assert lecture_sessions.statistics(lecture_sessions.start(scope, None, collection=collection)).cited == 0.0
+    assert (
+        lecture_sessions.statistics(
+            lecture_sessions.start(scope, None, collection=collection)
+        ).cited
+        == 0.0
+    )
 
 
 def test_whoever_is_deleted_leaves_the_lecture(scope: Scope, collection: Collection) -> None:

@@ -5,16 +5,48 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.lectures.windows import LEAST_WORDS, MOST_WORDS, PATIENCE, Buffer, Utterance, Window, count_words, feed, flush
+from citations.lectures.windows import (
+    LEAST_WORDS,
+    MOST_WORDS,
+    PATIENCE,
+    Buffer,
+    Utterance,
+    Window,
+    count_words,
+    feed,
+    flush,
+)
 
 WORDS = st.lists(
-    st.sampled_from(["limit", "the", "so", "Dr.", "end.", "What?", "3.14", "e.g.", "etc.", "well…", "no.", "U.S.", "slope,", "x" * 30]), max_size=40
+    st.sampled_from(
+        [
+            "limit",
+            "the",
+            "so",
+            "Dr.",
+            "end.",
+            "What?",
+            "3.14",
+            "e.g.",
+            "etc.",
+            "well…",
+            "no.",
+            "U.S.",
+            "slope,",
+            "x" * 30,
+        ]
+    ),
+    max_size=40,
 )
 
 
 def speech(*texts: str, lasting: int | None = None) -> list[Utterance]:
     return [
-        Utterance(number, text, *((None, None) if lasting is None else (number * lasting, (number + 1) * lasting)))
+        Utterance(
+            number,
+            text,
+            *((None, None) if lasting is None else (number * lasting, (number + 1) * lasting)),
+        )
         for number, text in enumerate(texts, start=1)
     ]
 
@@ -34,7 +66,9 @@ def said(windows: list[Window]) -> list[str]:
     words: list[str] = []
     for window in windows:
         new = window.text.split()
-        shared = next(size for size in range(len(new), -1, -1) if size == 0 or words[-size:] == new[:size])
+        shared = next(
+            size for size in range(len(new), -1, -1) if size == 0 or words[-size:] == new[:size]
+        )
         words += new[shared:]
     return words
 
@@ -45,7 +79,10 @@ def sentence(number: int, *, words: int = 12) -> str:
 
 @given(st.lists(WORDS, max_size=30), st.integers(1, 7))
 def test_no_word_is_lost_and_only_the_shared_sentence_is_said_twice(texts, size):
-    numbered = [[f"{word[:-1]}{place}·{number}{word[-1]}" for place, word in enumerate(words)] for number, words in enumerate(texts)]
+    numbered = [
+        [f"{word[:-1]}{place}·{number}{word[-1]}" for place, word in enumerate(words)]
+        for number, words in enumerate(texts)
+    ]
 
     windows = talk(speech(*(" ".join(words) for words in numbered)), size=size)
 
@@ -57,8 +94,14 @@ def test_no_word_is_lost_and_only_the_shared_sentence_is_said_twice(texts, size)
 
 @given(st.lists(WORDS, min_size=1, max_size=25), st.data())
 def test_order_and_repetition_of_what_is_sent_change_no_word_of_what_was_said(texts, data):
-    utterances = speech(*(" ".join(f"{word}-{number}" for word in words) for number, words in enumerate(texts)))
-    sent = data.draw(st.permutations([*utterances, *data.draw(st.lists(st.sampled_from(utterances), max_size=10))]))
+    utterances = speech(
+        *(" ".join(f"{word}-{number}" for word in words) for number, words in enumerate(texts))
+    )
+    sent = data.draw(
+        st.permutations(
+            [*utterances, *data.draw(st.lists(st.sampled_from(utterances), max_size=10))]
+        )
+    )
 
     windows = talk(sent, size=data.draw(st.integers(1, 5)))
 
@@ -74,7 +117,10 @@ def test_what_comes_out_of_order_within_reach_gives_the_same_windows():
 
 
 def test_two_long_sentences_or_three_short_ones_are_a_window_and_the_last_begins_the_next():
-    long, short = [sentence(number, words=25) for number in range(2)], [sentence(number, words=13) for number in range(2, 5)]
+    long, short = (
+        [sentence(number, words=25) for number in range(2)],
+        [sentence(number, words=13) for number in range(2, 5)],
+    )
 
     first, second, rest = talk(speech(*long, *short))
 
@@ -106,17 +152,30 @@ def test_abbreviations_decimals_and_unfinished_thoughts_do_not_end_a_sentence_at
 
 def test_speech_without_any_punctuation_is_cut_where_the_speaker_pauses():
     words = [f"word{number:03}" for number in range(300)]
-    utterances = [Utterance(place, " ".join(words[place * 10 : place * 10 + 10]), place * 5_000, place * 5_000 + 4_000) for place in range(30)]
+    utterances = [
+        Utterance(
+            place,
+            " ".join(words[place * 10 : place * 10 + 10]),
+            place * 5_000,
+            place * 5_000 + 4_000,
+        )
+        for place in range(30)
+    ]
 
     windows = talk(utterances)
 
     assert said(windows) == words
-    assert all(window.text.split()[0][-1] == "0" and window.text.split()[-1][-1] == "9" for window in windows)
+    assert all(
+        window.text.split()[0][-1] == "0" and window.text.split()[-1][-1] == "9"
+        for window in windows
+    )
     assert all(LEAST_WORDS <= count_words(window.text) <= 60 for window in windows[:-1])
 
 
 def test_chinese_speech_is_cut_too():
-    texts = [f"第{number}句话说明了导数的定义以及它的几何意义和极限的关系。" for number in range(12)]
+    texts = [
+        f"第{number}句话说明了导数的定义以及它的几何意义和极限的关系。" for number in range(12)
+    ]
 
     windows = talk(speech(*texts))
 
@@ -152,7 +211,9 @@ def test_what_is_late_stands_at_the_earliest_place_that_is_still_open():
 
 
 def test_a_window_says_who_began_and_ended_it_and_when():
-    utterances = speech("One two three. Four", "five " * 20 + "six.", "Seven " * 20 + "eight. Nine", lasting=10_000)
+    utterances = speech(
+        "One two three. Four", "five " * 20 + "six.", "Seven " * 20 + "eight. Nine", lasting=10_000
+    )
 
     (window, *_) = talk(utterances)
 
@@ -160,7 +221,9 @@ def test_a_window_says_who_began_and_ended_it_and_when():
     assert window.start == 10_000
     assert window.end is not None
     assert 30_000 < window.end < 40_000
-    assert talk([replace(one, start=None, end=None) for one in utterances])[0] == replace(window, start=None, end=None)
+    assert talk([replace(one, start=None, end=None) for one in utterances])[0] == replace(
+        window, start=None, end=None
+    )
 
 
 def test_after_a_flush_speech_goes_on_with_the_shared_sentence():
@@ -175,13 +238,18 @@ def test_after_a_flush_speech_goes_on_with_the_shared_sentence():
     assert last[0].text == f"{sentence(4)} {sentence(5)}"
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "\u200b", "." * 500, "a " * 5_000, "x" * 5_000, "Dr. " * 300])
+@pytest.mark.parametrize(
+    "text", ["", " \n\t", "\u200b", "." * 500, "a " * 5_000, "x" * 5_000, "Dr. " * 300]
+)
 def test_odd_texts_lose_nothing(text):
     buffer, windows = feed(Buffer(), [Utterance(0, text), Utterance(1, "End.", 5, 3)])
     windows += flush(buffer)[1]
 
     assert {word for window in windows for word in window.text.split()} >= {"End."}
-    assert sum(len(window.text.replace(" ", "")) for window in windows) >= len("".join(text.split())) + 4
+    assert (
+        sum(len(window.text.replace(" ", "")) for window in windows)
+        >= len("".join(text.split())) + 4
+    )
     assert len(windows) <= 2 + len(text) // 60
 
 

@@ -20,7 +20,16 @@ from citations.lectures import events, sessions
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import worker as lecture_worker
 from citations.lectures.windows import Utterance
-from citations.models import Chunk, Citation, EmbeddingSpace, Happening, LectureSession, Outcome, Source, Window
+from citations.models import (
+    Chunk,
+    Citation,
+    EmbeddingSpace,
+    Happening,
+    LectureSession,
+    Outcome,
+    Source,
+    Window,
+)
 from citations.providers import embedding, registry
 from citations.providers.embedding import HashEmbedder
 from citations.vectors import space as vector_space
@@ -51,7 +60,11 @@ def embed(*sources: Source) -> EmbeddingSpace:
     space = vector_space.claim()
     for source in sources:
         wanted = vector_store.wanted(space, source=source.pk)
-        list(vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(wanted)))
+        list(
+            vector_store.make(
+                space, vector_space.embedder_of(space), vector_store.in_batches(wanted)
+            )
+        )
     return space
 
 
@@ -76,7 +89,11 @@ def lecture(scope: Scope, collection: Collection) -> LectureSession:
 def window(session: LectureSession, text: str = SAID) -> Window:
     """Store a window that waits."""
     index = session.windows.count()
-    return Window.objects.select_related("session").get(pk=Window.objects.create(session=session, index=index, text=text, first=index, last=index).pk)
+    return Window.objects.select_related("session").get(
+        pk=Window.objects.create(
+            session=session, index=index, text=text, first=index, last=index
+        ).pk
+    )
 
 
 def cite(session: LectureSession, text: str = SAID) -> lecture_worker.Cited:
@@ -96,7 +113,10 @@ class Judge:
         self._scores = scores
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        return [max((score for word, score in self._scores.items() if word in text), default=0.0) for text in texts]
+        return [
+            max((score for word, score in self._scores.items() if word in text), default=0.0)
+            for text in texts
+        ]
 
 
 class Gatekeeper:
@@ -112,7 +132,9 @@ class Gatekeeper:
 # What is cited
 
 
-def test_the_nearest_passages_are_cited_best_first(lecture: LectureSession, textbook: Source) -> None:
+def test_the_nearest_passages_are_cited_best_first(
+    lecture: LectureSession, textbook: Source
+) -> None:
     cited = cite(lecture)
     assert cited.window.outcome == Outcome.CITED
     assert quotes(cited)[0] == PASSAGES[0]
@@ -123,32 +145,45 @@ def test_the_nearest_passages_are_cited_best_first(lecture: LectureSession, text
     assert all(0 <= score <= 1 for score in scores)
 
 
-def test_without_a_cross_encoder_the_score_is_the_cosine_and_the_note_says_so(lecture: LectureSession, textbook: Source, settings: Any) -> None:
+def test_without_a_cross_encoder_the_score_is_the_cosine_and_the_note_says_so(
+    lecture: LectureSession, textbook: Source, settings: Any
+) -> None:
     settings.LIVE_RELEVANCE_THRESHOLD = 0.99  # it judges the cross-encoder's scores alone
     cited = cite(lecture)
     model = HashEmbedder()
     near = float(model.embed_query(SAID) @ model.embed_query(PASSAGES[0]))
     assert cited.citations[0].relevance_score == pytest.approx(near, abs=1e-3)
     assert cited.window.distance == pytest.approx(2 - 2 * near, abs=2e-3)
-    assert cited.window.note.startswith("Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine. `kb models fetch` gets it")
+    assert cited.window.note.startswith(
+        "Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine. `kb models fetch` gets it"
+    )
     settings.LIVE_RERANKER = "none"
     assert cite(lecture, SAID.upper()).window.note == "Ordered by similarity: re-ranking is off."
 
 
-def test_a_citation_is_anchored_to_the_text_that_it_quotes(lecture: LectureSession, collection: Collection) -> None:
+def test_a_citation_is_anchored_to_the_text_that_it_quotes(
+    lecture: LectureSession, collection: Collection
+) -> None:
     source = make_document(collection, PASSAGES)
     Source.objects.filter(pk=source.pk).update(digest="abc")
     Chunk.objects.filter(source=source, ordinal=0).update(page=7, last_page=8, heading="Second law")
     embed(source)
     one = cite(lecture).citations[0]
     one.refresh_from_db()
-    assert (one.source, one.digest, one.quote, one.section_heading) == (source, "abc", PASSAGES[0], "Second law")
+    assert (one.source, one.digest, one.quote, one.section_heading) == (
+        source,
+        "abc",
+        PASSAGES[0],
+        "Second law",
+    )
     assert (one.page, one.last_page, one.start, one.end) == (7, 8, None, None)
     assert one.chunk == Chunk.objects.get(source=source, ordinal=0)
     assert (one.span_start, one.span_end) == (one.chunk.span_start, one.chunk.span_end)
 
 
-def test_what_is_cited_is_told_with_what_became_of_the_window(lecture: LectureSession, textbook: Source) -> None:
+def test_what_is_cited_is_told_with_what_became_of_the_window(
+    lecture: LectureSession, textbook: Source
+) -> None:
     cited = cite(lecture)
     [told] = events.after(lecture, 0)
     assert told.kind == "citations"
@@ -156,7 +191,11 @@ def test_what_is_cited_is_told_with_what_became_of_the_window(lecture: LectureSe
     assert (told.data["window_index"], told.data["outcome"]) == (0, "cited")
     first = told.data["citations"][0]
     assert first == sessions.told(cited.citations[0])
-    assert (first["id"], first["document_id"], first["document_name"]) == (str(cited.citations[0].uuid), str(textbook.uuid), "Physics")
+    assert (first["id"], first["document_id"], first["document_name"]) == (
+        str(cited.citations[0].uuid),
+        str(textbook.uuid),
+        "Physics",
+    )
 
 
 def test_every_stage_is_timed(lecture: LectureSession, textbook: Source) -> None:
@@ -164,7 +203,10 @@ def test_every_stage_is_timed(lecture: LectureSession, textbook: Source) -> None
     assert set(done.stages) >= set(lecture_pipeline.STAGES) - {"gate"}
     assert all(milliseconds >= 0 for milliseconds in done.stages.values())
     assert done.milliseconds is not None
-    assert done.milliseconds >= sum(spent for stage, spent in done.stages.items() if stage != "keywords") - 1  # which are found afterwards
+    assert (
+        done.milliseconds
+        >= sum(spent for stage, spent in done.stages.items() if stage != "keywords") - 1
+    )  # which are found afterwards
     assert done.finished_at is not None
 
 
@@ -176,7 +218,10 @@ def test_keywords_come_from_the_window(lecture: LectureSession, textbook: Source
 
 def test_what_is_looked_for_has_less_than_two_hundred_tokens_and_all_keywords() -> None:
     text = " ".join(f"antidisestablishmentarianism{n}" for n in range(150))
-    assert lecture_pipeline.enriched("A few words.", ["one", "two words"]) == "A few words. one two words"
+    assert (
+        lecture_pipeline.enriched("A few words.", ["one", "two words"])
+        == "A few words. one two words"
+    )
     written = lecture_pipeline.enriched(text, ["heat engine", "entropy"])
     assert written.endswith(" heat engine entropy")
     assert text.endswith(written.removesuffix(" heat engine entropy"))
@@ -184,22 +229,35 @@ def test_what_is_looked_for_has_less_than_two_hundred_tokens_and_all_keywords() 
     assert lecture_pipeline.enriched("", []) == ""
 
 
-def test_a_window_can_be_looked_for_with_its_keywords(lecture: LectureSession, textbook: Source) -> None:
+def test_a_window_can_be_looked_for_with_its_keywords(
+    lecture: LectureSession, textbook: Source
+) -> None:
     found = lecture_worker.cite([window(lecture)], form=lecture_worker.Form.ENRICHED)[0]
     model, query = HashEmbedder(), lecture_pipeline.enriched(SAID, found.window.keywords)
-    assert found.citations[0].relevance_score == pytest.approx(float(model.embed_query(query) @ model.embed_query(PASSAGES[0])), abs=1e-3)
+    assert found.citations[0].relevance_score == pytest.approx(
+        float(model.embed_query(query) @ model.embed_query(PASSAGES[0])), abs=1e-3
+    )
 
 
-def test_windows_that_come_together_are_cited_together_as_alone(lecture: LectureSession, textbook: Source, embedded: list[str]) -> None:
+def test_windows_that_come_together_are_cited_together_as_alone(
+    lecture: LectureSession, textbook: Source, embedded: list[str]
+) -> None:
     texts = [SAID, "A gradient points uphill; we walk downhill with it, the other way.", SAID]
-    together = lecture_worker.cite([window(lecture, text) for text in texts], form=lecture_worker.Form.ENRICHED)
+    together = lecture_worker.cite(
+        [window(lecture, text) for text in texts], form=lecture_worker.Form.ENRICHED
+    )
     assert embedded.count(lecture_pipeline.enriched(SAID, together[0].window.keywords)) == 1
-    alone = [lecture_worker.cite([window(lecture, text)], form=lecture_worker.Form.ENRICHED)[0] for text in texts]
+    alone = [
+        lecture_worker.cite([window(lecture, text)], form=lecture_worker.Form.ENRICHED)[0]
+        for text in texts
+    ]
     assert [quotes(one) for one in together] == [quotes(one) for one in alone]
     assert [one.window.index for one in together] == [0, 1, 2]
 
 
-def test_the_minute_of_another_video_is_cited_but_never_the_one_that_is_replayed(scope: Scope, collection: Collection) -> None:
+def test_the_minute_of_another_video_is_cited_but_never_the_one_that_is_replayed(
+    scope: Scope, collection: Collection
+) -> None:
     own = make_source(make_video(collection, key="own", cues=make_cues(6)), texts=PASSAGES)
     other = make_source(make_video(collection, key="other", title="Another talk"), texts=PASSAGES)
     embed(own, other)
@@ -209,7 +267,9 @@ def test_the_minute_of_another_video_is_cited_but_never_the_one_that_is_replayed
     assert not Citation.objects.filter(source=own).exists()
 
 
-def test_only_the_sources_that_a_lecture_names_are_cited(scope: Scope, collection: Collection, textbook: Source) -> None:
+def test_only_the_sources_that_a_lecture_names_are_cited(
+    scope: Scope, collection: Collection, textbook: Source
+) -> None:
     other = make_document(collection, PASSAGES, title="Chemistry")
     hidden = make_document(Collection.objects.create(name="Other", slug="other"), PASSAGES)
     embed(other, hidden)
@@ -219,7 +279,15 @@ def test_only_the_sources_that_a_lecture_names_are_cited(scope: Scope, collectio
     assert {one.source for one in cite(everything).citations} <= {other, textbook}
 
 
-@pytest.mark.parametrize("lose", [Source.delete, lambda source: connection.cursor().execute("DELETE FROM citations_source WHERE id = %s", [source.pk])])
+@pytest.mark.parametrize(
+    "lose",
+    [
+        Source.delete,
+        lambda source: connection.cursor().execute(
+            "DELETE FROM citations_source WHERE id = %s", [source.pk]
+        ),
+    ],
+)
 def test_a_lecture_whose_only_source_was_deleted_cites_nothing_instead_of_its_collection(
     scope: Scope, collection: Collection, textbook: Source, lose: Callable[[Source], Any]
 ) -> None:
@@ -235,17 +303,25 @@ def test_a_lecture_whose_only_source_was_deleted_cites_nothing_instead_of_its_co
 # What is left out, and why
 
 
-def test_an_aside_is_left_out_by_the_gate(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_an_aside_is_left_out_by_the_gate(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     monkeypatch.setattr(registry, "gate", Gatekeeper)
     aside, subject = lecture_worker.cite([window(lecture, ASIDE), window(lecture)])
-    assert (aside.window.outcome, aside.citations, subject.window.outcome) == (Outcome.OFF_TOPIC, (), Outcome.CITED)
+    assert (aside.window.outcome, aside.citations, subject.window.outcome) == (
+        Outcome.OFF_TOPIC,
+        (),
+        Outcome.CITED,
+    )
     assert aside.window.off_topic == pytest.approx(1, abs=1e-4)
     assert "embed" not in aside.window.stages
     settings.LIVE_OFF_TOPIC_CONFIDENCE = 1.0
     assert cite(lecture, ASIDE).window.outcome != Outcome.OFF_TOPIC
 
 
-def test_what_is_decided_early_is_still_told_in_order(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_decided_early_is_still_told_in_order(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(registry, "gate", Gatekeeper)
     lecture_worker.cite([window(lecture, text) for text in (ASIDE, SAID, ASIDE, SAID, ASIDE)])
     assert [one.data["window_index"] for one in events.after(lecture, 0)] == [0, 1, 2, 3, 4]
@@ -253,7 +329,9 @@ def test_what_is_decided_early_is_still_told_in_order(lecture: LectureSession, t
     assert outcomes == ["off_topic", "cited", "off_topic", "cited", "off_topic"]
 
 
-def test_what_is_too_far_from_everything_is_left_out(lecture: LectureSession, textbook: Source, settings: Any) -> None:
+def test_what_is_too_far_from_everything_is_left_out(
+    lecture: LectureSession, textbook: Source, settings: Any
+) -> None:
     settings.LIVE_DISTANCE_THRESHOLD = 0.3
     done = cite(lecture, "Nobody spoke of football yesterday evening.").window
     assert done.outcome == Outcome.TOO_FAR
@@ -262,33 +340,48 @@ def test_what_is_too_far_from_everything_is_left_out(lecture: LectureSession, te
     assert "rerank" not in done.stages or not done.citations.exists()
 
 
-def test_the_calibrated_distance_comes_before_the_setting(lecture: LectureSession, textbook: Source, settings: Any) -> None:
+def test_the_calibrated_distance_comes_before_the_setting(
+    lecture: LectureSession, textbook: Source, settings: Any
+) -> None:
     settings.LIVE_DISTANCE_THRESHOLD = 4.0
     EmbeddingSpace.objects.update(farthest=0.01)
     assert cite(lecture).window.outcome == Outcome.TOO_FAR
 
 
-def test_without_a_cross_encoder_each_passage_must_be_near_enough(lecture: LectureSession, textbook: Source, settings: Any) -> None:
+def test_without_a_cross_encoder_each_passage_must_be_near_enough(
+    lecture: LectureSession, textbook: Source, settings: Any
+) -> None:
     settings.LIVE_DISTANCE_THRESHOLD = 1.2
     assert quotes(cite(lecture)) == [PASSAGES[0]]
 
 
-def test_the_cross_encoder_orders_and_leaves_out(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "live_reranker", lambda: Judge(Enthalpy=0.9, Entropy=0.6, Bread=0.4))
+def test_the_cross_encoder_orders_and_leaves_out(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        registry, "live_reranker", lambda: Judge(Enthalpy=0.9, Entropy=0.6, Bread=0.4)
+    )
     cited = cite(lecture)
     assert quotes(cited) == [PASSAGES[1], PASSAGES[0]]
     assert [one.relevance_score for one in cited.citations] == [0.9, 0.6]
     assert cited.window.note == ""
 
 
-def test_a_real_cross_encoder_is_used_where_one_is_here(lecture: LectureSession, textbook: Source, settings: Any) -> None:
-    settings.LIVE_RERANKER, settings.LIVE_RELEVANCE_THRESHOLD = str(tiny_models.folder(tiny_models.CROSS)), 0.0
+def test_a_real_cross_encoder_is_used_where_one_is_here(
+    lecture: LectureSession, textbook: Source, settings: Any
+) -> None:
+    settings.LIVE_RERANKER, settings.LIVE_RELEVANCE_THRESHOLD = (
+        str(tiny_models.folder(tiny_models.CROSS)),
+        0.0,
+    )
     registry.reset()
     cited = cite(lecture)
     assert cited.window.note == ""
     found = registry.live_reranker()
     assert found is not None
-    assert [one.relevance_score for one in cited.citations] == pytest.approx(sorted(found.score(SAID, list(PASSAGES)), reverse=True)[:3])
+    assert [one.relevance_score for one in cited.citations] == pytest.approx(
+        sorted(found.score(SAID, list(PASSAGES)), reverse=True)[:3]
+    )
 
 
 # The failure table
@@ -299,17 +392,26 @@ def test_no_documents_no_citations(lecture: LectureSession, embedded: list[str])
     assert (cited.window.outcome, cited.citations, embedded) == (Outcome.NO_DOCUMENTS, (), [])
 
 
-def test_documents_that_are_not_indexed_yet_are_told_of(lecture: LectureSession, collection: Collection) -> None:
+def test_documents_that_are_not_indexed_yet_are_told_of(
+    lecture: LectureSession, collection: Collection
+) -> None:
     make_document(collection, PASSAGES)
     cited = cite(lecture)
-    assert (cited.window.outcome, cited.window.note) == (Outcome.NO_DOCUMENTS, "The documents are still being indexed.")
+    assert (cited.window.outcome, cited.window.note) == (
+        Outcome.NO_DOCUMENTS,
+        "The documents are still being indexed.",
+    )
     embed(make_document(Collection.objects.create(name="Other", slug="other"), PASSAGES))
     assert cite(lecture).window.note == "The documents are still being indexed."
 
 
 @pytest.fixture
 def hosted_textbook(model_server: ModelStandIn, settings: Any, collection: Collection) -> Source:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.MODEL_TIMEOUT_SECONDS = "ollama", "mxbai-embed-large", 0.2
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.MODEL_TIMEOUT_SECONDS = (
+        "ollama",
+        "mxbai-embed-large",
+        0.2,
+    )
     source = make_document(collection, PASSAGES)
     embed(source)
     model_server.requests.clear()
@@ -317,19 +419,29 @@ def hosted_textbook(model_server: ModelStandIn, settings: Any, collection: Colle
 
 
 @pytest.mark.usefixtures("without_minilm")
-def test_an_embedding_that_times_out_is_asked_for_once_more(lecture: LectureSession, hosted_textbook: Source, model_server: ModelStandIn) -> None:
+def test_an_embedding_that_times_out_is_asked_for_once_more(
+    lecture: LectureSession, hosted_textbook: Source, model_server: ModelStandIn
+) -> None:
     model_server.fail(Fault.SLOW)
     cited = cite(lecture)
     assert (cited.window.outcome, len(model_server.requests)) == (Outcome.CITED, 2)
 
 
 @pytest.mark.usefixtures("without_minilm")
-def test_an_embedding_that_times_out_twice_leaves_the_window_empty(lecture: LectureSession, hosted_textbook: Source, model_server: ModelStandIn) -> None:
+def test_an_embedding_that_times_out_twice_leaves_the_window_empty(
+    lecture: LectureSession, hosted_textbook: Source, model_server: ModelStandIn
+) -> None:
     model_server.fail(Fault.SLOW, Fault.SLOW)
     cited = cite(lecture)
-    assert (cited.window.outcome, cited.citations, len(model_server.requests)) == (Outcome.FAILED, (), 2)
+    assert (cited.window.outcome, cited.citations, len(model_server.requests)) == (
+        Outcome.FAILED,
+        (),
+        2,
+    )
     assert "did not answer within 0.2 s" in cited.window.note
-    assert cite(lecture, SAID.upper()).window.outcome == Outcome.CITED  # the next one is none the worse for it
+    assert (
+        cite(lecture, SAID.upper()).window.outcome == Outcome.CITED
+    )  # the next one is none the worse for it
 
 
 @pytest.fixture
@@ -339,7 +451,9 @@ def without_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_minilm")
-def test_without_the_model_of_gate_and_keywords_the_text_alone_is_looked_for(lecture: LectureSession, textbook: Source) -> None:
+def test_without_the_model_of_gate_and_keywords_the_text_alone_is_looked_for(
+    lecture: LectureSession, textbook: Source
+) -> None:
     cited = cite(lecture)
     assert (cited.window.outcome, cited.window.keywords) == (Outcome.CITED, [])
 
@@ -369,12 +483,20 @@ def hanging_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("looked_for_apart")
 def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
-    transactional_db: None, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    transactional_db: None,
+    lecture: LectureSession,
+    textbook: Source,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     waiting = window(lecture)
     with hanging_up(monkeypatch):
         [cited] = lecture_worker.cite([waiting])
-    assert (cited.is_stored, cited.citations, cited.window.note) == (False, (), "The database does not answer.")
+    assert (cited.is_stored, cited.citations, cited.window.note) == (
+        False,
+        (),
+        "The database does not answer.",
+    )
     assert "The database does not answer" in caplog.text
     waiting.refresh_from_db()
     assert waiting.outcome == Outcome.WAITING
@@ -383,11 +505,20 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
 
 @pytest.mark.usefixtures("looked_for_apart")
 def test_when_the_database_goes_away_a_question_is_answered_with_nothing(
-    transactional_db: None, scope: Scope, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None,
+    scope: Scope,
+    lecture: LectureSession,
+    textbook: Source,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with hanging_up(monkeypatch):
         answer = lecture_worker.query(scope, lecture, SAID, 3)
-    assert (answer.window_index, answer.citations, answer.outcome, answer.note) == (3, (), Outcome.FAILED, "The database does not answer.")
+    assert (answer.window_index, answer.citations, answer.outcome, answer.note) == (
+        3,
+        (),
+        Outcome.FAILED,
+        "The database does not answer.",
+    )
     assert lecture_worker.query(scope, lecture, SAID, 3).citations
 
 
@@ -403,7 +534,9 @@ def test_a_cross_encoder_that_cannot_be_loaded_leaves_the_order_of_similarity_an
     assert answer.note.startswith("Ordered by similarity, not re-ranked: ")
 
 
-def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Broken:
         def score(self, query: str, texts: Sequence[str]) -> list[float]:
             raise RuntimeError("no memory")
@@ -411,17 +544,24 @@ def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(lecture: Le
     monkeypatch.setattr(registry, "live_reranker", Broken)
     cited = cite(lecture)
     assert cited.window.outcome == Outcome.CITED
-    assert cited.window.note == "Ordered by similarity, not re-ranked: it failed unexpectedly; the server's log says more."
+    assert (
+        cited.window.note
+        == "Ordered by similarity, not re-ranked: it failed unexpectedly; the server's log says more."
+    )
 
 
-def test_when_all_is_below_the_threshold_nothing_is_cited(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_all_is_below_the_threshold_nothing_is_cited(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(registry, "live_reranker", lambda: Judge(Entropy=0.49))
     cited = cite(lecture)
     assert (cited.window.outcome, cited.citations) == (Outcome.TOO_WEAK, ())
     assert events.after(lecture, 0)[-1].data["citations"] == []
 
 
-def test_another_model_than_the_librarys_is_told_of(lecture: LectureSession, textbook: Source, settings: Any) -> None:
+def test_another_model_than_the_librarys_is_told_of(
+    lecture: LectureSession, textbook: Source, settings: Any
+) -> None:
     settings.EMBEDDING_MODEL = "other"
     registry.reset()
     cited = cite(lecture)
@@ -431,7 +571,11 @@ def test_another_model_than_the_librarys_is_told_of(lecture: LectureSession, tex
 
 @pytest.mark.parametrize("form", lecture_worker.Form)
 def test_keywords_that_cannot_be_found_cost_a_window_no_citations(
-    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, form: lecture_worker.Form
+    lecture: LectureSession,
+    textbook: Source,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    form: lecture_worker.Form,
 ) -> None:
     class Broken:
         def extract(self, *_: Any, **__: Any) -> list[str]:
@@ -452,9 +596,15 @@ def test_a_model_that_fails_in_an_unexpected_way_fails_no_more_than_it_must(
 
     monkeypatch.setattr(HashEmbedder, name, fail)
     if name == "embed_documents":  # what is said has no vector; what is looked for has one
-        monkeypatch.setattr(HashEmbedder, "embed_queries", lambda self, texts: np.stack([self.embed_query(text) for text in texts]))
+        monkeypatch.setattr(
+            HashEmbedder,
+            "embed_queries",
+            lambda self, texts: np.stack([self.embed_query(text) for text in texts]),
+        )
     done = lecture_worker.cite([window(lecture)], form=lecture_worker.Form.ENRICHED)[0].window
-    assert (done.outcome, bool(done.keywords)) == ((Outcome.CITED, False) if name == "embed_documents" else (Outcome.FAILED, True))
+    assert (done.outcome, bool(done.keywords)) == (
+        (Outcome.CITED, False) if name == "embed_documents" else (Outcome.FAILED, True)
+    )
 
 
 # What changes meanwhile
@@ -471,7 +621,9 @@ def during_search(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) ->
     monkeypatch.setattr(lecture_pipeline, "_choose", choose)
 
 
-def test_a_chunk_that_is_gone_when_it_is_cited_leaves_its_quote(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chunk_that_is_gone_when_it_is_cited_leaves_its_quote(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Source.objects.update(digest="before")
 
     def cut_anew() -> None:
@@ -485,28 +637,42 @@ def test_a_chunk_that_is_gone_when_it_is_cited_leaves_its_quote(lecture: Lecture
     assert {(one.chunk_id, one.digest) for one in Citation.objects.all()} == {(None, "before")}
 
 
-def test_a_chunk_that_goes_later_leaves_the_citation(lecture: LectureSession, textbook: Source) -> None:
+def test_a_chunk_that_goes_later_leaves_the_citation(
+    lecture: LectureSession, textbook: Source
+) -> None:
     cited = cite(lecture)
     textbook.chunks.all().delete()
     assert list(Citation.objects.values_list("chunk", flat=True)) == [None] * len(cited.citations)
 
 
-def test_a_source_that_is_gone_when_it_is_cited_is_not(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_that_is_gone_when_it_is_cited_is_not(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     during_search(monkeypatch, textbook.delete)
     cited = cite(lecture)
-    assert (cited.window.outcome, cited.window.note.endswith("What was found was deleted meanwhile.")) == (Outcome.TOO_FAR, True)
+    assert (
+        cited.window.outcome,
+        cited.window.note.endswith("What was found was deleted meanwhile."),
+    ) == (Outcome.TOO_FAR, True)
 
 
-def test_a_lecture_that_is_deleted_meanwhile_is_no_error(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lecture_that_is_deleted_meanwhile_is_no_error(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     during_search(monkeypatch, lambda: sessions.delete(lecture))
     assert cite(lecture).citations == ()
     assert not Citation.objects.exists()
     assert not Happening.objects.exists()
 
 
-def test_a_window_that_somebody_else_has_cited_meanwhile_stays_as_it_is(lecture: LectureSession, textbook: Source) -> None:
+def test_a_window_that_somebody_else_has_cited_meanwhile_stays_as_it_is(
+    lecture: LectureSession, textbook: Source
+) -> None:
     waiting = window(lecture)
-    twice = [lecture_worker.cite([Window.objects.select_related("session").get(pk=waiting.pk)]) for _ in range(1)]
+    twice = [
+        lecture_worker.cite([Window.objects.select_related("session").get(pk=waiting.pk)])
+        for _ in range(1)
+    ]
     again = lecture_worker.cite([waiting])
     assert [one.uuid for one in again[0].citations] == [one.uuid for one in twice[0][0].citations]
     assert len(events.after(lecture, 0)) == 1
@@ -515,21 +681,31 @@ def test_a_window_that_somebody_else_has_cited_meanwhile_stays_as_it_is(lecture:
 # A question about one window
 
 
-def test_a_question_is_answered_and_stored(scope: Scope, lecture: LectureSession, textbook: Source) -> None:
+def test_a_question_is_answered_and_stored(
+    scope: Scope, lecture: LectureSession, textbook: Source
+) -> None:
     answer = lecture_worker.query(scope, lecture, f"  {SAID}\x00\n", 4)
     assert (answer.window_index, answer.expanded_concepts, answer.outcome) == (4, (), Outcome.CITED)
     assert answer.citations[0].source == textbook
-    assert 100 <= len(answer.citations[0].snippet) <= 200 or answer.citations[0].snippet == PASSAGES[0]
+    assert (
+        100 <= len(answer.citations[0].snippet) <= 200 or answer.citations[0].snippet == PASSAGES[0]
+    )
     assert answer.keywords
     assert answer.milliseconds >= 0
     assert Window.objects.get().text == SAID
     assert [one.kind for one in events.after(lecture, 0)] == ["window", "citations"]
 
 
-def test_the_same_question_gets_the_same_answer_and_another_text_is_refused(scope: Scope, lecture: LectureSession, textbook: Source) -> None:
+def test_the_same_question_gets_the_same_answer_and_another_text_is_refused(
+    scope: Scope, lecture: LectureSession, textbook: Source
+) -> None:
     first, again = (lecture_worker.query(scope, lecture, SAID, 0) for _ in range(2))
     assert [one.uuid for one in first.citations] == [one.uuid for one in again.citations]
-    assert (first.keywords, first.note, first.outcome) == (again.keywords, again.note, again.outcome)
+    assert (first.keywords, first.note, first.outcome) == (
+        again.keywords,
+        again.note,
+        again.outcome,
+    )
     with pytest.raises(WindowTaken, match="Window 0"):
         lecture_worker.query(scope, lecture, ASIDE, 0)
     made = sessions.push(lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(6)])
@@ -537,7 +713,13 @@ def test_the_same_question_gets_the_same_answer_and_another_text_is_refused(scop
 
 
 def test_questions_that_cannot_be_are_refused(scope: Scope, lecture: LectureSession) -> None:
-    for text, index in (("", 0), (" \x00 ", 0), ("a" * 10_001, 0), ("a", -1), ("a", lecture_worker.MAX_INDEX + 1)):
+    for text, index in (
+        ("", 0),
+        (" \x00 ", 0),
+        ("a" * 10_001, 0),
+        ("a", -1),
+        ("a", lecture_worker.MAX_INDEX + 1),
+    ):
         with pytest.raises(InvalidInput):
             lecture_worker.query(scope, lecture, text, index)
     with pytest.raises(Forbidden):
@@ -552,7 +734,10 @@ def test_questions_that_cannot_be_are_refused(scope: Scope, lecture: LectureSess
 
 
 def test_what_waits_is_cited_by_the_threads_of_the_process(
-    transactional_db: None, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None,
+    lecture: LectureSession,
+    textbook: Source,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = sessions.push(lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(30)])
     began = time.monotonic()
@@ -565,7 +750,9 @@ def test_what_waits_is_cited_by_the_threads_of_the_process(
     assert all(Window.objects.values_list("keywords", flat=True))
 
 
-def test_keywords_are_found_when_no_window_waits(transactional_db: None, lecture: LectureSession, textbook: Source) -> None:
+def test_keywords_are_found_when_no_window_waits(
+    transactional_db: None, lecture: LectureSession, textbook: Source
+) -> None:
     for n in range(2 * lecture_worker.BATCH):
         window(lecture, f"{SAID} This is number {n}.")
     described = []
@@ -579,7 +766,12 @@ def test_keywords_are_found_when_no_window_waits(transactional_db: None, lecture
 
 
 @pytest.mark.usefixtures("looked_for_apart")
-def test_speech_is_taken_while_a_model_hangs(transactional_db: None, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speech_is_taken_while_a_model_hangs(
+    transactional_db: None,
+    lecture: LectureSession,
+    textbook: Source,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     release = threading.Event()
     real = HashEmbedder.embed_queries
 
@@ -627,12 +819,24 @@ print("at work:", live._crew.at_work)
 
 def test_a_process_ends_although_windows_and_lectures_wait(tmp_path: Path) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", ENDS], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
     assert done.stdout == "at work: 1\n"
 
 
 def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
-    transactional_db: None, scope: Scope, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None,
+    scope: Scope,
+    lecture: LectureSession,
+    textbook: Source,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = lecture_worker.cite
 
@@ -647,10 +851,14 @@ def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
     _wait_until(lambda: not Window.objects.filter(outcome=Outcome.WAITING).exists())
 
 
-def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(lecture: LectureSession, textbook: Source) -> None:
+def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(
+    lecture: LectureSession, textbook: Source
+) -> None:
     waiting = window(lecture)
     now = timezone.now()
-    Window.objects.update(taken_at=now - lecture_worker.LEASE / 2, created_at=now - lecture_worker.LEASE)
+    Window.objects.update(
+        taken_at=now - lecture_worker.LEASE / 2, created_at=now - lecture_worker.LEASE
+    )
     assert lecture_worker.sweep() == 0
     Window.objects.update(taken_at=now - 2 * lecture_worker.LEASE)
     assert lecture_worker.sweep() == 1
@@ -658,23 +866,34 @@ def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(lecture:
     assert waiting.outcome == Outcome.CITED
 
 
-def test_a_sweep_leaves_fresh_windows_to_the_process_that_made_them(lecture: LectureSession, textbook: Source) -> None:
+def test_a_sweep_leaves_fresh_windows_to_the_process_that_made_them(
+    lecture: LectureSession, textbook: Source
+) -> None:
     window(lecture)
     assert lecture_worker.sweep() == 0
     Window.objects.update(created_at=timezone.now() - 2 * lecture_worker.GRACE)
     assert lecture_worker.sweep() == 1
 
 
-def test_a_window_that_no_process_survives_is_given_up(lecture: LectureSession, textbook: Source) -> None:
+def test_a_window_that_no_process_survives_is_given_up(
+    lecture: LectureSession, textbook: Source
+) -> None:
     window(lecture)
-    Window.objects.update(attempts=lecture_worker.MOST_ATTEMPTS, created_at=timezone.now() - 2 * lecture_worker.GRACE)
+    Window.objects.update(
+        attempts=lecture_worker.MOST_ATTEMPTS, created_at=timezone.now() - 2 * lecture_worker.GRACE
+    )
     lecture_worker.sweep()
     given_up = Window.objects.get()
-    assert (given_up.outcome, given_up.note) == (Outcome.FAILED, "It could not be cited: every process that tried died.")
+    assert (given_up.outcome, given_up.note) == (
+        Outcome.FAILED,
+        "It could not be cited: every process that tried died.",
+    )
     assert events.after(lecture, 0)[-1].data["outcome"] == "failed"
 
 
-def test_nobody_takes_windows_of_a_session_whose_earlier_ones_are_being_cited(lecture: LectureSession, scope: Scope, textbook: Source) -> None:
+def test_nobody_takes_windows_of_a_session_whose_earlier_ones_are_being_cited(
+    lecture: LectureSession, scope: Scope, textbook: Source
+) -> None:
     for number in range(lecture_worker.BATCH + 3):
         window(lecture, f"{SAID} {number}")
     other = window(sessions.start(scope, None), "Another session.")
@@ -683,7 +902,9 @@ def test_nobody_takes_windows_of_a_session_whose_earlier_ones_are_being_cited(le
     assert lecture_worker._take() == []
 
 
-def test_models_are_warmed_and_words_learnt_before_they_are_said(lecture: LectureSession, textbook: Source, embedded: list[str]) -> None:
+def test_models_are_warmed_and_words_learnt_before_they_are_said(
+    lecture: LectureSession, textbook: Source, embedded: list[str]
+) -> None:
     lecture_worker.warm()
     lecture_worker._learn(lecture.pk)
     embedded.clear()
@@ -692,7 +913,10 @@ def test_models_are_warmed_and_words_learnt_before_they_are_said(lecture: Lectur
 
 
 def test_whoever_begins_many_lectures_keeps_no_window_waiting(
-    transactional_db: None, lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None,
+    lecture: LectureSession,
+    textbook: Source,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     release, learnt = threading.Event(), []
 
@@ -723,7 +947,9 @@ def test_a_gate_or_keywords_that_cannot_be_loaded_are_done_without(
     assert (done.outcome, bool(done.keywords)) == (Outcome.CITED, model == "gate")
 
 
-def test_a_setting_that_cannot_be_used_fails_the_window_and_not_the_thread(lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_that_cannot_be_used_fails_the_window_and_not_the_thread(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise InvalidProvider("There is no such model.")
 
@@ -734,7 +960,9 @@ def test_a_setting_that_cannot_be_used_fails_the_window_and_not_the_thread(lectu
 # Meaning
 
 
-def test_real_speech_finds_the_passage_that_means_the_same(scope: Scope, collection: Collection, settings: Any) -> None:
+def test_real_speech_finds_the_passage_that_means_the_same(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
     settings.EMBEDDING_PROVIDER = "local"
     registry.reset()
     assert embedding.LOCAL["local"].dimensions == 384

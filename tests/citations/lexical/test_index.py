@@ -41,21 +41,35 @@ def within(*sources: Source, start: int | None = None, end: int | None = None) -
 def expected(text: str, *, limit: int) -> list[Scored]:
     """Rank all chunks there are by one index of ``transcripts.bm25``, which knows neither numpy nor the lexicon."""
     rows = list(Chunk.objects.order_by("place").values_list("place", "text"))
-    return [Scored(rows[hit.position][0], hit.score) for hit in Index.build([text for _, text in rows]).rank(parse(text).words, limit=limit)]
+    return [
+        Scored(rows[hit.position][0], hit.score)
+        for hit in Index.build([text for _, text in rows]).rank(parse(text).words, limit=limit)
+    ]
 
 
 def assert_as_expected(queries: Iterable[str], *, limit: int = 10) -> None:
     for query in queries:
         found, wanted = search(query, limit=limit), expected(query, limit=limit)
         assert [hit.place for hit in found] == [hit.place for hit in wanted], query
-        assert [hit.score for hit in found] == pytest.approx([hit.score for hit in wanted], rel=1e-9, abs=0), query
+        assert [hit.score for hit in found] == pytest.approx(
+            [hit.score for hit in wanted], rel=1e-9, abs=0
+        ), query
 
 
 def numbered(sentences: Sequence[str], count: int) -> list[str]:
     return [f"{sentences[n % len(sentences)]} Point {n}." for n in range(count)]
 
 
-QUERIES = ("network", "the error", "error 404 missing page", "neural network point 7", "the the the network", "absent", "a", "")
+QUERIES = (
+    "network",
+    "the error",
+    "error 404 missing page",
+    "neural network point 7",
+    "the the the network",
+    "absent",
+    "a",
+    "",
+)
 
 
 def test_chunks_are_ranked_as_one_index_over_all_of_them_would(collection: Collection) -> None:
@@ -66,7 +80,10 @@ def test_chunks_are_ranked_as_one_index_over_all_of_them_would(collection: Colle
 
 
 def test_a_source_that_is_replaced_or_deleted_is_forgotten_at_once(collection: Collection) -> None:
-    first, second = make_document(collection, ["one dolphin", "two whales"]), make_document(collection, ["a whale and a dolphin"])
+    first, second = (
+        make_document(collection, ["one dolphin", "two whales"]),
+        make_document(collection, ["a whale and a dolphin"]),
+    )
     replace_chunks(first, ["a shark instead"])
     assert texts_found("dolphin shark whales") == ["a shark instead", "a whale and a dolphin"]
     assert_as_expected(["dolphin", "shark whale"])
@@ -90,7 +107,9 @@ def test_merging_changes_nothing_that_a_search_finds(collection: Collection) -> 
     sources[1].delete()
     replace_chunks(sources[2], ["a network of whales", "the error of whales"])
     assert_as_expected(QUERIES)
-    assert lexical_index.merge(spare=0) == 3  # a source that is gone, one that was replaced, and what it was replaced by
+    assert (
+        lexical_index.merge(spare=0) == 3
+    )  # a source that is gone, one that was replaced, and what it was replaced by
     assert_as_expected([*QUERIES, "whales"], limit=100)
     Source.objects.all().delete()
     assert search("network whales error") == []
@@ -100,7 +119,9 @@ def test_merging_changes_nothing_that_a_search_finds(collection: Collection) -> 
     assert not LexEntry.objects.exists()
 
 
-def test_only_sources_within_reach_are_found_and_scores_stay_those_of_the_library(collection: Collection) -> None:
+def test_only_sources_within_reach_are_found_and_scores_stay_those_of_the_library(
+    collection: Collection,
+) -> None:
     sources = [make_document(collection, numbered(SENTENCES, 12)) for _ in range(3)]
     everything = {hit.place: hit.score for hit in search("neural network", limit=100)}
     places = set(sources[1].chunks.values_list("place", flat=True))
@@ -110,17 +131,29 @@ def test_only_sources_within_reach_are_found_and_scores_stay_those_of_the_librar
 
 
 def test_a_time_range_leaves_what_overlaps_it(collection: Collection) -> None:
-    source = make_document(collection, ["whale one", "whale two", "whale three", "whale of no time"])
+    source = make_document(
+        collection, ["whale one", "whale two", "whale three", "whale of no time"]
+    )
     for chunk in source.chunks.order_by("place")[:3]:
-        Chunk.objects.filter(pk=chunk.pk).update(start=chunk.ordinal * 1000, end=(chunk.ordinal + 1) * 1000)
+        Chunk.objects.filter(pk=chunk.pk).update(
+            start=chunk.ordinal * 1000, end=(chunk.ordinal + 1) * 1000
+        )
     assert texts_found("whale", reach=within(source, start=1000, end=2000)) == ["whale two"]
-    assert sorted(texts_found("whale", reach=within(source, start=500, end=1001))) == ["whale one", "whale two"]
+    assert sorted(texts_found("whale", reach=within(source, start=500, end=1001))) == [
+        "whale one",
+        "whale two",
+    ]
     assert texts_found("whale", reach=within(source, start=2500)) == ["whale three"]
-    assert texts_found("whale", reach=Reach(sources=None, chunks=4, start=0, end=0)) == ["whale one"]
+    assert texts_found("whale", reach=Reach(sources=None, chunks=4, start=0, end=0)) == [
+        "whale one"
+    ]
 
 
 def test_phrases_must_occur_and_excluded_words_must_not(collection: Collection) -> None:
-    make_document(collection, ["error 404 is a page", "404 times an error", "error 404 again, no fish", "a page"])
+    make_document(
+        collection,
+        ["error 404 is a page", "404 times an error", "error 404 again, no fish", "a page"],
+    )
     assert sorted(texts_found('"error 404"')) == ["error 404 again, no fish", "error 404 is a page"]
     assert texts_found('"error 404" -fish') == ["error 404 is a page"]
     assert texts_found("error -page") == ["404 times an error", "error 404 again, no fish"]
@@ -131,7 +164,9 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     query = parse("the neural network the network")
     hits = lexical_index.search(query, limit=30, reach=EVERYWHERE)
     told = lexical_index.explain(query, [hit.place for hit in hits])
-    assert {hit.place: hit.score for hit in hits} == {place: sum(term.score for term in terms) for place, terms in told.items()}
+    assert {hit.place: hit.score for hit in hits} == {
+        place: sum(term.score for term in terms) for place, terms in told.items()
+    }
     assert [(term.term, term.frequency) for term in told[hits[0].place]] == [("network", 1)]
     assert lexical_index.explain(query, [hits[-1].place + 1000]) == {}
 
@@ -141,7 +176,16 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
 
 def test_texts_of_any_kind_can_be_indexed(collection: Collection) -> None:
     long = "é" * 5000
-    texts = ["", "NUL\x00 inside", "lone \ud800 surrogate", f"{long} {long[1:]}", "a " * 1000, "猫が好き ที่นี่", "very " * 70_000, "\u2026 … dots"]
+    texts = [
+        "",
+        "NUL\x00 inside",
+        "lone \ud800 surrogate",
+        f"{long} {long[1:]}",
+        "a " * 1000,
+        "猫が好き ที่นี่",
+        "very " * 70_000,
+        "\u2026 … dots",
+    ]
     words = Words.build(texts)
     assert Words.from_bytes(words.to_bytes()).terms == words.terms
     source = Source.objects.create(collection=collection, kind="text", title="Odd")
@@ -168,12 +212,18 @@ def test_a_source_without_chunks_is_in_nobodys_way(collection: Collection) -> No
     assert_as_expected(["anything"])
 
 
-def test_a_word_in_every_chunk_and_many_equal_chunks_are_found_in_their_order(collection: Collection) -> None:
-    sources = [make_document(collection, ["the same words again"] * 1000 + ["the same"]) for _ in range(2)]
+def test_a_word_in_every_chunk_and_many_equal_chunks_are_found_in_their_order(
+    collection: Collection,
+) -> None:
+    sources = [
+        make_document(collection, ["the same words again"] * 1000 + ["the same"]) for _ in range(2)
+    ]
     for _ in range(2):
         assert_as_expected(["the same words again", "the", "again"], limit=20)
         lexical_index.merge(spare=0)
-    assert [hit.place for hit in search("again", reach=within(sources[1]), limit=2)] == [sources[1].chunks.earliest("place").place + n for n in (0, 1)]
+    assert [hit.place for hit in search("again", reach=within(sources[1]), limit=2)] == [
+        sources[1].chunks.earliest("place").place + n for n in (0, 1)
+    ]
 
 
 def test_a_query_may_have_hundreds_of_words(collection: Collection) -> None:
@@ -181,17 +231,23 @@ def test_a_query_may_have_hundreds_of_words(collection: Collection) -> None:
     for start in range(0, 700, 100):
         make_document(collection, [" ".join(words[n : n + 30]) for n in range(start, start + 100)])
     lexical_index.merge(spare=2)
-    assert_as_expected([" ".join(words), " ".join(reversed(words)), " ".join(words[:20] * 20)], limit=50)
+    assert_as_expected(
+        [" ".join(words), " ".join(reversed(words)), " ".join(words[:20] * 20)], limit=50
+    )
 
 
-def test_a_large_source_is_merged_before_others_join_it(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_source_is_merged_before_others_join_it(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(merging, "USUAL", 10)
     make_document(collection, numbered(SENTENCES, 21))
     assert lexical_index.merge(spare=3) == 0
     assert lexical_index.merge(spare=2) == 1
 
 
-def test_only_the_best_chunks_are_looked_at_for_a_phrase(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_best_chunks_are_looked_at_for_a_phrase(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_document(collection, ["whale blue"] * 20 + ["far too many words about the blue whale"])
     assert texts_found('"blue whale"', limit=1) == ["far too many words about the blue whale"]
     monkeypatch.setattr(lexical_index, "MOST_VERIFIED", 20)
@@ -201,7 +257,9 @@ def test_only_the_best_chunks_are_looked_at_for_a_phrase(collection: Collection,
 # Merging and indexing anew
 
 
-def test_a_merge_that_ends_early_has_done_nothing(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_merge_that_ends_early_has_done_nothing(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sources = [make_document(collection, numbered(SENTENCES, 10)) for _ in range(3)]
     lexical_index.merge(spare=0)
     replace_chunks(sources[0], numbered(SENTENCES, 12))
@@ -209,7 +267,11 @@ def test_a_merge_that_ends_early_has_done_nothing(collection: Collection, monkey
         patched.setattr(merging, "_ROWS", 5)
         written = merging._write_blocks
         left = iter(range(3))
-        patched.setattr(merging, "_write_blocks", lambda *args: written(*args) if next(left, None) is not None else pytest.fail("killed"))
+        patched.setattr(
+            merging,
+            "_write_blocks",
+            lambda *args: written(*args) if next(left, None) is not None else pytest.fail("killed"),
+        )
         with pytest.raises(pytest.fail.Exception, match="killed"):
             lexical_index.merge(spare=0)
     assert_as_expected(QUERIES)
@@ -217,14 +279,21 @@ def test_a_merge_that_ends_early_has_done_nothing(collection: Collection, monkey
     assert_as_expected(QUERIES)
 
 
-def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(collection: Collection) -> None:
-    old, new = make_document(collection, numbered(SENTENCES, 5)), make_document(collection, ["a whale"])
+def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(
+    collection: Collection,
+) -> None:
+    old, new = (
+        make_document(collection, numbered(SENTENCES, 5)),
+        make_document(collection, ["a whale"]),
+    )
     lexical_index.merge(spare=0)
     LexEntry.objects.filter(source=old).update(tokenizer_version=0)
     Chunk.objects.filter(source=old, ordinal=0).update(context="It is about dolphins.")
     assert lexical_index.rebuild() == 1
     assert texts_found("dolphins") == [SENTENCES[0] + " Point 0."]
-    assert [chunk.place for chunk in old.chunks.order_by("ordinal")] == list(range(min_place(old), min_place(old) + 5))
+    assert [chunk.place for chunk in old.chunks.order_by("ordinal")] == list(
+        range(min_place(old), min_place(old) + 5)
+    )
     assert texts_found("whale") == ["a whale"]
     assert lexical_index.rebuild() == 0
     assert lexical_index.rebuild(all_sources=True) == 2
@@ -237,29 +306,44 @@ def min_place(source: Source) -> int:
     return source.chunks.earliest("place").place
 
 
-def test_a_merge_in_the_middle_of_a_search_is_noticed(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_merge_in_the_middle_of_a_search_is_noticed(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(snapshot, "INLINE", 0)
     make_document(collection, numbered(SENTENCES, 10))
     lexical_index.merge(spare=0)
     make_document(collection, numbered(SENTENCES, 7))
     read = snapshot._block_data
-    monkeypatch.setattr(snapshot, "_block_data", lambda *args: (lexical_index.merge(spare=0), read(*args))[1])
+    monkeypatch.setattr(
+        snapshot, "_block_data", lambda *args: (lexical_index.merge(spare=0), read(*args))[1]
+    )
     assert_as_expected(["neural network"], limit=50)
     assert not LexEntry.objects.filter(merged=False).exists()
 
 
-@given(st.lists(st.tuples(st.integers(1, 300), st.integers(1, 400)), min_size=1), st.floats(0.5, 500))
-def test_no_posting_scores_more_than_the_best_of_its_blocks_skyline(postings: list[tuple[int, int]], average: float) -> None:
+@given(
+    st.lists(st.tuples(st.integers(1, 300), st.integers(1, 400)), min_size=1), st.floats(0.5, 500)
+)
+def test_no_posting_scores_more_than_the_best_of_its_blocks_skyline(
+    postings: list[tuple[int, int]], average: float
+) -> None:
     frequencies, lengths = np.array(postings).T.astype(np.uint32)
     pairs = np.frombuffer(skyline(frequencies, lengths), "<u4").reshape(-1, 2).tolist()
     assert {(times, length) for times, length in pairs} <= set(postings)
-    scores = [max(score_formula(times, length_norm(length, average), 1.0) for times, length in some) for some in (pairs, postings)]
+    scores = [
+        max(score_formula(times, length_norm(length, average), 1.0) for times, length in some)
+        for some in (pairs, postings)
+    ]
     assert scores[0] == scores[1]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_lost_or_doubled_while_sources_are_replaced_deleted_and_merged(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("citations.lexical.snapshot.INLINE", 2)  # so that most is read by a second statement
+def test_nothing_is_lost_or_doubled_while_sources_are_replaced_deleted_and_merged(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "citations.lexical.snapshot.INLINE", 2
+    )  # so that most is read by a second statement
     collection = Collection.objects.create(name="Busy", slug="busy")
     kept = [make_document(collection, whales(n)) for n in range(4)]
     found: list[int] = []

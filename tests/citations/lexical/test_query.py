@@ -9,10 +9,18 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS, MAX_QUERY_WORDS, tokeniz
 def test_plain_words_are_ranked_as_they_stand():
     query = parse("  what is\nentropy? ")
 
-    assert (query.text, query.words, query.phrases, query.excluded) == ("what is\nentropy?", "what is entropy?", (), ())
+    assert (query.text, query.words, query.phrases, query.excluded) == (
+        "what is\nentropy?",
+        "what is entropy?",
+        (),
+        (),
+    )
 
 
-@pytest.mark.parametrize("written", ['"error 404"', "“error 404”", "„error 404“", "„error 404”", "«error 404»", "« error  404 »"])
+@pytest.mark.parametrize(
+    "written",
+    ['"error 404"', "“error 404”", "„error 404“", "„error 404”", "«error 404»", "« error  404 »"],
+)
 def test_words_in_quotes_are_a_phrase_and_are_ranked_too(written):
     query = parse(f"the {written} page")
 
@@ -40,14 +48,37 @@ def test_a_hyphen_before_a_word_or_quotes_excludes(written, excluded, words):
 
 
 @pytest.mark.parametrize(
-    "written", ["state-of-the-art", "C - D", "cats - dogs", "cats -", "-40 degrees", "x -5", "git --help", "cats –dogs", "(-dogs)", "3-4 -> 5"]
+    "written",
+    [
+        "state-of-the-art",
+        "C - D",
+        "cats - dogs",
+        "cats -",
+        "-40 degrees",
+        "x -5",
+        "git --help",
+        "cats –dogs",
+        "(-dogs)",
+        "3-4 -> 5",
+    ],
 )
 def test_other_hyphens_exclude_nothing(written):
     assert parse(written).excluded == ()
     assert tokenize(parse(written).words) == tokenize(written)
 
 
-@pytest.mark.parametrize("written", ['an "open end', 'a 3.5" disk and a 5.25" disk', 'end"', '""', '" "', "»wrong way round«", '-"open'])
+@pytest.mark.parametrize(
+    "written",
+    [
+        'an "open end',
+        'a 3.5" disk and a 5.25" disk',
+        'end"',
+        '""',
+        '" "',
+        "»wrong way round«",
+        '-"open',
+    ],
+)
 def test_quotes_without_their_partner_are_blanks(written):
     query = parse(written)
 
@@ -63,7 +94,16 @@ def test_what_has_no_indexed_word_is_neither_phrase_nor_excluded():
 
 @pytest.mark.parametrize(
     ("written", "empty"),
-    [("", True), ("-cats", True), ('-"big cats" -dogs', True), (" ?! ", True), ('""', True), ("C", False), ("“cats”", False), ("猫", False)],
+    [
+        ("", True),
+        ("-cats", True),
+        ('-"big cats" -dogs', True),
+        (" ?! ", True),
+        ('""', True),
+        ("C", False),
+        ("“cats”", False),
+        ("猫", False),
+    ],
 )
 def test_a_query_of_exclusions_only_is_empty(written, empty):
     assert parse(written).is_empty is empty

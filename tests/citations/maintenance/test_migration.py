@@ -37,14 +37,22 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 def library(collection: Collection) -> Collection:
     """A collection of three talks that are found by meaning."""
     for n in range(3):
-        make_video(collection, key=f"v{n}", cues=make_cues(80, sentences=[f"Talk {n} is on its own subject {n}.", "It goes on.", "And on."]))
+        make_video(
+            collection,
+            key=f"v{n}",
+            cues=make_cues(
+                80, sentences=[f"Talk {n} is on its own subject {n}.", "It goes on.", "And on."]
+            ),
+        )
     for source in ingest_pipeline.adopt():
         ingest_pipeline.ingest(source.pk)
     return collection
 
 
 def found(scope: Scope) -> int:
-    return len(search_pipeline.search(scope, "its own subject", mode=Mode.VECTOR, limit=50).passages)
+    return len(
+        search_pipeline.search(scope, "its own subject", mode=Mode.VECTOR, limit=50).passages
+    )
 
 
 def spaces() -> dict[str, str]:
@@ -69,7 +77,9 @@ def test_a_library_moves_to_another_model(library: Collection, scope: Scope, set
 def test_what_is_done_is_not_done_again(library: Collection, embedded: list[str]) -> None:
     space = migration.begin(OTHER)
     assert not migration.advance(space, seconds=1e-9)
-    batches = vector_store.make(space, vector_space.embedder_of(space), [vector_store.wanted(space, limit=8)])
+    batches = vector_store.make(
+        space, vector_space.embedder_of(space), [vector_store.wanted(space, limit=8)]
+    )
     assert next(batches) == 8
     batches.close()
     embedded.clear()
@@ -79,7 +89,9 @@ def test_what_is_done_is_not_done_again(library: Collection, embedded: list[str]
     assert len(embedded) == Chunk.objects.count() - 8 + len(["test"])
 
 
-def test_a_server_that_fails_ends_it_resumably_and_it_says_why(library: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_fails_ends_it_resumably_and_it_says_why(
+    library: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
     space = migration.begin(OTHER)
     calls: list[int] = []
     real = HashEmbedder.embed_documents
@@ -94,7 +106,11 @@ def test_a_server_that_fails_ends_it_resumably_and_it_says_why(library: Collecti
     with pytest.raises(ModelServerError):
         migration.advance(space)
     space.refresh_from_db()
-    assert (space.state, space.error, space.hint) == (SpaceState.BUILDING, "It is too slow.", "Later.")
+    assert (space.state, space.error, space.hint) == (
+        SpaceState.BUILDING,
+        "It is too slow.",
+        "Later.",
+    )
     assert Embedding.objects.filter(space=space).count() == space.done == 8
     assert found(scope)
     assert migration.advance(space)
@@ -146,7 +162,9 @@ def test_the_old_vectors_go_when_no_search_can_look_at_them_any_more(library: Co
     migration.advance(space)
     migration.sweep_away()
     assert Embedding.objects.filter(space=old).exists()
-    EmbeddingSpace.objects.filter(pk=space.pk).update(activated_at=timezone.now() - timedelta(hours=1))
+    EmbeddingSpace.objects.filter(pk=space.pk).update(
+        activated_at=timezone.now() - timedelta(hours=1)
+    )
     migration.sweep_away()
     assert not Embedding.objects.filter(space=old).exists()
     assert Embedding.objects.filter(space=space).exists()
@@ -167,12 +185,25 @@ def test_it_can_be_given_up(library: Collection, scope: Scope) -> None:
 
 def test_one_given_up_in_the_middle_stops(library: Collection) -> None:
     space = migration.begin(OTHER)
-    assert not migration.advance(space, on_progress=lambda one: migration.cancel(one) if one.state == SpaceState.BUILDING and one.done == 4 else None)
+    assert not migration.advance(
+        space,
+        on_progress=lambda one: (
+            migration.cancel(one) if one.state == SpaceState.BUILDING and one.done == 4 else None
+        ),
+    )
     assert spaces() == {"words": SpaceState.ACTIVE, "others": SpaceState.RETIRED}
 
 
-@pytest.mark.parametrize("choice", [EmbeddingChoice(provider="fake"), EmbeddingChoice(provider="fake", model="words", dimensions=64)])
-def test_there_is_no_migration_to_what_is_there(library: Collection, choice: EmbeddingChoice) -> None:
+@pytest.mark.parametrize(
+    "choice",
+    [
+        EmbeddingChoice(provider="fake"),
+        EmbeddingChoice(provider="fake", model="words", dimensions=64),
+    ],
+)
+def test_there_is_no_migration_to_what_is_there(
+    library: Collection, choice: EmbeddingChoice
+) -> None:
     with pytest.raises(MigrationConflict, match="already"):
         migration.begin(choice)
 
@@ -201,7 +232,9 @@ def test_a_plan_says_how_much_it_is(library: Collection) -> None:
     assert planned.tokens > planned.chunks
 
 
-def test_a_guarded_one_does_not_switch_where_marked_hits_are_lost(library: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guarded_one_does_not_switch_where_marked_hits_are_lost(
+    library: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lost: list[Any] = ["nDCG@10 of hybrid goes from 1.000 to 0.500"]
     monkeypatch.setattr(search_quality, "loses", lambda space, **_: lost)
     space = migration.begin(OTHER, guarded=True)

@@ -11,7 +11,9 @@ from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
 
-def test_whoever_may_no_longer_read_a_source_sees_nothing_that_came_from_it(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_whoever_may_no_longer_read_a_source_sees_nothing_that_came_from_it(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     asked(scope, owner, conversation)
     asked(scope, owner, conversation, "Who won the football match in Lisbon yesterday?")
     answered, refused = answers.of(NOTHING, conversation)
@@ -31,7 +33,9 @@ def test_what_cited_a_source_that_was_deleted_stays_readable_and_says_so(
     assert (after.claims, after.quotes, after.withheld) == (before.claims, (), 0)
     assert after.gone == tuple(quote.number for quote in before.quotes)
     with pytest.raises(Conflict, match="deleted"):
-        notes.keep(scope, owner, answers.find_answer(scope, owner, after.id), collection=collection.slug)
+        notes.keep(
+            scope, owner, answers.find_answer(scope, owner, after.id), collection=collection.slug
+        )
     elsewhere = Scope(readable=frozenset({Collection.objects.create(name="Else", slug="else").pk}))
     for narrow in (NOTHING, elsewhere):
         (hidden,) = answers.of(narrow, conversation)
@@ -39,7 +43,9 @@ def test_what_cited_a_source_that_was_deleted_stays_readable_and_says_so(
         assert "error of a network" not in str(hidden)
 
 
-def test_what_stands_on_a_deleted_source_and_on_one_that_may_not_be_read_is_not_shown(scope: Scope, owner: User, talk: Source, collection: Collection) -> None:
+def test_what_stands_on_a_deleted_source_and_on_one_that_may_not_be_read_is_not_shown(
+    scope: Scope, owner: User, talk: Source, collection: Collection
+) -> None:
     elsewhere = Collection.objects.create(name="Else", slug="else")
     both = Scope(readable=scope.readable | {elsewhere.pk})
     other = talk_in(elsewhere, key="other")
@@ -49,7 +55,12 @@ def test_what_stands_on_a_deleted_source_and_on_one_that_may_not_be_read_is_not_
     places = {"span_start": 0, "span_end": 5, "digest": "d", "quote": "Words"}
     for number, source in enumerate((talk, other), start=1):
         Quotation.objects.create(answer=answer, number=number, source=source, **places)
-    claim = {"text": "Of both.", "citations": [1, 2], "is_supported": True, "collections": [collection.pk, elsewhere.pk]}
+    claim = {
+        "text": "Of both.",
+        "citations": [1, 2],
+        "is_supported": True,
+        "collections": [collection.pk, elsewhere.pk],
+    }
     Answer.objects.filter(pk=answer.pk).update(claims=[claim])
     talk.delete()
     assert [claim.text for claim in answers.of(both, conversation)[0].claims] == ["Of both."]

@@ -26,11 +26,21 @@ TALK = Work(
 
 def read(text: str) -> str:
     """Return what LaTeX shows of a field."""
-    plain = re.sub(r"\\text(backslash|asciitilde|asciicircum|braceleft|braceright)\{\}", lambda found: MARKS[found[1]], text)
+    plain = re.sub(
+        r"\\text(backslash|asciitilde|asciicircum|braceleft|braceright)\{\}",
+        lambda found: MARKS[found[1]],
+        text,
+    )
     return re.sub(r"\\([&%$#_])", r"\1", plain)
 
 
-MARKS = {"backslash": "\\", "asciitilde": "~", "asciicircum": "^", "braceleft": "{", "braceright": "}"}
+MARKS = {
+    "backslash": "\\",
+    "asciitilde": "~",
+    "asciicircum": "^",
+    "braceleft": "{",
+    "braceright": "}",
+}
 
 
 def test_a_work_is_an_item_of_csl() -> None:
@@ -47,7 +57,9 @@ def test_a_work_is_an_item_of_csl() -> None:
             "note": "0:05–0:10: “It carries the error.”; “Each weight moves.”",
         }
     ]
-    assert csl([Work(id="2", kind="pdf", title="Notes")]) == [{"id": "notes", "type": "document", "title": "Notes"}]
+    assert csl([Work(id="2", kind="pdf", title="Notes")]) == [
+        {"id": "notes", "type": "document", "title": "Notes"}
+    ]
 
 
 def test_a_work_is_an_entry_of_bibtex() -> None:
@@ -61,7 +73,10 @@ def test_a_work_is_an_entry_of_bibtex() -> None:
 
 
 def test_works_of_one_name_are_told_apart() -> None:
-    works = [Work(id=str(n), kind="pdf", title=title) for n, title in enumerate(["Notes", "Notes", "Notes a", "notesa", "", "日本", "Notes"])]
+    works = [
+        Work(id=str(n), kind="pdf", title=title)
+        for n, title in enumerate(["Notes", "Notes", "Notes a", "notesa", "", "日本", "Notes"])
+    ]
     made = keys(works)
     assert made[:2] == ["notes", "notesa"]
     assert len(set(made)) == len(made)
@@ -74,19 +89,39 @@ def test_many_works_of_one_name_have_short_keys() -> None:
     assert max(map(len, made)) <= len("notes") + 2
 
 
-@pytest.mark.parametrize("url", ["https://a.example/{b}", 'https://a.example/"b', "https://a.example/ b\\c", "https://a.example/\n}@misc{x,"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.example/{b}",
+        'https://a.example/"b',
+        "https://a.example/ b\\c",
+        "https://a.example/\n}@misc{x,",
+    ],
+)
 def test_no_address_ends_its_field(url: str) -> None:
-    (entry,) = parse_string(bibtex([Work(id="1", kind="html", title="A", url=url)]), "bibtex").entries.values()
+    (entry,) = parse_string(
+        bibtex([Work(id="1", kind="html", title="A", url=url)]), "bibtex"
+    ).entries.values()
     assert entry.fields["url"].startswith("https://a.example/")
     assert not set(entry.fields["url"]) & set('{}"\\ \n')
 
 
-hostile = st.text(st.characters(codec="utf-8", exclude_characters="\0") | st.sampled_from("{}\\%&$#_~^@\",=\n'“”"), max_size=60)
+hostile = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0")
+    | st.sampled_from("{}\\%&$#_~^@\",=\n'“”"),
+    max_size=60,
+)
 
 
 @given(title=hostile, author=hostile, quote=hostile)
-def test_whatever_a_work_is_called_its_entry_is_read_back(title: str, author: str, quote: str) -> None:
-    work = Work(id="1", kind="video", title=title, author=author, places=("page 1",), quotes=(quote,))
+def test_whatever_a_work_is_called_its_entry_is_read_back(
+    title: str, author: str, quote: str
+) -> None:
+    work = Work(
+        id="1", kind="video", title=title, author=author, places=("page 1",), quotes=(quote,)
+    )
     entry, _ = parse_string(bibtex([work, work]), "bibtex").entries.values()
     assert " ".join(read(entry.fields["title"])[1:-1].split()) == " ".join(title.split())
-    assert " ".join(read(entry.fields["note"]).split()) == " ".join(f"page 1: “{' '.join(quote.split())}”".split())
+    assert " ".join(read(entry.fields["note"]).split()) == " ".join(
+        f"page 1: “{' '.join(quote.split())}”".split()
+    )

@@ -15,9 +15,17 @@ from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
 
-def test_only_the_sources_that_were_chosen_are_asked(scope: Scope, owner: User, talk: Source, collection: Collection) -> None:
-    other = talk_in(collection, key="other", said=("Backpropagation carries nothing at all to the start of a network, said the other.",))
-    chosen = conversations.begin(scope, owner, collection=collection.slug, sources=[str(other.uuid)])
+def test_only_the_sources_that_were_chosen_are_asked(
+    scope: Scope, owner: User, talk: Source, collection: Collection
+) -> None:
+    other = talk_in(
+        collection,
+        key="other",
+        said=("Backpropagation carries nothing at all to the start of a network, said the other.",),
+    )
+    chosen = conversations.begin(
+        scope, owner, collection=collection.slug, sources=[str(other.uuid)]
+    )
     assert chosen.sources == [str(other.uuid)]
     answer = asked(scope, owner, chosen)
     assert {row.source_id for row in answer.quotations.all()} == {other.pk}
@@ -26,16 +34,22 @@ def test_only_the_sources_that_were_chosen_are_asked(scope: Scope, owner: User, 
         asked(scope, owner, chosen)
 
 
-def test_what_cannot_be_seen_cannot_be_chosen(scope: Scope, owner: User, talk: Source, collection: Collection) -> None:
+def test_what_cannot_be_seen_cannot_be_chosen(
+    scope: Scope, owner: User, talk: Source, collection: Collection
+) -> None:
     elsewhere = Collection.objects.create(name="Else", slug="else")
     with pytest.raises(SourceNotFound):
-        conversations.begin(Scope(readable=frozenset({elsewhere.pk})), owner, sources=[str(talk.uuid)])
+        conversations.begin(
+            Scope(readable=frozenset({elsewhere.pk})), owner, sources=[str(talk.uuid)]
+        )
     both = Scope(readable=frozenset({elsewhere.pk, collection.pk}))
     with pytest.raises(SourceNotFound):
         conversations.begin(both, owner, collection="else", sources=[str(talk.uuid)])
 
 
-def test_nobody_finds_the_conversation_of_another(scope: Scope, owner: User, conversation: Conversation, collection: Collection) -> None:
+def test_nobody_finds_the_conversation_of_another(
+    scope: Scope, owner: User, conversation: Conversation, collection: Collection
+) -> None:
     answer = asked(scope, owner, conversation)
     for stranger in (make_user("grace", collection=collection), None):
         assert conversations.list_conversations(scope, stranger).total == 0
@@ -56,19 +70,35 @@ def test_nobody_finds_the_conversation_of_another(scope: Scope, owner: User, con
 # Keeping
 
 
-def test_conversations_are_listed_latest_first_and_found_by_their_title(scope: Scope, owner: User, conversation: Conversation, collection: Collection) -> None:
+def test_conversations_are_listed_latest_first_and_found_by_their_title(
+    scope: Scope, owner: User, conversation: Conversation, collection: Collection
+) -> None:
     asked(scope, owner, conversation)
     other = conversations.begin(scope, owner, collection="lectures", title="Bread")
     asked(scope, owner, conversation, "What is the learning rate?")
     page = conversations.list_conversations(scope, owner, limit=1)
-    assert ([one.pk for one in page.conversations], page.total, page.next) == ([conversation.pk], 2, 1)
+    assert ([one.pk for one in page.conversations], page.total, page.next) == (
+        [conversation.pk],
+        2,
+        1,
+    )
     assert page.conversations[0].answer_count == 2
-    assert [one.pk for one in conversations.list_conversations(scope, owner, words="bread").conversations] == [other.pk]
-    assert [one.pk for one in conversations.list_conversations(scope, owner, collection="lectures").conversations] == [other.pk]
+    assert [
+        one.pk
+        for one in conversations.list_conversations(scope, owner, words="bread").conversations
+    ] == [other.pk]
+    assert [
+        one.pk
+        for one in conversations.list_conversations(
+            scope, owner, collection="lectures"
+        ).conversations
+    ] == [other.pk]
     assert conversations.list_conversations(NOTHING, owner, words="bread").total == 0
 
 
-def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
+def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(
+    scope: Scope, owner: User, conversation: Conversation, talk: Source
+) -> None:
     conversations.rename(conversation, " On\nnetworks ")
     assert conversations.find(scope, owner, conversation.uuid).title == "On networks"
     with pytest.raises(InvalidInput):

@@ -34,10 +34,25 @@ def conversation(scope: Scope, owner: User, paper: Source) -> Conversation:
         {"label": "", "text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True},
         {"text": "It shrinks.", "citations": [], "is_supported": False},
     ]
-    first = Answer.objects.create(conversation=made, ordinal=1, question=EVIL, claims=claims, state=AnswerState.ANSWERED)
-    at = {"span_start": 0, "span_end": 14, "digest": "d", "page": 1, "last_page": 2, "section_heading": "Heat"}
+    first = Answer.objects.create(
+        conversation=made, ordinal=1, question=EVIL, claims=claims, state=AnswerState.ANSWERED
+    )
+    at = {
+        "span_start": 0,
+        "span_end": 14,
+        "digest": "d",
+        "page": 1,
+        "last_page": 2,
+        "section_heading": "Heat",
+    }
     Quotation.objects.create(answer=first, number=1, source=paper, quote="Entropy grows.", **at)
-    Answer.objects.create(conversation=made, ordinal=2, question="Why?", note="I cannot find information about why in the sources.", state=AnswerState.REFUSED)
+    Answer.objects.create(
+        conversation=made,
+        ordinal=2,
+        question="Why?",
+        note="I cannot find information about why in the sources.",
+        state=AnswerState.REFUSED,
+    )
     return made
 
 
@@ -45,42 +60,75 @@ def quoted() -> Quotation:
     return Quotation.objects.get()
 
 
-def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(scope: Scope, conversation: Conversation, settings: Any) -> None:
+def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(
+    scope: Scope, conversation: Conversation, settings: Any
+) -> None:
     settings.PUBLIC_URL = "https://kb.example"
     made = export(scope, conversation, Form.MARKDOWN)
     assert made.name == "on-heat-scriptalert1script-xjavascriptalert.md"
     html = MarkdownIt().render(made.text)
     page = LexborHTMLParser(html)
     assert page.css_first("script") is None
-    assert [one.attributes["href"] for one in page.css("a")] == [f"https://kb.example/citations/{quoted().uuid}/"]
+    assert [one.attributes["href"] for one in page.css("a")] == [
+        f"https://kb.example/citations/{quoted().uuid}/"
+    ]
     assert [one.text() for one in page.css("h2")] == [EVIL, "Why?"]
     assert "pages 1–2" in page.css_first("li").text()
     assert "It shrinks. (unsupported)" in page.body.text()
     assert "I cannot find information about why" in page.body.text()
 
 
-def test_the_page_to_print_is_whole_and_runs_nothing(scope: Scope, conversation: Conversation) -> None:
+def test_the_page_to_print_is_whole_and_runs_nothing(
+    scope: Scope, conversation: Conversation
+) -> None:
     page = LexborHTMLParser(export(scope, conversation, Form.HTML).text)
     assert page.css_first("script") is None
     assert page.css_first("h1").text() == f"On heat {EVIL}"
     assert page.css_first(f'sup a[href="#c{quoted().uuid}"]').text() == "[1]"
-    assert page.css_first(f'li[id="c{quoted().uuid}"] a').attributes["href"].endswith(f"/citations/{quoted().uuid}/")
+    assert (
+        page.css_first(f'li[id="c{quoted().uuid}"] a')
+        .attributes["href"]
+        .endswith(f"/citations/{quoted().uuid}/")
+    )
     assert [one.text() for one in page.css("h2")] == [EVIL, "Why?"]
-    assert {one.attributes.get("dir") for one in page.css("h1, h2, section p, li")} == {"auto"}, "Hebrew and Arabic are read from the right"
+    assert {one.attributes.get("dir") for one in page.css("h1, h2, section p, li")} == {"auto"}, (
+        "Hebrew and Arabic are read from the right"
+    )
 
 
 def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
     whole = json.loads(export(scope, conversation, Form.JSON).text)
     answered, refused = whole["answers"]
-    assert answered["claims"][0] == {"label": "", "text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True}
+    assert answered["claims"][0] == {
+        "label": "",
+        "text": f"Entropy grows {EVIL}",
+        "citations": [1],
+        "is_supported": True,
+    }
     (citation,) = answered["citations"]
-    assert (citation["quote"], citation["page"], citation["place"], citation["title"]) == ("Entropy grows.", 1, "pages 1–2", f"Secret {EVIL}")
+    assert (citation["quote"], citation["page"], citation["place"], citation["title"]) == (
+        "Entropy grows.",
+        1,
+        "pages 1–2",
+        f"Secret {EVIL}",
+    )
     assert (refused["state"], refused["claims"]) == ("refused", [])
 
 
-def test_bibliographies_have_each_source_once(scope: Scope, conversation: Conversation, paper: Source) -> None:
+def test_bibliographies_have_each_source_once(
+    scope: Scope, conversation: Conversation, paper: Source
+) -> None:
     second = Answer.objects.get(ordinal=2)
-    Quotation.objects.create(answer=second, number=1, source=paper, quote="Always.", span_start=15, span_end=22, digest="d", page=1)
+    Quotation.objects.create(
+        answer=second,
+        number=1,
+        source=paper,
+        quote="Always.",
+        span_start=15,
+        span_end=22,
+        digest="d",
+        page=1,
+    )
     (item,) = json.loads(export(scope, conversation, Form.CSL).text)
     assert item["note"] == "pages 1–2: “Entropy grows.”; page 1: “Always.”"
     assert item["URL"].endswith(f"/sources/{paper.uuid}/")
@@ -90,24 +138,56 @@ def test_bibliographies_have_each_source_once(scope: Scope, conversation: Conver
     assert made.media_type.startswith("application/x-bibtex")
 
 
-def test_an_overview_has_a_paragraph_for_each_heading(scope: Scope, conversation: Conversation) -> None:
+def test_an_overview_has_a_paragraph_for_each_heading(
+    scope: Scope, conversation: Conversation
+) -> None:
     labels = ["Heat *", "", "Cold <b>"]
-    claims = [{"label": label, "text": f"It is {label}.", "citations": [1], "is_supported": True} for label in labels]
+    claims = [
+        {"label": label, "text": f"It is {label}.", "citations": [1], "is_supported": True}
+        for label in labels
+    ]
     Answer.objects.filter(ordinal=1).update(claims=claims)
     told = ["Heat *: It is Heat *. [1] It is . [1]", "Cold <b>: It is Cold <b>. [1]"]
-    markdown = LexborHTMLParser(MarkdownIt().render(export(scope, conversation, Form.MARKDOWN).text))
+    markdown = LexborHTMLParser(
+        MarkdownIt().render(export(scope, conversation, Form.MARKDOWN).text)
+    )
     printed = LexborHTMLParser(export(scope, conversation, Form.HTML).text)
     for page in (markdown, printed):
         assert [one.text() for one in page.css("strong")][:2] == ["Heat *:", "Cold <b>:"]
-        assert [" ".join(one.text().replace("[", " [").split()) for one in page.css("p")][1:3] == told
+        assert [" ".join(one.text().replace("[", " [").split()) for one in page.css("p")][
+            1:3
+        ] == told
 
 
-def test_what_was_cited_keeps_its_number_when_others_are_gone(scope: Scope, conversation: Conversation, paper: Source, collection: Collection) -> None:
+def test_what_was_cited_keeps_its_number_when_others_are_gone(
+    scope: Scope, conversation: Conversation, paper: Source, collection: Collection
+) -> None:
     other = make_paper(collection, ["Heat flows."], data=b"Other.", title="Other")
     answer = Answer.objects.get(ordinal=1)
-    Quotation.objects.create(answer=answer, number=2, source=other, quote="Heat flows.", span_start=0, span_end=11, digest="d", page=1)
-    Quotation.objects.create(answer=answer, number=3, source=paper, quote="Always.", span_start=15, span_end=22, digest="d", page=1)
-    claims = [{"text": f"Claim {number}.", "citations": [number], "is_supported": True} for number in (1, 2, 3)]
+    Quotation.objects.create(
+        answer=answer,
+        number=2,
+        source=other,
+        quote="Heat flows.",
+        span_start=0,
+        span_end=11,
+        digest="d",
+        page=1,
+    )
+    Quotation.objects.create(
+        answer=answer,
+        number=3,
+        source=paper,
+        quote="Always.",
+        span_start=15,
+        span_end=22,
+        digest="d",
+        page=1,
+    )
+    claims = [
+        {"text": f"Claim {number}.", "citations": [number], "is_supported": True}
+        for number in (1, 2, 3)
+    ]
     Answer.objects.filter(pk=answer.pk).update(claims=claims)
     other.delete()
     page = LexborHTMLParser(MarkdownIt().render(export(scope, conversation, Form.MARKDOWN).text))
@@ -145,18 +225,49 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("said", HOSTILE, ids=lambda said: ascii(said[:12]))
-def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(scope: Scope, owner: User, paper: Source, said: str) -> None:
+def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
+    scope: Scope, owner: User, paper: Source, said: str
+) -> None:
     Source.objects.filter(pk=paper.pk).update(title=said[:300], author=said[:200])
     made = conversations.begin(scope, owner, collection="lectures", title=said)
     claims = [{"text": said, "citations": [1], "is_supported": True}]
-    answer = Answer.objects.create(conversation=made, ordinal=1, question=said, claims=claims, state=AnswerState.ANSWERED, note=said)
-    row = Quotation.objects.create(answer=answer, number=1, source=paper, quote=said, span_start=0, span_end=14, digest="d", page=1)
+    answer = Answer.objects.create(
+        conversation=made,
+        ordinal=1,
+        question=said,
+        claims=claims,
+        state=AnswerState.ANSWERED,
+        note=said,
+    )
+    row = Quotation.objects.create(
+        answer=answer,
+        number=1,
+        source=paper,
+        quote=said,
+        span_start=0,
+        span_end=14,
+        digest="d",
+        page=1,
+    )
     line = " ".join(said.split())
-    page = LexborHTMLParser(MarkdownIt("gfm-like", {"linkify": False}).render(export(scope, made, Form.MARKDOWN).text))
-    assert {one.tag for one in page.body.css("*")} == {"body", "h1", "h2", "p", "a", "ul", "li", "strong"}
+    page = LexborHTMLParser(
+        MarkdownIt("gfm-like", {"linkify": False}).render(export(scope, made, Form.MARKDOWN).text)
+    )
+    assert {one.tag for one in page.body.css("*")} == {
+        "body",
+        "h1",
+        "h2",
+        "p",
+        "a",
+        "ul",
+        "li",
+        "strong",
+    }
     assert (page.css_first("h2").text(), page.css("p")[-1].text()) == (line, line)
     assert f"“{line}” — {line[:300].strip()}" in page.css_first("li").text()
-    assert [one.attributes["href"] for one in page.css("a")] == [f"{public_url()}/citations/{row.uuid}/"] * len(page.css("a"))
+    assert [one.attributes["href"] for one in page.css("a")] == [
+        f"{public_url()}/citations/{row.uuid}/"
+    ] * len(page.css("a"))
     printed = LexborHTMLParser(export(scope, made, Form.HTML).text)
     assert " ".join(printed.css_first("h2").text().split()) == line
     assert not printed.css("script, img, form")
@@ -169,7 +280,9 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(scope: Scope
 
 
 @pytest.mark.parametrize("form", Form)
-def test_nothing_is_written_of_what_may_not_be_read(scope: Scope, conversation: Conversation, form: Form) -> None:
+def test_nothing_is_written_of_what_may_not_be_read(
+    scope: Scope, conversation: Conversation, form: Form
+) -> None:
     made = export(NOTHING, conversation, form)
     assert "Entropy grows" not in made.text
     assert "Secret" not in made.text

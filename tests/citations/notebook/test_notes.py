@@ -22,20 +22,32 @@ def answer(scope: Scope, owner: User, collection: Collection, fake_models: None)
     return asked(scope, owner, conversations.begin(scope, owner, collection=collection.slug))
 
 
-def test_a_note_is_kept_listed_changed_and_deleted(scope: Scope, owner: User, collection: Collection) -> None:
+def test_a_note_is_kept_listed_changed_and_deleted(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
     first = notes.pin(scope, owner, text="# On networks\r\n\r\nThey learn.")
-    assert (first.title, first.text, first.author, first.collection) == ("On networks", "# On networks\n\nThey learn.", owner, collection)
+    assert (first.title, first.text, first.author, first.collection) == (
+        "On networks",
+        "# On networks\n\nThey learn.",
+        owner,
+        collection,
+    )
     second = notes.pin(scope, owner, collection="lectures", title="Bread")
     page = notes.list_notes(scope, limit=1)
     assert ([note.pk for note in page.notes], page.total, page.next) == ([second.pk], 2, 1)
     assert [note.pk for note in notes.list_notes(scope, words="networks LEARN").notes] == [first.pk]
     notes.change(notes.find_note(scope, first.uuid, write=True), title="Networks", text="")
-    assert [note.title for note in notes.list_notes(scope, collection="lectures").notes] == ["Networks", "Bread"]
+    assert [note.title for note in notes.list_notes(scope, collection="lectures").notes] == [
+        "Networks",
+        "Bread",
+    ]
     notes.delete(first)
     assert notes.list_notes(scope).total == 1
 
 
-def test_an_answer_is_kept_with_links_to_what_it_cites(scope: Scope, owner: User, answer: Answer) -> None:
+def test_an_answer_is_kept_with_links_to_what_it_cites(
+    scope: Scope, owner: User, answer: Answer
+) -> None:
     note = notes.keep(scope, owner, answer).note
     assert (note.title, note.answer) == (QUESTION, answer)
     for claim in answer.claims:
@@ -47,7 +59,9 @@ def test_an_answer_is_kept_with_links_to_what_it_cites(scope: Scope, owner: User
     assert Note.objects.get().text == note.text
 
 
-def test_an_answer_that_is_kept_already_is_not_kept_twice(scope: Scope, owner: User, answer: Answer) -> None:
+def test_an_answer_that_is_kept_already_is_not_kept_twice(
+    scope: Scope, owner: User, answer: Answer
+) -> None:
     first = notes.keep(scope, owner, answer)
     notes.change(first.note, title="Mine now", text="Shorter.")
     second = notes.keep(scope, owner, answer, title="Another title")
@@ -57,8 +71,12 @@ def test_an_answer_that_is_kept_already_is_not_kept_twice(scope: Scope, owner: U
     assert notes.saved(Scope(), [answer.uuid]) == {}
 
 
-def test_an_answer_that_was_made_anew_is_another_one_to_keep(scope: Scope, owner: User, answer: Answer) -> None:
-    Answer.objects.filter(pk=answer.pk).update(claims=[{**answer.claims[0], "text": "Older words."}])
+def test_an_answer_that_was_made_anew_is_another_one_to_keep(
+    scope: Scope, owner: User, answer: Answer
+) -> None:
+    Answer.objects.filter(pk=answer.pk).update(
+        claims=[{**answer.claims[0], "text": "Older words."}]
+    )
     before = notes.keep(scope, owner, answers.find_answer(scope, owner, answer.uuid)).note
     list(again(scope, owner, answer))
     assert "Older words." in Note.objects.get().text
@@ -69,7 +87,9 @@ def test_an_answer_that_was_made_anew_is_another_one_to_keep(scope: Scope, owner
     assert notes.saved(scope, [answer.uuid]) == {answer.uuid: after}
 
 
-def test_an_answer_that_could_not_be_made_anew_is_still_kept(scope: Scope, owner: User, answer: Answer) -> None:
+def test_an_answer_that_could_not_be_made_anew_is_still_kept(
+    scope: Scope, owner: User, answer: Answer
+) -> None:
     kept = notes.keep(scope, owner, answer).note
     events: Any = again(scope, owner, answer)
     next(events)
@@ -83,7 +103,9 @@ def test_a_deleted_note_can_be_kept_again(scope: Scope, owner: User, answer: Ans
     assert notes.keep(scope, owner, answer).is_new
 
 
-def test_an_answer_is_not_kept_where_its_sources_may_not_be_read(scope: Scope, owner: User, answer: Answer) -> None:
+def test_an_answer_is_not_kept_where_its_sources_may_not_be_read(
+    scope: Scope, owner: User, answer: Answer
+) -> None:
     elsewhere = Collection.objects.create(name="Else", slug="else")
     both = Scope(readable=scope.readable | {elsewhere.pk}, writable=scope.writable | {elsewhere.pk})
     with pytest.raises(Conflict, match="not in “Else”"):
@@ -94,7 +116,9 @@ def test_an_answer_is_not_kept_where_its_sources_may_not_be_read(scope: Scope, o
     assert not Note.objects.exists()
 
 
-def test_a_reader_of_the_collection_reads_notes_and_changes_none(scope: Scope, owner: User, collection: Collection) -> None:
+def test_a_reader_of_the_collection_reads_notes_and_changes_none(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
     note = notes.pin(scope, owner, text="Networks learn.")
     reading = Scope(readable=frozenset({collection.pk}))
     assert notes.find_note(reading, str(note.uuid)) == note
@@ -112,7 +136,9 @@ def test_notes_outside_the_scope_are_absent(scope: Scope, owner: User) -> None:
     assert notes.list_notes(Scope()).total == 0
 
 
-@pytest.mark.parametrize(("title", "text"), [("", ""), (" ", "\n\0"), ("", "#"), ("A", "a" * (notes.MAX_TEXT + 1))])
+@pytest.mark.parametrize(
+    ("title", "text"), [("", ""), (" ", "\n\0"), ("", "#"), ("A", "a" * (notes.MAX_TEXT + 1))]
+)
 def test_what_is_no_note_is_refused(scope: Scope, owner: User, title: str, text: str) -> None:
     with pytest.raises(InvalidInput):
         notes.pin(scope, owner, title=title, text=text)

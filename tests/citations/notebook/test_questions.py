@@ -30,7 +30,9 @@ LONG = tuple(
 )
 
 
-def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
+def test_an_answer_is_stored_with_exactly_what_it_quotes(
+    scope: Scope, owner: User, conversation: Conversation, talk: Source
+) -> None:
     events = list(ask(scope, owner, conversation, QUESTION))
     assert isinstance(events[0], Progress)
     told = [quote for event in events if isinstance(event, Claimed) for quote in event.quotes]
@@ -43,14 +45,20 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(scope: Scope, owner: Us
     ]
     assert [quote.id for quote in told] == [row.uuid for row in rows]
     (record,) = notebook_answers.of(scope, conversation)
-    assert (record.id, record.question, record.state) == (finished.answer, QUESTION, AnswerState.ANSWERED)
+    assert (record.id, record.question, record.state) == (
+        finished.answer,
+        QUESTION,
+        AnswerState.ANSWERED,
+    )
     assert record.claims == finished.reply.claims
     assert [quote.text for quote in record.quotes] == [row.quote for row in rows]
     assert all(quote.link == f"/citations/{quote.id}/" for quote in record.quotes)
     assert Conversation.objects.get().title == QUESTION
 
 
-def test_more_is_not_what_was_told_before(scope: Scope, owner: User, collection: Collection, conversation: Conversation) -> None:
+def test_more_is_not_what_was_told_before(
+    scope: Scope, owner: User, collection: Collection, conversation: Conversation
+) -> None:
     talk_in(collection, key="long", said=LONG)
     answer = asked(scope, owner, conversation, "What is backpropagation?")
     told: list[str] = []
@@ -61,10 +69,15 @@ def test_more_is_not_what_was_told_before(scope: Scope, owner: User, collection:
         told += quotes
         answer = asked(scope, owner, conversation, "Tell me more")
     assert sum(text[: text.index(".")] in " ".join(told) for text in LONG) == len(LONG)
-    assert (answer.state, answer.note) == (AnswerState.REFUSED, "I cannot find more information about backpropagation in the sources.")
+    assert (answer.state, answer.note) == (
+        AnswerState.REFUSED,
+        "I cannot find more information about backpropagation in the sources.",
+    )
 
 
-def test_a_question_is_there_before_it_is_answered(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_a_question_is_there_before_it_is_answered(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     ask(scope, owner, conversation, "  What is\nthe learning   rate? ")
     (record,) = notebook_answers.of(scope, conversation)
     assert (record.question, record.is_running) == ("What is the learning rate?", True)
@@ -73,16 +86,27 @@ def test_a_question_is_there_before_it_is_answered(scope: Scope, owner: User, co
     asked(scope, owner, conversations.begin(scope, owner))
 
 
-def test_a_question_that_nobody_answers_any_more_counts_as_failed_and_holds_nobody_up(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_a_question_that_nobody_answers_any_more_counts_as_failed_and_holds_nobody_up(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     lost = questions.put(scope, owner, conversation, QUESTION)
     age(lost)
     (record,) = notebook_answers.of(scope, conversation)
-    assert (record.state, record.error, record.hint) == (AnswerState.FAILED, notebook_answers.LOST, notebook_answers.ASK_AGAIN)
+    assert (record.state, record.error, record.hint) == (
+        AnswerState.FAILED,
+        notebook_answers.LOST,
+        notebook_answers.ASK_AGAIN,
+    )
     asked(scope, owner, conversation)
-    assert [one.state for one in notebook_answers.of(scope, conversation)] == [AnswerState.FAILED, AnswerState.ANSWERED]
+    assert [one.state for one in notebook_answers.of(scope, conversation)] == [
+        AnswerState.FAILED,
+        AnswerState.ANSWERED,
+    ]
 
 
-def test_a_question_is_answered_by_one_process_alone(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_a_question_is_answered_by_one_process_alone(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     answer = questions.put(scope, owner, conversation, QUESTION)
     first = questions.respond(scope, owner, answer)
     next(first)
@@ -92,7 +116,9 @@ def test_a_question_is_answered_by_one_process_alone(scope: Scope, owner: User, 
     assert isinstance(last, Finished)
 
 
-def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     slow = ask(scope, owner, conversation, QUESTION)
     next(slow)
     age(Answer.objects.get())
@@ -105,7 +131,9 @@ def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(sco
     assert [one.id for one in record.quotes] == [one.id for one in last.reply.quotes]
 
 
-def test_whoever_leaves_before_the_end_leaves_a_question_that_failed(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_whoever_leaves_before_the_end_leaves_a_question_that_failed(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     events: Any = ask(scope, owner, conversation, QUESTION)
     next(events)
     events.close()
@@ -113,7 +141,9 @@ def test_whoever_leaves_before_the_end_leaves_a_question_that_failed(scope: Scop
     assert (record.state, record.error) == (AnswerState.FAILED, "Nobody waited for the answer.")
 
 
-def test_what_fails_is_stored_and_raised(scope: Scope, owner: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_is_stored_and_raised(
+    scope: Scope, owner: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: Any, **__: Any) -> Any:
         raise ModelServerError("The server is on fire.", hint="Put it out.")
 
@@ -121,13 +151,26 @@ def test_what_fails_is_stored_and_raised(scope: Scope, owner: User, conversation
     with pytest.raises(ModelServerError):
         list(ask(scope, owner, conversation, QUESTION))
     (record,) = notebook_answers.of(scope, conversation)
-    assert (record.state, record.error, record.hint) == (AnswerState.FAILED, "The server is on fire.", "Put it out.")
+    assert (record.state, record.error, record.hint) == (
+        AnswerState.FAILED,
+        "The server is on fire.",
+        "Put it out.",
+    )
 
 
 @pytest.mark.parametrize(
-    ("question", "error"), [("", EmptyQuery), (" \n\0", EmptyQuery), ("?!", EmptyQuery), ("\ud800", EmptyQuery), ("a" * 1_001, InvalidInput)]
+    ("question", "error"),
+    [
+        ("", EmptyQuery),
+        (" \n\0", EmptyQuery),
+        ("?!", EmptyQuery),
+        ("\ud800", EmptyQuery),
+        ("a" * 1_001, InvalidInput),
+    ],
 )
-def test_what_is_no_question_is_refused_and_not_stored(scope: Scope, owner: User, conversation: Conversation, question: str, error: Any) -> None:
+def test_what_is_no_question_is_refused_and_not_stored(
+    scope: Scope, owner: User, conversation: Conversation, question: str, error: Any
+) -> None:
     with pytest.raises(error):
         ask(scope, owner, conversation, question)
     assert not Answer.objects.exists()
@@ -152,7 +195,9 @@ def test_what_went_before_is_told_in_order_and_without_what_failed(
     assert turn[1] == " ".join(claim["text"] for claim in first.claims)
 
 
-def test_a_question_that_is_refused_begins_no_conversation_and_chooses_no_sources(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
+def test_a_question_that_is_refused_begins_no_conversation_and_chooses_no_sources(
+    scope: Scope, owner: User, conversation: Conversation, talk: Source
+) -> None:
     with pytest.raises(EmptyQuery):
         questions.put_first(scope, owner, "?!")
     assert Conversation.objects.get() == conversation
@@ -163,8 +208,12 @@ def test_a_question_that_is_refused_begins_no_conversation_and_chooses_no_source
 
 
 @pytest.mark.parametrize("lost", ["owner", "collection"])
-def test_whoever_or_whatever_is_deleted_in_the_middle_of_an_answer_ends_it(scope: Scope, owner: User, talk: Source, collection: Collection, lost: str) -> None:
-    events = ask(scope, owner, conversations.begin(scope, owner, collection=collection.slug), QUESTION)
+def test_whoever_or_whatever_is_deleted_in_the_middle_of_an_answer_ends_it(
+    scope: Scope, owner: User, talk: Source, collection: Collection, lost: str
+) -> None:
+    events = ask(
+        scope, owner, conversations.begin(scope, owner, collection=collection.slug), QUESTION
+    )
     next(events)
     (owner if lost == "owner" else collection).delete()
     with pytest.raises(AnswerNotFound):
@@ -172,8 +221,12 @@ def test_whoever_or_whatever_is_deleted_in_the_middle_of_an_answer_ends_it(scope
     assert not Answer.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True)  # the database refuses a quote of what is gone when it commits
-def test_a_source_that_is_deleted_in_the_middle_of_an_answer_is_marked_as_gone(scope: Scope, owner: User, conversation: Conversation, talk: Source) -> None:
+@pytest.mark.django_db(
+    transaction=True
+)  # the database refuses a quote of what is gone when it commits
+def test_a_source_that_is_deleted_in_the_middle_of_an_answer_is_marked_as_gone(
+    scope: Scope, owner: User, conversation: Conversation, talk: Source
+) -> None:
     events = ask(scope, owner, conversation, QUESTION)
     for event in events:
         if isinstance(event, Claimed):
@@ -186,9 +239,22 @@ def test_a_source_that_is_deleted_in_the_middle_of_an_answer_is_marked_as_gone(s
 
 
 def test_a_long_conversation_costs_a_question_no_more_than_a_short_one(
-    scope: Scope, owner: User, conversation: Conversation, talk: Source, monkeypatch: pytest.MonkeyPatch
+    scope: Scope,
+    owner: User,
+    conversation: Conversation,
+    talk: Source,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows = [Answer(conversation=conversation, ordinal=n, question=f"Question {n}?", note=f"Note {n}.", state=AnswerState.REFUSED) for n in range(1, 40)]
+    rows = [
+        Answer(
+            conversation=conversation,
+            ordinal=n,
+            question=f"Question {n}?",
+            note=f"Note {n}.",
+            state=AnswerState.REFUSED,
+        )
+        for n in range(1, 40)
+    ]
     Answer.objects.bulk_create(rows)
     heard: list[Any] = []
     real = notebook_answers.read
@@ -206,13 +272,18 @@ def test_a_long_conversation_costs_a_question_no_more_than_a_short_one(
     monkeypatch.setattr(answer_pipeline, "ask", listen)
     with pytest.raises(RuntimeError):
         asked(scope, owner, conversation)
-    assert heard == [questions.TURNS, [(f"Question {n}?", f"Note {n}.") for n in range(40 - questions.TURNS, 40)]]
+    assert heard == [
+        questions.TURNS,
+        [(f"Question {n}?", f"Note {n}.") for n in range(40 - questions.TURNS, 40)],
+    ]
 
 
 # Again
 
 
-def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     answer = asked(scope, owner, conversation)
     questions.rate(answer, 1)
     before = set(Quotation.objects.values_list("uuid", flat=True))
@@ -222,7 +293,9 @@ def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(sco
     assert {quote.id for quote in record.quotes} == before
 
 
-def test_an_answer_stays_when_making_it_anew_comes_to_nothing(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_an_answer_stays_when_making_it_anew_comes_to_nothing(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     answer = asked(scope, owner, conversation)
     (before,) = notebook_answers.of(scope, conversation)
     events: Any = again(scope, owner, answer)
@@ -236,7 +309,9 @@ def test_an_answer_stays_when_making_it_anew_comes_to_nothing(scope: Scope, owne
 # Feedback
 
 
-def test_feedback_is_given_and_taken_back(scope: Scope, owner: User, conversation: Conversation) -> None:
+def test_feedback_is_given_and_taken_back(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
     answer = asked(scope, owner, conversation)
     for value in (1, -1, None):
         questions.rate(answer, value)

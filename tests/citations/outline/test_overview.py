@@ -21,7 +21,9 @@ def sources_of(whole: outline_overview.Whole) -> set[int]:
     return {one.told.source for one, _ in whole.nodes}
 
 
-def of(scope: Scope, question: str = ASKED, *, wanted: Filter = Filter(), limit: int = 10) -> outline_overview.Whole:  # noqa: B008  frozen
+def of(
+    scope: Scope, question: str = ASKED, *, wanted: Filter = Filter(), limit: int = 10
+) -> outline_overview.Whole:
     return outline_overview.of(scope, resolve(scope, wanted), question, limit=limit)
 
 
@@ -49,7 +51,9 @@ def test_of_many_sources_the_largest_topics_are_told(collection: Collection, sco
     assert [one.name for one in found.stages] == ["levels"]
 
 
-def test_nothing_that_is_not_visible_or_filtered_out_stands_for_the_whole(collection: Collection, scope: Scope) -> None:
+def test_nothing_that_is_not_visible_or_filtered_out_stands_for_the_whole(
+    collection: Collection, scope: Scope
+) -> None:
     for number in range(outline_overview.FEW + 3):
         lecture(collection, "whales", "entropy", key=f"talk{number}")
     topics.rebuild(collection)
@@ -65,7 +69,9 @@ def test_nothing_that_is_not_visible_or_filtered_out_stands_for_the_whole(collec
     assert of(NOTHING).nodes == []
 
 
-def test_a_video_is_told_of_in_the_language_of_the_question(collection: Collection, scope: Scope) -> None:
+def test_a_video_is_told_of_in_the_language_of_the_question(
+    collection: Collection, scope: Scope
+) -> None:
     english = lecture(collection, "entropy", "whales")
     Source.objects.filter(pk=english.pk).update(language="en")
     german = lecture(collection, "bridges", "whales", key="other")
@@ -74,4 +80,6 @@ def test_a_video_is_told_of_in_the_language_of_the_question(collection: Collecti
     Video.objects.filter(pk=german.video_id).delete()
     assert Node.objects.values("source").distinct().count() == 2
     assert sources_of(of(scope, "What is this about?")) == {english.pk}
-    assert sources_of(of(scope, "Worum geht es in den Quellen und was ist das Wichtigste?")) == {german.pk}
+    assert sources_of(of(scope, "Worum geht es in den Quellen und was ist das Wichtigste?")) == {
+        german.pk
+    }

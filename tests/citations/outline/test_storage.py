@@ -44,9 +44,20 @@ def lecture(count: int) -> list[Cue]:
     """Make cues that speak of one subject after another, in words of its own."""
     dice = random.Random(7)
     subjects = [
-        [f"{''.join(dice.choices('bdfgklmnprst', k=3))}{ending}" for ending in ("or", "ane", "ight", "ely", "um", "osis", "ant", "ify")] for _ in range(12)
+        [
+            f"{''.join(dice.choices('bdfgklmnprst', k=3))}{ending}"
+            for ending in ("or", "ane", "ight", "ely", "um", "osis", "ant", "ify")
+        ]
+        for _ in range(12)
     ]
-    return [Cue(start=n * 5000, end=n * 5000 + 5000, text=f"Now {' '.join(dice.choices(subjects[n * 12 // count], k=7))}, point {n}.") for n in range(count)]
+    return [
+        Cue(
+            start=n * 5000,
+            end=n * 5000 + 5000,
+            text=f"Now {' '.join(dice.choices(subjects[n * 12 // count], k=7))}, point {n}.",
+        )
+        for n in range(count)
+    ]
 
 
 def test_an_ingest_tells_a_source_in_groups_sections_and_as_a_whole(collection: Collection) -> None:
@@ -57,9 +68,14 @@ def test_an_ingest_tells_a_source_in_groups_sections_and_as_a_whole(collection: 
     assert [node.level for node in nodes] == sorted((node.level for node in nodes), reverse=True)
     for level in Level:
         own = [node for node in nodes if node.level == level]
-        assert [own[0].first, *(node.first for node in own[1:]), own[-1].last + 1] == [0, *(node.last + 1 for node in own)]
+        assert [own[0].first, *(node.first for node in own[1:]), own[-1].last + 1] == [
+            0,
+            *(node.last + 1 for node in own),
+        ]
         assert own[-1].last == count - 1
-    assert all(node.text == " ".join(text[first:last] for first, last in node.spans) for node in nodes)
+    assert all(
+        node.text == " ".join(text[first:last] for first, last in node.spans) for node in nodes
+    )
     assert Node.objects.filter(source=source, vector=None).count() == 0
     assert nodes[0].title == source.title
 
@@ -73,16 +89,42 @@ def test_a_tree_that_is_built_again_is_the_same(collection: Collection) -> None:
 def as_told(source: Source) -> list[tuple]:
     """Return all that is told of a source, but for keys."""
     parents = dict(Node.objects.values_list("pk", "ordinal"))
-    names = ("level", "ordinal", "title", "text", "spans", "first", "last", "span_start", "span_end", "start", "end", "page", "last_page")
+    names = (
+        "level",
+        "ordinal",
+        "title",
+        "text",
+        "spans",
+        "first",
+        "last",
+        "span_start",
+        "span_end",
+        "start",
+        "end",
+        "page",
+        "last_page",
+    )
     nodes = Node.objects.filter(source=source).order_by("-level", "ordinal")
-    return [(*(getattr(node, name) for name in names), parents.get(node.parent_id), bytes(node.digest), HalfVector(node.vector).to_binary()) for node in nodes]
+    return [
+        (
+            *(getattr(node, name) for name in names),
+            parents.get(node.parent_id),
+            bytes(node.digest),
+            HalfVector(node.vector).to_binary(),
+        )
+        for node in nodes
+    ]
 
 
-def test_a_change_touches_few_nodes_and_leaves_what_a_tree_built_from_scratch_would_be(collection: Collection) -> None:
+def test_a_change_touches_few_nodes_and_leaves_what_a_tree_built_from_scratch_would_be(
+    collection: Collection,
+) -> None:
     cues = lecture(1200)
     source = indexed(collection, cues=cues)
     before = {node.pk: node.digest for node in Node.objects.all()}
-    cues[600] = Cue(start=cues[600].start, end=cues[600].end, text="A word about giraffes, who have long necks.")
+    cues[600] = Cue(
+        start=cues[600].start, end=cues[600].end, text="A word about giraffes, who have long necks."
+    )
     make_video(collection, cues=cues)
     ingest_pipeline.adopt()
     source.refresh_from_db()
@@ -101,18 +143,41 @@ def as_found(scope: Scope) -> list[tuple]:
     rows = []
     for number, breadth, strategy in product((0, 3, 8), Breadth, Strategy):
         words = lecture(120)[number * 10].text.split()
-        found = answer_evidence.find(scope, Part(text=" ".join(words), breadth=breadth, about=" ".join(words[1:3])), strategy=strategy, limit=20)
-        rows += [(number, breadth, strategy, one.level, one.text, one.spans, one.heading, round(one.score, 9)) for one in found.evidence]
+        found = answer_evidence.find(
+            scope,
+            Part(text=" ".join(words), breadth=breadth, about=" ".join(words[1:3])),
+            strategy=strategy,
+            limit=20,
+        )
+        rows += [
+            (
+                number,
+                breadth,
+                strategy,
+                one.level,
+                one.text,
+                one.spans,
+                one.heading,
+                round(one.score, 9),
+            )
+            for one in found.evidence
+        ]
     return rows
 
 
-def test_a_library_that_was_changed_finds_what_one_filled_from_scratch_does(collection: Collection, scope: Scope) -> None:
+def test_a_library_that_was_changed_finds_what_one_filled_from_scratch_does(
+    collection: Collection, scope: Scope
+) -> None:
     def fill(cues: list[Cue], *keys: str) -> None:
         for place, key in enumerate(keys):
             indexed(collection, key=key, title=key, cues=[*cues[place * 20 :], *cues[: place * 20]])
 
     cues = lecture(120)
-    changed = [*cues[:50], Cue(start=250_000, end=255_000, text=f"{cues[90].text[:-1]} and giraffes."), *cues[51:]]
+    changed = [
+        *cues[:50],
+        Cue(start=250_000, end=255_000, text=f"{cues[90].text[:-1]} and giraffes."),
+        *cues[51:],
+    ]
     fill(cues, "one", "two", "gone")
     Source.objects.get(title="gone").delete()
     fill(changed, "one", "two")
@@ -135,7 +200,9 @@ def test_other_sources_are_not_touched(collection: Collection) -> None:
     assert list(Node.objects.order_by("pk").values()) == before
 
 
-def test_without_vectors_the_tree_goes_by_words(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_vectors_the_tree_goes_by_words(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(self: HashEmbedder, texts: list[str]) -> None:
         raise ModelServerError("The server is away.")
 
@@ -169,7 +236,9 @@ def test_sources_without_a_tree_get_theirs_in_time(collection: Collection) -> No
     assert as_told(source) == told
 
 
-def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(page: Client, collection: Collection) -> None:
+def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(
+    page: Client, collection: Collection
+) -> None:
     source = indexed(collection, cues=lecture(400))
     part = outline_storage.outline(source).parts[1]
     assert part.start is not None
@@ -181,8 +250,17 @@ def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(page: Client, c
 
 
 def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: Collection) -> None:
-    texts = [f"On page {n} a horse number {n} eats an apple. Later it sleeps in a stable." for n in range(1, 9)]
-    source = make_paper(collection, [ReadPage(number=n, text=text, blocks=[(0, len(text), f"Horse {n // 4}", n % 4 == 0)]) for n, text in enumerate(texts, 1)])
+    texts = [
+        f"On page {n} a horse number {n} eats an apple. Later it sleeps in a stable."
+        for n in range(1, 9)
+    ]
+    source = make_paper(
+        collection,
+        [
+            ReadPage(number=n, text=text, blocks=[(0, len(text), f"Horse {n // 4}", n % 4 == 0)])
+            for n, text in enumerate(texts, 1)
+        ],
+    )
     source.start_anew()
     ingest_pipeline.ingest(source.pk)
     shown = page.get(f"/sources/{source.uuid}/pages/1/").content.decode()
@@ -200,7 +278,9 @@ def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collec
 # In a language model's words
 
 
-def test_a_language_model_tells_of_sections_then_of_the_whole_once(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_language_model_tells_of_sections_then_of_the_whole_once(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = indexed(collection, cues=lecture(400))
     llm = FakeLlm(lambda prompt: f"Sure! Here is a summary: It is about point {len(llm.asked)}.")
     monkeypatch.setattr(registry, "llm", lambda: llm)
@@ -213,7 +293,9 @@ def test_a_language_model_tells_of_sections_then_of_the_whole_once(collection: C
     assert "It is about point 1." in llm.asked[-1].text
 
 
-def test_what_a_language_model_told_stays_with_what_it_was_told_of(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_language_model_told_stays_with_what_it_was_told_of(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = indexed(collection, cues=lecture(100))
     monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: "It is about points."))
     outline_storage.ensure_abstracts(source)
@@ -227,7 +309,9 @@ def test_without_a_language_model_none_is_asked(collection: Collection) -> None:
     assert outline_storage.ensure_abstracts(source) == 0
 
 
-def test_whoever_reads_a_source_has_it_told_of_in_the_background_once(page: Client, collection: Collection, settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_reads_a_source_has_it_told_of_in_the_background_once(
+    page: Client, collection: Collection, settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = indexed(collection)
     sent: list[int] = []
     monkeypatch.setattr(tasks.write_abstracts, "delay", sent.append)

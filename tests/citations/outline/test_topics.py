@@ -27,7 +27,13 @@ def lecture(collection: Collection, key: str, *subjects: str, count: int = 60) -
     cues = []
     for n in range(count):
         words = SUBJECTS[subjects[n * len(subjects) // count]].split()
-        cues.append(Cue(start=n * 5000, end=n * 5000 + 5000, text=f"We {' '.join(dice.choices(words, k=8))} here."))
+        cues.append(
+            Cue(
+                start=n * 5000,
+                end=n * 5000 + 5000,
+                text=f"We {' '.join(dice.choices(words, k=8))} here.",
+            )
+        )
     make_video(collection, key=key, title=key, cues=cues)
     ingest_pipeline.adopt()
     source = Source.objects.get(video__key=key)
@@ -49,7 +55,9 @@ def shares() -> dict[int, float]:
     return dict(TopicMember.objects.values_list("node").annotate(Sum("weight")))
 
 
-def test_sections_of_one_subject_share_a_topic_across_sources(collection: Collection, library: list[Source]) -> None:
+def test_sections_of_one_subject_share_a_topic_across_sources(
+    collection: Collection, library: list[Source]
+) -> None:
     found = topics.of(collection)
     assert max(topic.sources for topic in found) >= 4
     named = " ".join(topic.label for topic in found)
@@ -58,11 +66,15 @@ def test_sections_of_one_subject_share_a_topic_across_sources(collection: Collec
 
 
 def test_the_shares_of_a_section_add_up_to_one(library: list[Source]) -> None:
-    assert shares().keys() == set(Node.objects.filter(level=Level.SECTION).values_list("pk", flat=True))
+    assert shares().keys() == set(
+        Node.objects.filter(level=Level.SECTION).values_list("pk", flat=True)
+    )
     assert all(total == pytest.approx(1) for total in shares().values())
 
 
-def test_a_new_source_touches_only_the_topics_that_it_joins(collection: Collection, library: list[Source]) -> None:
+def test_a_new_source_touches_only_the_topics_that_it_joins(
+    collection: Collection, library: list[Source]
+) -> None:
     before = {topic["id"]: topic for topic in Topic.objects.values()}
     source = lecture(collection, "another", "bread")
     joined = set(TopicMember.objects.filter(node__source=source).values_list("topic", flat=True))
@@ -71,14 +83,18 @@ def test_a_new_source_touches_only_the_topics_that_it_joins(collection: Collecti
     assert {pk for pk in before if before[pk] != after[pk]} == joined < before.keys()
 
 
-def test_topics_are_told_anew_when_a_source_goes(collection: Collection, library: list[Source]) -> None:
+def test_topics_are_told_anew_when_a_source_goes(
+    collection: Collection, library: list[Source]
+) -> None:
     for source in library[:4]:
         source.delete()
     topics.tend()
     assert all(topic.size == topic.members.count() > 0 for topic in Topic.objects.all())
 
 
-def test_topics_are_found_anew_when_the_collection_has_grown_by_half(collection: Collection, library: list[Source]) -> None:
+def test_topics_are_found_anew_when_the_collection_has_grown_by_half(
+    collection: Collection, library: list[Source]
+) -> None:
     before = set(Topic.objects.values_list("pk", flat=True))
     lecture(collection, "a-little", "money", count=20)
     topics.tend()
@@ -96,7 +112,9 @@ def test_topics_found_anew_are_the_same_ones(collection: Collection, library: li
     assert list(Topic.objects.order_by("label").values_list("label", "terms", "size")) == before
 
 
-def test_a_source_that_was_moved_leaves_the_topics_of_its_collection(collection: Collection, library: list[Source]) -> None:
+def test_a_source_that_was_moved_leaves_the_topics_of_its_collection(
+    collection: Collection, library: list[Source]
+) -> None:
     other = Collection.objects.create(name="Other", slug="other")
     Source.objects.filter(pk=library[0].pk).update(collection=other)
     topics.tend()

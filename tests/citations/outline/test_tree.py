@@ -13,7 +13,13 @@ from citations.outline.tree import DOCUMENT, GROUP, MOST, SECTION, Draft, Piece,
 ALPHABET = "abc. ?!\n«é漢字>0"
 
 
-def pieces_of(texts: list[str], *, headings: list[str] | None = None, vectors: np.ndarray | None = None, overlap: int = 0) -> list[Piece]:
+def pieces_of(
+    texts: list[str],
+    *,
+    headings: list[str] | None = None,
+    vectors: np.ndarray | None = None,
+    overlap: int = 0,
+) -> list[Piece]:
     """Make chunks that stand one after the other in a text, each with the end of the one before."""
     found = []
     for n in range(len(texts)):
@@ -21,7 +27,17 @@ def pieces_of(texts: list[str], *, headings: list[str] | None = None, vectors: n
         before = texts[n - 1][-overlap:] + " " if n and overlap else ""
         row = None if vectors is None else vectors[n]
         span = {"span_start": place - len(before), "span_end": place + len(texts[n])}
-        found.append(Piece(ordinal=n, text=before + texts[n], **span, start=n * 1000, end=n * 1000 + 1000, heading=headings[n] if headings else "", vector=row))
+        found.append(
+            Piece(
+                ordinal=n,
+                text=before + texts[n],
+                **span,
+                start=n * 1000,
+                end=n * 1000 + 1000,
+                heading=headings[n] if headings else "",
+                vector=row,
+            )
+        )
     return found
 
 
@@ -86,7 +102,10 @@ def test_without_vectors_words_say_where_the_subject_changes() -> None:
 
 def test_a_long_silence_begins_something_new() -> None:
     pieces = pieces_of(texts(6), vectors=around([0] * 6))
-    late = [replace(piece, start=60_000 + piece.ordinal * 1000, end=61_000 + piece.ordinal * 1000) for piece in pieces[3:]]
+    late = [
+        replace(piece, start=60_000 + piece.ordinal * 1000, end=61_000 + piece.ordinal * 1000)
+        for piece in pieces[3:]
+    ]
     assert (0, 2) in ranges(build([*pieces[:3], *late]), GROUP)
 
 
@@ -94,12 +113,25 @@ def test_a_summary_is_made_of_central_sentences_in_their_order() -> None:
     text = "Gradient descent moves weights along the gradient. I had coffee. The gradient of the loss tells the weights where to move. Well then."
     tree = build(pieces_of([text]), stops=frozenset({"the", "of", "along", "where", "to", "tells"}))
     group = of_level(tree, GROUP)[0]
-    assert group.text == "Gradient descent moves weights along the gradient. The gradient of the loss tells the weights where to move."
-    assert [text[first:last] for first, last in group.spans] == group.text.replace(". ", ".|").split("|")
+    assert (
+        group.text
+        == "Gradient descent moves weights along the gradient. The gradient of the loss tells the weights where to move."
+    )
+    assert [text[first:last] for first, last in group.spans] == group.text.replace(
+        ". ", ".|"
+    ).split("|")
 
 
 def test_what_two_chunks_share_is_told_once() -> None:
-    tree = build(pieces_of(["The first wheel turns around its own axis here.", "The second engine burns fuel in a chamber."], overlap=47))
+    tree = build(
+        pieces_of(
+            [
+                "The first wheel turns around its own axis here.",
+                "The second engine burns fuel in a chamber.",
+            ],
+            overlap=47,
+        )
+    )
     spans = of_level(tree, DOCUMENT)[0].spans
     assert len(spans) == len(set(spans)) == 2
 
@@ -114,11 +146,20 @@ def test_a_change_leaves_the_digests_elsewhere() -> None:
 
 @settings(max_examples=60)
 @given(
-    st.lists(st.tuples(st.text(ALPHABET, min_size=1, max_size=60).filter(str.strip), st.sampled_from(["", "A", "B"])), min_size=1, max_size=16),
+    st.lists(
+        st.tuples(
+            st.text(ALPHABET, min_size=1, max_size=60).filter(str.strip),
+            st.sampled_from(["", "A", "B"]),
+        ),
+        min_size=1,
+        max_size=16,
+    ),
     st.booleans(),
     st.integers(0, 10),
 )
-def test_any_source_is_told_whole_and_verbatim(rows: list[tuple[str, str]], has_vectors: bool, overlap: int) -> None:
+def test_any_source_is_told_whole_and_verbatim(
+    rows: list[tuple[str, str]], has_vectors: bool, overlap: int
+) -> None:
     own, headings = [text for text, _ in rows], [heading for _, heading in rows]
     dice = random.Random(len(own))
     vectors = around([dice.randrange(16) for _ in own]) if has_vectors else None
@@ -127,14 +168,20 @@ def test_any_source_is_told_whole_and_verbatim(rows: list[tuple[str, str]], has_
     for level in (GROUP, SECTION, DOCUMENT):
         places = [place for first, last in ranges(tree, level) for place in range(first, last + 1)]
         assert places == list(range(len(own)))
-        assert [draft.ordinal for draft in of_level(tree, level)] == list(range(len(of_level(tree, level))))
+        assert [draft.ordinal for draft in of_level(tree, level)] == list(
+            range(len(of_level(tree, level)))
+        )
     for draft in tree:
         assert draft.text == " ".join(whole[first:last] for first, last in draft.spans)
-        assert all(draft.span_start <= first < last <= draft.span_end for first, last in draft.spans)
+        assert all(
+            draft.span_start <= first < last <= draft.span_end for first, last in draft.spans
+        )
         assert list(draft.spans) == sorted(draft.spans)
         assert draft.level != GROUP or draft.last - draft.first < MOST
         assert (draft.vector is None) == (vectors is None)
-        parent = draft.parent is None or next(one for one in tree if one.level == draft.level + 1 and one.ordinal == draft.parent)
+        parent = draft.parent is None or next(
+            one for one in tree if one.level == draft.level + 1 and one.ordinal == draft.parent
+        )
         assert parent is True or parent.first <= draft.first <= draft.last <= parent.last
 
 

@@ -9,7 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from citations.errors import KnowledgeBaseError, ModelError, ModelMissing, ModelRefused, ModelServerError
+from citations.errors import (
+    KnowledgeBaseError,
+    ModelError,
+    ModelMissing,
+    ModelRefused,
+    ModelServerError,
+)
 from citations.providers import weights
 from citations.providers.downloads import fetch
 from citations.providers.embedding import LocalEmbedder
@@ -28,7 +34,11 @@ def nobody(here: int, total: int) -> None:
 def content(name: str = tiny_models.MEAN) -> dict[str, bytes]:
     """The files of a tiny model."""
     folder = tiny_models.folder(name)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def refused(name: str = NAME) -> KnowledgeBaseError:
@@ -60,16 +70,31 @@ def test_progress_adds_up_to_all_bytes(hub: HubStandIn) -> None:
     folder = fetch(NAME, lambda here, total: told.append((here, total)))
     here, totals = [one[0] for one in told], {one[1] for one in told}
     assert here == sorted(here)
-    assert totals == {here[-1]} == {sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())}
+    assert (
+        totals
+        == {here[-1]}
+        == {sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())}
+    )
     assert hub.sent() == here[-1]
 
 
 def test_what_no_model_needs_is_left_there(hub: HubStandIn) -> None:
-    more = {"pytorch_model.bin": b"x", "onnx/model.onnx": b"x", "openvino/openvino_model.bin": b"x", "picture.png": b"x", "run.py": b"x", "data/a.json": b"{}"}
+    more = {
+        "pytorch_model.bin": b"x",
+        "onnx/model.onnx": b"x",
+        "openvino/openvino_model.bin": b"x",
+        "picture.png": b"x",
+        "run.py": b"x",
+        "data/a.json": b"{}",
+    }
     hub.publish(NAME, {**content(), **more})
     folder = fetch(NAME, nobody)
-    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == content().keys()
-    assert not [asked.path for asked in hub.requests if any(asked.path.endswith(name) for name in more)]
+    assert {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    } == content().keys()
+    assert not [
+        asked.path for asked in hub.requests if any(asked.path.endswith(name) for name in more)
+    ]
 
 
 def test_weights_of_pytorch_are_fetched_where_there_are_no_others(hub: HubStandIn) -> None:
@@ -84,7 +109,9 @@ def test_all_shards_are_fetched(hub: HubStandIn) -> None:
     whole = files.pop(WEIGHTS)
     shards = {f"model-0000{number}-of-00002.safetensors": whole[number::2] for number in (1, 2)}
     index = {"weight_map": dict.fromkeys("ab", next(iter(shards))) | {"c": list(shards)[1]}}
-    hub.publish(NAME, {**files, **shards, f"{WEIGHTS}.index.json": str(index).replace("'", '"').encode()})
+    hub.publish(
+        NAME, {**files, **shards, f"{WEIGHTS}.index.json": str(index).replace("'", '"').encode()}
+    )
     assert [path.name for path in weights.files(fetch(NAME, nobody))] == sorted(shards)
 
 
@@ -110,7 +137,9 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(hub: HubStandIn) -> None:
     told: Told = []
     folder = fetch(NAME, lambda here, total: told.append((here, total)))
     assert (folder / WEIGHTS).read_bytes() == content()[WEIGHTS]
-    assert 0 <= hub.sent() - (len(content()[WEIGHTS]) - half) < CHUNK  # of the weights the other half, and nothing else
+    assert (
+        0 <= hub.sent() - (len(content()[WEIGHTS]) - half) < CHUNK
+    )  # of the weights the other half, and nothing else
     assert told[-1] == (sum(map(len, content().values())),) * 2
     assert not list(folder.parents[1].rglob("*.part"))
 
@@ -165,7 +194,9 @@ def test_while_it_is_fetched_it_is_not_here(hub: HubStandIn) -> None:
 def test_many_who_fetch_at_once_fetch_it_once(hub: HubStandIn) -> None:
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
     folders: list[Path] = []
-    threads = [threading.Thread(target=lambda: folders.append(fetch(NAME, nobody))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: folders.append(fetch(NAME, nobody))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -175,14 +206,18 @@ def test_many_who_fetch_at_once_fetch_it_once(hub: HubStandIn) -> None:
     assert hub.sent("/store/") == len(content()[WEIGHTS])
 
 
-def test_the_token_goes_to_the_hub_and_nowhere_else(hub: HubStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_token_goes_to_the_hub_and_nowhere_else(
+    hub: HubStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
     fetch(NAME, nobody)
     stored = [asked for asked in hub.requests if asked.path.startswith("/store/")]
     assert stored
     assert not [asked for asked in stored if "authorization" in asked.headers]
-    assert {asked.headers.get("authorization") for asked in hub.requests if asked not in stored} == {f"Bearer {TOKEN}"}
+    assert {
+        asked.headers.get("authorization") for asked in hub.requests if asked not in stored
+    } == {f"Bearer {TOKEN}"}
 
 
 @pytest.mark.parametrize(
@@ -199,7 +234,9 @@ def test_the_token_goes_to_the_hub_and_nowhere_else(hub: HubStandIn, monkeypatch
         (Fault.RESET, ModelServerError, "could not be fetched", "connection"),
     ],
 )
-def test_what_goes_wrong_is_told(hub: HubStandIn, fault: Fault, kind: type[ModelError], message: str, hint: str) -> None:
+def test_what_goes_wrong_is_told(
+    hub: HubStandIn, fault: Fault, kind: type[ModelError], message: str, hint: str
+) -> None:
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
     hub.fail(fault, at="/api/")
     error = refused()
@@ -209,9 +246,17 @@ def test_what_goes_wrong_is_told(hub: HubStandIn, fault: Fault, kind: type[Model
 
 
 @pytest.mark.parametrize(
-    ("fault", "message"), [(Fault.GATED, "accepted its terms"), (Fault.FAILING, "500"), (Fault.OVERLOADED, "503"), (Fault.OTHER, "could not be fetched")]
+    ("fault", "message"),
+    [
+        (Fault.GATED, "accepted its terms"),
+        (Fault.FAILING, "500"),
+        (Fault.OVERLOADED, "503"),
+        (Fault.OTHER, "could not be fetched"),
+    ],
 )
-def test_what_goes_wrong_with_the_weights_is_told(hub: HubStandIn, fault: Fault, message: str) -> None:
+def test_what_goes_wrong_with_the_weights_is_told(
+    hub: HubStandIn, fault: Fault, message: str
+) -> None:
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
     hub.fail(fault, at="/store/")
     assert message in refused().message
@@ -229,14 +274,18 @@ def test_a_hub_that_is_not_there_is_told(hub: HubStandIn, monkeypatch: pytest.Mo
     assert "HF_ENDPOINT" in refused().hint
 
 
-@pytest.mark.parametrize("name", ["a/b/c", "no spaces/here", "../etc", "a" * 300, "-/-", "x\0y/z", "\ud800/x"])
+@pytest.mark.parametrize(
+    "name", ["a/b/c", "no spaces/here", "../etc", "a" * 300, "-/-", "x\0y/z", "\ud800/x"]
+)
 def test_a_name_that_no_model_has_is_told(hub: HubStandIn, name: str) -> None:
     assert isinstance(refused(name), ModelRefused)
     assert not hub.requests
 
 
 @pytest.mark.parametrize("missing", ["config.json", WEIGHTS])
-def test_a_model_without_what_is_needed_is_refused_before_anything_is_fetched(hub: HubStandIn, missing: str) -> None:
+def test_a_model_without_what_is_needed_is_refused_before_anything_is_fetched(
+    hub: HubStandIn, missing: str
+) -> None:
     hub.publish(NAME, {name: file for name, file in content().items() if name != missing})
     assert "no weights that can be used" in refused().message
     assert not hub.sent()
@@ -255,7 +304,10 @@ def test_what_is_here_needs_no_room(hub: HubStandIn, monkeypatch: pytest.MonkeyP
     hub.fail(Fault.RESET, at="/store/")
     refused()
     needed = sum(map(len, content().values())) - hub.sent("/store/") + CHUNK
-    monkeypatch.setattr("citations.providers.downloads.shutil", SimpleNamespace(disk_usage=lambda _: SimpleNamespace(free=needed)))
+    monkeypatch.setattr(
+        "citations.providers.downloads.shutil",
+        SimpleNamespace(disk_usage=lambda _: SimpleNamespace(free=needed)),
+    )
     assert fetch(NAME, nobody).is_dir()
 
 
@@ -274,7 +326,9 @@ def test_a_cache_that_was_thrown_away_is_filled_again(hub: HubStandIn, hub_cache
     assert fetch(NAME, nobody).is_dir()
 
 
-def test_other_weights_than_the_known_ones_are_not_taken(hub: HubStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_weights_than_the_known_ones_are_not_taken(
+    hub: HubStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(weights, "_packaged", lambda _: None)
     hub.publish(weights.MINILM, tiny_models.folder(tiny_models.MEAN))
     with pytest.raises(ModelError, match="not those of"):

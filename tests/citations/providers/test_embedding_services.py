@@ -9,7 +9,11 @@ from citations.providers import embedding_services, registry
 from citations.providers.embedding_services import HostedEmbedder, Limits
 from tests.model_standin import Fault, ModelStandIn
 
-USUAL = [("voyage", "voyage-3-large", 1024), ("openai", "text-embedding-3-large", 3072), ("ollama", "mxbai-embed-large", 1024)]
+USUAL = [
+    ("voyage", "voyage-3-large", 1024),
+    ("openai", "text-embedding-3-large", 3072),
+    ("ollama", "mxbai-embed-large", 1024),
+]
 PROVIDERS = [provider for provider, _, _ in USUAL]
 TEXTS = ["the cat sat on the mat", "a dog in the park", "stock markets fell on Monday"]
 GARBLED = {
@@ -26,7 +30,9 @@ def embedder(model_server: ModelStandIn) -> HostedEmbedder:
 
 
 @pytest.mark.parametrize(("provider", "model", "dimensions"), USUAL)
-def test_each_provider_has_its_usual_model(model_server: ModelStandIn, provider: str, model: str, dimensions: int) -> None:
+def test_each_provider_has_its_usual_model(
+    model_server: ModelStandIn, provider: str, model: str, dimensions: int
+) -> None:
     embedder = embedding_services.embedder(provider)
     assert (embedder.provider, embedder.model, embedder.dimensions) == (provider, model, dimensions)
     vectors = embedder.embed_documents(TEXTS)
@@ -45,42 +51,66 @@ def test_each_text_gets_its_own_vector(model_server: ModelStandIn, provider: str
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_query_is_near_the_text_that_answers_it(model_server: ModelStandIn, provider: str) -> None:
+def test_a_query_is_near_the_text_that_answers_it(
+    model_server: ModelStandIn, provider: str
+) -> None:
     embedder = embedding_services.embedder(provider)
-    assert np.argmax(embedder.embed_documents(TEXTS) @ embedder.embed_query("where did the cat sit on a mat")) == 0
+    assert (
+        np.argmax(
+            embedder.embed_documents(TEXTS) @ embedder.embed_query("where did the cat sit on a mat")
+        )
+        == 0
+    )
 
 
 def test_voyage_is_told_which_are_queries(model_server: ModelStandIn) -> None:
     embedder = embedding_services.embedder("voyage")
     embedder.embed_documents(["a"])
     embedder.embed_query("b")
-    kinds = [(asked.body["input_type"], asked.body["output_dtype"]) for asked in model_server.requests]
+    kinds = [
+        (asked.body["input_type"], asked.body["output_dtype"]) for asked in model_server.requests
+    ]
     assert kinds == [("document", "float"), ("query", "float")]
 
 
-def test_ollama_gets_the_instruction_of_its_model_before_queries_only(model_server: ModelStandIn) -> None:
+def test_ollama_gets_the_instruction_of_its_model_before_queries_only(
+    model_server: ModelStandIn,
+) -> None:
     embedder = embedding_services.embedder("ollama")
     embedder.embed_documents(["a word"])
     embedder.embed_query("a word")
-    assert [asked.body["input"] for asked in model_server.requests] == [["a word"], ["Represent this sentence for searching relevant passages: a word"]]
+    assert [asked.body["input"] for asked in model_server.requests] == [
+        ["a word"],
+        ["Represent this sentence for searching relevant passages: a word"],
+    ]
 
 
 def test_a_model_may_have_an_instruction_for_both(model_server: ModelStandIn) -> None:
     embedder = embedding_services.embedder("ollama", "nomic-embed-text:latest")
     embedder.embed_documents(["a word"])
     embedder.embed_query("a word")
-    assert [asked.body["input"] for asked in model_server.requests] == [["search_document: a word"], ["search_query: a word"]]
+    assert [asked.body["input"] for asked in model_server.requests] == [
+        ["search_document: a word"],
+        ["search_query: a word"],
+    ]
 
 
-@pytest.mark.parametrize(("provider", "name"), [("openai", "dimensions"), ("voyage", "output_dimension"), ("ollama", "dimensions")])
-def test_other_dimensions_than_the_usual_are_asked_for(model_server: ModelStandIn, provider: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("provider", "name"),
+    [("openai", "dimensions"), ("voyage", "output_dimension"), ("ollama", "dimensions")],
+)
+def test_other_dimensions_than_the_usual_are_asked_for(
+    model_server: ModelStandIn, provider: str, name: str
+) -> None:
     assert embedding_services.embedder(provider, "", 256).embed_query("a").shape == (256,)
     embedding_services.embedder(provider).embed_query("a")
     assert [asked.body.get(name) for asked in model_server.requests] == [256, None]
 
 
 def test_an_unknown_model_needs_its_dimensions() -> None:
-    with pytest.raises(InvalidProvider, match="How long the vectors of my-model are is not known") as raised:
+    with pytest.raises(
+        InvalidProvider, match="How long the vectors of my-model are is not known"
+    ) as raised:
         embedding_services.identity("ollama", "my-model")
     assert "EMBEDDING_DIMENSIONS" in raised.value.hint
     assert embedding_services.identity("ollama", "my-model", 77) == ("my-model", 77)
@@ -111,7 +141,9 @@ def test_a_server_of_ones_own_may_do_without_a_key(model_server: ModelStandIn, s
 
 
 def test_many_texts_go_in_batches(model_server: ModelStandIn) -> None:
-    vectors = embedding_services.embedder("ollama", "tiny", 8).embed_documents([f"word {number}" for number in range(40)])
+    vectors = embedding_services.embedder("ollama", "tiny", 8).embed_documents(
+        [f"word {number}" for number in range(40)]
+    )
     assert vectors.shape == (40, 8)
     assert [len(asked.body["input"]) for asked in model_server.requests] == [16, 16, 8]
 
@@ -120,7 +152,9 @@ def test_batches_keep_the_limits_and_the_order() -> None:
     texts = ["é" * 30, "a" * 50, "b" * 60, "c" * 10, "d", "e", "f"]
     batches = list(embedding_services._batches(texts, Limits(texts=3, together=100, each=100)))
     assert [text for batch in batches for text in batch] == texts
-    assert all(len(batch) <= 3 and sum(len(text.encode()) for text in batch) <= 100 for batch in batches)
+    assert all(
+        len(batch) <= 3 and sum(len(text.encode()) for text in batch) <= 100 for batch in batches
+    )
     assert len(batches) == 4
 
 
@@ -129,13 +163,17 @@ def test_no_texts_are_not_asked_about(model_server: ModelStandIn) -> None:
     assert model_server.requests == []
 
 
-def test_a_text_beyond_the_model_is_cut(embedder: HostedEmbedder, model_server: ModelStandIn) -> None:
+def test_a_text_beyond_the_model_is_cut(
+    embedder: HostedEmbedder, model_server: ModelStandIn
+) -> None:
     embedder.embed_documents(["é" * 10_000])
     assert model_server.requests[0].body["input"] == ["é" * 4_095]
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\x00\x01", "\ud800"])
-def test_a_text_of_nothing_is_embedded_as_a_point(embedder: HostedEmbedder, model_server: ModelStandIn, text: str) -> None:
+def test_a_text_of_nothing_is_embedded_as_a_point(
+    embedder: HostedEmbedder, model_server: ModelStandIn, text: str
+) -> None:
     assert embedder.embed_query(text).shape == (8,)
     assert model_server.requests[0].body["input"] == ["."]
 
@@ -163,7 +201,9 @@ def test_a_failure_is_not_remembered(embedder: HostedEmbedder, model_server: Mod
     assert embedder.embed_query("a").shape == (8,)
 
 
-def test_a_search_is_not_kept_waiting_as_long_as_an_ingest(embedder: HostedEmbedder, model_server: ModelStandIn) -> None:
+def test_a_search_is_not_kept_waiting_as_long_as_an_ingest(
+    embedder: HostedEmbedder, model_server: ModelStandIn
+) -> None:
     model_server.fail(*[Fault.FAILING] * 2)
     with pytest.raises(ModelServerError):
         embedder.embed_query("a")
@@ -174,7 +214,9 @@ def test_a_search_is_not_kept_waiting_as_long_as_an_ingest(embedder: HostedEmbed
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(("fault", "told"), GARBLED.items())
-def test_vectors_are_checked(model_server: ModelStandIn, provider: str, fault: Fault, told: str) -> None:
+def test_vectors_are_checked(
+    model_server: ModelStandIn, provider: str, fault: Fault, told: str
+) -> None:
     model_server.fail(fault)
     with pytest.raises(ModelServerError, match=told):
         embedding_services.embedder(provider, "tiny", 8).embed_documents(TEXTS)
@@ -190,7 +232,9 @@ def test_vectors_have_to_say_whose_they_are(model_server: ModelStandIn, provider
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("fault", [Fault.OTHER, Fault.DEEP, Fault.BROKEN, Fault.CUT, Fault.FAILING])
-def test_an_answer_that_is_none_is_told(model_server: ModelStandIn, provider: str, fault: Fault) -> None:
+def test_an_answer_that_is_none_is_told(
+    model_server: ModelStandIn, provider: str, fault: Fault
+) -> None:
     model_server.fail(*[fault] * 5)
     with pytest.raises(ModelServerError):
         embedding_services.embedder(provider, "tiny", 8).embed_documents(TEXTS)
@@ -203,7 +247,9 @@ def test_a_model_that_was_not_pulled_is_told_with_the_command(model_server: Mode
     assert raised.value.hint == "`ollama pull bge-m3` gets it."
 
 
-def test_another_server_is_not_taken_for_an_ollama_without_the_model(model_server: ModelStandIn, settings) -> None:
+def test_another_server_is_not_taken_for_an_ollama_without_the_model(
+    model_server: ModelStandIn, settings
+) -> None:
     settings.OLLAMA_BASE_URL += "/v1"
     with pytest.raises(ModelRefused, match="Ollama is not what answers") as raised:
         embedding_services.embedder("ollama").embed_query("a")
@@ -219,7 +265,9 @@ def test_an_embedder_names_itself(embedder: HostedEmbedder) -> None:
 
 
 @pytest.mark.parametrize(("provider", "model", "dimensions"), USUAL)
-def test_the_settings_lead_to_it(model_server: ModelStandIn, settings, provider: str, model: str, dimensions: int) -> None:
+def test_the_settings_lead_to_it(
+    model_server: ModelStandIn, settings, provider: str, model: str, dimensions: int
+) -> None:
     settings.EMBEDDING_PROVIDER = provider
     assert registry.identity(conf.embedding()) == (provider, model, dimensions)
     assert model_server.requests == []

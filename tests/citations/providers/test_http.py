@@ -39,8 +39,21 @@ def _post(server: Server, **kwargs: Any) -> Listed:
     return server.post("/embeddings", BODY, Listed, **kwargs)
 
 
-@pytest.mark.parametrize("fault", [Fault.LIMITED, Fault.LIMITED_SECONDS, Fault.FAILING, Fault.OVERLOADED, Fault.BROKEN, Fault.CUT, Fault.DEEP])
-def test_what_passes_is_tried_again(server: Server, model_server: ModelStandIn, fault: Fault) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault.LIMITED,
+        Fault.LIMITED_SECONDS,
+        Fault.FAILING,
+        Fault.OVERLOADED,
+        Fault.BROKEN,
+        Fault.CUT,
+        Fault.DEEP,
+    ],
+)
+def test_what_passes_is_tried_again(
+    server: Server, model_server: ModelStandIn, fault: Fault
+) -> None:
     model_server.fail(fault, fault)
     assert len(_post(server).data) == 1
     assert len(model_server.requests) == 3
@@ -48,7 +61,9 @@ def test_what_passes_is_tried_again(server: Server, model_server: ModelStandIn, 
 
 def test_tries_are_bounded(server: Server, model_server: ModelStandIn) -> None:
     model_server.fail(*[Fault.FAILING] * 9)
-    with pytest.raises(ModelServerError, match=r"OpenAI has trouble \(500\): “Something is the matter.”"):
+    with pytest.raises(
+        ModelServerError, match=r"OpenAI has trouble \(500\): “Something is the matter.”"
+    ):
         _post(server)
     assert len(model_server.requests) == 5
     with pytest.raises(ModelServerError):
@@ -56,15 +71,29 @@ def test_tries_are_bounded(server: Server, model_server: ModelStandIn) -> None:
     assert len(model_server.requests) == 7
 
 
-@pytest.mark.parametrize("fault", [Fault.UNAUTHORIZED, Fault.FORBIDDEN, Fault.UNKNOWN_MODEL, Fault.REFUSED, Fault.NO_CREDIT, Fault.MOVED])
-def test_a_refusal_is_not_asked_for_again(server: Server, model_server: ModelStandIn, fault: Fault) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault.UNAUTHORIZED,
+        Fault.FORBIDDEN,
+        Fault.UNKNOWN_MODEL,
+        Fault.REFUSED,
+        Fault.NO_CREDIT,
+        Fault.MOVED,
+    ],
+)
+def test_a_refusal_is_not_asked_for_again(
+    server: Server, model_server: ModelStandIn, fault: Fault
+) -> None:
     model_server.fail(fault)
     with pytest.raises(ModelRefused):
         _post(server)
     assert len(model_server.requests) == 1
 
 
-def test_a_pause_is_as_long_as_the_server_asks_for(server: Server, model_server: ModelStandIn) -> None:
+def test_a_pause_is_as_long_as_the_server_asks_for(
+    server: Server, model_server: ModelStandIn
+) -> None:
     model_server.retry_after = "0.15"
     model_server.fail(Fault.LIMITED_SECONDS)
     started = time.monotonic()
@@ -82,21 +111,37 @@ def test_nobody_waits_as_long_as_a_server_likes(server: Server, model_server: Mo
 
 
 @pytest.mark.parametrize(
-    ("value", "least", "most"), [("7", 7, 7), ("", 0, 0), ("soon", 0, 0), ("-3", 0, 0), ("nan", 0, 0), ("Fri, 31 Dec 2100 23:59:59 GMT", 1e6, 1e11)]
+    ("value", "least", "most"),
+    [
+        ("7", 7, 7),
+        ("", 0, 0),
+        ("soon", 0, 0),
+        ("-3", 0, 0),
+        ("nan", 0, 0),
+        ("Fri, 31 Dec 2100 23:59:59 GMT", 1e6, 1e11),
+    ],
 )
-def test_a_time_to_wait_is_read_as_seconds_or_as_a_date(value: str, least: float, most: float) -> None:
+def test_a_time_to_wait_is_read_as_seconds_or_as_a_date(
+    value: str, least: float, most: float
+) -> None:
     assert least <= server_errors.retry_after(value) <= most
 
 
-def test_pauses_grow_and_are_random(monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn) -> None:
-    monkeypatch.setattr(provider_http, "PATIENCE", Patience(tries=6, first=100.0, pause=500.0, total=1e6))
+def test_pauses_grow_and_are_random(
+    monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn
+) -> None:
+    monkeypatch.setattr(
+        provider_http, "PATIENCE", Patience(tries=6, first=100.0, pause=500.0, total=1e6)
+    )
     pauses: list[float] = []
     monkeypatch.setattr("citations.providers.http.time.sleep", pauses.append)
     model_server.fail(*[Fault.FAILING] * 6)
     with pytest.raises(ModelServerError):
         _post(server)
     assert len(set(pauses)) == 5
-    assert all(pause <= limit for pause, limit in zip(pauses, [100, 200, 400, 500, 500], strict=True))
+    assert all(
+        pause <= limit for pause, limit in zip(pauses, [100, 200, 400, 500, 500], strict=True)
+    )
 
 
 def test_a_slow_server_is_given_up(model_server: ModelStandIn) -> None:
@@ -113,7 +158,9 @@ def test_a_server_that_drips_is_given_up(model_server: ModelStandIn) -> None:
         _post(_server(model_server, timeout=0.1), tries=1)
 
 
-def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn) -> None:
+def test_an_answer_without_end_is_not_read(
+    monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn
+) -> None:
     monkeypatch.setattr(provider_http, "MAX_BYTES", 3_000_000)
     model_server.fail(Fault.HUGE)
     with pytest.raises(ModelServerError, match="more than 3 MB"):
@@ -122,7 +169,9 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch, serv
 
 
 @pytest.mark.parametrize("fault", [Fault.BROKEN, Fault.DEEP, Fault.OTHER])
-def test_nonsense_is_told_and_not_quoted(server: Server, model_server: ModelStandIn, fault: Fault) -> None:
+def test_nonsense_is_told_and_not_quoted(
+    server: Server, model_server: ModelStandIn, fault: Fault
+) -> None:
     model_server.fail(fault)
     with pytest.raises(ModelServerError) as raised:
         _post(server, tries=1)
@@ -145,14 +194,24 @@ def test_a_redirection_is_not_followed(server: Server, model_server: ModelStandI
         _post(server)
 
 
-@pytest.mark.parametrize("fault", [Fault.UNAUTHORIZED, Fault.REFUSED, Fault.FAILING, Fault.CUT, Fault.BROKEN])
-def test_a_key_is_shown_nowhere(server: Server, model_server: ModelStandIn, fault: Fault, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "fault", [Fault.UNAUTHORIZED, Fault.REFUSED, Fault.FAILING, Fault.CUT, Fault.BROKEN]
+)
+def test_a_key_is_shown_nowhere(
+    server: Server, model_server: ModelStandIn, fault: Fault, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     model_server.fail(fault)
     try:
         _post(server, tries=1)
     except (ModelServerError, ModelRefused) as error:
-        shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format()) + error.message + error.hint
+        shown = (
+            "".join(
+                traceback.TracebackException.from_exception(error, capture_locals=True).format()
+            )
+            + error.message
+            + error.hint
+        )
     assert model_server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     assert KEY not in shown
     assert KEY not in caplog.text
@@ -168,8 +227,12 @@ def test_a_wrong_key_is_told_with_its_setting(model_server: ModelStandIn) -> Non
 
 
 def test_a_wrong_address_is_told_with_its_setting(model_server: ModelStandIn) -> None:
-    with pytest.raises(ModelRefused, match=rf"OpenAI is not what answers at {model_server.url} \(404\)") as raised:
-        Server(NAMES, Remote(base_url=f"{model_server.url}/v2", key=KEY, timeout=5)).post("/embeddings", BODY, Listed)
+    with pytest.raises(
+        ModelRefused, match=rf"OpenAI is not what answers at {model_server.url} \(404\)"
+    ) as raised:
+        Server(NAMES, Remote(base_url=f"{model_server.url}/v2", key=KEY, timeout=5)).post(
+            "/embeddings", BODY, Listed
+        )
     assert "OPENAI_BASE_URL" in raised.value.hint
 
 
@@ -178,13 +241,17 @@ def test_a_key_may_end_with_a_line_break(model_server: ModelStandIn) -> None:
 
 
 @pytest.mark.parametrize("key", ["sk-é", "sk-\u200b1", "a\nb"])
-def test_a_key_that_cannot_be_sent_is_told_and_not_shown(model_server: ModelStandIn, key: str) -> None:
+def test_a_key_that_cannot_be_sent_is_told_and_not_shown(
+    model_server: ModelStandIn, key: str
+) -> None:
     with pytest.raises(InvalidProvider, match="cannot be one") as raised:
         _server(model_server, key=key)
     assert key not in raised.value.message + raised.value.hint
 
 
-def test_half_a_character_does_not_break_a_request(server: Server, model_server: ModelStandIn) -> None:
+def test_half_a_character_does_not_break_a_request(
+    server: Server, model_server: ModelStandIn
+) -> None:
     server.post("/embeddings", {"model": "tiny", "input": ["a \ud800 b"]}, Listed)
     assert model_server.requests[0].body["input"] == ["a ? b"]
 
@@ -216,7 +283,16 @@ def test_an_address_has_to_be_one_of_http(address: str) -> None:
     assert "secret" not in raised.value.message + raised.value.hint
 
 
-@pytest.mark.parametrize(("host", "local"), [("127.0.0.1", True), ("localhost", True), ("::1", True), ("api.openai.com", False), ("10.0.0.1", False)])
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        ("127.0.0.1", True),
+        ("localhost", True),
+        ("::1", True),
+        ("api.openai.com", False),
+        ("10.0.0.1", False),
+    ],
+)
 def test_no_proxy_stands_between_this_machine_and_itself(host: str, local: bool) -> None:
     assert provider_http._is_local(host) is local
 
@@ -236,7 +312,14 @@ class Event(BaseModel):
 
 
 def _stream(server: Server, **kwargs: Any) -> list[Event]:
-    return list(server.stream("/chat/completions", {"model": "m", "stream": True, "messages": [{"content": "a b c"}]}, Event, **kwargs))
+    return list(
+        server.stream(
+            "/chat/completions",
+            {"model": "m", "stream": True, "messages": [{"content": "a b c"}]},
+            Event,
+            **kwargs,
+        )
+    )
 
 
 def test_events_come_one_by_one(server: Server) -> None:
@@ -244,7 +327,9 @@ def test_events_come_one_by_one(server: Server) -> None:
     assert words == ["It", " is", " about", " a", " b", " c.", None]
 
 
-def test_a_stream_is_begun_again_only_before_its_first_event(server: Server, model_server: ModelStandIn) -> None:
+def test_a_stream_is_begun_again_only_before_its_first_event(
+    server: Server, model_server: ModelStandIn
+) -> None:
     model_server.fail(Fault.FAILING, Fault.BROKEN)
     assert len(_stream(server)) == 7
     model_server.requests.clear()
@@ -253,7 +338,9 @@ def test_a_stream_is_begun_again_only_before_its_first_event(server: Server, mod
     assert len(model_server.requests) == 1
 
 
-def test_a_line_without_end_ends_a_stream(monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn) -> None:
+def test_a_line_without_end_ends_a_stream(
+    monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn
+) -> None:
     monkeypatch.setattr(provider_http, "_MAX_LINE", 100_000)
     model_server.fail(Fault.HUGE)
     with pytest.raises(ModelServerError, match="line without an end"):
@@ -261,7 +348,9 @@ def test_a_line_without_end_ends_a_stream(monkeypatch: pytest.MonkeyPatch, serve
 
 
 def test_a_stream_that_is_left_is_closed(server: Server) -> None:
-    events = server.stream("/chat/completions", {"model": "m", "stream": True, "messages": [{"content": "a"}]}, Event)
+    events = server.stream(
+        "/chat/completions", {"model": "m", "stream": True, "messages": [{"content": "a"}]}, Event
+    )
     next(events)
     events.close()
     assert len(_post(server).data) == 1

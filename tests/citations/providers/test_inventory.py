@@ -20,7 +20,12 @@ LIVE = "cross-encoder/ms-marco-TinyBERT-L-2-v2"
 @pytest.fixture(autouse=True)
 def plain(settings: Any, hub_cache: Path) -> None:
     """The usual settings, and nothing in the hub's cache."""
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER, settings.LLM_PROVIDER = "local", "", CROSS, "none"
+    (
+        settings.EMBEDDING_PROVIDER,
+        settings.EMBEDDING_MODEL,
+        settings.RERANKER,
+        settings.LLM_PROVIDER,
+    ) = "local", "", CROSS, "none"
     settings.LIVE_RERANKER = "none"
 
 
@@ -32,9 +37,20 @@ def only(use: str) -> Entry:
 
 def test_a_new_machine_has_the_embedding_model_and_lacks_the_reranker() -> None:
     embedding, reranker = wanted()
-    assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == (weights.MINILM, "local", ("embedding", "chunking"), True)
+    assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == (
+        weights.MINILM,
+        "local",
+        ("embedding", "chunking"),
+        True,
+    )
     assert embedding.size == weights.size(weights.find(weights.MINILM))
-    assert (reranker.model, reranker.uses, reranker.present, reranker.size, reranker.licence) == (CROSS, ("reranking",), False, 134_000_000, "apache-2.0")
+    assert (reranker.model, reranker.uses, reranker.present, reranker.size, reranker.licence) == (
+        CROSS,
+        ("reranking",),
+        False,
+        134_000_000,
+        "apache-2.0",
+    )
     assert not embedding.note
     assert not reranker.note
 
@@ -49,7 +65,13 @@ def test_another_embedding_model_leaves_the_usual_one_for_cutting(settings: Any)
 
 def test_a_model_in_a_folder_is_told_with_its_size(settings: Any, tiny_mean: Path) -> None:
     settings.EMBEDDING_MODEL = str(tiny_mean)
-    assert only("embedding") == Entry(model=str(tiny_mean), provider="local", uses=("embedding",), present=True, size=weights.size(tiny_mean))
+    assert only("embedding") == Entry(
+        model=str(tiny_mean),
+        provider="local",
+        uses=("embedding",),
+        present=True,
+        size=weights.size(tiny_mean),
+    )
 
 
 @pytest.mark.parametrize("name", ["none", "NONE", ""])
@@ -69,25 +91,41 @@ def test_the_reranker_of_lectures_is_listed_and_fetched_like_the_other(settings:
 
 
 def test_a_damaged_model_is_told(monkeypatch: pytest.MonkeyPatch, tiny_mean: Path) -> None:
-    monkeypatch.setattr(weights, "_packaged", lambda name: tiny_mean if name == weights.MINILM else None)
+    monkeypatch.setattr(
+        weights, "_packaged", lambda name: tiny_mean if name == weights.MINILM else None
+    )
     found = only("embedding")
     assert found.present is False
     assert "not those of" in found.note
     assert to_fetch([]) == [weights.MINILM, CROSS]
 
 
-def test_a_model_of_which_something_is_missing_is_not_present(settings: Any, tmp_path: Path) -> None:
+def test_a_model_of_which_something_is_missing_is_not_present(
+    settings: Any, tmp_path: Path
+) -> None:
     (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "one.safetensors"}}')
+    (tmp_path / "model.safetensors.index.json").write_text(
+        '{"weight_map": {"a": "one.safetensors"}}'
+    )
     settings.EMBEDDING_MODEL = str(tmp_path)
     assert only("embedding").present is False
 
 
-@pytest.mark.parametrize(("provider", "model"), [("openai", "text-embedding-3-small"), ("voyage", "voyage-3-large")])
-def test_models_of_a_service_are_neither_here_nor_missing(settings: Any, model_server: ModelStandIn, provider: str, model: str) -> None:
+@pytest.mark.parametrize(
+    ("provider", "model"), [("openai", "text-embedding-3-small"), ("voyage", "voyage-3-large")]
+)
+def test_models_of_a_service_are_neither_here_nor_missing(
+    settings: Any, model_server: ModelStandIn, provider: str, model: str
+) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = provider, model
     found = only("embedding")
-    assert (found.provider, found.model, found.present, found.note, found.is_local) == (provider, model, None, "", False)
+    assert (found.provider, found.model, found.present, found.note, found.is_local) == (
+        provider,
+        model,
+        None,
+        "",
+        False,
+    )
     assert not model_server.requests
 
 
@@ -100,7 +138,11 @@ def test_ollama_is_asked_what_it_has(settings: Any, model_server: ModelStandIn) 
 
 
 def test_an_ollama_that_does_not_answer_is_told(settings: Any) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.OLLAMA_BASE_URL = "ollama", "nomic-embed-text", "http://127.0.0.1:9"
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.OLLAMA_BASE_URL = (
+        "ollama",
+        "nomic-embed-text",
+        "http://127.0.0.1:9",
+    )
     found = only("embedding")
     assert found.present is None
     assert "does not answer" in found.note
@@ -144,7 +186,9 @@ def test_a_model_is_meant_by_its_provider_its_use_or_its_name(name: str, expecte
     assert to_fetch([name, name]) == [expected]
 
 
-@pytest.mark.parametrize("name", ["", "no-such", "/etc/passwd", "./here", "~/model", "a/b/c", "openai"])
+@pytest.mark.parametrize(
+    "name", ["", "no-such", "/etc/passwd", "./here", "~/model", "a/b/c", "openai"]
+)
 def test_what_means_no_model_is_told(name: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         to_fetch(["bge", name])

@@ -35,7 +35,14 @@ class Counting(HashEmbedder):
 
 
 def oracle(model: Embedder, text: str) -> list[str]:
-    found = KeyBERT(model=Lent(model)).extract_keywords(text, keyphrase_ngram_range=(1, 2), stop_words="english", use_mmr=True, diversity=0.5, top_n=5)
+    found = KeyBERT(model=Lent(model)).extract_keywords(
+        text,
+        keyphrase_ngram_range=(1, 2),
+        stop_words="english",
+        use_mmr=True,
+        diversity=0.5,
+        top_n=5,
+    )
     return [term for term, _ in found]
 
 
@@ -49,7 +56,9 @@ def test_keywords_are_nearly_those_of_keybert():
     assert sum(shared) >= 12  # of 15
 
 
-def test_keywords_are_exactly_those_of_keybert_when_every_pair_is_looked_at(monkeypatch: pytest.MonkeyPatch):
+def test_keywords_are_exactly_those_of_keybert_when_every_pair_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(keywords, "NEAREST", 1_000)
     model = HashEmbedder()
 
@@ -87,11 +96,15 @@ def test_stop_words_are_those_of_the_language():
     assert "the" in stop_words("en-GB") == stop_words("")
     assert stop_words("pt_BR") == stop_words("pt")
     assert stop_words("tlh") == frozenset()
-    german = Extractor(HashEmbedder()).extract("Die Ableitung ist die Steigung der Tangente.", language="de")
+    german = Extractor(HashEmbedder()).extract(
+        "Die Ableitung ist die Steigung der Tangente.", language="de"
+    )
     assert not set(" ".join(german).split()) & {"die", "ist", "der"}
 
 
-@pytest.mark.parametrize("text", ["", "   ", "a b c", "the and of it", "!!! ???", "\udcff", "x" * 5_000])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "a b c", "the and of it", "!!! ???", "\udcff", "x" * 5_000]
+)
 def test_what_has_no_words_has_no_keywords(text):
     assert Extractor(HashEmbedder()).extract(text) == []
 
@@ -130,14 +143,21 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
 def test_several_threads_find_the_same():
     extractor = Extractor(HashEmbedder())
     found: list[list[list[str]]] = []
-    threads = [Thread(target=lambda: found.append([extractor.extract(text) for text in WINDOWS])) for _ in range(4)]
+    threads = [
+        Thread(target=lambda: found.append([extractor.extract(text) for text in WINDOWS]))
+        for _ in range(4)
+    ]
 
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert [sorted(terms) for terms in found[0]] == [sorted(terms) for terms in found[1]] == [sorted(terms) for terms in found[3]]
+    assert (
+        [sorted(terms) for terms in found[0]]
+        == [sorted(terms) for terms in found[1]]
+        == [sorted(terms) for terms in found[3]]
+    )
 
 
 # The library itself
@@ -151,7 +171,11 @@ def test_the_library_itself_is_asked_where_it_is_chosen(fake_models: None, setti
     assert chosen is registry.keywords()
     model = HashEmbedder()
     for text in WINDOWS:
-        assert chosen.extract(text) == chosen.extract(text, vector=model.embed_query(text)) == oracle(model, text)
+        assert (
+            chosen.extract(text)
+            == chosen.extract(text, vector=model.embed_query(text))
+            == oracle(model, text)
+        )
     settings.LIVE_KEYWORDS = "none"
     assert registry.keywords() is None
 
@@ -162,7 +186,13 @@ def test_the_library_s_keywords_keep_to_language_count_and_length():
     assert german
     assert not set(" ".join(german).split()) & {"die", "ist", "der"}
     assert len(exact.extract(WINDOWS[0], count=2)) == 2
-    assert exact.extract(WINDOWS[0], count=0) == exact.extract("") == exact.extract("the and of it") == exact.extract("\udcff") == []
+    assert (
+        exact.extract(WINDOWS[0], count=0)
+        == exact.extract("")
+        == exact.extract("the and of it")
+        == exact.extract("\udcff")
+        == []
+    )
     model.embedded.clear()
     exact.extract(" ".join(f"word{number}" for number in range(5_000)))
     assert len(model.embedded) <= 2 * keywords.MOST_WORDS + 1

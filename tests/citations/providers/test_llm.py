@@ -25,9 +25,15 @@ def _llm(standin: ModelStandIn, provider: str = "openai", **choice: Any) -> Remo
     return made
 
 
-def _official(standin: ModelStandIn, provider: str, monkeypatch: pytest.MonkeyPatch, model: str = "") -> RemoteLlm:
+def _official(
+    standin: ModelStandIn, provider: str, monkeypatch: pytest.MonkeyPatch, model: str = ""
+) -> RemoteLlm:
     """A language model that takes the stand-in for the service itself."""
-    monkeypatch.setattr({"openai": chat_services.OpenAiLlm, "anthropic": chat_services.AnthropicLlm}[provider], "home", "127.0.0.1")
+    monkeypatch.setattr(
+        {"openai": chat_services.OpenAiLlm, "anthropic": chat_services.AnthropicLlm}[provider],
+        "home",
+        "127.0.0.1",
+    )
     return _llm(standin, provider, model=model)
 
 
@@ -52,16 +58,24 @@ def test_each_answers_in_pieces(model_server: ModelStandIn, provider: str) -> No
     pieces = list(llm.stream("What of times?", system="Be short.", told=told.append))
     assert pieces == ["It", " is", " about", " What", " of", " times?."]
     assert "".join(pieces) == llm.complete("What of times?", system="Be short.")
-    assert [usage.answered for usage in told] == [0 if provider == "openai" else 6]  # other servers than OpenAI may not be asked to count
+    assert [usage.answered for usage in told] == [
+        0 if provider == "openai" else 6
+    ]  # other servers than OpenAI may not be asked to count
 
 
 def test_the_usual_models_are_small_ones(model_server: ModelStandIn) -> None:
-    assert [_llm(model_server, provider).name for provider in PROVIDERS] == ["openai:gpt-6-luna", "anthropic:claude-haiku-5-5", "ollama:gemma3:4b"]
+    assert [_llm(model_server, provider).name for provider in PROVIDERS] == [
+        "openai:gpt-6-luna",
+        "anthropic:claude-haiku-5-5",
+        "ollama:gemma3:4b",
+    ]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("fault", [Fault.CUT, Fault.ERROR_INSIDE])
-def test_a_stream_that_breaks_off_is_told(model_server: ModelStandIn, provider: str, fault: Fault) -> None:
+def test_a_stream_that_breaks_off_is_told(
+    model_server: ModelStandIn, provider: str, fault: Fault
+) -> None:
     model_server.fail(fault)
     heard: list[str] = []
     with pytest.raises(ModelServerError, match="broke off"):
@@ -116,7 +130,9 @@ def test_a_model_that_was_not_pulled_is_told_with_the_command(model_server: Mode
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_question_beyond_the_budget_is_not_sent(model_server: ModelStandIn, provider: str) -> None:
+def test_a_question_beyond_the_budget_is_not_sent(
+    model_server: ModelStandIn, provider: str
+) -> None:
     with pytest.raises(ModelRefused, match="reads 500 tokens at once") as raised:
         _llm(model_server, provider, context_tokens=500).complete("a", document="word " * 1000)
     assert "LLM_CONTEXT_TOKENS" in raised.value.hint
@@ -132,7 +148,9 @@ def test_an_unknown_provider_is_told() -> None:
         chat_services.make(conf.LlmChoice(provider="oracle"))
 
 
-@pytest.mark.parametrize(("provider", "key"), [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")])
+@pytest.mark.parametrize(
+    ("provider", "key"), [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")]
+)
 def test_a_service_needs_a_key(settings, provider: str, key: str) -> None:
     setattr(settings, key, "")
     settings.OPENAI_BASE_URL = "https://api.openai.com/v1"
@@ -150,15 +168,33 @@ def test_the_address_may_be_another(model_server: ModelStandIn) -> None:
 
 
 def test_a_server_of_ones_own_gets_only_what_every_server_knows(model_server: ModelStandIn) -> None:
-    _llm(model_server, model="my-model").complete("Why?", system="Be short.", document="The text.", max_tokens=9)
-    messages = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "The text.\n\nWhy?"}]
-    assert _body(model_server) == {"model": "my-model", "messages": messages, "max_tokens": 9, "stream": False}
+    _llm(model_server, model="my-model").complete(
+        "Why?", system="Be short.", document="The text.", max_tokens=9
+    )
+    messages = [
+        {"role": "system", "content": "Be short."},
+        {"role": "user", "content": "The text.\n\nWhy?"},
+    ]
+    assert _body(model_server) == {
+        "model": "my-model",
+        "messages": messages,
+        "max_tokens": 9,
+        "stream": False,
+    }
 
 
-def test_openai_is_told_what_to_keep_and_not_to_think(model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    _official(model_server, "openai", monkeypatch).complete("Why?", document="The text.", max_tokens=9)
+def test_openai_is_told_what_to_keep_and_not_to_think(
+    model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _official(model_server, "openai", monkeypatch).complete(
+        "Why?", document="The text.", max_tokens=9
+    )
     body = _body(model_server)
-    document = {"type": "text", "text": "The text.", "prompt_cache_breakpoint": {"mode": "explicit"}}
+    document = {
+        "type": "text",
+        "text": "The text.",
+        "prompt_cache_breakpoint": {"mode": "explicit"},
+    }
     assert body["messages"][-1]["content"] == [document, {"type": "text", "text": "Why?"}]
     assert (body["reasoning_effort"], body["max_completion_tokens"]) == ("none", 9)
     assert body["prompt_cache_options"] == {"mode": "explicit"}
@@ -174,20 +210,32 @@ def test_openai_is_told_what_to_keep_and_not_to_think(model_server: ModelStandIn
         ("gpt-6.1-sol", "none", True, 9),
     ],
 )
-def test_older_models_of_openai_get_what_they_know(model_server, monkeypatch, model: str, effort: str | None, marks: bool, tokens: int) -> None:
-    _official(model_server, "openai", monkeypatch, model).complete("Why?", document="The text.", max_tokens=9)
+def test_older_models_of_openai_get_what_they_know(
+    model_server, monkeypatch, model: str, effort: str | None, marks: bool, tokens: int
+) -> None:
+    _official(model_server, "openai", monkeypatch, model).complete(
+        "Why?", document="The text.", max_tokens=9
+    )
     body = _body(model_server)
-    assert (body.get("reasoning_effort"), "prompt_cache_options" in body, body["max_completion_tokens"]) == (effort, marks, tokens)
+    assert (
+        body.get("reasoning_effort"),
+        "prompt_cache_options" in body,
+        body["max_completion_tokens"],
+    ) == (effort, marks, tokens)
 
 
-def test_openai_counts_a_stream(model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_counts_a_stream(
+    model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[Usage] = []
     list(_official(model_server, "openai", monkeypatch).stream("Why is it so?", told=told.append))
     assert told[0].answered == 7
 
 
 def test_anthropic_gets_the_document_as_a_block_to_keep(model_server: ModelStandIn) -> None:
-    _llm(model_server, "anthropic").complete("Why?", system="Be short.", document="The text.", max_tokens=9)
+    _llm(model_server, "anthropic").complete(
+        "Why?", system="Be short.", document="The text.", max_tokens=9
+    )
     asked = model_server.requests[0]
     assert asked.headers["x-api-key"] == model_server.key
     assert asked.headers["anthropic-version"] == "2023-06-01"
@@ -203,8 +251,12 @@ def test_anthropic_gets_the_document_as_a_block_to_keep(model_server: ModelStand
     }
 
 
-@pytest.mark.parametrize("model", ["claude-opus-5-5", "claude-sonnet-5-5", "claude-3-5-haiku-20241022"])
-def test_models_that_cannot_be_kept_from_thinking_get_room_for_it(model_server: ModelStandIn, model: str) -> None:
+@pytest.mark.parametrize(
+    "model", ["claude-opus-5-5", "claude-sonnet-5-5", "claude-3-5-haiku-20241022"]
+)
+def test_models_that_cannot_be_kept_from_thinking_get_room_for_it(
+    model_server: ModelStandIn, model: str
+) -> None:
     _llm(model_server, "anthropic", model=model).complete("Why?", max_tokens=9)
     assert "thinking" not in _body(model_server)
     assert _body(model_server)["max_tokens"] == 4_009
@@ -212,18 +264,26 @@ def test_models_that_cannot_be_kept_from_thinking_get_room_for_it(model_server: 
 
 def test_ollama_is_told_how_much_to_read(model_server: ModelStandIn) -> None:
     _llm(model_server, "ollama").complete("Why?", document="The text.", max_tokens=9)
-    assert _body(model_server)["options"] == {"num_ctx": UNKNOWN_CONTEXT, "num_predict": 9, "temperature": 0}
+    assert _body(model_server)["options"] == {
+        "num_ctx": UNKNOWN_CONTEXT,
+        "num_predict": 9,
+        "temperature": 0,
+    }
     assert _body(model_server)["think"] is False
     _llm(model_server, "ollama", context_tokens=32_000).complete("Why?")
     assert _body(model_server)["options"]["num_ctx"] == 32_000
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-def test_a_document_that_is_sent_again_costs_a_fraction(model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch, provider: str) -> None:
+def test_a_document_that_is_sent_again_costs_a_fraction(
+    model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
     llm = _official(model_server, provider, monkeypatch)
     assert llm.caches
     assert llm.budget == KNOWN_CONTEXT
-    first, second = (llm.ask(Prompt(text=text, document=DOCUMENT)).usage for text in ("One?", "Two?"))
+    first, second = (
+        llm.ask(Prompt(text=text, document=DOCUMENT)).usage for text in ("One?", "Two?")
+    )
     assert first.cached == 0
     assert second.cached == len(DOCUMENT) // 4
     assert second.asked == first.asked
@@ -242,12 +302,19 @@ def test_control_characters_are_dropped(model_server: ModelStandIn) -> None:
 
 
 def test_usages_add_up() -> None:
-    assert Usage(asked=1, cached=2) + Usage(asked=3, stored=4, answered=5) == Usage(asked=4, cached=2, stored=4, answered=5)
+    assert Usage(asked=1, cached=2) + Usage(asked=3, stored=4, answered=5) == Usage(
+        asked=4, cached=2, stored=4, answered=5
+    )
 
 
 def test_the_fake_answers_the_same_each_time() -> None:
     llm = FakeLlm()
-    assert llm.complete("one two three four") == llm.complete("one two three four") == "".join(llm.stream("one two three four")) == "About three four."
+    assert (
+        llm.complete("one two three four")
+        == llm.complete("one two three four")
+        == "".join(llm.stream("one two three four"))
+        == "About three four."
+    )
     assert len(llm.asked) == 3
 
 
@@ -259,8 +326,16 @@ def test_nobody_but_the_server_knows_the_key(model_server: ModelStandIn) -> None
 
 def test_the_settings_lead_to_it(model_server: ModelStandIn, settings) -> None:
     assert registry.llm() is None
-    settings.LLM_PROVIDER, settings.LLM_MODEL, settings.LLM_CONTEXT_TOKENS = "OpenAI", "my-model", 20_000
+    settings.LLM_PROVIDER, settings.LLM_MODEL, settings.LLM_CONTEXT_TOKENS = (
+        "OpenAI",
+        "my-model",
+        20_000,
+    )
     llm = registry.llm()
     assert llm is registry.llm()
     assert llm
-    assert (llm.name, llm.budget, llm.complete("Why is it so?")) == ("openai:my-model", 20_000, "It is about Why is it so?.")
+    assert (llm.name, llm.budget, llm.complete("Why is it so?")) == (
+        "openai:my-model",
+        20_000,
+        "It is about Why is it so?.",
+    )

@@ -10,7 +10,13 @@ from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.model_config import Blueprint
 
-CONFIG = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 512, "pad_token_id": 0, "type_vocab_size": 2}
+CONFIG = {
+    "model_type": "bert",
+    "hidden_size": 8,
+    "max_position_embeddings": 512,
+    "pad_token_id": 0,
+    "type_vocab_size": 2,
+}
 
 
 def written(folder: Path, **files: Any) -> Path:
@@ -24,12 +30,25 @@ def written(folder: Path, **files: Any) -> Path:
 
 def modules(*types: str) -> list[dict[str, str]]:
     """A list of modules, the second in ``1_Pooling``."""
-    return [{"type": f"sentence_transformers.models.{kind}", "path": f"{number}_{kind}" if number else ""} for number, kind in enumerate(types)]
+    return [
+        {
+            "type": f"sentence_transformers.models.{kind}",
+            "path": f"{number}_{kind}" if number else "",
+        }
+        for number, kind in enumerate(types)
+    ]
 
 
 def test_the_packaged_model_is_read_as_it_is_documented() -> None:
     found = Blueprint.read(weights.find(weights.MINILM))
-    assert (found.dimensions, found.max_tokens, found.pooling, found.pad, found.query, found.lower) == (384, 256, "mean", 0, "", False)
+    assert (
+        found.dimensions,
+        found.max_tokens,
+        found.pooling,
+        found.pad,
+        found.query,
+        found.lower,
+    ) == (384, 256, "mean", 0, "", False)
 
 
 def test_a_model_without_modules_is_pooled_by_the_mean(tmp_path: Path) -> None:
@@ -49,13 +68,23 @@ def test_a_model_without_modules_is_pooled_by_the_mean(tmp_path: Path) -> None:
         ({}, ""),
     ],
 )
-def test_the_pooling_is_the_one_that_is_written_or_left_to_sentence_transformers(tmp_path: Path, pooling: dict[str, Any], expected: str) -> None:
-    folder = written(tmp_path, modules=modules("Transformer", "Pooling", "Normalize"), **{"1_Pooling__config": pooling})
+def test_the_pooling_is_the_one_that_is_written_or_left_to_sentence_transformers(
+    tmp_path: Path, pooling: dict[str, Any], expected: str
+) -> None:
+    folder = written(
+        tmp_path,
+        modules=modules("Transformer", "Pooling", "Normalize"),
+        **{"1_Pooling__config": pooling},
+    )
     assert Blueprint.read(folder).pooling == expected
 
 
 def test_a_model_with_further_layers_is_left_to_sentence_transformers(tmp_path: Path) -> None:
-    folder = written(tmp_path, modules=modules("Transformer", "Pooling", "Dense"), **{"1_Pooling__config": {"pooling_mode": "mean"}})
+    folder = written(
+        tmp_path,
+        modules=modules("Transformer", "Pooling", "Dense"),
+        **{"1_Pooling__config": {"pooling_mode": "mean"}},
+    )
     assert Blueprint.read(folder).pooling == ""
 
 
@@ -66,10 +95,22 @@ def test_a_model_with_further_layers_is_left_to_sentence_transformers(tmp_path: 
         ({}, 512),
         ({"tokenizer_config": {"model_max_length": 384}}, 384),
         ({"tokenizer_config": {"model_max_length": 10**30}}, 512),
-        ({"config": {**CONFIG, "model_type": "xlm-roberta", "max_position_embeddings": 514, "pad_token_id": 1}}, 512),
+        (
+            {
+                "config": {
+                    **CONFIG,
+                    "model_type": "xlm-roberta",
+                    "max_position_embeddings": 514,
+                    "pad_token_id": 1,
+                }
+            },
+            512,
+        ),
     ],
 )
-def test_the_longest_text_is_what_the_model_and_its_tokenizer_take(tmp_path: Path, files: dict[str, Any], expected: int) -> None:
+def test_the_longest_text_is_what_the_model_and_its_tokenizer_take(
+    tmp_path: Path, files: dict[str, Any], expected: int
+) -> None:
     assert Blueprint.read(written(tmp_path, **files)).max_tokens == expected
 
 
@@ -79,22 +120,54 @@ def test_the_longest_text_is_what_the_model_and_its_tokenizer_take(tmp_path: Pat
         ({"tokenizer_class": "BertTokenizer"}, True),
         ({}, True),
         ({"tokenizer_class": "PreTrainedTokenizerFast"}, False),
-        ({"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": ["input_ids", "token_type_ids", "attention_mask"]}, True),
-        ({"tokenizer_class": "BertTokenizer", "model_input_names": ["input_ids", "attention_mask"]}, False),
+        (
+            {
+                "tokenizer_class": "PreTrainedTokenizerFast",
+                "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+            },
+            True,
+        ),
+        (
+            {
+                "tokenizer_class": "BertTokenizer",
+                "model_input_names": ["input_ids", "attention_mask"],
+            },
+            False,
+        ),
     ],
 )
-def test_segments_are_told_where_transformers_tells_them(tmp_path: Path, tokenizer: dict[str, Any], expected: bool) -> None:
+def test_segments_are_told_where_transformers_tells_them(
+    tmp_path: Path, tokenizer: dict[str, Any], expected: bool
+) -> None:
     assert Blueprint.read(written(tmp_path, tokenizer_config=tokenizer)).segments is expected
-    assert not Blueprint.read(written(tmp_path, tokenizer_config=tokenizer, config={**CONFIG, "type_vocab_size": 1})).segments
+    assert not Blueprint.read(
+        written(tmp_path, tokenizer_config=tokenizer, config={**CONFIG, "type_vocab_size": 1})
+    ).segments
 
 
 def test_prompts_are_read(tmp_path: Path) -> None:
-    found = Blueprint.read(written(tmp_path, config_sentence_transformers={"prompts": {"query": "ask: ", "passage": "say: "}}))
+    found = Blueprint.read(
+        written(
+            tmp_path,
+            config_sentence_transformers={"prompts": {"query": "ask: ", "passage": "say: "}},
+        )
+    )
     assert (found.query, found.document) == ("ask: ", "say: ")
 
 
 @pytest.mark.parametrize(
-    "config", ["", "{", "[]", "{}", '{"hidden_size": "many"}', '{"hidden_size": null}', '{"hidden_size": Infinity}', "[[1]]", "[" * 100_000]
+    "config",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"hidden_size": "many"}',
+        '{"hidden_size": null}',
+        '{"hidden_size": Infinity}',
+        "[[1]]",
+        "[" * 100_000,
+    ],
 )
 def test_what_is_no_model_is_told(tmp_path: Path, config: str) -> None:
     with pytest.raises(ModelError, match="not the folder of a model"):

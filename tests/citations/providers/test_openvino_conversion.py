@@ -10,7 +10,15 @@ import pytest
 from citations.errors import ModelError
 from citations.providers import openvino_conversion
 from citations.providers.model_config import Blueprint
-from citations.providers.openvino_conversion import GRAPH, REASON, WEIGHTS, Unconvertible, converted, discard, is_ready
+from citations.providers.openvino_conversion import (
+    GRAPH,
+    REASON,
+    WEIGHTS,
+    Unconvertible,
+    converted,
+    discard,
+    is_ready,
+)
 from citations.providers.openvino_encoder import TextEncoder
 from tests.citations.providers import tiny_models
 
@@ -40,7 +48,9 @@ def test_each_head_has_a_graph_of_its_own(made: list[Path], tiny_mean: Path) -> 
     assert converted(tiny_mean, head="vector") != converted(tiny_mean, head="logits")
 
 
-def test_other_weights_have_another_graph(made: list[Path], tiny_mean: Path, tmp_path: Path) -> None:
+def test_other_weights_have_another_graph(
+    made: list[Path], tiny_mean: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "mean"
     other.mkdir()
     for path in tiny_mean.glob("*.*"):
@@ -51,8 +61,12 @@ def test_other_weights_have_another_graph(made: list[Path], tiny_mean: Path, tmp
 
 
 @pytest.mark.parametrize("name", [GRAPH, WEIGHTS, openvino_conversion.SEAL])
-@pytest.mark.parametrize("damage", [b"", b"nonsense", None], ids=["emptied", "overwritten", "deleted"])
-def test_a_damaged_graph_is_made_anew(made: list[Path], tiny_mean: Path, name: str, damage: bytes | None) -> None:
+@pytest.mark.parametrize(
+    "damage", [b"", b"nonsense", None], ids=["emptied", "overwritten", "deleted"]
+)
+def test_a_damaged_graph_is_made_anew(
+    made: list[Path], tiny_mean: Path, name: str, damage: bytes | None
+) -> None:
     graph = converted(tiny_mean, head="vector")
     good = graph.read_bytes()
     damaged = graph.with_name(name)
@@ -72,7 +86,10 @@ def test_one_flipped_bit_is_noticed(made: list[Path], tiny_mean: Path) -> None:
 
 def test_many_at_once_make_one_graph(made: list[Path], tiny_mean: Path) -> None:
     results: list[Path] = []
-    threads = [threading.Thread(target=lambda: results.append(converted(tiny_mean, head="vector"))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: results.append(converted(tiny_mean, head="vector")))
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -82,7 +99,9 @@ def test_many_at_once_make_one_graph(made: list[Path], tiny_mean: Path) -> None:
     assert len(results) == 8
 
 
-def test_a_conversion_that_was_killed_leaves_nothing_in_the_way(monkeypatch: pytest.MonkeyPatch, made: list[Path], tiny_mean: Path) -> None:
+def test_a_conversion_that_was_killed_leaves_nothing_in_the_way(
+    monkeypatch: pytest.MonkeyPatch, made: list[Path], tiny_mean: Path
+) -> None:
     export = openvino_conversion._export
 
     def killed(folder: Path, head: str, out: Path) -> None:
@@ -96,7 +115,9 @@ def test_a_conversion_that_was_killed_leaves_nothing_in_the_way(monkeypatch: pyt
     assert converted(tiny_mean, head="vector").is_file()
 
 
-def test_what_cannot_be_converted_is_tried_once(monkeypatch: pytest.MonkeyPatch, made: list[Path], tiny_mean: Path) -> None:
+def test_what_cannot_be_converted_is_tried_once(
+    monkeypatch: pytest.MonkeyPatch, made: list[Path], tiny_mean: Path
+) -> None:
     def export(folder: Path, head: str, out: Path) -> None:
         made.append(out)
         (out / REASON).write_text("ValueError: too odd")
@@ -108,7 +129,9 @@ def test_what_cannot_be_converted_is_tried_once(monkeypatch: pytest.MonkeyPatch,
     assert len(made) == 1
 
 
-def test_a_folder_that_cannot_be_written_to_is_told(settings: Any, tiny_mean: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_to_is_told(
+    settings: Any, tiny_mean: Path, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("in the way")
     settings.MODELS_DIR = tmp_path / "file" / "models"
     with pytest.raises(ModelError, match="cannot be kept") as raised:
@@ -125,10 +148,16 @@ def test_the_program_says_why_a_model_cannot_be_converted(models_dir: Path, tmp_
         converted(folder, head="vector")
 
 
-def test_a_graph_that_cannot_be_loaded_is_made_anew(models_dir: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_that_cannot_be_loaded_is_made_anew(
+    models_dir: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tiny_models.folder(tiny_models.MEAN)
     export = openvino_conversion._export
-    monkeypatch.setattr(openvino_conversion, "_export", lambda folder, head, out: (out / GRAPH).write_text("no graph, though its sum is right"))
+    monkeypatch.setattr(
+        openvino_conversion,
+        "_export",
+        lambda folder, head, out: (out / GRAPH).write_text("no graph, though its sum is right"),
+    )
     broken = converted(folder, head="vector")
     monkeypatch.setattr(openvino_conversion, "_export", export)
     with caplog.at_level(logging.WARNING):
@@ -148,8 +177,12 @@ def test_it_is_known_whether_a_graph_has_been_made(made: list[Path], tiny_mean: 
     assert len(made) == 1
 
 
-def test_a_graph_that_cannot_be_written_is_not_the_models_fault(monkeypatch: pytest.MonkeyPatch, models_dir: Path, tiny_mean: Path) -> None:
-    monkeypatch.setattr(openvino_conversion, "GRAPH", f"{'x' * 300}.xml")  # longer than a name may be
+def test_a_graph_that_cannot_be_written_is_not_the_models_fault(
+    monkeypatch: pytest.MonkeyPatch, models_dir: Path, tiny_mean: Path
+) -> None:
+    monkeypatch.setattr(
+        openvino_conversion, "GRAPH", f"{'x' * 300}.xml"
+    )  # longer than a name may be
     with pytest.raises(ModelError, match="could not be made ready"):
         converted(tiny_mean, head="vector")
     assert not [path for path in models_dir.iterdir() if path.is_dir()]

@@ -37,10 +37,14 @@ def shared() -> TextEncoder:
 def cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The cosine of each pair."""
     assert left.shape == right.shape
-    return np.asarray((left * right).sum(axis=1) / np.linalg.norm(left, axis=1) / np.linalg.norm(right, axis=1))
+    return np.asarray(
+        (left * right).sum(axis=1) / np.linalg.norm(left, axis=1) / np.linalg.norm(right, axis=1)
+    )
 
 
-@pytest.mark.parametrize("name", [tiny_models.MEAN, tiny_models.CLS, tiny_models.LOWER, tiny_models.ROBERTA])
+@pytest.mark.parametrize(
+    "name", [tiny_models.MEAN, tiny_models.CLS, tiny_models.LOWER, tiny_models.ROBERTA]
+)
 def test_vectors_are_those_of_sentence_transformers(name: str) -> None:
     got = loaded(name).vectors(tiny_models.TEXTS)
     assert got.dtype == np.float32
@@ -52,7 +56,10 @@ def test_vectors_are_those_of_sentence_transformers(name: str) -> None:
 def test_a_model_with_further_layers_runs_in_torch() -> None:
     plain = PlainEncoder(tiny_models.folder(tiny_models.DENSE))
     assert plain.dimensions == 16
-    assert cosines(plain.vectors(tiny_models.TEXTS), tiny_models.expected(tiny_models.DENSE)).min() > 0.9999
+    assert (
+        cosines(plain.vectors(tiny_models.TEXTS), tiny_models.expected(tiny_models.DENSE)).min()
+        > 0.9999
+    )
     assert plain.vectors([]).shape == (0, 16)
 
 
@@ -63,7 +70,9 @@ def test_a_text_has_the_same_vector_alone_and_among_others() -> None:
     assert np.abs(together - alone).max() < 1e-5
 
 
-def test_more_texts_than_are_read_at_once_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_texts_than_are_read_at_once_come_back_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     made = loaded(tiny_models.MEAN)
     whole = made.vectors(tiny_models.TEXTS)
     monkeypatch.setattr(openvino_encoder, "READ_AT_ONCE", 5)
@@ -94,7 +103,11 @@ def test_threads_may_share_a_model() -> None:
 
     def work() -> None:
         for _ in range(10):
-            wrong.extend(difference for difference in [float(np.abs(made.vectors(tiny_models.TEXTS) - expected).max())] if difference > 1e-5)
+            wrong.extend(
+                difference
+                for difference in [float(np.abs(made.vectors(tiny_models.TEXTS) - expected).max())]
+                if difference > 1e-5
+            )
 
     threads = [threading.Thread(target=work) for _ in range(6)]
     for thread in threads:
@@ -105,11 +118,16 @@ def test_threads_may_share_a_model() -> None:
 
 
 @given(st.lists(st.integers(1, 600), max_size=60))
-def test_every_text_is_in_one_batch_and_batches_keep_to_their_tokens(lengths: Sequence[int]) -> None:
+def test_every_text_is_in_one_batch_and_batches_keep_to_their_tokens(
+    lengths: Sequence[int],
+) -> None:
     order = sorted(range(len(lengths)), key=lambda place: lengths[place])
     batches = list(openvino_encoder._batches(order, lengths))
     assert [place for batch in batches for place in batch] == order
-    assert all(len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= BATCH_TOKENS for batch in batches)
+    assert all(
+        len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= BATCH_TOKENS
+        for batch in batches
+    )
     assert Tokens([1], [0]).ids == [1]
 
 
@@ -131,5 +149,7 @@ folder = Path({str(tiny_models.folder(tiny_models.MEAN))!r})
 assert TextEncoder(folder, Blueprint.read(folder)).vectors(["a"]).shape == (1, 32)
 print([name for name in ("torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert", "openvino_telemetry") if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.stdout.strip() == "[]", done.stderr

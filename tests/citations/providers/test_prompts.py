@@ -30,7 +30,10 @@ def test_a_piece_is_asked_about_within_its_text() -> None:
 
 
 def test_questions_about_one_text_begin_alike() -> None:
-    first, second = (provider_prompts.context(title="T", text="The whole.", piece=piece) for piece in ("one", "two"))
+    first, second = (
+        provider_prompts.context(title="T", text="The whole.", piece=piece)
+        for piece in ("one", "two")
+    )
     assert (first.system, first.document) == (second.system, second.document)
 
 
@@ -55,7 +58,10 @@ def test_a_text_that_knows_its_mark_gets_another() -> None:
 
     first = provider_prompts.marked("text", "words")
     assert provider_prompts.marked("text", "words") == first
-    marks = {provider_prompts._free_mark("text", "words"), provider_prompts._free_mark("text", Known("words"))}
+    marks = {
+        provider_prompts._free_mark("text", "words"),
+        provider_prompts._free_mark("text", Known("words")),
+    }
     assert len(marks) == 2
 
 
@@ -63,7 +69,10 @@ def test_a_text_that_knows_its_mark_gets_another() -> None:
     ("answer", "kept"),
     [
         ("Captions carry times.", "Captions carry times."),
-        ("Here is a passage that answers the question:\n\nCaptions carry times.", "Captions carry times."),
+        (
+            "Here is a passage that answers the question:\n\nCaptions carry times.",
+            "Captions carry times.",
+        ),
         ("Sure! Here's the passage: Captions carry times.", "Captions carry times."),
         ("**Passage:** Captions carry times.", "Captions carry times."),
         ("“Captions carry times.”", "Captions carry times."),
@@ -72,7 +81,10 @@ def test_a_text_that_knows_its_mark_gets_another() -> None:
         ("<think>It never ends", ""),
         ("```text\nCaptions carry times.\n```", "Captions carry times."),
         ("# Captions\n- carry **exact** times.", "Captions carry exact times."),
-        ("<piece-0123456789ab>Captions</piece-0123456789ab> carry\x00 times.", "Captions carry times."),
+        (
+            "<piece-0123456789ab>Captions</piece-0123456789ab> carry\x00 times.",
+            "Captions carry times.",
+        ),
         ("Подписи несут   время.\n", "Подписи несут время."),
         ("字幕有时间。", "字幕有时间。"),
         ("", ""),
@@ -97,10 +109,25 @@ def test_a_context_is_one_line() -> None:
 
 
 def test_a_context_that_only_repeats_the_piece_is_none() -> None:
-    assert provider_prompts.clean_context("captions carry times", piece="All captions  carry\ntimes, always.") == ""
+    assert (
+        provider_prompts.clean_context(
+            "captions carry times", piece="All captions  carry\ntimes, always."
+        )
+        == ""
+    )
 
 
-@pytest.mark.parametrize("answer", ["**a" * 9_000, "<think>" * 5_000, "here is " * 5_000, "__" * 10_000, "“" * 20_000, "# " * 10_000])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "**a" * 9_000,
+        "<think>" * 5_000,
+        "here is " * 5_000,
+        "__" * 10_000,
+        "“" * 20_000,
+        "# " * 10_000,
+    ],
+)
 def test_no_answer_takes_long_to_clean(answer: str) -> None:
     started = time.perf_counter()
     provider_prompts.clean_context(answer)
@@ -114,7 +141,10 @@ def test_cleaning_gives_short_plain_text(answer: str) -> None:
     assert kept == " ".join(kept.split())
 
 
-@pytest.mark.parametrize(("text", "count"), [("", 0), ("abc", 1), ("four", 2), ("字幕", 2), ("a" * 300, 100), ("\ud800", 1)])
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 0), ("abc", 1), ("four", 2), ("字幕", 2), ("a" * 300, 100), ("\ud800", 1)],
+)
 def test_tokens_are_estimated_from_bytes(text: str, count: int) -> None:
     assert provider_prompts.tokens(text) == count
 

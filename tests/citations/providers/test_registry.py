@@ -36,7 +36,11 @@ class Made:
         self.names: list[str] = []
         self.error: Exception | None = None
         monkeypatch.setattr(registry, "LocalEmbedder", self.make)
-        monkeypatch.setattr(registry, "CrossEncoderReranker", lambda name: self.make(provider="reranker", model=name))
+        monkeypatch.setattr(
+            registry,
+            "CrossEncoderReranker",
+            lambda name: self.make(provider="reranker", model=name),
+        )
 
     def make(self, *, provider: str, model: str) -> HashEmbedder:
         """Make one, or fail."""
@@ -50,7 +54,11 @@ class Made:
 @pytest.fixture
 def no_lectures(settings: Any) -> None:
     """Nothing of live lectures wants a model."""
-    settings.LIVE_KEYWORDS, settings.LIVE_OFF_TOPIC_CONFIDENCE, settings.LIVE_RERANKER = "none", 1.0, "none"
+    settings.LIVE_KEYWORDS, settings.LIVE_OFF_TOPIC_CONFIDENCE, settings.LIVE_RERANKER = (
+        "none",
+        1.0,
+        "none",
+    )
 
 
 @pytest.fixture
@@ -99,7 +107,11 @@ def test_a_choice_has_one_model(made: Made) -> None:
     first = registry.embedder("local")
     assert first is registry.embedder("local") is registry.embedder(" LOCAL ")
     assert registry.embedder("local", model="other") is not first
-    assert registry.embedder("fake") is registry.embedder("fake") is not registry.embedder("fake", dimensions=8)
+    assert (
+        registry.embedder("fake")
+        is registry.embedder("fake")
+        is not registry.embedder("fake", dimensions=8)
+    )
     assert made.names == [weights.MINILM, "other"]
 
 
@@ -177,13 +189,26 @@ def unloadable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("unloadable")
 def test_the_identity_of_usual_models_needs_nothing_on_this_machine(hub_cache: Path) -> None:
-    found = [registry.identity(conf.EmbeddingChoice(provider=name)) for name in ("local", "BGE", "bge-base")]
-    assert found == [("local", weights.MINILM, 384), ("bge", "BAAI/bge-m3", 1024), ("bge-base", "BAAI/bge-base-en-v1.5", 768)]
+    found = [
+        registry.identity(conf.EmbeddingChoice(provider=name))
+        for name in ("local", "BGE", "bge-base")
+    ]
+    assert found == [
+        ("local", weights.MINILM, 384),
+        ("bge", "BAAI/bge-m3", 1024),
+        ("bge-base", "BAAI/bge-base-en-v1.5", 768),
+    ]
 
 
 @pytest.mark.usefixtures("unloadable")
-def test_the_identity_of_another_model_is_read_from_its_files(hub_cache: Path, tiny_mean: Path) -> None:
-    assert registry.identity(conf.EmbeddingChoice(provider="local", model=str(tiny_mean))) == ("local", str(tiny_mean), 32)
+def test_the_identity_of_another_model_is_read_from_its_files(
+    hub_cache: Path, tiny_mean: Path
+) -> None:
+    assert registry.identity(conf.EmbeddingChoice(provider="local", model=str(tiny_mean))) == (
+        "local",
+        str(tiny_mean),
+        32,
+    )
     with pytest.raises(ModelMissing):
         registry.identity(conf.EmbeddingChoice(provider="local", model="somebody/tiny"))
 
@@ -204,7 +229,9 @@ def test_no_cross_encoder_is_wanted(settings: Any, made: Made, name: str) -> Non
     assert not made.names
 
 
-def test_a_missing_cross_encoder_is_looked_for_again_later(settings: Any, made: Made, clock: SimpleNamespace) -> None:
+def test_a_missing_cross_encoder_is_looked_for_again_later(
+    settings: Any, made: Made, clock: SimpleNamespace
+) -> None:
     settings.RERANKER, made.error = CROSS, ModelMissing("It is not here.")
     assert registry.reranker() is None
     made.error = None
@@ -216,16 +243,25 @@ def test_a_missing_cross_encoder_is_looked_for_again_later(settings: Any, made: 
     assert len(made.names) == 2
 
 
-def test_a_broken_cross_encoder_is_told_once(settings: Any, made: Made, clock: SimpleNamespace, caplog: pytest.LogCaptureFixture) -> None:
-    settings.RERANKER, made.error = "broken/model", ModelError("It is broken.", hint="Fetch it again.")
+def test_a_broken_cross_encoder_is_told_once(
+    settings: Any, made: Made, clock: SimpleNamespace, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.RERANKER, made.error = (
+        "broken/model",
+        ModelError("It is broken.", hint="Fetch it again."),
+    )
     for _ in range(3):
         assert registry.reranker() is None
         clock.now += 2 * registry.LOOK_AGAIN_SECONDS
     assert len(made.names) == 3
-    assert [record.getMessage() for record in caplog.records] == ["Searches are not re-ranked: It is broken. Fetch it again."]
+    assert [record.getMessage() for record in caplog.records] == [
+        "Searches are not re-ranked: It is broken. Fetch it again."
+    ]
 
 
-def test_a_cross_encoder_that_was_fetched_meanwhile_is_used(settings: Any, hub_cache: Path, clock: SimpleNamespace) -> None:
+def test_a_cross_encoder_that_was_fetched_meanwhile_is_used(
+    settings: Any, hub_cache: Path, clock: SimpleNamespace
+) -> None:
     settings.RERANKER = "somebody/cross"
     assert registry.reranker() is None
     kept = hub_cache / "models--somebody--cross"
@@ -256,8 +292,13 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.usefixtures("no_lectures")
-def test_what_has_been_made_ready_is_loaded_before_it_is_asked_for(settings: Any, models_dir: Path, loads: list[str]) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny_models.folder(tiny_models.MEAN))
+def test_what_has_been_made_ready_is_loaded_before_it_is_asked_for(
+    settings: Any, models_dir: Path, loads: list[str]
+) -> None:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = (
+        "local",
+        str(tiny_models.folder(tiny_models.MEAN)),
+    )
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     settings.MODELS_DIR = tiny_models.ROOT / "build" / "models"
     registry.wanted_embedder()
@@ -271,8 +312,13 @@ def test_what_has_been_made_ready_is_loaded_before_it_is_asked_for(settings: Any
     assert len(loads) == 2
 
 
-def test_nothing_is_made_ready_in_passing(settings: Any, models_dir: Path, loads: list[str]) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny_models.folder(tiny_models.MEAN))
+def test_nothing_is_made_ready_in_passing(
+    settings: Any, models_dir: Path, loads: list[str]
+) -> None:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = (
+        "local",
+        str(tiny_models.folder(tiny_models.MEAN)),
+    )
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     registry.warm()
     assert not loads
@@ -281,7 +327,9 @@ def test_nothing_is_made_ready_in_passing(settings: Any, models_dir: Path, loads
 
 @pytest.mark.usefixtures("no_lectures")
 @pytest.mark.parametrize("provider", ["fake", "openai", "voyage", "ollama", "bge", "no-such"])
-def test_what_is_elsewhere_or_missing_is_not_warmed(settings: Any, hub_cache: Path, loads: list[str], made: Made, provider: str) -> None:
+def test_what_is_elsewhere_or_missing_is_not_warmed(
+    settings: Any, hub_cache: Path, loads: list[str], made: Made, provider: str
+) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER = provider, "", "none"
     registry.warm()
     assert not loads
@@ -302,13 +350,21 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_server(
 
 
 @pytest.mark.usefixtures("no_lectures")
-def test_a_broken_embedding_model_keeps_no_cross_encoder_cold(settings: Any, tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(tiny_models.folder(tiny_models.MEAN))
+def test_a_broken_embedding_model_keeps_no_cross_encoder_cold(
+    settings: Any, tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = (
+        "local",
+        str(tiny_models.folder(tiny_models.MEAN)),
+    )
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     monkeypatch.setattr(openvino_conversion, "_is_whole", lambda _: True)
     made.error = ModelError("It is broken.")
     registry.warm()
-    assert made.names == [str(tiny_models.folder(tiny_models.MEAN)), str(tiny_models.folder(tiny_models.CROSS))]
+    assert made.names == [
+        str(tiny_models.folder(tiny_models.MEAN)),
+        str(tiny_models.folder(tiny_models.CROSS)),
+    ]
 
 
 # Nothing is downloaded in passing
@@ -327,16 +383,26 @@ def test_a_missing_model_is_not_fetched(calls: list[Any], settings: Any, provide
 
 def test_local_models_ask_nobody(calls: list[Any], settings: Any) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    assert np.linalg.norm(registry.wanted_embedder().embed_query("what is a gradient")) == pytest.approx(1, abs=1e-3)
-    assert registry.embedder("local", model=str(tiny_models.folder(tiny_models.DENSE))).embed_documents(["a"]).shape == (1, 16)
+    assert np.linalg.norm(
+        registry.wanted_embedder().embed_query("what is a gradient")
+    ) == pytest.approx(1, abs=1e-3)
+    assert registry.embedder(
+        "local", model=str(tiny_models.folder(tiny_models.DENSE))
+    ).embed_documents(["a"]).shape == (1, 16)
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     found = registry.reranker()
     assert found is not None
     assert len(found.score("a", ["b", "c"])) == 2
 
 
-def test_an_ingest_and_a_search_fetch_nothing(calls: list[Any], settings: Any, scope: Scope, collection: Collection) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER = "local", str(tiny_models.folder(tiny_models.MEAN)), CROSS
+def test_an_ingest_and_a_search_fetch_nothing(
+    calls: list[Any], settings: Any, scope: Scope, collection: Collection
+) -> None:
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER = (
+        "local",
+        str(tiny_models.folder(tiny_models.MEAN)),
+        CROSS,
+    )
     make_video(collection)
     (source,) = ingest_pipeline.adopt()
     ingest_pipeline.ingest(source.pk)
@@ -344,7 +410,9 @@ def test_an_ingest_and_a_search_fetch_nothing(calls: list[Any], settings: Any, s
     assert search_pipeline.search(scope, "neural networks").passages
 
 
-def test_where_the_model_is_missing_an_ingest_and_a_search_go_by_words(calls: list[Any], settings: Any, scope: Scope, collection: Collection) -> None:
+def test_where_the_model_is_missing_an_ingest_and_a_search_go_by_words(
+    calls: list[Any], settings: Any, scope: Scope, collection: Collection
+) -> None:
     settings.EMBEDDING_PROVIDER, settings.RERANKER = "bge-base", CROSS
     make_video(collection)
     ingest_pipeline.adopt()

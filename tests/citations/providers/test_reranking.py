@@ -45,13 +45,20 @@ def test_scores_are_those_of_sentence_transformers() -> None:
 
 
 def test_scores_keep_the_order_of_the_texts() -> None:
-    forwards, backwards = loaded().score(tiny_models.QUERY, tiny_models.TEXTS), loaded().score(tiny_models.QUERY, tiny_models.TEXTS[::-1])
+    forwards, backwards = (
+        loaded().score(tiny_models.QUERY, tiny_models.TEXTS),
+        loaded().score(tiny_models.QUERY, tiny_models.TEXTS[::-1]),
+    )
     assert np.allclose(forwards, backwards[::-1], atol=1e-5)
 
 
 def test_a_text_has_the_same_score_alone_and_among_others() -> None:
     together = loaded().score(tiny_models.QUERY, tiny_models.TEXTS)
-    assert np.allclose([loaded().score(tiny_models.QUERY, [text])[0] for text in tiny_models.TEXTS], together, atol=1e-5)
+    assert np.allclose(
+        [loaded().score(tiny_models.QUERY, [text])[0] for text in tiny_models.TEXTS],
+        together,
+        atol=1e-5,
+    )
 
 
 def test_no_texts_have_no_scores() -> None:
@@ -60,17 +67,24 @@ def test_no_texts_have_no_scores() -> None:
 
 def test_what_is_too_long_is_cut() -> None:
     text = "gradients point uphill " * 4_000
-    assert loaded().score(tiny_models.QUERY, [text]) == pytest.approx(loaded().score(tiny_models.QUERY, [text[:500]]), abs=1e-5)
+    assert loaded().score(tiny_models.QUERY, [text]) == pytest.approx(
+        loaded().score(tiny_models.QUERY, [text[:500]]), abs=1e-5
+    )
     (long,) = loaded().score(text, ["uphill"])
     assert long == pytest.approx(loaded().score(text[:500], ["uphill"])[0], abs=1e-5)
 
 
 def test_a_long_question_leaves_room_for_the_text() -> None:
     question = "gradients point uphill " * 100
-    assert abs(np.subtract(*loaded().score(question, ["Error 404", "the cat sat on the mat"]))) > 1e-4
+    assert (
+        abs(np.subtract(*loaded().score(question, ["Error 404", "the cat sat on the mat"]))) > 1e-4
+    )
 
 
-@given(st.text(st.characters(codec=None, exclude_categories=()), max_size=80), st.lists(st.text(st.characters(codec=None, exclude_categories=())), max_size=4))
+@given(
+    st.text(st.characters(codec=None, exclude_categories=()), max_size=80),
+    st.lists(st.text(st.characters(codec=None, exclude_categories=())), max_size=4),
+)
 def test_any_text_has_a_score(query: str, texts: list[str]) -> None:
     scores = loaded().score(query, texts)
     assert len(scores) == len(texts)
@@ -111,11 +125,15 @@ def unconvertible(folder: Path, head: str, out: Path) -> None:
     (out / openvino_conversion.REASON).write_text("ValueError: too odd")
 
 
-def test_what_cannot_be_converted_runs_in_torch_and_scores_alike(monkeypatch: pytest.MonkeyPatch, models_dir: Path) -> None:
+def test_what_cannot_be_converted_runs_in_torch_and_scores_alike(
+    monkeypatch: pytest.MonkeyPatch, models_dir: Path
+) -> None:
     monkeypatch.setattr(openvino_conversion, "_export", unconvertible)
     made = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
     assert isinstance(made._scorer, PlainScorer)
-    assert close(made.score(tiny_models.QUERY, tiny_models.TEXTS), tiny_models.expected(tiny_models.CROSS))
+    assert close(
+        made.score(tiny_models.QUERY, tiny_models.TEXTS), tiny_models.expected(tiny_models.CROSS)
+    )
     assert made.score(tiny_models.QUERY, []) == []
 
 
@@ -124,13 +142,20 @@ def test_without_a_fast_tokenizer_it_runs_in_torch(tmp_path: Path) -> None:
     words = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
     (folder / "tokenizer.json").unlink()
     (folder / "vocab.txt").write_text("\n".join(sorted(words, key=words.__getitem__)))
-    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer", "do_lower_case": false}')
+    (folder / "tokenizer_config.json").write_text(
+        '{"tokenizer_class": "BertTokenizer", "do_lower_case": false}'
+    )
     made = CrossEncoderReranker(str(folder))
     assert isinstance(made._scorer, PlainScorer)
-    assert close(made.score(tiny_models.QUERY, ["Error 404: not found"]), tiny_models.expected(tiny_models.CROSS)[3:4])
+    assert close(
+        made.score(tiny_models.QUERY, ["Error 404: not found"]),
+        tiny_models.expected(tiny_models.CROSS)[3:4],
+    )
 
 
-def test_damaged_weights_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models_dir: Path) -> None:
+def test_damaged_weights_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models_dir: Path
+) -> None:
     monkeypatch.setattr(openvino_conversion, "_export", unconvertible)
     folder = copied(tmp_path / "cross")
     (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:5_000])
@@ -148,5 +173,8 @@ def test_a_pair_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(made._scorer, "_engine", SimpleNamespace(run=run))
     made.score("question " * 200, ["text " * 200, ""])
-    assert lengths == [64, 33]  # all that the model takes; half of it the question where the text is long
+    assert lengths == [
+        64,
+        33,
+    ]  # all that the model takes; half of it the question where the text is long
     assert lengths[0] <= reranking.PAIR_TOKENS

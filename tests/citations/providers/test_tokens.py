@@ -31,10 +31,14 @@ def test_the_end_is_kept_in_whole_words() -> None:
 
 def test_half_characters_and_long_words_are_no_trouble() -> None:
     assert tokens.count("\ud800 half") > 0
-    assert tokens.keep_end("x" * 5_000, most=10) == "x" * 5_000  # a word that the model does not know is one token
+    assert (
+        tokens.keep_end("x" * 5_000, most=10) == "x" * 5_000
+    )  # a word that the model does not know is one token
 
 
-def test_without_the_model_on_this_machine_the_length_is_a_guess_on_the_safe_side(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_model_on_this_machine_the_length_is_a_guess_on_the_safe_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     real = tokens.count(TEXT)
 
     def missing(name: str) -> None:

@@ -21,7 +21,10 @@ def test_asides_are_told_from_the_subject():
     gate, model = Head.read(), registry.embedder("local")
     assert gate.model == model.model
 
-    asides, subject = ([gate.off_topic(vector) for vector in model.embed_documents(texts)] for texts in (ASIDES, SUBJECT))
+    asides, subject = (
+        [gate.off_topic(vector) for vector in model.embed_documents(texts)]
+        for texts in (ASIDES, SUBJECT)
+    )
 
     assert min(asides) > SURE
     assert max(subject) < 0.5

@@ -19,7 +19,9 @@ def written(folder: Path, **files: Any) -> Path:
     """Write files; ``__`` in a name stands for a dot, and what is no text is JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        (folder / name.replace("__", ".")).write_text(content if isinstance(content, str) else json.dumps(content))
+        (folder / name.replace("__", ".")).write_text(
+            content if isinstance(content, str) else json.dumps(content)
+        )
     return folder
 
 
@@ -42,7 +44,9 @@ def test_the_packaged_weights_are_those_that_are_pinned() -> None:
     assert weights.sha256(folder / SAFE) == weights.PINNED[weights.MINILM]
 
 
-def test_other_weights_under_that_name_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_other_weights_under_that_name_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     folder = written(tmp_path / "model", config__json={}, model__safetensors="other weights")
     monkeypatch.setattr(weights, "_packaged", lambda _: folder)
     with pytest.raises(ModelError, match="not those of") as raised:
@@ -51,7 +55,9 @@ def test_other_weights_under_that_name_are_refused(monkeypatch: pytest.MonkeyPat
     assert "Install the package again" in raised.value.hint
 
 
-def test_without_its_package_the_model_is_looked_for_in_the_cache(monkeypatch: pytest.MonkeyPatch, hub_cache: Path) -> None:
+def test_without_its_package_the_model_is_looked_for_in_the_cache(
+    monkeypatch: pytest.MonkeyPatch, hub_cache: Path
+) -> None:
     packaged = weights.find(weights.MINILM)
     monkeypatch.setattr(weights, "_packaged", lambda _: None)
     with pytest.raises(ModelMissing):
@@ -72,7 +78,9 @@ def test_the_commit_that_the_cache_points_to_is_taken(hub_cache: Path, tiny_mean
 
 
 @pytest.mark.parametrize("missing", [SAFE, "config.json"])
-def test_a_model_of_which_something_is_missing_is_not_here(hub_cache: Path, tiny_mean: Path, missing: str) -> None:
+def test_a_model_of_which_something_is_missing_is_not_here(
+    hub_cache: Path, tiny_mean: Path, missing: str
+) -> None:
     (cached(hub_cache, "somebody/tiny", tiny_mean) / missing).unlink()
     with pytest.raises(ModelMissing, match="somebody/tiny") as raised:
         weights.find("somebody/tiny")
@@ -83,7 +91,20 @@ def test_a_model_is_found_as_its_folder(tiny_mean: Path) -> None:
     assert weights.find(str(tiny_mean)) == tiny_mean.resolve()
 
 
-@pytest.mark.parametrize("name", ["nobody/nothing", "no model", "/no/such/folder", "~nobody/model", "x" * 5_000, "a\0b", "\ud800/x", "../..", "a/b/c"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nobody/nothing",
+        "no model",
+        "/no/such/folder",
+        "~nobody/model",
+        "x" * 5_000,
+        "a\0b",
+        "\ud800/x",
+        "../..",
+        "a/b/c",
+    ],
+)
 def test_what_is_no_model_is_missing(hub_cache: Path, name: str) -> None:
     with pytest.raises(ModelMissing):
         weights.find(name)
@@ -117,7 +138,18 @@ def test_an_index_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", "{}", "null", '{"weight_map": 5}', '{"weight_map": {}}', '{"weight_map": {"a": [1]}}', '{"weight_map": {"a": 1, "b": "x"}}', "[" * 100_000],
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        "null",
+        '{"weight_map": 5}',
+        '{"weight_map": {}}',
+        '{"weight_map": {"a": [1]}}',
+        '{"weight_map": {"a": 1, "b": "x"}}',
+        "[" * 100_000,
+    ],
 )
 def test_an_index_that_makes_no_sense_is_no_model(tmp_path: Path, content: str) -> None:
     (tmp_path / "model.safetensors.index.json").write_text(content)
@@ -144,7 +176,9 @@ def test_weights_that_cannot_be_read_are_told(tmp_path: Path) -> None:
 
 
 def test_the_size_counts_what_a_model_is_loaded_from(tiny_mean: Path) -> None:
-    assert weights.size(tiny_mean) == sum(path.stat().st_size for path in tiny_mean.rglob("*") if path.is_file())
+    assert weights.size(tiny_mean) == sum(
+        path.stat().st_size for path in tiny_mean.rglob("*") if path.is_file()
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,26 @@ import torch
 from sentence_transformers import CrossEncoder, SentenceTransformer
 from sentence_transformers import models as modules
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForSequenceClassification, BertModel, PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaModel
+from transformers import (
+    BertConfig,
+    BertForSequenceClassification,
+    BertModel,
+    PreTrainedTokenizerFast,
+    XLMRobertaConfig,
+    XLMRobertaModel,
+)
 
-from tests.citations.providers.tiny_models import CLS, CROSS, DENSE, LOWER, MEAN, QUERY, ROBERTA, TEXTS, TWO_LABELS
+from tests.citations.providers.tiny_models import (
+    CLS,
+    CROSS,
+    DENSE,
+    LOWER,
+    MEAN,
+    QUERY,
+    ROBERTA,
+    TEXTS,
+    TWO_LABELS,
+)
 
 
 def make(out: Path) -> None:
@@ -35,16 +52,35 @@ def _texts() -> list[str]:
     return [text.encode("utf-8", "replace").decode() for text in TEXTS]
 
 
-def _sentence_model(path: Path, model: Any, tokenizer: Any, *, pooling: str, lower: bool = False, dense: bool = False) -> None:
+def _sentence_model(
+    path: Path,
+    model: Any,
+    tokenizer: Any,
+    *,
+    pooling: str,
+    lower: bool = False,
+    dense: bool = False,
+) -> None:
     _save(path, model, tokenizer)
     first = modules.Transformer(str(path), max_seq_length=48)
-    parts = [first, modules.Pooling(32, pooling), *([modules.Dense(32, 16)] if dense else []), modules.Normalize()]
-    built = SentenceTransformer(modules=parts, device="cpu", prompts={"query": "query: ", "document": ""})
+    parts = [
+        first,
+        modules.Pooling(32, pooling),
+        *([modules.Dense(32, 16)] if dense else []),
+        modules.Normalize(),
+    ]
+    built = SentenceTransformer(
+        modules=parts, device="cpu", prompts={"query": "query: ", "document": ""}
+    )
     shutil.rmtree(path)
     built.save(str(path))
     if lower:
         config = path / "sentence_bert_config.json"
-        config.write_text(json.dumps({**json.loads(config.read_text()), "max_seq_length": 48, "do_lower_case": True}))
+        config.write_text(
+            json.dumps(
+                {**json.loads(config.read_text()), "max_seq_length": 48, "do_lower_case": True}
+            )
+        )
     loaded = SentenceTransformer(str(path), device="cpu", local_files_only=True)
     texts = [text.lower() for text in _texts()] if lower else _texts()
     np.save(path.with_suffix(".npy"), loaded.encode(texts, prompt="", normalize_embeddings=True))
@@ -56,8 +92,17 @@ def _cross_encoder(path: Path, *, labels: int) -> None:
         _bert(BertForSequenceClassification, num_labels=labels, type_vocab_size=2),
         _word_pieces(model_input_names=["input_ids", "token_type_ids", "attention_mask"]),
     )
-    encoder = CrossEncoder(str(path), device="cpu", max_length=64, activation_fn=torch.nn.Sigmoid(), local_files_only=True)
-    np.save(path.with_suffix(".npy"), encoder.predict([(QUERY, text) for text in _texts()], show_progress_bar=False))
+    encoder = CrossEncoder(
+        str(path),
+        device="cpu",
+        max_length=64,
+        activation_fn=torch.nn.Sigmoid(),
+        local_files_only=True,
+    )
+    np.save(
+        path.with_suffix(".npy"),
+        encoder.predict([(QUERY, text) for text in _texts()], show_progress_bar=False),
+    )
 
 
 def _save(path: Path, model: Any, tokenizer: Any) -> None:
@@ -67,15 +112,39 @@ def _save(path: Path, model: Any, tokenizer: Any) -> None:
 
 def _bert(kind: Any = None, **options: Any) -> Any:
     torch.manual_seed(1)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 64}
-    return _shaken((kind or BertModel)(BertConfig(vocab_size=len(_vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]")), **sizes, **options)))
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 64,
+    }
+    return _shaken(
+        (kind or BertModel)(
+            BertConfig(
+                vocab_size=len(_vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]")), **sizes, **options
+            )
+        )
+    )
 
 
 def _roberta() -> Any:
     torch.manual_seed(2)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 66}
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 66,
+    }
     special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "type_vocab_size": 1}
-    return _shaken(XLMRobertaModel(XLMRobertaConfig(vocab_size=len(_vocabulary("<s>", "<pad>", "</s>", "<unk>")), **sizes, **special)))
+    return _shaken(
+        XLMRobertaModel(
+            XLMRobertaConfig(
+                vocab_size=len(_vocabulary("<s>", "<pad>", "</s>", "<unk>")), **sizes, **special
+            )
+        )
+    )
 
 
 def _shaken(model: Any) -> Any:
@@ -89,21 +158,38 @@ def _shaken(model: Any) -> Any:
 
 def _vocabulary(*special: str) -> dict[str, int]:
     marks = string.ascii_letters + string.digits + string.punctuation
-    return {piece: number for number, piece in enumerate([*special, *marks, *(f"##{mark}" for mark in marks)])}
+    return {
+        piece: number
+        for number, piece in enumerate([*special, *marks, *(f"##{mark}" for mark in marks)])
+    }
 
 
 def _word_pieces(*, roberta: bool = False, **options: Any) -> Any:
-    start, pad, end, unknown = ("<s>", "<pad>", "</s>", "<unk>") if roberta else ("[CLS]", "[PAD]", "[SEP]", "[UNK]")
-    words = _vocabulary(start, pad, end, unknown) if roberta else _vocabulary(pad, unknown, start, end)
+    start, pad, end, unknown = (
+        ("<s>", "<pad>", "</s>", "<unk>") if roberta else ("[CLS]", "[PAD]", "[SEP]", "[UNK]")
+    )
+    words = (
+        _vocabulary(start, pad, end, unknown) if roberta else _vocabulary(pad, unknown, start, end)
+    )
     made = Tokenizer(models.WordPiece(words, unk_token=unknown, max_input_chars_per_word=400))
     made.normalizer = normalizers.BertNormalizer(lowercase=False)
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     second = 0 if roberta else 1
     made.post_processor = processors.TemplateProcessing(
-        single=f"{start} $A {end}", pair=f"{start} $A {end} $B:{second} {end}:{second}", special_tokens=[(start, words[start]), (end, words[end])]
+        single=f"{start} $A {end}",
+        pair=f"{start} $A {end} $B:{second} {end}:{second}",
+        special_tokens=[(start, words[start]), (end, words[end])],
     )
     made_of: Any = PreTrainedTokenizerFast
-    return made_of(tokenizer_object=made, unk_token=unknown, pad_token=pad, cls_token=start, sep_token=end, model_max_length=64, **options)
+    return made_of(
+        tokenizer_object=made,
+        unk_token=unknown,
+        pad_token=pad,
+        cls_token=start,
+        sep_token=end,
+        model_max_length=64,
+        **options,
+    )
 
 
 if __name__ == "__main__":

@@ -14,8 +14,21 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[3]
 FORM = 4  # of what is made
-FOLDER = ROOT / "build" / "tiny" / f"{FORM}-{version('torch')}-{version('transformers')}-{version('sentence-transformers')}"
-MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS = "mean", "cls", "lower", "roberta", "dense", "cross", "two-labels"
+FOLDER = (
+    ROOT
+    / "build"
+    / "tiny"
+    / f"{FORM}-{version('torch')}-{version('transformers')}-{version('sentence-transformers')}"
+)
+MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS = (
+    "mean",
+    "cls",
+    "lower",
+    "roberta",
+    "dense",
+    "cross",
+    "two-labels",
+)
 QUERY = "what is a gradient"
 TEXTS = [
     "a",
@@ -38,7 +51,17 @@ def folder(name: str) -> Path:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not FOLDER.is_dir():
                 environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
-                subprocess.run([sys.executable, "-m", "tests.citations.providers.tiny_model_weights", str(FOLDER)], cwd=ROOT, env=environment, check=True)
+                subprocess.run(
+                    [
+                        sys.executable,
+                        "-m",
+                        "tests.citations.providers.tiny_model_weights",
+                        str(FOLDER),
+                    ],
+                    cwd=ROOT,
+                    env=environment,
+                    check=True,
+                )
     return FOLDER / name
 
 

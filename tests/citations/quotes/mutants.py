@@ -13,7 +13,18 @@ from typing import Final
 import transcripts
 from transcripts.captions import parse
 
-COLLECTIONS: Final = ("bitcoin", "ocw1801", "ocw6012", "nyudl", "nyudl_fr", "nyudl_pt", "hfcourse_fr", "hfcourse", "qmsum", "tutorialvqa")
+COLLECTIONS: Final = (
+    "bitcoin",
+    "ocw1801",
+    "ocw6012",
+    "nyudl",
+    "nyudl_fr",
+    "nyudl_pt",
+    "hfcourse_fr",
+    "hfcourse",
+    "qmsum",
+    "tutorialvqa",
+)
 LONGEST: Final = 60_000  # characters of a text
 Texts = Mapping[str, str]
 
@@ -30,7 +41,10 @@ class Mutant:
 def sample_texts() -> dict[str, str]:
     """Return the texts of the sample talks."""
     names = sorted((Path(transcripts.__file__).parent / "sample").glob("*.vtt"))
-    return {path.name: " ".join(cue.text for cue in parse(path.read_bytes(), name=path.name).cues) for path in names}
+    return {
+        path.name: " ".join(cue.text for cue in parse(path.read_bytes(), name=path.name).cues)
+        for path in names
+    }
 
 
 def real_texts(folder: Path) -> dict[str, str]:
@@ -38,8 +52,12 @@ def real_texts(folder: Path) -> dict[str, str]:
     found = {}
     for collection in COLLECTIONS:
         for path in sorted((folder / "dev" / "transcripts" / collection).glob("*.json"))[:1]:
-            found[path.stem] = " ".join(cue["text"] for cue in json.loads(path.read_text())["cues"])[:LONGEST]
-    found["calculus"] = (folder / "shared" / "documents" / "openstax-calculus-1.md").read_text()[400_000 : 400_000 + LONGEST]
+            found[path.stem] = " ".join(
+                cue["text"] for cue in json.loads(path.read_text())["cues"]
+            )[:LONGEST]
+    found["calculus"] = (folder / "shared" / "documents" / "openstax-calculus-1.md").read_text()[
+        400_000 : 400_000 + LONGEST
+    ]
     return found
 
 
@@ -65,12 +83,17 @@ def noisy(quote: str, chance: random.Random) -> str:
 
 
 def _spaced(quote: str, chance: random.Random) -> str:
-    return re.sub(r"\s+", lambda _: chance.choice([" ", "  ", "\n", "\u00a0", " \t", "\r\n"]), quote)
+    return re.sub(
+        r"\s+", lambda _: chance.choice([" ", "  ", "\n", "\u00a0", " \t", "\r\n"]), quote
+    )
 
 
 def _filled(quote: str, chance: random.Random) -> str:
     words = quote.split(" ")
-    words.insert(chance.randint(1, len(words)), chance.choice(["uh,", "[Music]", "[ Applause ]", "♪", "Uhm,", "(laughter)"]))
+    words.insert(
+        chance.randint(1, len(words)),
+        chance.choice(["uh,", "[Music]", "[ Applause ]", "♪", "Uhm,", "(laughter)"]),
+    )
     return " ".join(words)
 
 
@@ -83,7 +106,11 @@ def _hyphenated(quote: str, chance: random.Random) -> str:
 
 
 def _soft(quote: str, chance: random.Random) -> str:
-    return re.sub(r"(?<=[^\W\d_]{3})(?=[^\W\d_]{3})", lambda _: chance.choice(["", "", "\u00ad", "\u200b", "\u2060"]), quote)
+    return re.sub(
+        r"(?<=[^\W\d_]{3})(?=[^\W\d_]{3})",
+        lambda _: chance.choice(["", "", "\u00ad", "\u200b", "\u2060"]),
+        quote,
+    )
 
 
 NOISE: Final[Sequence[Callable[[str, random.Random], str]]] = (
@@ -106,22 +133,39 @@ NOISE: Final[Sequence[Callable[[str, random.Random], str]]] = (
 # Mutants
 
 _NUMBER = re.compile(r"\d+")
-_AUXILIARY = re.compile(r"\b(is|are|was|were|can|will|do|does|have|has|should|would|could|est|sont|é|são)\b", re.IGNORECASE)
+_AUXILIARY = re.compile(
+    r"\b(is|are|was|were|can|will|do|does|have|has|should|would|could|est|sont|é|são)\b",
+    re.IGNORECASE,
+)
 _NEGATIVE = re.compile(r"\b(not|never|no|pas|não)\s+|(?<=[a-z])n['’]t\b", re.IGNORECASE)
-_SIGN = re.compile(r"(?<=\d)\s?%|[$€£](?=\d)|(?<=[\w)])\s*[=<>+≤]\s*(?=[\w(])|(?<![\w)\s])[−-](?=\d)|[²³⁻¹]")
+_SIGN = re.compile(
+    r"(?<=\d)\s?%|[$€£](?=\d)|(?<=[\w)])\s*[=<>+≤]\s*(?=[\w(])|(?<![\w)\s])[−-](?=\d)|[²³⁻¹]"
+)
 
 
 def mutants(name: str, quote: str, texts: Texts, chance: random.Random) -> Iterator[Mutant]:
     """Yield what can be made of a quote that its text does not say."""
     words = quote.split()
     vocabulary = [word for word in texts[name].split() if word.isalpha() and len(word) > 3]
-    telling = [place for place in range(len(words) - 1) if _is_telling(words[place]) and _is_telling(words[place + 1])] or [0]
+    telling = [
+        place
+        for place in range(len(words) - 1)
+        if _is_telling(words[place]) and _is_telling(words[place + 1])
+    ] or [0]
     for how, made in (
         ("negated", _AUXILIARY.sub(r"\1 not", quote, count=1)),
         ("no longer negated", _NEGATIVE.sub("", quote, count=1)),
-        ("number changed", _NUMBER.sub(lambda match: str(int(match.group()) + chance.choice([1, 10, 97])), quote, count=1)),
+        (
+            "number changed",
+            _NUMBER.sub(
+                lambda match: str(int(match.group()) + chance.choice([1, 10, 97])), quote, count=1
+            ),
+        ),
         ("sign lost", _SIGN.sub(" ", quote, count=1)),
-        ("word swapped", " ".join(_with(words, chance.randrange(len(words)), chance.choice(vocabulary)))),
+        (
+            "word swapped",
+            " ".join(_with(words, chance.randrange(len(words)), chance.choice(vocabulary))),
+        ),
         ("word left out", " ".join(_with(words, chance.choice(telling), ""))),
         ("words exchanged", " ".join(_exchanged(words, chance.choice(telling)))),
         ("tail invented", f"{quote} {' '.join(chance.choices(vocabulary, k=3))}"),
@@ -130,7 +174,9 @@ def mutants(name: str, quote: str, texts: Texts, chance: random.Random) -> Itera
     ):
         if made.split() != words:
             yield Mutant(how, made, name)
-    yield Mutant("other source", quote, chance.choice([other for other in sorted(texts) if other != name]))
+    yield Mutant(
+        "other source", quote, chance.choice([other for other in sorted(texts) if other != name])
+    )
 
 
 def says(text: str, quote: str) -> bool:

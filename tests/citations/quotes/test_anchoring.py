@@ -18,9 +18,16 @@ def located(text: str, span: tuple[int, int], changed: str) -> str | None:
     return None if place is None else changed[: place[0]]
 
 
-@given(left=st.lists(FEW, max_size=60), quote=st.lists(FEW, min_size=1, max_size=8), right=st.lists(FEW, max_size=60), data=st.data())
+@given(
+    left=st.lists(FEW, max_size=60),
+    quote=st.lists(FEW, min_size=1, max_size=8),
+    right=st.lists(FEW, max_size=60),
+    data=st.data(),
+)
 @settings(max_examples=200, deadline=None)
-def test_edits_elsewhere_never_lead_to_a_wrong_place(left: list[str], quote: list[str], right: list[str], data: Any) -> None:
+def test_edits_elsewhere_never_lead_to_a_wrong_place(
+    left: list[str], quote: list[str], right: list[str], data: Any
+) -> None:
     head, words, tail = " ".join([*left, ""]), " ".join(quote), " ".join(["", *right])
     text, span = head + words + tail, (len(head), len(head) + len(words))
     first = data.draw(st.integers(0, max(0, len(head) - 100)))
@@ -30,16 +37,26 @@ def test_edits_elsewhere_never_lead_to_a_wrong_place(left: list[str], quote: lis
     assert located(text, span, new_head + words + new_tail) in (None, new_head)
 
 
-@given(words=st.lists(st.integers(0, 5_000), min_size=30, max_size=120, unique=True), data=st.data())
+@given(
+    words=st.lists(st.integers(0, 5_000), min_size=30, max_size=120, unique=True), data=st.data()
+)
 @settings(max_examples=100, deadline=None)
-def test_a_quote_whose_neighbours_were_edited_is_found_where_it_went(words: list[int], data: Any) -> None:
+def test_a_quote_whose_neighbours_were_edited_is_found_where_it_went(
+    words: list[int], data: Any
+) -> None:
     said = [f"word{number}" for number in words]
     first = data.draw(st.integers(10, len(said) - 15))
     edited = data.draw(st.integers(0, len(said) - 1))
     assume(not first <= edited < first + 5)
-    head, quote, tail = (" ".join(part) for part in (said[:first], said[first : first + 5], said[first + 5 :]))
+    head, quote, tail = (
+        " ".join(part) for part in (said[:first], said[first : first + 5], said[first + 5 :])
+    )
     text, span = f"{head} {quote} {tail}", (len(head) + 1, len(head) + 1 + len(quote))
-    changed = [*said[:edited], *data.draw(st.sampled_from([[], ["new"], ["new", "words"]])), *said[edited + 1 :]]
+    changed = [
+        *said[:edited],
+        *data.draw(st.sampled_from([[], ["new"], ["new", "words"]])),
+        *said[edited + 1 :],
+    ]
     now = " ".join(changed)
     assert located(text, span, now) == now[: now.index(quote)]
 
@@ -53,7 +70,10 @@ def test_a_quote_that_was_changed_itself_has_no_place_though_others_say_the_same
 
 
 def test_equal_places_with_equal_neighbours_have_no_answer() -> None:
-    verse = "row row row your boat gently down the stream merrily merrily merrily merrily life is but a dream " * 4
+    verse = (
+        "row row row your boat gently down the stream merrily merrily merrily merrily life is but a dream "
+        * 4
+    )
     first = verse.index("gently", 150)
     assert located(verse, (first, first + 6), f"And {verse}") is None
 
@@ -86,7 +106,11 @@ def test_the_same_words_elsewhere_are_not_taken_for_a_quote_that_was_punctuated(
 
 def test_a_long_quote_is_found_though_both_its_sides_were_edited() -> None:
     first, last = SPOKEN.index("to the soxS promoter to"), SPOKEN.index(" in living")
-    changed = SPOKEN.replace("operon ", "").replace("fusions of the", "fusions of all the").replace("living cells", "cells")
+    changed = (
+        SPOKEN.replace("operon ", "")
+        .replace("fusions of the", "fusions of all the")
+        .replace("living cells", "cells")
+    )
     assert located(SPOKEN, (first - 6, last), changed) == changed[: changed.index("genes to")]
 
 

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citations.quotes.matching import Check, Difference, Prepared, Verdict, check, find, is_enough, prepare
+from citations.quotes.matching import (
+    Check,
+    Difference,
+    Prepared,
+    Verdict,
+    check,
+    find,
+    is_enough,
+    prepare,
+)
 from tests.citations.quotes import mutants as quote_mutants
 
 SOURCE = (
@@ -140,13 +149,26 @@ def test_what_comes_along_when_words_are_copied_is_nothing_that_was_said(quote: 
     assert verdict(quote, COPIED) == Verdict.VERBATIM
 
 
-@pytest.mark.parametrize("quote", ["I do <b>not</b> know f(x)", "see you\n3:45\nat three", "<i>you</i> <b>at</b>", "\\nI don't know", "don't know<br>not f(x)"])
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "I do <b>not</b> know f(x)",
+        "see you\n3:45\nat three",
+        "<i>you</i> <b>at</b>",
+        "\\nI don't know",
+        "don't know<br>not f(x)",
+    ],
+)
 def test_what_remains_of_a_copy_is_compared_like_any_quote(quote: str) -> None:
     assert verdict(quote, COPIED) != Verdict.VERBATIM
 
 
 def test_pictures_and_doubts_of_the_source_may_be_quoted_and_left_out() -> None:
-    for quote in ("the 🤗 library is good (?) for us", "the library is good for us", "🤗 library is good"):
+    for quote in (
+        "the 🤗 library is good (?) for us",
+        "the library is good for us",
+        "🤗 library is good",
+    ):
         assert verdict(quote, "the 🤗 library is good (?) for us") == Verdict.VERBATIM
 
 
@@ -161,11 +183,30 @@ def test_scripts_without_blanks_are_compared_by_character() -> None:
 
 
 def test_um_is_noise_in_english_and_a_word_in_german() -> None:
-    assert verdict("the idea is simple, you see", "the idea, um, is simple, you see") == Verdict.VERBATIM
-    assert verdict("wir treffen uns fünf Uhr", "wir treffen uns um fünf Uhr, um zu reden") == Verdict.ALTERED
+    assert (
+        verdict("the idea is simple, you see", "the idea, um, is simple, you see")
+        == Verdict.VERBATIM
+    )
+    assert (
+        verdict("wir treffen uns fünf Uhr", "wir treffen uns um fünf Uhr, um zu reden")
+        == Verdict.ALTERED
+    )
 
 
-@pytest.mark.parametrize("quote", ["", "the", "well-known", "to be", "…", "[Music]", "\x00\x00\x00", "? ! . , ; - –", "um uh um uh um uh"])
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "",
+        "the",
+        "well-known",
+        "to be",
+        "…",
+        "[Music]",
+        "\x00\x00\x00",
+        "? ! . , ; - –",
+        "um uh um uh um uh",
+    ],
+)
 def test_a_quote_that_is_too_short_proves_nothing(quote: str) -> None:
     found = check(quote, TEXT)
     assert (found.verdict, found.is_enough, is_enough(quote)) == (Verdict.NOT_FOUND, False, False)
@@ -194,10 +235,14 @@ def test_of_equal_places_the_one_near_the_passage_is_given() -> None:
     assert find("we thank you all", prepare(text), near=(36, 60)) == (36, 52)
 
 
-def test_a_quote_of_another_source_is_misattributed_and_one_of_no_named_source_is_verbatim() -> None:
+def test_a_quote_of_another_source_is_misattributed_and_one_of_no_named_source_is_verbatim() -> (
+    None
+):
     others = [("a", prepare("nothing of the kind is said here")), ("b", TEXT)]
     quote = "he said, is the place to be"
-    assert check(quote, prepare("some other text it is"), others) == Check(verdict=Verdict.MISATTRIBUTED, source="b", span=find(quote, TEXT), likeness=1.0)
+    assert check(quote, prepare("some other text it is"), others) == Check(
+        verdict=Verdict.MISATTRIBUTED, source="b", span=find(quote, TEXT), likeness=1.0
+    )
     assert check(quote, None, others).verdict == Verdict.VERBATIM
     assert check(quote, TEXT, others).source == ""
 
@@ -211,10 +256,15 @@ def test_a_quote_of_another_source_is_misattributed_and_one_of_no_named_source_i
         ("a well-known bar, he said, is the place", [("changed", "bar", "café")]),
         ("a well-known café is the place to be", [("missing", "", "he said")]),
         ("a well-known café, he often said, is the place", [("added", "often", "")]),
-        ("units. We were sure, it can be 5% lower", [("changed", "We were", "we're"), ("changed", "can", "can't")]),
+        (
+            "units. We were sure, it can be 5% lower",
+            [("changed", "We were", "we're"), ("changed", "can", "can't")],
+        ),
     ],
 )
-def test_an_altered_quote_says_what_differs(quote: str, differences: list[tuple[str, str, str]]) -> None:
+def test_an_altered_quote_says_what_differs(
+    quote: str, differences: list[tuple[str, str, str]]
+) -> None:
     found = check(quote, TEXT)
     assert found.verdict == Verdict.ALTERED
     assert list(found.differences) == [Difference(*one) for one in differences]
@@ -229,7 +279,9 @@ def test_what_has_nothing_to_do_with_the_text_is_not_found() -> None:
 # Mutants
 
 
-def tried(texts: dict[str, str], *, quotes: int) -> tuple[Counter[str], list[quote_mutants.Mutant], list[str]]:
+def tried(
+    texts: dict[str, str], *, quotes: int
+) -> tuple[Counter[str], list[quote_mutants.Mutant], list[str]]:
     """Check mutants and noisy quotes: how many mutants of each kind, those that were accepted, and the noisy quotes that were refused."""
     prepared = {name: prepare(text) for name, text in texts.items()}
     chance = random.Random(7)
@@ -245,17 +297,27 @@ def tried(texts: dict[str, str], *, quotes: int) -> tuple[Counter[str], list[quo
     return kinds, accepted, refused
 
 
-def test_no_mutant_of_the_sample_talks_is_accepted_and_their_quotes_are(record_property: Any) -> None:
+def test_no_mutant_of_the_sample_talks_is_accepted_and_their_quotes_are(
+    record_property: Any,
+) -> None:
     kinds, accepted, refused = tried(quote_mutants.sample_texts(), quotes=300)
-    record_property("told", f"sample talks: {kinds.total()} mutants, {len(accepted)} accepted; 300 noisy quotes, {len(refused)} refused")
+    record_property(
+        "told",
+        f"sample talks: {kinds.total()} mutants, {len(accepted)} accepted; 300 noisy quotes, {len(refused)} refused",
+    )
     assert not accepted
     assert kinds.total() >= 1000
     assert len(refused) <= 3
 
 
-def test_no_mutant_of_real_texts_is_accepted_and_their_quotes_are(real_data: Any, record_property: Any) -> None:
+def test_no_mutant_of_real_texts_is_accepted_and_their_quotes_are(
+    real_data: Any, record_property: Any
+) -> None:
     kinds, accepted, refused = tried(quote_mutants.real_texts(real_data), quotes=400)
-    record_property("told", f"real texts: {kinds.total()} mutants, {len(accepted)} accepted; 400 noisy quotes, {len(refused)} refused; {dict(kinds)}")
+    record_property(
+        "told",
+        f"real texts: {kinds.total()} mutants, {len(accepted)} accepted; 400 noisy quotes, {len(refused)} refused; {dict(kinds)}",
+    )
     assert not accepted
     assert kinds.total() >= 3000
     assert len(refused) <= 4
@@ -263,7 +325,13 @@ def test_no_mutant_of_real_texts_is_accepted_and_their_quotes_are(real_data: Any
 
 # Properties
 
-WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"], exclude_characters="…\u00ad\u034f\u180e[]()<>♪"), min_size=1, max_size=8)
+WORDS = st.text(
+    st.characters(
+        exclude_categories=["Cs", "Cc", "Z"], exclude_characters="…\u00ad\u034f\u180e[]()<>♪"
+    ),
+    min_size=1,
+    max_size=8,
+)
 
 
 TELLING = ["the", "a-b", "10²", "f'(x)", "5%", "-3", "$4.50", "don't", "um", "uh", "x", "=", "y"]
@@ -315,7 +383,9 @@ def test_hostile_texts_take_linear_time(name: str) -> None:
     begun = perf_counter()
     text = prepare(HOSTILE[name])
     check(f"{HOSTILE[name][:20_000]} and then", text)
-    assert perf_counter() - begun < 10  # ten times what it takes on a busy machine; quadratic time would be hours
+    assert (
+        perf_counter() - begun < 10
+    )  # ten times what it takes on a busy machine; quadratic time would be hours
 
 
 def test_a_quote_of_ten_thousand_words_in_a_megabyte_is_answered(record_property: Any) -> None:
@@ -324,5 +394,8 @@ def test_a_quote_of_ten_thousand_words_in_a_megabyte_is_answered(record_property
     begun = perf_counter()
     assert check(" ".join(words[5_000:15_000]), text).verdict == Verdict.VERBATIM
     assert check(" ".join([*words[5_000:14_999], "other"]), text).verdict != Verdict.VERBATIM
-    record_property("told", f"two quotes of 10,000 words in {len(text.text):,} characters: {perf_counter() - begun:.2f} s")
+    record_property(
+        "told",
+        f"two quotes of 10,000 words in {len(text.text):,} characters: {perf_counter() - begun:.2f} s",
+    )
     assert perf_counter() - begun < 10

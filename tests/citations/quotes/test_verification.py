@@ -53,8 +53,14 @@ def talk(collection: Collection) -> Source:
 
 @pytest.fixture
 def paper(collection: Collection) -> Source:
-    pages = ["Gradients point uphill. We walk", "downhill instead, step by step. The step is the learning rate."]
-    read = [ReadPage(number=number, text=text, blocks=(Paragraph(0, len(text), "1 Steps"),)) for number, text in enumerate(pages, start=1)]
+    pages = [
+        "Gradients point uphill. We walk",
+        "downhill instead, step by step. The step is the learning rate.",
+    ]
+    read = [
+        ReadPage(number=number, text=text, blocks=(Paragraph(0, len(text), "1 Steps"),))
+        for number, text in enumerate(pages, start=1)
+    ]
     return make_paper(collection, read)
 
 
@@ -65,7 +71,10 @@ def quoted(source: Source, quote: str, *, after: str = "") -> Quotation:
     last = first + len(quote)
     conversation = Conversation.objects.create(title="Steps")
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question="How?")
-    around = {"before": reading.text[max(0, first - 100) : first], "behind": reading.text[last : last + 100]}
+    around = {
+        "before": reading.text[max(0, first - 100) : first],
+        "behind": reading.text[last : last + 100],
+    }
     about = {"digest": reading.digest, "span_start": first, "span_end": last, **around}
     return Quotation.objects.create(answer=answer, number=1, source=source, quote=quote, **about)
 
@@ -80,7 +89,9 @@ def rewrite(source: Source, cues: list[Cue]) -> Source:
 # Verdicts
 
 
-def test_a_quote_is_found_wherever_it_stands_with_its_seconds_and_its_link(scope: Scope, talk: Source) -> None:
+def test_a_quote_is_found_wherever_it_stands_with_its_seconds_and_its_link(
+    scope: Scope, talk: Source
+) -> None:
     found = verification.verify(scope, "“a network is a chain of simple functions. Point 7”")
     assert found.verdict == Verdict.VERBATIM
     assert found.locator is not None
@@ -91,16 +102,23 @@ def test_a_quote_is_found_wherever_it_stands_with_its_seconds_and_its_link(scope
     assert (found.before[-9:], found.behind[:14]) == ("Point 6. ", ". Backpropagat")
 
 
-def test_a_quote_of_another_source_is_misattributed_and_the_true_place_is_told(scope: Scope, talk: Source, paper: Source) -> None:
+def test_a_quote_of_another_source_is_misattributed_and_the_true_place_is_told(
+    scope: Scope, talk: Source, paper: Source
+) -> None:
     found = verification.verify(scope, "a chain of simple functions", source=str(paper.uuid))
     assert (found.verdict, found.source) == (Verdict.MISATTRIBUTED, talk.pk)
 
 
 def test_an_altered_quote_is_shown_beside_what_stands_there(scope: Scope, talk: Source) -> None:
-    found = verification.verify(scope, "Error 505 means that the page is missing", source=str(talk.uuid))
+    found = verification.verify(
+        scope, "Error 505 means that the page is missing", source=str(talk.uuid)
+    )
     assert found.verdict == Verdict.ALTERED
     assert [tuple(one) for one in found.differences] == [("changed", "505", "404")]
-    assert verification.verify(scope, "Error 505 means that the page is missing").verdict == Verdict.ALTERED
+    assert (
+        verification.verify(scope, "Error 505 means that the page is missing").verdict
+        == Verdict.ALTERED
+    )
 
 
 def test_what_nobody_said_is_not_found(scope: Scope, talk: Source) -> None:
@@ -109,19 +127,29 @@ def test_what_nobody_said_is_not_found(scope: Scope, talk: Source) -> None:
     assert not verification.verify(scope, "a chain").is_enough
 
 
-def test_nothing_is_found_outside_the_scope_or_the_filter(scope: Scope, talk: Source, collection: Collection) -> None:
+def test_nothing_is_found_outside_the_scope_or_the_filter(
+    scope: Scope, talk: Source, collection: Collection
+) -> None:
     Collection.objects.create(name="Other", slug="other")
     both = replace(scope, readable=scope.readable | {Collection.objects.get(slug="other").pk})
     assert verification.verify(NOTHING, SAID).verdict == Verdict.NOT_FOUND
-    assert verification.verify(both, SAID, wanted=Filter(collections=("other",))).verdict == Verdict.NOT_FOUND
+    assert (
+        verification.verify(both, SAID, wanted=Filter(collections=("other",))).verdict
+        == Verdict.NOT_FOUND
+    )
     with pytest.raises(SourceNotFound):
         verification.verify(NOTHING, SAID, source=str(talk.uuid))
 
 
-def test_a_quote_may_come_with_the_breaks_of_its_page_and_the_marks_of_its_captions(scope: Scope, talk: Source, paper: Source) -> None:
+def test_a_quote_may_come_with_the_breaks_of_its_page_and_the_marks_of_its_captions(
+    scope: Scope, talk: Source, paper: Source
+) -> None:
     for source, quote in (
         (paper, "We walk\fdownhill\rinstead,\vstep by step"),
-        (talk, "<i>A network</i> is a\r\n00:00:36.000 --> 00:00:37.000\r\nchain of simple functions"),
+        (
+            talk,
+            "<i>A network</i> is a\r\n00:00:36.000 --> 00:00:37.000\r\nchain of simple functions",
+        ),
     ):
         found = verification.verify(scope, quote, source=str(source.uuid))
         assert found.verdict == Verdict.VERBATIM
@@ -151,14 +179,25 @@ def test_where_words_have_times_exactly_they_are_played(collection: Collection) 
 def test_a_quote_over_the_end_of_a_page_names_both(scope: Scope, paper: Source) -> None:
     found = verification.verify(scope, "We walk downhill instead", source=str(paper.uuid))
     assert found.locator is not None
-    assert (found.verdict, found.locator.page, found.locator.last_page, found.heading) == (Verdict.VERBATIM, 1, 2, "1 Steps")
-    assert found.link == f"/sources/{paper.uuid}/pages/1/?from={found.locator.span[0]}&to={found.locator.span[1]}"
+    assert (found.verdict, found.locator.page, found.locator.last_page, found.heading) == (
+        Verdict.VERBATIM,
+        1,
+        2,
+        "1 Steps",
+    )
+    assert (
+        found.link
+        == f"/sources/{paper.uuid}/pages/1/?from={found.locator.span[0]}&to={found.locator.span[1]}"
+    )
 
 
 def test_a_stored_quote_is_found_again_when_the_captions_around_it_change(talk: Source) -> None:
     quotation = quoted(talk, SAID)
     cues = [Cue(start=0, end=900, text="Something new at the start."), *make_cues()]
-    talk = rewrite(talk, [replace(cue, text=cue.text.replace("Error 404", "Error four oh four")) for cue in cues])
+    talk = rewrite(
+        talk,
+        [replace(cue, text=cue.text.replace("Error 404", "Error four oh four")) for cue in cues],
+    )
     place = verification.place_of(Quotation.objects.get(pk=quotation.pk))
     assert place is not None
     assert source_texts.of(talk).text[slice(*place.span)] == SAID
@@ -176,7 +215,10 @@ def test_a_stored_quote_that_is_gone_has_no_place(talk: Source) -> None:
 
 def test_the_permanent_address_of_a_citation_leads_to_its_place(page: Client, talk: Source) -> None:
     quotation = quoted(talk, SAID)
-    assert page.get(f"/citations/{quotation.uuid}/")["Location"] == f"/videos/{talk.video_id}/?t=35s&until=40s&lang=en"
+    assert (
+        page.get(f"/citations/{quotation.uuid}/")["Location"]
+        == f"/videos/{talk.video_id}/?t=35s&until=40s&lang=en"
+    )
     video = page.get(f"/videos/{talk.video_id}/?t=35s&until=40s")
     assert 'data-until="40000"' in video.content.decode() or not talk.video.youtube_id  # type: ignore[union-attr]
     rewrite(talk, make_cues(7))
@@ -190,8 +232,14 @@ def edited(cues: list[Cue], chance: random.Random) -> list[Cue]:
         cue = cues[place]
         words = cue.text.split()
         words[chance.randrange(len(words))] = chance.choice(["", "newly", "not"])
-        made = [replace(cue, text=" ".join(words)), replace(cue, text=cue.text.replace(".", ",").lower()), replace(cue, text="Newly said.")]
-        cues[place : place + 1] = chance.choice([made[:1], made[1:2], [], [cue, made[2]], [cue, cue], made[:1]])
+        made = [
+            replace(cue, text=" ".join(words)),
+            replace(cue, text=cue.text.replace(".", ",").lower()),
+            replace(cue, text="Newly said."),
+        ]
+        cues[place : place + 1] = chance.choice(
+            [made[:1], made[1:2], [], [cue, made[2]], [cue, cue], made[:1]]
+        )
     return [replace(cue, start=n * 5_000, end=(n + 1) * 5_000) for n, cue in enumerate(cues)]
 
 
@@ -199,9 +247,13 @@ def _plain(text: str) -> str:
     return text.lower().replace(",", ".")
 
 
-def test_after_any_edit_a_citation_leads_to_its_own_sentence_or_says_that_it_is_gone(page: Client, talk: Source) -> None:
+def test_after_any_edit_a_citation_leads_to_its_own_sentence_or_says_that_it_is_gone(
+    page: Client, talk: Source
+) -> None:
     chance, said = random.Random(3), [cue.text for cue in make_cues()]
-    quotation = quoted(talk, said[30].removesuffix(" Point 30."), after="Point 29.")  # said ten times; what is around it differs
+    quotation = quoted(
+        talk, said[30].removesuffix(" Point 30."), after="Point 29."
+    )  # said ten times; what is around it differs
     led = 0
     for _ in range(40):
         cues = edited(make_cues(), chance)
@@ -217,21 +269,37 @@ def test_after_any_edit_a_citation_leads_to_its_own_sentence_or_says_that_it_is_
     assert led > 20
 
 
-def test_after_a_document_was_written_anew_a_citation_leads_to_its_own_sentence(page: Client, collection: Collection) -> None:
+def test_after_a_document_was_written_anew_a_citation_leads_to_its_own_sentence(
+    page: Client, collection: Collection
+) -> None:
     said = [cue.text for cue in make_cues()]
-    source = document_storage.add(collection, BytesIO("\n\n".join(said).encode()), name="talk.txt").source
+    source = document_storage.add(
+        collection, BytesIO("\n\n".join(said).encode()), name="talk.txt"
+    ).source
     ingest_pipeline.ingest(source.pk)
     quotation = quoted(source, said[30])
-    for number, lines in enumerate(([said[3], *said], said[20:], [*said, *said[29:33]], [*said[:30], *said[31:], said[30]], said[:30] + said[31:])):
+    for number, lines in enumerate(
+        (
+            [said[3], *said],
+            said[20:],
+            [*said, *said[29:33]],
+            [*said[:30], *said[31:], said[30]],
+            said[:30] + said[31:],
+        )
+    ):
         data = "\n\n".join(lines).encode()
         source.document.parts.all().delete()
         DocumentPart.objects.create(document=source.document, ordinal=0, data=data)
-        Document.objects.filter(pk=source.pk).update(digest=hashlib.sha256(data).hexdigest(), size=len(data), read_by="older")
+        Document.objects.filter(pk=source.pk).update(
+            digest=hashlib.sha256(data).hexdigest(), size=len(data), read_by="older"
+        )
         document_storage.extract(Source.objects.get(pk=source.pk))
         answer = page.get(f"/citations/{quotation.uuid}/")
         assert answer.status_code == (302 if number < 3 else 404)
         if answer.status_code == 302:
-            first, last = (int(part.split("=")[1]) for part in answer["Location"].split("?")[1].split("&"))
+            first, last = (
+                int(part.split("=")[1]) for part in answer["Location"].split("?")[1].split("&")
+            )
             text = source_texts.of(Source.objects.get(pk=source.pk)).text
             assert text[first:last] == said[30]
             assert text[:first].strip().endswith(said[29])
@@ -253,7 +321,16 @@ def test_who_may_not_read_the_source_finds_no_citation(scope: Scope, talk: Sourc
 
 
 def test_rest_answers_with_verdict_place_and_differences(page: Client, talk: Source) -> None:
-    found = page.post("/api/v1/verify", {"quote": SAID, "source": str(talk.uuid)}, content_type="application/json").json()
-    assert (found["verdict"], found["start"], found["end"], found["differences"]) == ("verbatim", 35.0, 40.0, [])
-    altered = page.post("/api/v1/verify", {"quote": SAID.replace("7", "700")}, content_type="application/json").json()
+    found = page.post(
+        "/api/v1/verify", {"quote": SAID, "source": str(talk.uuid)}, content_type="application/json"
+    ).json()
+    assert (found["verdict"], found["start"], found["end"], found["differences"]) == (
+        "verbatim",
+        35.0,
+        40.0,
+        [],
+    )
+    altered = page.post(
+        "/api/v1/verify", {"quote": SAID.replace("7", "700")}, content_type="application/json"
+    ).json()
     assert altered["verdict"] == "altered"

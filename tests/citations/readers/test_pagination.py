@@ -61,7 +61,11 @@ def path(tmp_path: Path) -> Path:
 def test_markdown_keeps_headings_lists_tables_and_programs(path: Path) -> None:
     opened = read(markdown, path, MARKDOWN)
     [page] = opened.pages
-    assert (opened.facts.title, opened.facts.author, opened.facts.language) == ("Signals: a primer", "Me", "en")
+    assert (opened.facts.title, opened.facts.author, opened.facts.language) == (
+        "Signals: a primer",
+        "Me",
+        "en",
+    )
     assert [tuple(entry) for entry in opened.facts.outline] == [(1, "Signals", 1), (2, "Lists", 1)]
     assert page.text.split("\n\n") == [
         "Signals",
@@ -71,22 +75,39 @@ def test_markdown_keeps_headings_lists_tables_and_programs(path: Path) -> None:
         "a | b\n1 | 2",
         "def f():\n    return 1",
     ]
-    assert [(page.text[one.first : one.last], one.heading) for one in page.blocks if one.boundary] == [("Signals", "Signals"), ("Lists", "Lists")]
+    assert [
+        (page.text[one.first : one.last], one.heading) for one in page.blocks if one.boundary
+    ] == [("Signals", "Signals"), ("Lists", "Lists")]
 
 
-def test_a_web_page_is_read_without_scripts_styles_navigation_and_what_is_hidden(path: Path) -> None:
+def test_a_web_page_is_read_without_scripts_styles_navigation_and_what_is_hidden(
+    path: Path,
+) -> None:
     opened = read(html, path, HTML)
     [page] = opened.pages
     assert (opened.facts.title, opened.facts.language) == ("T & t", "de")
-    assert page.text == "Head line\n\nOne two three\nfour\n\n• a\n• b\n  3. c\n\nCap\nx | y\n1 | 2\n\ndef f():\n    pass"
+    assert (
+        page.text
+        == "Head line\n\nOne two three\nfour\n\n• a\n• b\n  3. c\n\nCap\nx | y\n1 | 2\n\ndef f():\n    pass"
+    )
 
 
 def test_the_lines_of_a_text_that_look_like_headings_are_its_sections(path: Path) -> None:
-    opened = read(plain_text, path, "CHAPTER I\n\nIt was dark.\n\nTitle\n=====\nMore.\n\n1.2 Waves and tea\n\nEnd of it.\n\nNOT A HEADING, AS IT ENDS SO.")
-    assert [entry.title for entry in opened.facts.outline] == ["CHAPTER I", "Title", "1.2 Waves and tea"]
+    opened = read(
+        plain_text,
+        path,
+        "CHAPTER I\n\nIt was dark.\n\nTitle\n=====\nMore.\n\n1.2 Waves and tea\n\nEnd of it.\n\nNOT A HEADING, AS IT ENDS SO.",
+    )
+    assert [entry.title for entry in opened.facts.outline] == [
+        "CHAPTER I",
+        "Title",
+        "1.2 Waves and tea",
+    ]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1252"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1252"]
+)
 def test_a_text_in_any_encoding_is_read_as_it_was_meant(path: Path, encoding: str) -> None:
     meant = "Grüße aus Köln. Über alles schön, süß und groß. Mädchen hören gern Märchen. " * 5
     [page] = read(plain_text, path, meant.encode(encoding)).pages
@@ -95,21 +116,39 @@ def test_a_text_in_any_encoding_is_read_as_it_was_meant(path: Path, encoding: st
 
 def test_what_a_page_declares_is_believed_unless_it_is_no_encoding(path: Path) -> None:
     body = "<html><meta charset={}><body><p>Привет, мир</p>"
-    assert next(iter(read(html, path, body.format("koi8-r").encode("koi8-r")).pages)).text == "Привет, мир"
+    assert (
+        next(iter(read(html, path, body.format("koi8-r").encode("koi8-r")).pages)).text
+        == "Привет, мир"
+    )
     for name in ("punycode", "zip", "nonsense", "unicode-escape"):
         assert list(read(html, path, body.format(name).encode("koi8-r")).pages)
 
 
-@given(st.lists(st.tuples(st.text(st.characters(codec="utf-8"), max_size=200), st.integers(1, 60), st.integers(0, 6))))
-def test_no_word_is_lost_and_paragraphs_tile_their_pages(pieces: list[tuple[str, int, int]]) -> None:
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8"), max_size=200),
+            st.integers(1, 60),
+            st.integers(0, 6),
+        )
+    )
+)
+def test_no_word_is_lost_and_paragraphs_tile_their_pages(
+    pieces: list[tuple[str, int, int]],
+) -> None:
     given_ones = [Piece(f"{part} " * times, level) for part, times, level in pieces]
     opened = flow(given_ones, most_pages=10_000)
     pages = list(opened.pages)
-    assert "".join("".join(page.text.split()) for page in pages) == "".join("".join(piece.text.split()) for piece in given_ones)
+    assert "".join("".join(page.text.split()) for page in pages) == "".join(
+        "".join(piece.text.split()) for piece in given_ones
+    )
     for page in pages:
         assert len(page.text) <= PAGE + 2
         assert "\n\n".join(page.text[one.first : one.last] for one in page.blocks) == page.text
-        assert all(before.last <= after.first for before, after in zip(page.blocks, page.blocks[1:], strict=False))
+        assert all(
+            before.last <= after.first
+            for before, after in zip(page.blocks, page.blocks[1:], strict=False)
+        )
     assert [page.number for page in pages] == [*range(1, len(pages) + 1)]
 
 
@@ -124,7 +163,13 @@ def test_a_line_without_end_becomes_pages_and_too_much_of_it_is_refused(path: Pa
 
 
 def test_what_cannot_be_stored_is_left_out(path: Path) -> None:
-    [page] = read(plain_text, path, "Hello\0 \u202ethere\x85again\r\nand\x07 so on – öäü\ud800".encode("utf-8", "surrogatepass")).pages
+    [page] = read(
+        plain_text,
+        path,
+        "Hello\0 \u202ethere\x85again\r\nand\x07 so on – öäü\ud800".encode(
+            "utf-8", "surrogatepass"
+        ),
+    ).pages
     assert not set(page.text) & {"\0", "\u202e", "\x07", "\ud800", "\r"}
     assert "there\nagain\nand so on" in page.text
 
@@ -134,14 +179,22 @@ def test_a_page_that_would_take_hours_is_given_up(path: Path) -> None:
         take_apart("<div>" * 200_000 + "x", kind="html", seconds=1)
 
 
-def test_markdown_that_would_take_hours_is_read_as_text(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markdown, "take_apart", lambda source, kind: take_apart(source, kind=kind, seconds=1))
+def test_markdown_that_would_take_hours_is_read_as_text(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        markdown, "take_apart", lambda source, kind: take_apart(source, kind=kind, seconds=1)
+    )
     opened = read(markdown, path, "# Title\n\n" + "[" * 25_000)
     assert sum(len(page.text) for page in opened.pages) >= 25_000
 
 
 def test_a_page_that_is_one_large_form_is_read_without_its_fields(path: Path) -> None:
-    [page] = read(html, path, "<form><p>All of it<p>stands here<textarea>draft</textarea><select><option>one</select><button>Send</button></form>").pages
+    [page] = read(
+        html,
+        path,
+        "<form><p>All of it<p>stands here<textarea>draft</textarea><select><option>one</select><button>Send</button></form>",
+    ).pages
     assert page.text == "All of it\n\nstands here"
 
 
@@ -149,7 +202,9 @@ def test_a_nested_page_is_read_as_deep_as_it_goes(path: Path) -> None:
     assert any("deep" in page.text for page in read(html, path, "<div><b>" * 2_000 + "deep").pages)
 
 
-def test_the_process_that_takes_a_file_apart_finds_no_passwords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_that_takes_a_file_apart_finds_no_passwords(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = tmp_path / "program.py"
     program.write_text("import json, os\nprint('{}')\nprint(json.dumps([0, ' '.join(os.environ)]))")
     monkeypatch.setattr(isolation, "PROGRAM", program)
@@ -181,7 +236,9 @@ def test_the_content_decides_what_a_file_is(head: bytes, name: str, media_type: 
 def test_nothing_but_comments_is_looked_at_in_no_time() -> None:
     begun = time.process_time()
     assert sniff(b"<!---->" * 9_000 + b"x", "page") == "text/plain"
-    assert time.process_time() - begun < 1  # each ending of a comment may be tried against every other's: thirty of them take hours
+    assert (
+        time.process_time() - begun < 1
+    )  # each ending of a comment may be tried against every other's: thirty of them take hours
 
 
 @pytest.mark.parametrize(
@@ -209,11 +266,18 @@ def test_what_nothing_reads_is_refused_whatever_it_is_called(head: bytes, name: 
         (b"0:00\nHello there\n0:05\nand welcome\n", "talk.txt", False),
         (b"Words without times.", "talk.txt", True),
         (b"Words without times.", "talk.vtt", False),
-        (b"A line reads 00:00:01,000 --> 00:00:02,000 in SubRip.\n" + b"More words of it.\n" * 40, "about.txt", True),
+        (
+            b"A line reads 00:00:01,000 --> 00:00:02,000 in SubRip.\n"
+            + b"More words of it.\n" * 40,
+            "about.txt",
+            True,
+        ),
         (b"1\n00:00:00,000 --> 00:00:05,000\nHi\n", "notes.md", True),
         (b"%PDF-1.7", "talk.vtt", True),
         (b'{"cues": []}', "talk.json", False),
     ],
 )
-def test_words_with_times_are_captions_and_words_without_a_document(head: bytes, name: str, is_one: bool) -> None:
+def test_words_with_times_are_captions_and_words_without_a_document(
+    head: bytes, name: str, is_one: bool
+) -> None:
     assert is_document(head, name) is is_one

@@ -49,7 +49,9 @@ def is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" if Path("/proc").is_dir() else True
+    return (
+        Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" if Path("/proc").is_dir() else True
+    )
 
 
 def gone(pid: int) -> bool:
@@ -67,7 +69,10 @@ def test_one_process_answers_all_that_is_asked_one_after_the_other(child: Child)
 
 
 def test_large_answers_arrive_whole(child: Child) -> None:
-    assert len(child.ask({"do": "echo", "text": "0123456789", "times": 500_000}, seconds=20).blobs[0]) == 5_000_000
+    assert (
+        len(child.ask({"do": "echo", "text": "0123456789", "times": 500_000}, seconds=20).blobs[0])
+        == 5_000_000
+    )
 
 
 def test_a_crash_is_told_and_the_next_request_is_answered_by_a_new_process(child: Child) -> None:
@@ -84,9 +89,13 @@ def test_a_process_that_ended_while_it_was_idle_is_not_noticed(child: Child) -> 
     assert child.ask({"do": "echo", "text": "again"}, seconds=5).blobs == (b"again",)
 
 
-def test_a_used_process_that_fails_is_given_a_second_try_in_a_new_one(child: Child, tmp_path: Path) -> None:
+def test_a_used_process_that_fails_is_given_a_second_try_in_a_new_one(
+    child: Child, tmp_path: Path
+) -> None:
     child.ask({"do": "echo"}, seconds=5)
-    assert child.ask({"do": "crash once", "mark": str(tmp_path / "mark"), "text": "done"}, seconds=5).blobs == (b"done",)
+    assert child.ask(
+        {"do": "crash once", "mark": str(tmp_path / "mark"), "text": "done"}, seconds=5
+    ).blobs == (b"done",)
 
 
 @pytest.mark.parametrize("deed", ["hang", "alarm"])
@@ -119,7 +128,9 @@ def test_closing_ends_it_even_in_the_middle_of_a_request(child: Child) -> None:
     assert told
 
 
-def test_it_is_told_nothing_of_the_environment_that_it_does_not_need(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_told_nothing_of_the_environment_that_it_does_not_need(
+    child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("A_SECRET", "hidden")
     answer = child.ask({"do": "environment"}, seconds=5).blobs[0].decode()
     assert "A_SECRET" not in answer
@@ -136,7 +147,10 @@ def test_threads_get_their_own_answers(child: Child) -> None:
     wrong: list[str] = []
 
     def ask(text: str) -> None:
-        if any(child.ask({"do": "echo", "text": text}, seconds=10).blobs != (text.encode(),) for _ in range(20)):
+        if any(
+            child.ask({"do": "echo", "text": text}, seconds=10).blobs != (text.encode(),)
+            for _ in range(20)
+        ):
             wrong.append(text)
 
     threads = [threading.Thread(target=ask, args=(str(number),)) for number in range(6)]
@@ -169,7 +183,12 @@ elif sys.argv[2] == "die":
 def run(child_program: Path, way: str) -> list[int]:
     code = f"import sys, types; package = types.ModuleType('citations.readers'); package.__path__ = [{str(Path('citations/readers').resolve())!r}]\n"
     code += "sys.modules['citations.readers'] = package\n" + PARENT  # without Django
-    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", code, str(child_program), way], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code, str(child_program), way],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return [int(pid) for pid in ended.stdout.split()]
 
 

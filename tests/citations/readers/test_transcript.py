@@ -16,20 +16,32 @@ def test_cues_become_blocks_joined_by_blanks():
     found = list(blocks(CUES))
 
     assert text_chunking.text_of(found) == "first words second words third"
-    assert [(block.offset, block.start, block.end) for block in found] == [(0, 0, 1000), (12, 1000, 3000), (25, 3000, 4000)]
+    assert [(block.offset, block.start, block.end) for block in found] == [
+        (0, 0, 1000),
+        (12, 1000, 3000),
+        (25, 3000, 4000),
+    ]
     assert not any(block.boundary or block.heading for block in found)
 
 
 def test_chapters_begin_with_the_cue_whose_middle_they_hold():
     found = list(blocks(CUES, [[2001, "Late"], [0, "Intro"], [2000, "Middle"]]))
 
-    assert [(block.boundary, block.heading) for block in found] == [(True, "Intro"), (True, "Middle"), (True, "Late")]
+    assert [(block.boundary, block.heading) for block in found] == [
+        (True, "Intro"),
+        (True, "Middle"),
+        (True, "Late"),
+    ]
 
 
 def test_chapters_without_speech_give_way_to_the_next():
     found = list(blocks(CUES, [[100, "Silent"], [200, "Spoken"], [9000, "After the end"]]))
 
-    assert [(block.boundary, block.heading) for block in found] == [(True, "Spoken"), (False, "Spoken"), (False, "Spoken")]
+    assert [(block.boundary, block.heading) for block in found] == [
+        (True, "Spoken"),
+        (False, "Spoken"),
+        (False, "Spoken"),
+    ]
 
 
 def test_headings_are_cut_to_what_a_chunk_holds():
@@ -37,14 +49,28 @@ def test_headings_are_cut_to_what_a_chunk_holds():
 
 
 def test_timed_words_stand_at_their_place_in_the_text():
-    cue = Cue(500, 2000, "the cat, the dog", (Word(500, "the"), Word(700, "cat"), Word(900, "bird"), Word(1000, "the"), Word(1500, "dog"), Word(1600, "")))
+    cue = Cue(
+        500,
+        2000,
+        "the cat, the dog",
+        (
+            Word(500, "the"),
+            Word(700, "cat"),
+            Word(900, "bird"),
+            Word(1000, "the"),
+            Word(1500, "dog"),
+            Word(1600, ""),
+        ),
+    )
     found = list(blocks([Cue(0, 400, "so"), cue]))
 
     assert found[1].words == ((3, 500), (7, 700), (12, 1000), (16, 1500))
 
 
 def test_words_of_unspaced_writing_are_found_one_after_another():
-    found = next(blocks([Cue(0, 900, "我们我们走", (Word(0, "我们"), Word(300, "我们"), Word(600, "走")))]))
+    found = next(
+        blocks([Cue(0, 900, "我们我们走", (Word(0, "我们"), Word(300, "我们"), Word(600, "走")))])
+    )
 
     assert found.words == ((0, 0), (2, 300), (4, 600))
 
@@ -53,7 +79,13 @@ def test_a_videos_source_is_read_with_its_chapters(collection):
     video = make_video(collection, cues=make_cues(6))
     video.chapters = [[0, "Intro"], [15_000, "Details"]]
     video.save()
-    source = Source(collection=collection, kind=Kind.VIDEO, video=video, transcript=video.transcripts.get(), title=video.title)
+    source = Source(
+        collection=collection,
+        kind=Kind.VIDEO,
+        video=video,
+        transcript=video.transcripts.get(),
+        title=video.title,
+    )
 
     found = source_blocks.read(source)
 
@@ -64,7 +96,12 @@ def test_a_videos_source_is_read_with_its_chapters(collection):
 
 def test_a_source_without_text_has_no_blocks(collection):
     assert source_blocks.read(Source(collection=collection, kind=Kind.VIDEO, title="gone")) == []
-    assert source_blocks.read(Source.objects.create(collection=collection, kind=Kind.TEXT, title="a document")) == []
+    assert (
+        source_blocks.read(
+            Source.objects.create(collection=collection, kind=Kind.TEXT, title="a document")
+        )
+        == []
+    )
 
 
 def test_the_digest_changes_with_all_that_chunks_are_made_from():
@@ -79,7 +116,9 @@ def test_the_digest_changes_with_all_that_chunks_are_made_from():
         blocks([*CUES[:2], Cue(3000, 4001, "third")], [[0, "Intro"]]),
         blocks([*CUES[:2], Cue(3000, 4000, "third", (Word(3000, "third"),))], [[0, "Intro"]]),
     ]
-    assert len({digest, *(text_chunking.digest_of(list(other)) for other in others)}) == 1 + len(others)
+    assert len({digest, *(text_chunking.digest_of(list(other)) for other in others)}) == 1 + len(
+        others
+    )
 
 
 def test_real_automatic_captions_are_cut_at_their_words_times(real_data):

@@ -38,10 +38,14 @@ def test_no_rankings_fuse_to_nothing():
 
 
 @given(st.lists(st.lists(st.integers(0, 15), unique=True, max_size=12), max_size=4))
-def test_every_key_is_fused_once_best_first_and_the_scores_do_not_depend_on_the_order_of_rankings(rankings):
+def test_every_key_is_fused_once_best_first_and_the_scores_do_not_depend_on_the_order_of_rankings(
+    rankings,
+):
     fused = rrf(rankings)
 
-    assert sorted(one.key for one in fused) == sorted({key for ranking in rankings for key in ranking})
+    assert sorted(one.key for one in fused) == sorted(
+        {key for ranking in rankings for key in ranking}
+    )
     assert [one.score for one in fused] == sorted((one.score for one in fused), reverse=True)
     for other in permutations(rankings):
         assert {one.key: one.score for one in rrf(other)} == {one.key: one.score for one in fused}
@@ -63,7 +67,9 @@ def test_the_threshold_itself_is_a_duplicate():
 def test_a_duplicate_goes_to_the_text_it_is_most_like():
     first, second = "a1 a2 a3 a4 b1", "a1 a2 a3 a4 c1 c2"
 
-    assert deduplicate([first, second, second + " c3"], 0.5)[0].dropped[0][0] == 1  # second is like first, and so all are told there
+    assert (
+        deduplicate([first, second, second + " c3"], 0.5)[0].dropped[0][0] == 1
+    )  # second is like first, and so all are told there
     assert deduplicate([first, second, second + " c3"], 0.7) == [(0, []), (1, [(2, 6 / 7)])]
 
 
@@ -73,7 +79,12 @@ def test_texts_without_words_are_alike_when_equal():
 
 
 @given(
-    st.lists(st.lists(st.sampled_from(["aa", "bb", "cc", "dd", "ee", "ff"]), min_size=1, max_size=8).map(" ".join), max_size=15),
+    st.lists(
+        st.lists(st.sampled_from(["aa", "bb", "cc", "dd", "ee", "ff"]), min_size=1, max_size=8).map(
+            " ".join
+        ),
+        max_size=15,
+    ),
     st.sampled_from([0.3, 0.5, 0.9, 1.0]),
 )
 def test_deduplicating_agrees_with_its_definition(texts, threshold):

@@ -21,8 +21,14 @@ def only_chunk(source: Source) -> Chunk:
 def verdicts(scope: Scope, source: Source, query: str, *, of: str = "ada") -> list[bool | None]:
     """Return the verdicts on a source's chunks, in their order."""
     chunks = list(Chunk.objects.filter(source=source).order_by("ordinal"))
-    user = make_user(of) if not (found := Mark.objects.filter(user__username=of).first()) else found.user
-    known = judgments.marks_of(user, query, fetch(scope, [chunk.place for chunk in chunks]).values())
+    user = (
+        make_user(of)
+        if not (found := Mark.objects.filter(user__username=of).first())
+        else found.user
+    )
+    known = judgments.marks_of(
+        user, query, fetch(scope, [chunk.place for chunk in chunks]).values()
+    )
     return [known.get(chunk.pk) for chunk in chunks]
 
 
@@ -32,7 +38,12 @@ def test_a_mark_keeps_the_place_in_text_and_time(scope: Scope, collection: Colle
     judgments.mark(scope, make_user(), "  what is\nentropy ", chunk.pk, right=True)
     mark = Mark.objects.get()
     assert (mark.query, mark.right, mark.source) == ("what is entropy", True, source)
-    assert (mark.span_start, mark.span_end, mark.start, mark.end) == (chunk.span_start, chunk.span_end, 10_000, 20_000)
+    assert (mark.span_start, mark.span_end, mark.start, mark.end) == (
+        chunk.span_start,
+        chunk.span_end,
+        10_000,
+        20_000,
+    )
 
 
 def test_a_verdict_can_be_changed_and_taken_back(scope: Scope, collection: Collection) -> None:
@@ -46,22 +57,42 @@ def test_a_verdict_can_be_changed_and_taken_back(scope: Scope, collection: Colle
 
 
 def test_a_mark_survives_cutting_the_source_anew(scope: Scope, collection: Collection) -> None:
-    source, ada = make_document(collection, ["Entropy is disorder, they say.", "Something else."]), make_user()
-    judgments.mark(scope, ada, "entropy", Chunk.objects.get(source=source, ordinal=0).pk, right=True)
+    source, ada = (
+        make_document(collection, ["Entropy is disorder, they say.", "Something else."]),
+        make_user(),
+    )
+    judgments.mark(
+        scope, ada, "entropy", Chunk.objects.get(source=source, ordinal=0).pk, right=True
+    )
     replace_chunks(source, ["Entropy is disorder,", "they say. Something else."])
     assert verdicts(scope, source, "entropy") == [True, None]
 
 
-def test_a_new_verdict_replaces_the_one_on_the_same_place_cut_otherwise(scope: Scope, collection: Collection) -> None:
-    source, ada = make_document(collection, ["Entropy is disorder, they say.", "Something else."]), make_user()
-    judgments.mark(scope, ada, "entropy", Chunk.objects.get(source=source, ordinal=0).pk, right=True)
+def test_a_new_verdict_replaces_the_one_on_the_same_place_cut_otherwise(
+    scope: Scope, collection: Collection
+) -> None:
+    source, ada = (
+        make_document(collection, ["Entropy is disorder, they say.", "Something else."]),
+        make_user(),
+    )
+    judgments.mark(
+        scope, ada, "entropy", Chunk.objects.get(source=source, ordinal=0).pk, right=True
+    )
     replace_chunks(source, ["Entropy is disorder,", "they say. Something else."])
-    judgments.mark(scope, ada, "entropy", Chunk.objects.get(source=source, ordinal=0).pk, right=False)
+    judgments.mark(
+        scope, ada, "entropy", Chunk.objects.get(source=source, ordinal=0).pk, right=False
+    )
     assert [mark.right for mark in Mark.objects.all()] == [False]
 
 
-def test_people_and_queries_have_verdicts_of_their_own(scope: Scope, collection: Collection) -> None:
-    source, ada, bob = make_document(collection, ["Entropy is disorder."]), make_user("ada"), make_user("bob")
+def test_people_and_queries_have_verdicts_of_their_own(
+    scope: Scope, collection: Collection
+) -> None:
+    source, ada, bob = (
+        make_document(collection, ["Entropy is disorder."]),
+        make_user("ada"),
+        make_user("bob"),
+    )
     judgments.mark(scope, ada, "entropy", only_chunk(source).pk, right=True)
     judgments.mark(scope, bob, "entropy", only_chunk(source).pk, right=False)
     judgments.mark(scope, ada, "disorder", only_chunk(source).pk, right=False)
@@ -71,7 +102,9 @@ def test_people_and_queries_have_verdicts_of_their_own(scope: Scope, collection:
     assert verdicts(scope, source, "heat") == [None]
 
 
-def test_a_passage_that_is_gone_or_out_of_reach_cannot_be_marked(scope: Scope, collection: Collection) -> None:
+def test_a_passage_that_is_gone_or_out_of_reach_cannot_be_marked(
+    scope: Scope, collection: Collection
+) -> None:
     chunk, ada = only_chunk(make_document(collection, ["Entropy is disorder."])), make_user()
     for reach, pk in ((scope, chunk.pk + 1), (scope, 2**63), (NOTHING, chunk.pk)):
         with pytest.raises(PassageNotFound):
@@ -97,6 +130,8 @@ def test_a_verdict_needs_a_query(scope: Scope, collection: Collection, query: st
         ((0, 100), (100, 200), False),
     ],
 )
-def test_spans_mean_one_place_when_they_share_half_of_either(one: tuple[int, int], other: tuple[int, int], same: bool) -> None:
+def test_spans_mean_one_place_when_they_share_half_of_either(
+    one: tuple[int, int], other: tuple[int, int], same: bool
+) -> None:
     assert judgments.overlaps(one, other) is same
     assert judgments.overlaps(other, one) is same

@@ -10,7 +10,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from citations.errors import EmbeddingMismatch, InvalidFilter, ModelMissing, ModelServerError, SourceNotFound
+from citations.errors import (
+    EmbeddingMismatch,
+    InvalidFilter,
+    ModelMissing,
+    ModelServerError,
+    SourceNotFound,
+)
 from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
@@ -28,7 +34,12 @@ from transcripts.scope import NOTHING, Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
-TEXTS = ("Entropy is disorder.", "Enthalpy is the heat of a system.", "Entropy, and entropy again.", "A cat sat on the mat.")
+TEXTS = (
+    "Entropy is disorder.",
+    "Enthalpy is the heat of a system.",
+    "Entropy, and entropy again.",
+    "A cat sat on the mat.",
+)
 
 
 def embed(*sources: Source) -> EmbeddingSpace:
@@ -36,7 +47,11 @@ def embed(*sources: Source) -> EmbeddingSpace:
     space = vector_space.claim()
     for source in sources:
         wanted = vector_store.wanted(space, source=source.pk)
-        list(vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(wanted)))
+        list(
+            vector_store.make(
+                space, vector_space.embedder_of(space), vector_store.in_batches(wanted)
+            )
+        )
     return space
 
 
@@ -93,33 +108,54 @@ def test_a_word_finds_the_passages_that_say_it(scope: Scope, collection: Collect
     assert not found.notes
 
 
-def test_a_search_by_meaning_finds_the_nearest_even_without_a_common_word(scope: Scope, collection: Collection) -> None:
+def test_a_search_by_meaning_finds_the_nearest_even_without_a_common_word(
+    scope: Scope, collection: Collection
+) -> None:
     embed(make_document(collection, TEXTS))
     found = search_pipeline.search(scope, "a cat on a mat", mode=Mode.VECTOR)
     assert len(found.passages) == len(TEXTS)
     assert found.passages[0].text == TEXTS[3]
 
 
-def test_a_hybrid_search_fuses_both_by_reciprocal_rank(scope: Scope, collection: Collection) -> None:
+def test_a_hybrid_search_fuses_both_by_reciprocal_rank(
+    scope: Scope, collection: Collection
+) -> None:
     embed(make_document(collection, TEXTS))
     found = search_pipeline.search(scope, "entropy disorder", explain=True)
     for passage in found.passages:
         how = passage.explanation
         assert how is not None
         assert how.rrf == pytest.approx(how.rrf_lexical + how.rrf_vector)
-        assert how.rrf == pytest.approx(sum(1 / (60 + rank) for rank in (how.lexical_rank, how.vector_rank) if rank))
+        assert how.rrf == pytest.approx(
+            sum(1 / (60 + rank) for rank in (how.lexical_rank, how.vector_rank) if rank)
+        )
         weighed = how.rrf_lexical * how.lexical_weight + how.rrf_vector * how.vector_weight
         assert how.fused == pytest.approx((weighed + how.neighbours) / 1.4)
         assert passage.score == pytest.approx(how.fused / (2 / 61))
-        said = how.formula.removeprefix(f"{passage.score:.4f} = ").removesuffix(", the most that it can be").replace(" from its neighbours", "")
+        said = (
+            how.formula.removeprefix(f"{passage.score:.4f} = ")
+            .removesuffix(", the most that it can be")
+            .replace(" from its neighbours", "")
+        )
         assert eval(said) == pytest.approx(passage.score, abs=0.001)  # what is said adds up
         assert f"{passage.score:.4f}" in how.formula
-    assert [passage.score for passage in found.passages] == sorted((passage.score for passage in found.passages), reverse=True)
+    assert [passage.score for passage in found.passages] == sorted(
+        (passage.score for passage in found.passages), reverse=True
+    )
 
 
-def test_of_sources_of_one_passage_the_first_in_both_branches_counts_fully_and_the_others_by_how_close_they_come(scope: Scope, collection: Collection) -> None:
-    embed(*(make_document(collection, [text]) for text in ("entropy", "entropy and heat", "entropy, heat, and a cat on a mat")))
-    best, second, last = (one.explanation for one in search_pipeline.search(scope, "entropy", explain=True).passages)
+def test_of_sources_of_one_passage_the_first_in_both_branches_counts_fully_and_the_others_by_how_close_they_come(
+    scope: Scope, collection: Collection
+) -> None:
+    embed(
+        *(
+            make_document(collection, [text])
+            for text in ("entropy", "entropy and heat", "entropy, heat, and a cat on a mat")
+        )
+    )
+    best, second, last = (
+        one.explanation for one in search_pipeline.search(scope, "entropy", explain=True).passages
+    )
     assert best is not None
     assert second is not None
     assert last is not None
@@ -131,19 +167,35 @@ def test_of_sources_of_one_passage_the_first_in_both_branches_counts_fully_and_t
     assert 0.25 < second.vector_weight < 1
 
 
-def test_a_passage_between_answers_is_lifted_above_one_that_stands_alone(scope: Scope, collection: Collection) -> None:
-    lecture = make_document(collection, ["entropy law", "entropy rises", "entropy law again"], title="Lecture")
-    embed(lecture, make_document(collection, ["weather", "entropy rises", "cooking"], title="Other"))
-    titles = [passage.origin.title for passage in search_pipeline.search(scope, "entropy rises").passages if passage.text == "entropy rises"]
+def test_a_passage_between_answers_is_lifted_above_one_that_stands_alone(
+    scope: Scope, collection: Collection
+) -> None:
+    lecture = make_document(
+        collection, ["entropy law", "entropy rises", "entropy law again"], title="Lecture"
+    )
+    embed(
+        lecture, make_document(collection, ["weather", "entropy rises", "cooking"], title="Other")
+    )
+    titles = [
+        passage.origin.title
+        for passage in search_pipeline.search(scope, "entropy rises").passages
+        if passage.text == "entropy rises"
+    ]
     assert titles[0] == "Lecture"
 
 
-def test_the_scores_of_the_words_add_up_to_the_bm25_score(scope: Scope, collection: Collection) -> None:
+def test_the_scores_of_the_words_add_up_to_the_bm25_score(
+    scope: Scope, collection: Collection
+) -> None:
     make_document(collection, TEXTS)
-    (passage,) = search_pipeline.search(scope, "enthalpy heat missing", mode=Mode.LEXICAL, explain=True).passages
+    (passage,) = search_pipeline.search(
+        scope, "enthalpy heat missing", mode=Mode.LEXICAL, explain=True
+    ).passages
     assert passage.explanation is not None
     assert {term.term for term in passage.explanation.terms} == {"enthalpy", "heat"}
-    assert passage.explanation.bm25 == pytest.approx(sum(term.score for term in passage.explanation.terms))
+    assert passage.explanation.bm25 == pytest.approx(
+        sum(term.score for term in passage.explanation.terms)
+    )
     assert passage.score == 1.0
     assert passage.explanation.vector_rank is None
     assert passage.explanation.cosine is None
@@ -151,7 +203,10 @@ def test_the_scores_of_the_words_add_up_to_the_bm25_score(scope: Scope, collecti
 
 def test_without_explain_nothing_is_explained(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
-    assert all(passage.explanation is None for passage in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).passages)
+    assert all(
+        passage.explanation is None
+        for passage in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).passages
+    )
 
 
 def test_first_in_both_branches_is_a_score_of_one(scope: Scope, collection: Collection) -> None:
@@ -159,23 +214,38 @@ def test_first_in_both_branches_is_a_score_of_one(scope: Scope, collection: Coll
     assert search_pipeline.search(scope, "entropy").passages[0].score == pytest.approx(1)
 
 
-def test_the_same_search_gives_the_same_order_also_of_equals(scope: Scope, collection: Collection) -> None:
-    embed(*(make_document(collection, [f"entropy of case {chr(97 + number)}x"]) for number in range(12)))
+def test_the_same_search_gives_the_same_order_also_of_equals(
+    scope: Scope, collection: Collection
+) -> None:
+    embed(
+        *(
+            make_document(collection, [f"entropy of case {chr(97 + number)}x"])
+            for number in range(12)
+        )
+    )
     first, second = (texts(search_pipeline.search(scope, "entropy", limit=50)) for _ in range(2))
     assert first == second
     assert len(first) == 12
 
 
-def test_no_more_passages_come_than_wanted_and_the_best_first(scope: Scope, collection: Collection) -> None:
-    embed(make_document(collection, [f"entropy {'filler ' * number}{number}" for number in range(30)]))
+def test_no_more_passages_come_than_wanted_and_the_best_first(
+    scope: Scope, collection: Collection
+) -> None:
+    embed(
+        make_document(collection, [f"entropy {'filler ' * number}{number}" for number in range(30)])
+    )
     full = texts(search_pipeline.search(scope, "entropy", limit=20))
     assert texts(search_pipeline.search(scope, "entropy", limit=3)) == full[:3]
     assert len(full) == 20
 
 
-def test_the_real_model_finds_what_is_meant_without_a_common_word(scope: Scope, collection: Collection, settings: Any) -> None:
+def test_the_real_model_finds_what_is_meant_without_a_common_word(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"  # made ready once, not in every run
+    settings.MODELS_DIR = (
+        settings.BASE_DIR / "build" / "models"
+    )  # made ready once, not in every run
     embed(
         make_document(
             collection,
@@ -186,7 +256,11 @@ def test_the_real_model_finds_what_is_meant_without_a_common_word(scope: Scope, 
             ],
         )
     )
-    for query, beginning in (("rate of change of a curve", "The slope"), ("recipe for soup", "Stir"), ("who violated a contract", "The court")):
+    for query, beginning in (
+        ("rate of change of a curve", "The slope"),
+        ("recipe for soup", "Stir"),
+        ("who violated a contract", "The court"),
+    ):
         for mode in (Mode.VECTOR, Mode.HYBRID):
             (best, *_) = search_pipeline.search(scope, query, mode=mode).passages
             assert best.text.startswith(beginning)
@@ -196,7 +270,9 @@ def test_the_real_model_finds_what_is_meant_without_a_common_word(scope: Scope, 
 # What is shown of it
 
 
-def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(scope: Scope, collection: Collection) -> None:
+def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(
+    scope: Scope, collection: Collection
+) -> None:
     video = make_video(collection, key="abcdefghijk", title="Physics")
     video.youtube_id = "abcdefghijk"
     video.save()
@@ -205,12 +281,19 @@ def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(scope: Sco
     assert passage.link == f"/videos/{video.pk}/?t=240s&lang=en"
     assert passage.timestamp_link == "https://www.youtube.com/watch?v=abcdefghijk&t=240s"
     assert (passage.locator.start, passage.locator.end) == (240_000, 250_000)
-    assert (passage.origin.title, passage.origin.author, passage.origin.key, passage.origin.kind) == ("Physics", "MIT", "abcdefghijk", "video")
+    assert (
+        passage.origin.title,
+        passage.origin.author,
+        passage.origin.key,
+        passage.origin.kind,
+    ) == ("Physics", "MIT", "abcdefghijk", "video")
     assert passage.origin.collection == "lectures"
     assert passage.origin.video_pk == video.pk
 
 
-def test_a_passage_of_an_uploaded_recording_opens_here(scope: Scope, collection: Collection, settings: Any) -> None:
+def test_a_passage_of_an_uploaded_recording_opens_here(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
     settings.PUBLIC_URL = "https://kb.example.org"
     video = make_video(collection, key="own")
     make_source(video, texts=["Entropy is disorder."])
@@ -218,13 +301,17 @@ def test_a_passage_of_an_uploaded_recording_opens_here(scope: Scope, collection:
     assert passage.timestamp_link == f"https://kb.example.org/videos/{video.pk}/?t=0s&lang=en"
 
 
-def test_the_words_of_the_query_are_marked_but_not_those_excluded(scope: Scope, collection: Collection) -> None:
+def test_the_words_of_the_query_are_marked_but_not_those_excluded(
+    scope: Scope, collection: Collection
+) -> None:
     make_document(collection, ["Heat, and the heat of a system."])
     (passage,) = search_pipeline.search(scope, "heat -entropy", mode=Mode.LEXICAL).passages
     assert [passage.text[start:end] for start, end in passage.spans] == ["Heat", "heat"]
 
 
-def test_near_duplicates_are_told_under_the_best_of_them(scope: Scope, collection: Collection) -> None:
+def test_near_duplicates_are_told_under_the_best_of_them(
+    scope: Scope, collection: Collection
+) -> None:
     said = "the quick brown fox jumps over one lazy dog while seven other animals watch it closely from far away"
     make_document(collection, [said, "a fox in a hole"], title="First")
     make_document(collection, [f"{said} now"], title="Second")
@@ -243,9 +330,20 @@ def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) ->
     first, second = search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).passages
     judgments.mark(scope, ada, "entropy", first.chunk, right=True)
     judgments.mark(scope, ada, " entropy ", second.chunk, right=False)
-    assert [one.mark for one in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL, user=ada).passages] == [True, False]
-    assert [one.mark for one in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL, user=bob).passages] == [None, None]
-    assert [one.mark for one in search_pipeline.search(scope, "entropy again", mode=Mode.LEXICAL, user=ada).passages] == [None, None]
+    assert [
+        one.mark
+        for one in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL, user=ada).passages
+    ] == [True, False]
+    assert [
+        one.mark
+        for one in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL, user=bob).passages
+    ] == [None, None]
+    assert [
+        one.mark
+        for one in search_pipeline.search(
+            scope, "entropy again", mode=Mode.LEXICAL, user=ada
+        ).passages
+    ] == [None, None]
 
 
 # What may be found
@@ -259,7 +357,9 @@ def test_nothing_is_found_outside_the_scope(scope: Scope, collection: Collection
         assert texts(search_pipeline.search(NOTHING, "entropy", mode=mode)) == []
 
 
-def test_a_source_that_leaves_the_scope_during_a_search_is_not_shown(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_that_leaves_the_scope_during_a_search_is_not_shown(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hidden = Collection.objects.create(name="Private", slug="private")
     source = make_document(collection, ["Entropy moves."])
     make_document(collection, ["Entropy stays."])
@@ -274,7 +374,9 @@ def test_a_source_that_leaves_the_scope_during_a_search_is_not_shown(scope: Scop
     assert texts(search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL)) == ["Entropy stays."]
 
 
-def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = make_document(collection, ["Entropy, old."])
     look_up, turns = lexical_index.search, iter([True])
 
@@ -292,34 +394,76 @@ def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(scope: Sc
 
 @pytest.mark.parametrize("mode", list(Mode))
 def test_filters_hold_in_every_mode(scope: Scope, collection: Collection, mode: Mode) -> None:
-    wanted = make_source(make_video(collection, key="one", title="One"), author="MIT", texts=["Entropy of one.", "Entropy late."])
-    embed(wanted, make_source(make_video(collection, key="two", title="Two"), author="NYU", texts=["Entropy of two."]))
-    by_channel = search_pipeline.search(scope, "entropy", mode=mode, wanted=Filter(channels=("mit",)))
+    wanted = make_source(
+        make_video(collection, key="one", title="One"),
+        author="MIT",
+        texts=["Entropy of one.", "Entropy late."],
+    )
+    embed(
+        wanted,
+        make_source(
+            make_video(collection, key="two", title="Two"), author="NYU", texts=["Entropy of two."]
+        ),
+    )
+    by_channel = search_pipeline.search(
+        scope, "entropy", mode=mode, wanted=Filter(channels=("mit",))
+    )
     assert {passage.origin.title for passage in by_channel.passages} == {"One"}
-    late = search_pipeline.search(scope, "entropy", mode=mode, wanted=Filter(sources=(str(wanted.uuid),), start=12_000))
+    late = search_pipeline.search(
+        scope, "entropy", mode=mode, wanted=Filter(sources=(str(wanted.uuid),), start=12_000)
+    )
     assert texts(late) == ["Entropy late."]
-    assert texts(search_pipeline.search(scope, "entropy", mode=mode, wanted=Filter(kinds=("pdf",)))) == []
+    assert (
+        texts(search_pipeline.search(scope, "entropy", mode=mode, wanted=Filter(kinds=("pdf",))))
+        == []
+    )
 
 
 @pytest.mark.parametrize(
     ("wanted", "error"),
-    [(Filter(kinds=("film",)), InvalidFilter), (Filter(sources=("nothing",)), SourceNotFound), (Filter(collections=("nowhere",)), CollectionNotFound)],
+    [
+        (Filter(kinds=("film",)), InvalidFilter),
+        (Filter(sources=("nothing",)), SourceNotFound),
+        (Filter(collections=("nowhere",)), CollectionNotFound),
+    ],
 )
-def test_a_filter_that_names_nothing_is_refused(scope: Scope, wanted: Filter, error: type[Exception]) -> None:
+def test_a_filter_that_names_nothing_is_refused(
+    scope: Scope, wanted: Filter, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL, wanted=wanted)
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-def test_phrases_and_exclusions_hold_in_every_mode(scope: Scope, collection: Collection, mode: Mode) -> None:
-    embed(make_document(collection, ["the mean value theorem", "the theorem of mean value", "the mean value theorem of Cauchy", *TEXTS]))
-    assert texts(search_pipeline.search(scope, '"mean value theorem" -cauchy', mode=mode)) == ["the mean value theorem"]
+def test_phrases_and_exclusions_hold_in_every_mode(
+    scope: Scope, collection: Collection, mode: Mode
+) -> None:
+    embed(
+        make_document(
+            collection,
+            [
+                "the mean value theorem",
+                "the theorem of mean value",
+                "the mean value theorem of Cauchy",
+                *TEXTS,
+            ],
+        )
+    )
+    assert texts(search_pipeline.search(scope, '"mean value theorem" -cauchy', mode=mode)) == [
+        "the mean value theorem"
+    ]
 
 
-def test_a_phrase_is_found_by_meaning_far_behind_the_first_candidates(scope: Scope, collection: Collection) -> None:
+def test_a_phrase_is_found_by_meaning_far_behind_the_first_candidates(
+    scope: Scope, collection: Collection
+) -> None:
     near = [f"alpha beta gamma number{number}" for number in range(70)]
-    embed(make_document(collection, [*near, "beta gamma of quite different other things and alpha"]))
-    assert texts(search_pipeline.search(scope, 'alpha "different other"', mode=Mode.VECTOR)) == ["beta gamma of quite different other things and alpha"]
+    embed(
+        make_document(collection, [*near, "beta gamma of quite different other things and alpha"])
+    )
+    assert texts(search_pipeline.search(scope, 'alpha "different other"', mode=Mode.VECTOR)) == [
+        "beta gamma of quite different other things and alpha"
+    ]
 
 
 @pytest.mark.parametrize("limit", [0, 51, -1])
@@ -339,7 +483,19 @@ def test_a_query_that_is_too_long_is_refused(scope: Scope) -> None:
         search_pipeline.search(scope, "x" * 1_001)
 
 
-@pytest.mark.parametrize("query", ["\ud800 entropy", "entropy\0", "' OR 1=1 --", '"entropy', "%s entropy", "𝔈ntropy", "エントロピー", "C++"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "\ud800 entropy",
+        "entropy\0",
+        "' OR 1=1 --",
+        '"entropy',
+        "%s entropy",
+        "𝔈ntropy",
+        "エントロピー",
+        "C++",
+    ],
+)
 def test_no_text_breaks_a_search(scope: Scope, collection: Collection, query: str) -> None:
     embed(make_document(collection, TEXTS))
     for mode in Mode:
@@ -349,7 +505,9 @@ def test_no_text_breaks_a_search(scope: Scope, collection: Collection, query: st
 # Models that are not there
 
 
-def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(scope: Scope, collection: Collection) -> None:
+def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(
+    scope: Scope, collection: Collection
+) -> None:
     make_document(collection, TEXTS)
     found = search_pipeline.search(scope, "entropy")
     assert len(found.passages) == 2
@@ -359,7 +517,10 @@ def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(s
         search_pipeline.search(scope, "entropy", mode=Mode.VECTOR)
 
 
-@pytest.mark.parametrize("error", [ModelMissing("The model is not here."), ModelServerError("The server is down.", hint="Wait.")])
+@pytest.mark.parametrize(
+    "error",
+    [ModelMissing("The model is not here."), ModelServerError("The server is down.", hint="Wait.")],
+)
 def test_where_the_query_cannot_be_embedded_a_hybrid_search_goes_by_words_and_says_why(
     scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
@@ -378,7 +539,9 @@ def test_where_the_query_cannot_be_embedded_a_hybrid_search_goes_by_words_and_sa
         search_pipeline.search(scope, "entropy", mode=Mode.VECTOR)
 
 
-def test_an_embedding_that_takes_too_long_is_not_waited_for(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_embedding_that_takes_too_long_is_not_waited_for(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     embed(make_document(collection, TEXTS))
     release = threading.Event()
 
@@ -398,7 +561,9 @@ def test_an_embedding_that_takes_too_long_is_not_waited_for(scope: Scope, collec
     assert "took more than" in found.notes[0]
 
 
-def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_search_by_words(scope: Scope, collection: Collection, settings: Any) -> None:
+def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_search_by_words(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
     embed(make_document(collection, TEXTS))
     settings.EMBEDDING_MODEL = "other"
     registry.reset()
@@ -422,7 +587,9 @@ def test_a_hypothetical_answer_is_looked_for_by_meaning_and_the_query_itself_by_
     teller = with_llm(monkeypatch, settings, lambda: "A cat sat on the mat.")
     found = search_pipeline.search(scope, "entropy -heat", explain=True)
     assert found.hypothesis == "A cat sat on the mat."
-    by_meaning = next(one for one in found.passages if one.explanation and one.explanation.vector_rank == 1)
+    by_meaning = next(
+        one for one in found.passages if one.explanation and one.explanation.vector_rank == 1
+    )
     assert by_meaning.text == TEXTS[3]
     assert by_meaning.explanation is not None
     assert by_meaning.explanation.lexical_rank is None
@@ -431,14 +598,18 @@ def test_a_hypothetical_answer_is_looked_for_by_meaning_and_the_query_itself_by_
     assert "expand" in [stage.name for stage in found.stages]
 
 
-def test_a_search_by_words_asks_no_language_model(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_a_search_by_words_asks_no_language_model(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
     assert search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).hypothesis == ""
     assert not teller.prompts
 
 
-def test_hypothetical_answers_can_be_switched_off(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_hypothetical_answers_can_be_switched_off(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
     settings.DISABLE_HYDE = True
@@ -458,10 +629,14 @@ def test_a_language_model_that_fails_costs_a_note_and_nothing_else(
     with_llm(monkeypatch, settings, fail)
     found = search_pipeline.search(scope, "entropy")
     assert texts(found) == texts(plain)
-    assert found.notes == ("No hypothetical answer: The language model is down. The question itself was looked for.",)
+    assert found.notes == (
+        "No hypothetical answer: The language model is down. The question itself was looked for.",
+    )
 
 
-def test_a_language_model_that_is_slow_is_not_waited_for(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_a_language_model_that_is_slow_is_not_waited_for(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     embed(make_document(collection, TEXTS))
     plain = search_pipeline.search(scope, "entropy")
     release = threading.Event()
@@ -480,7 +655,9 @@ def test_a_language_model_that_is_slow_is_not_waited_for(scope: Scope, collectio
     assert "took more than" in found.notes[0]
 
 
-def test_no_more_questions_are_out_to_a_language_model_than_a_few(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_no_more_questions_are_out_to_a_language_model_than_a_few(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
     monkeypatch.setattr(query_expansion, "_hyde_turns", threading.BoundedSemaphore(1))
@@ -553,21 +730,38 @@ def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_a_no
 # Stages
 
 
-def test_every_stage_is_timed(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_stage_is_timed(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     embed(make_document(collection, TEXTS))
     with_reranker(monkeypatch, Backwards())
     found = search_pipeline.search(scope, "entropy")
-    assert [stage.name for stage in found.stages] == ["embed", "lexical", "vector", "fuse", "fetch", "rerank", "deduplicate", "enrich"]
+    assert [stage.name for stage in found.stages] == [
+        "embed",
+        "lexical",
+        "vector",
+        "fuse",
+        "fetch",
+        "rerank",
+        "deduplicate",
+        "enrich",
+    ]
     assert all(stage.milliseconds >= 0 for stage in found.stages)
-    assert found.milliseconds >= sum(stage.milliseconds for stage in found.stages if stage.name != "embed")
+    assert found.milliseconds >= sum(
+        stage.milliseconds for stage in found.stages if stage.name != "embed"
+    )
     counts = {stage.name: stage.count for stage in found.stages}
     assert (counts["lexical"], counts["vector"], counts["fetch"], counts["enrich"]) == (2, 4, 4, 4)
 
 
-def test_a_search_asks_the_database_the_same_few_times_however_much_there_is(scope: Scope, collection: Collection) -> None:
+def test_a_search_asks_the_database_the_same_few_times_however_much_there_is(
+    scope: Scope, collection: Collection
+) -> None:
     asked = []
     for size in (3, 40):
-        embed(*(make_document(collection, [f"entropy {number} of {size}"]) for number in range(size)))
+        embed(
+            *(make_document(collection, [f"entropy {number} of {size}"]) for number in range(size))
+        )
         search_pipeline.search(scope, "entropy", limit=5)
         with CaptureQueriesContext(connection) as queries:
             search_pipeline.search(scope, "entropy", limit=5)
@@ -594,7 +788,9 @@ def test_quick_results_leave_out_what_is_slow_and_the_full_ones_follow(
     assert (full.reranked, full.hypothesis) == (True, "A cat sat on the mat.")
 
 
-def test_quick_results_do_not_wait_for_a_remote_embedding(scope: Scope, collection: Collection, settings: Any) -> None:
+def test_quick_results_do_not_wait_for_a_remote_embedding(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
     embed(make_document(collection, TEXTS))
     settings.EMBEDDING_PROVIDER = "voyage"
     assert search_pipeline.slow_stages() == ("embed",)
@@ -604,17 +800,34 @@ def test_quick_results_do_not_wait_for_a_remote_embedding(scope: Scope, collecti
 # Another space
 
 
-def test_another_space_can_be_searched_than_the_active_one(scope: Scope, collection: Collection) -> None:
+def test_another_space_can_be_searched_than_the_active_one(
+    scope: Scope, collection: Collection
+) -> None:
     source = make_document(collection, TEXTS)
     embed(source)
-    other = EmbeddingSpace.objects.create(provider="fake", model="other", dimensions=32, state=SpaceState.BUILDING)
-    list(vector_store.make(other, vector_space.embedder_of(other), vector_store.in_batches(vector_store.wanted(other))))
-    assert search_pipeline.search(scope, TEXTS[3], mode=Mode.VECTOR, space=other).passages[0].text == TEXTS[3]
+    other = EmbeddingSpace.objects.create(
+        provider="fake", model="other", dimensions=32, state=SpaceState.BUILDING
+    )
+    list(
+        vector_store.make(
+            other,
+            vector_space.embedder_of(other),
+            vector_store.in_batches(vector_store.wanted(other)),
+        )
+    )
+    assert (
+        search_pipeline.search(scope, TEXTS[3], mode=Mode.VECTOR, space=other).passages[0].text
+        == TEXTS[3]
+    )
 
 
-def test_a_switch_to_another_space_during_a_search_mixes_nothing(scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_switch_to_another_space_during_a_search_mixes_nothing(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = embed(make_document(collection, TEXTS))
-    new = EmbeddingSpace.objects.create(provider="fake", model="words", dimensions=32, state=SpaceState.BUILDING)
+    new = EmbeddingSpace.objects.create(
+        provider="fake", model="words", dimensions=32, state=SpaceState.BUILDING
+    )
     look_up = vector_search.search
 
     def switch_first(vector: Any, *, space: EmbeddingSpace, **options: Any) -> Any:

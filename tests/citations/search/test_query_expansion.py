@@ -21,7 +21,9 @@ def space(model: str) -> EmbeddingSpace:
 def test_a_vector_that_was_begun_early_is_that_of_the_space(model: str) -> None:
     early = Anticipated("a question")
     meaning = Meaning("a question", space=space(model), expands=False, anticipated=early)
-    assert np.array_equal(meaning.vector(), registry.embedder("fake", model=model).embed_query("a question"))
+    assert np.array_equal(
+        meaning.vector(), registry.embedder("fake", model=model).embed_query("a question")
+    )
     assert (early.of(space(model)) is not None) == (model == "words")
 
 

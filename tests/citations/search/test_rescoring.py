@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.search.fusion import Fused, rrf
-from citations.search.rescoring import BESIDE, LEAST, SHARED, Weighed, by_closeness, by_neighbours, evenly
+from citations.search.rescoring import (
+    BESIDE,
+    LEAST,
+    SHARED,
+    Weighed,
+    by_closeness,
+    by_neighbours,
+    evenly,
+)
 
 WORDS = {"a": 9.0, "b": 8.9, "c": 1.0}
 MEANING = {"d": 0.8, "a": 0.6, "c": 0.2}
@@ -33,7 +41,9 @@ def test_the_best_of_a_ranking_counts_fully_and_the_last_least() -> None:
 
 
 def test_what_comes_close_to_the_best_counts_nearly_as_much() -> None:
-    assert weights(by_closeness(fused(), BRANCHES))["b"][0] == pytest.approx(LEAST + (1 - LEAST) * 7.9 / 8)
+    assert weights(by_closeness(fused(), BRANCHES))["b"][0] == pytest.approx(
+        LEAST + (1 - LEAST) * 7.9 / 8
+    )
 
 
 def test_a_ranking_of_equals_is_left_as_it_is() -> None:
@@ -43,23 +53,31 @@ def test_a_ranking_of_equals_is_left_as_it_is() -> None:
 
 def test_it_does_not_matter_what_kind_of_score_it_is() -> None:
     shifted = [{key: 100 * score - 7 for key, score in branch.items()} for branch in BRANCHES]
-    assert [one.key for one in by_closeness(fused(), shifted)] == [one.key for one in by_closeness(fused(), BRANCHES)]
+    assert [one.key for one in by_closeness(fused(), shifted)] == [
+        one.key for one in by_closeness(fused(), BRANCHES)
+    ]
 
 
 @given(rankings, rankings)
-def test_weighed_scores_are_their_weighed_parts_in_order_and_never_above_the_plain_ones(words: dict[int, float], near: dict[int, float]) -> None:
+def test_weighed_scores_are_their_weighed_parts_in_order_and_never_above_the_plain_ones(
+    words: dict[int, float], near: dict[int, float]
+) -> None:
     plain = {one.key: one for one in rrf([list(words), list(near)])}
     weighed = by_closeness(rrf([list(words), list(near)]), [words, near])
     assert {one.key for one in weighed} == plain.keys()
     for one in weighed:
         assert (one.parts, one.ranks) == (plain[one.key].parts, plain[one.key].ranks)
-        assert one.score == pytest.approx(sum(part * weight for part, weight in zip(one.parts, one.weights, strict=True)))
+        assert one.score == pytest.approx(
+            sum(part * weight for part, weight in zip(one.parts, one.weights, strict=True))
+        )
         assert one.score <= plain[one.key].score + 1e-12
     assert [one.score for one in weighed] == sorted((one.score for one in weighed), reverse=True)
 
 
 def test_neighbours_add_a_share_of_their_own() -> None:
-    lifted = by_neighbours(evenly(rrf([["a", "b", "c"]])), {"a": ("b", "gone"), "b": ("a", "c"), "c": ("b", "gone")})
+    lifted = by_neighbours(
+        evenly(rrf([["a", "b", "c"]])), {"a": ("b", "gone"), "b": ("a", "c"), "c": ("b", "gone")}
+    )
     found = {one.key: one for one in lifted}
     assert found["b"].beside == pytest.approx(BESIDE * (1 / 61 + 1 / 63))
     assert found["b"].score == pytest.approx((1 / 62 + BESIDE * (1 / 61 + 1 / 63)) / SHARED)
@@ -72,8 +90,12 @@ def test_where_a_source_ends_a_passage_stands_for_its_own_neighbour() -> None:
 
 
 @given(rankings, rankings)
-def test_no_lift_goes_beyond_the_best_there_is(words: dict[int, float], near: dict[int, float]) -> None:
+def test_no_lift_goes_beyond_the_best_there_is(
+    words: dict[int, float], near: dict[int, float]
+) -> None:
     found = evenly(rrf([list(words), list(near)]))
     around = {key: (key - 1, key + 1) for key in range(31)}
     assert all(one.score <= 2 / 61 + 1e-12 for one in by_neighbours(found, around))
-    assert [one.score for one in by_neighbours(found, around)] == sorted((one.score for one in by_neighbours(found, around)), reverse=True)
+    assert [one.score for one in by_neighbours(found, around)] == sorted(
+        (one.score for one in by_neighbours(found, around)), reverse=True
+    )

@@ -6,7 +6,10 @@ from citations.text.breakpoints import BATCH, distances, nearest_rank
 
 def on_circle(texts: list[str]) -> list[list[float]]:
     """Embed a number as the direction of that many degrees."""
-    return [[float(np.cos(np.radians(float(text)))), float(np.sin(np.radians(float(text))))] for text in texts]
+    return [
+        [float(np.cos(np.radians(float(text)))), float(np.sin(np.radians(float(text))))]
+        for text in texts
+    ]
 
 
 def test_distances_are_those_of_neighbours_whatever_the_batches():
@@ -14,7 +17,10 @@ def test_distances_are_those_of_neighbours_whatever_the_batches():
 
     found = list(distances(map(str, degrees), on_circle))
 
-    wanted = [1 - np.cos(np.radians(other - one)) for one, other in zip(degrees, degrees[1:], strict=False)]
+    wanted = [
+        1 - np.cos(np.radians(other - one))
+        for one, other in zip(degrees, degrees[1:], strict=False)
+    ]
     assert found == pytest.approx([*wanted, 0], abs=1e-4)
 
 
@@ -38,7 +44,9 @@ def test_vectors_that_are_missing_are_noticed():
         list(distances(iter("12"), lambda texts: on_circle(texts)[1:]))
 
 
-@pytest.mark.parametrize(("percentile", "value"), [(0, 1), (10, 1), (11, 2), (80, 8), (80.1, 9), (100, 10)])
+@pytest.mark.parametrize(
+    ("percentile", "value"), [(0, 1), (10, 1), (11, 2), (80, 8), (80.1, 9), (100, 10)]
+)
 def test_the_percentile_is_one_of_the_values(percentile, value):
     assert nearest_rank([10, 9, 8, 7, 6, 5, 4, 3, 2, 1], percentile) == value
     assert nearest_rank([], percentile) == 0

@@ -20,19 +20,38 @@ MOST = max(1.7 * TARGET, 1.5 * OVERLAP + LONGEST)
 embed = HashEmbedder().embed_documents
 
 
-def make_blocks(texts: Sequence[str], *, boundaries: Sequence[int] = (), gap: int = 1, milliseconds: int = 3000) -> list[Block]:
+def make_blocks(
+    texts: Sequence[str], *, boundaries: Sequence[int] = (), gap: int = 1, milliseconds: int = 3000
+) -> list[Block]:
     found = []
     offset = 0
     for number, text in enumerate(texts):
         start = number * milliseconds
-        found.append(Block(text=text, offset=offset, start=start, end=start + milliseconds, boundary=number in boundaries, heading=f"part {number // 10}"))
+        found.append(
+            Block(
+                text=text,
+                offset=offset,
+                start=start,
+                end=start + milliseconds,
+                boundary=number in boundaries,
+                heading=f"part {number // 10}",
+            )
+        )
         offset += len(text) + gap
     return found
 
 
 def lecture(count: int = 120) -> list[str]:
-    topics = ("gradient descent moves weights", "entropy measures surprise", "the mitochondria makes energy", "bonds pay a coupon")
-    return [f"In step {number} the {topics[number // 15 % 4]} a little, and this is remark {number * 7}." for number in range(count)]
+    topics = (
+        "gradient descent moves weights",
+        "entropy measures surprise",
+        "the mitochondria makes energy",
+        "bonds pay a coupon",
+    )
+    return [
+        f"In step {number} the {topics[number // 15 % 4]} a little, and this is remark {number * 7}."
+        for number in range(count)
+    ]
 
 
 def check(blocks: Sequence[Block], drafts: Sequence[Draft]) -> None:
@@ -49,21 +68,44 @@ def check(blocks: Sequence[Block], drafts: Sequence[Draft]) -> None:
         assert before.span_end - after.span_start <= 1.5 * OVERLAP
         assert not text[before.span_end : after.span_start].strip()
     covered = "".join(
-        text[max(draft.span_start, before) : draft.span_end] for draft, before in zip(drafts, [0, *(draft.span_end for draft in drafts)], strict=False)
+        text[max(draft.span_start, before) : draft.span_end]
+        for draft, before in zip(drafts, [0, *(draft.span_end for draft in drafts)], strict=False)
     )
     assert "".join(covered.split()) == "".join(text.split())
 
 
 # Whatever the text
 
-PIECES = ["word ", "Ends here. ", "x" * 300, "好" * 150, "好。", " " * 70, "\n\n", "", "a", "The cat sat on the mat, and the dog did not. "]
-BLOCKS = st.lists(st.tuples(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.booleans(), st.integers(0, 9)), max_size=25)
+PIECES = [
+    "word ",
+    "Ends here. ",
+    "x" * 300,
+    "好" * 150,
+    "好。",
+    " " * 70,
+    "\n\n",
+    "",
+    "a",
+    "The cat sat on the mat, and the dog did not. ",
+]
+BLOCKS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(PIECES), max_size=12).map("".join),
+        st.booleans(),
+        st.integers(0, 9),
+    ),
+    max_size=25,
+)
 
 
 @settings(max_examples=60)
 @given(BLOCKS, st.sampled_from([None, embed]), st.integers(0, 2))
 def test_drafts_of_any_blocks_are_exact_whole_bounded_and_in_order(rows, embedding, gap):
-    blocks = make_blocks([text for text, _, _ in rows], boundaries=[number for number, (_, begins, dice) in enumerate(rows) if begins and dice < 2], gap=gap)
+    blocks = make_blocks(
+        [text for text, _, _ in rows],
+        boundaries=[number for number, (_, begins, dice) in enumerate(rows) if begins and dice < 2],
+        gap=gap,
+    )
 
     drafts = chunk(blocks, embed=embedding)
 
@@ -82,10 +124,15 @@ def test_any_sizes_give_drafts_that_cover_the_text(rows, target, overlap):
 
     drafts = chunk(blocks, target=target, overlap=overlap)
 
-    assert all(before.span_start < after.span_start and before.span_end < after.span_end for before, after in pairwise(drafts))
+    assert all(
+        before.span_start < after.span_start and before.span_end < after.span_end
+        for before, after in pairwise(drafts)
+    )
     assert all(len(draft.text) <= max(1.7 * target, 1.5 * overlap + LONGEST) for draft in drafts)
     text = text_of(blocks)
-    outside = set(range(len(text))).difference(*(range(draft.span_start, draft.span_end) for draft in drafts))
+    outside = set(range(len(text))).difference(
+        *(range(draft.span_start, draft.span_end) for draft in drafts)
+    )
     assert not "".join(text[place] for place in outside).strip()
 
 
@@ -105,7 +152,9 @@ def test_chunks_are_of_about_the_target_with_about_the_overlap(embedding):
 
     check(blocks, drafts)
     assert all(300 <= len(draft.text) <= 700 for draft in drafts)
-    assert all(50 <= before.span_end - after.span_start <= 225 for before, after in pairwise(drafts))
+    assert all(
+        50 <= before.span_end - after.span_start <= 225 for before, after in pairwise(drafts)
+    )
     assert all(draft.text.startswith("In step") and draft.text.endswith(".") for draft in drafts)
 
 
@@ -120,7 +169,10 @@ def test_an_overlong_sentence_overlaps_by_words():
     drafts = chunk(blocks, overlap=60)
 
     check(blocks, drafts)
-    leads = [(before.span_end - after.span_start, after.text.split()[0]) for before, after in pairwise(drafts)]
+    leads = [
+        (before.span_end - after.span_start, after.text.split()[0])
+        for before, after in pairwise(drafts)
+    ]
     assert all(20 <= length <= 90 for length, _ in leads)
     assert {word for _, word in leads} <= {"everyword", "goesonand", "neverstops"}
 
@@ -139,7 +191,9 @@ def test_neither_chunk_nor_overlap_reaches_over_a_boundary():
     drafts = chunk(blocks)
 
     check(blocks, drafts)
-    assert {blocks[place].offset for place in (0, 7, 8, 30)} <= {draft.span_start for draft in drafts}
+    assert {blocks[place].offset for place in (0, 7, 8, 30)} <= {
+        draft.span_start for draft in drafts
+    }
     assert blocks[7].text in {draft.text for draft in drafts}  # alone, as the boundary demands
 
 
@@ -153,17 +207,24 @@ def test_a_boundary_without_text_holds_for_what_follows():
 
 def test_chunks_end_where_the_subject_changes():
     topics = ["apples pears plums", "engines wheels brakes", "sonnets odes verses"]
-    texts = [f"We speak of {topics[number // 5]} and nothing else for the length of this sentence." for number in range(15)]
+    texts = [
+        f"We speak of {topics[number // 5]} and nothing else for the length of this sentence."
+        for number in range(15)
+    ]
 
     def by_topic(windows: list[str]) -> np.ndarray:
-        counts = np.array([[window.count(topic) for topic in topics] for window in windows], dtype=float)
+        counts = np.array(
+            [[window.count(topic) for topic in topics] for window in windows], dtype=float
+        )
         return np.asarray(counts / np.linalg.norm(counts, axis=1, keepdims=True))
 
     blocks = make_blocks(texts)
     ends = {draft.span_end for draft in chunk(blocks, embed=by_topic)}
 
     assert {blocks[5].offset - 1, blocks[10].offset - 1} <= ends
-    assert not {blocks[5].offset - 1, blocks[10].offset - 1} <= {draft.span_end for draft in chunk(blocks)}
+    assert not {blocks[5].offset - 1, blocks[10].offset - 1} <= {
+        draft.span_end for draft in chunk(blocks)
+    }
 
 
 def test_windows_are_a_sentence_and_its_neighbours_within_the_section():
@@ -173,15 +234,29 @@ def test_windows_are_a_sentence_and_its_neighbours_within_the_section():
         seen.extend(windows)
         return [[1.0]] * len(windows)
 
-    chunk(make_blocks(["One is here.", "Two is here.", "Three is here.", "Four is here."], boundaries=(3,)), embed=record)
+    chunk(
+        make_blocks(
+            ["One is here.", "Two is here.", "Three is here.", "Four is here."], boundaries=(3,)
+        ),
+        embed=record,
+    )
 
-    assert seen == ["One is here. Two is here.", "One is here. Two is here. Three is here.", "Two is here. Three is here.", "Four is here."]
+    assert seen == [
+        "One is here. Two is here.",
+        "One is here. Two is here. Three is here.",
+        "Two is here. Three is here.",
+        "Four is here.",
+    ]
 
 
 def test_equal_distances_are_no_breakpoints():
     blocks = make_blocks(["All sentences are the same."] * 200)
 
-    assert chunk(blocks, embed=embed) == chunk(blocks, embed=lambda texts: [[1.0]] * len(texts)) == chunk(blocks)
+    assert (
+        chunk(blocks, embed=embed)
+        == chunk(blocks, embed=lambda texts: [[1.0]] * len(texts))
+        == chunk(blocks)
+    )
 
 
 # Places
@@ -190,7 +265,11 @@ def test_equal_distances_are_no_breakpoints():
 def test_times_are_those_of_whole_cues_where_words_have_none():
     blocks = make_blocks(lecture(), milliseconds=4000)
     for draft in chunk(blocks):
-        inside = [block for block in blocks if block.offset < draft.span_end and draft.span_start < block.offset + len(block.text)]
+        inside = [
+            block
+            for block in blocks
+            if block.offset < draft.span_end and draft.span_start < block.offset + len(block.text)
+        ]
         assert (draft.start, draft.end) == (inside[0].start, inside[-1].end)
 
 
@@ -209,7 +288,12 @@ def test_times_are_those_of_words_where_they_are_known():
 
 
 def test_a_word_before_the_first_that_is_timed_begins_with_its_cue():
-    assert [(draft.start, draft.end) for draft in chunk([Block(text="so and so", offset=0, start=70, end=900, words=((3, 100),))])] == [(70, 900)]
+    assert [
+        (draft.start, draft.end)
+        for draft in chunk(
+            [Block(text="so and so", offset=0, start=70, end=900, words=((3, 100),))]
+        )
+    ] == [(70, 900)]
 
 
 def test_within_long_cues_times_are_interpolated_by_characters():
@@ -217,22 +301,39 @@ def test_within_long_cues_times_are_interpolated_by_characters():
     assert 100 * len(text) > LONG_CUE
 
     for draft in chunk([Block(text=text, offset=0, start=1000, end=1000 + 100 * len(text))]):
-        assert (draft.start, draft.end) == (1000 + 100 * draft.span_start, 1000 + 100 * draft.span_end)
+        assert (draft.start, draft.end) == (
+            1000 + 100 * draft.span_start,
+            1000 + 100 * draft.span_end,
+        )
 
 
 def test_pages_and_headings_are_those_of_the_first_and_last_block():
-    blocks = [replace(block, start=None, end=None, page=number // 4 + 1) for number, block in enumerate(make_blocks(lecture(30), gap=2))]
+    blocks = [
+        replace(block, start=None, end=None, page=number // 4 + 1)
+        for number, block in enumerate(make_blocks(lecture(30), gap=2))
+    ]
 
     for draft in chunk(blocks):
-        inside = [block for block in blocks if block.offset < draft.span_end and draft.span_start < block.offset + len(block.text)]
+        inside = [
+            block
+            for block in blocks
+            if block.offset < draft.span_end and draft.span_start < block.offset + len(block.text)
+        ]
         assert (draft.start, draft.end) == (None, None)
-        assert (draft.page, draft.last_page, draft.heading) == (inside[0].page, inside[-1].page, inside[0].heading)
+        assert (draft.page, draft.last_page, draft.heading) == (
+            inside[0].page,
+            inside[-1].page,
+            inside[0].heading,
+        )
 
 
 def test_the_source_text_has_a_blank_or_lines_between_blocks():
     placed = {0: "a", 2: "b", 5: "c", 6: "", 8: "d"}
 
-    assert text_of([Block(text=text, offset=offset) for offset, text in placed.items()]) == "a b\n\nc\n\nd"
+    assert (
+        text_of([Block(text=text, offset=offset) for offset, text in placed.items()])
+        == "a b\n\nc\n\nd"
+    )
 
 
 # Shapes

@@ -6,14 +6,28 @@ from hypothesis import strategies as st
 
 from citations.text.sentences import LONGEST, SHORTEST, between_letters, is_listing, split
 
-TEXTS = st.text(st.sampled_from("aB1 .!?…,;\n\"'”)»。？،؟।>-\u0301\u200d\u00a0中ไ") | st.characters(), max_size=600)
+TEXTS = st.text(
+    st.sampled_from("aB1 .!?…,;\n\"'”)»。？،؟।>-\u0301\u200d\u00a0中ไ") | st.characters(),
+    max_size=600,
+)
 
 
 def sentences(text: str, pauses: dict[int, int] | None = None) -> list[str]:
     return [text[start:stop].strip() for start, stop in split(text, pauses)]
 
 
-@given(TEXTS | st.builds("".join, st.lists(st.sampled_from(["word ", "end. ", "Dr. ", "3.14 ", "x" * 90, " " * 90, "好" * 50, "\n\n", ">> "]), max_size=60)))
+@given(
+    TEXTS
+    | st.builds(
+        "".join,
+        st.lists(
+            st.sampled_from(
+                ["word ", "end. ", "Dr. ", "3.14 ", "x" * 90, " " * 90, "好" * 50, "\n\n", ">> "]
+            ),
+            max_size=60,
+        ),
+    )
+)
 def test_sentences_tile_the_text_and_none_is_blank_or_too_long(text):
     spans = split(text)
 
@@ -79,7 +93,9 @@ def test_blanks_alone_are_one_span_and_nothing_is_none():
 def test_text_without_stops_is_cut_at_the_pauses():
     words = [f"word{number:02}" for number in range(60)]  # 7 characters each, with the blank
     text = " ".join(words)
-    pauses = {7 * number: 900 for number in (9, 21, 40)} | {7 * number: 160 for number in range(2, 60, 4)}
+    pauses = {7 * number: 900 for number in (9, 21, 40)} | {
+        7 * number: 160 for number in range(2, 60, 4)
+    }
 
     starts = {start for start, _ in split(text, pauses)}
 
@@ -87,7 +103,10 @@ def test_text_without_stops_is_cut_at_the_pauses():
 
 
 def test_pauses_do_not_cut_short_sentences():
-    assert sentences("This is said slowly. And this.", {5: 4000}) == ["This is said slowly.", "And this."]
+    assert sentences("This is said slowly. And this.", {5: 4000}) == [
+        "This is said slowly.",
+        "And this.",
+    ]
 
 
 def test_without_pauses_a_comma_near_the_usual_length_decides():
@@ -110,7 +129,9 @@ def test_what_is_cut_for_its_length_is_not_left_in_crumbs():
 
 
 def test_a_change_moves_only_sentences_nearby():
-    text = "".join(f"this is thing number {number}, and there is more to it " for number in range(200))
+    text = "".join(
+        f"this is thing number {number}, and there is more to it " for number in range(200)
+    )
     changed = text[:5000] + "something else that was put in " + text[5000:]
 
     before, after = set(sentences(text)), set(sentences(changed))
@@ -119,21 +140,31 @@ def test_a_change_moves_only_sentences_nearby():
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.parametrize("piece", [".", "a. ", "\n ", '."', "x", "\u0301", " ", ">> ", "«", "the cat ", "。", "- \n", "1. \n"])
+@pytest.mark.parametrize(
+    "piece",
+    [".", "a. ", "\n ", '."', "x", "\u0301", " ", ">> ", "«", "the cat ", "。", "- \n", "1. \n"],
+)
 def test_hostile_text_takes_linear_time(piece):
     text = piece * (100_000 // len(piece))
 
-    assert "".join(text[start:stop] for start, stop in split(text)) == text  # quadratic time would not end in time
+    assert (
+        "".join(text[start:stop] for start, stop in split(text)) == text
+    )  # quadratic time would not end in time
 
 
 @pytest.mark.parametrize(
     ("sentence", "listing"),
     [
-        ("3 Time beside text, page 15 3.1 Reading speed, page 16 3.2 Rolling captions, page 17", True),
+        (
+            "3 Time beside text, page 15 3.1 Reading speed, page 16 3.2 Rolling captions, page 17",
+            True,
+        ),
         ("1 Putting texts in order, page 1 1.1 Term frequency, page 2 1.2 Rare words:", True),
         ("The pauses are 1, 2, 4 and 8 seconds:", False),
         ("It took 3 of 4 weeks in 1999.", False),
     ],
 )
-def test_a_piece_of_a_table_of_contents_is_told_from_a_sentence_with_numbers(sentence: str, listing: bool) -> None:
+def test_a_piece_of_a_table_of_contents_is_told_from_a_sentence_with_numbers(
+    sentence: str, listing: bool
+) -> None:
     assert is_listing(sentence) is listing

@@ -6,7 +6,25 @@ from hypothesis import strategies as st
 from citations.text.snippets import LEAST, MOST, snippet
 
 FILLER = "This sentence says nothing of any use to anybody. "
-WORDS = st.lists(st.sampled_from(["entropy", "is", "a", "measure", "of", "disorder.", "Heat", "engines", "pay!", "…", "日本語。", "x" * 90]), max_size=120)
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            "entropy",
+            "is",
+            "a",
+            "measure",
+            "of",
+            "disorder.",
+            "Heat",
+            "engines",
+            "pay!",
+            "…",
+            "日本語。",
+            "x" * 90,
+        ]
+    ),
+    max_size=120,
+)
 
 
 def test_a_short_passage_is_shown_whole_on_one_line() -> None:
@@ -15,7 +33,11 @@ def test_a_short_passage_is_shown_whole_on_one_line() -> None:
 
 
 def test_it_begins_with_the_sentence_that_has_the_words_and_ends_with_one() -> None:
-    text = FILLER * 5 + "Entropy is the disorder of a system, and in a closed one entropy never falls by itself, whatever you do. " + FILLER * 5
+    text = (
+        FILLER * 5
+        + "Entropy is the disorder of a system, and in a closed one entropy never falls by itself, whatever you do. "
+        + FILLER * 5
+    )
     shown = snippet(text, "entropy disorder")
     assert shown.startswith("Entropy is the disorder")
     assert shown.endswith(".")
@@ -37,7 +59,9 @@ def test_a_passage_without_blanks_is_cut() -> None:
 
 
 @given(WORDS, st.sampled_from(["", "entropy", "heat engines", "\ud800 x"]))
-def test_it_is_always_a_piece_of_the_text_of_the_right_length_and_whole_words(parts: list[str], words: str) -> None:
+def test_it_is_always_a_piece_of_the_text_of_the_right_length_and_whole_words(
+    parts: list[str], words: str
+) -> None:
     line = " ".join(parts)
     shown = snippet(line, words)
     assert shown in line

@@ -23,7 +23,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def space(db: None) -> EmbeddingSpace:
-    return EmbeddingSpace.objects.create(provider="fake", model="words", dimensions=SIZE, state=SpaceState.ACTIVE)
+    return EmbeddingSpace.objects.create(
+        provider="fake", model="words", dimensions=SIZE, state=SpaceState.ACTIVE
+    )
 
 
 def unit(*numbers: float) -> NDArray[np.float32]:
@@ -37,17 +39,42 @@ def random_units(count: int, *, seed: int = 1) -> NDArray[np.float32]:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
-def fill(space: EmbeddingSpace, collection: Collection, vectors: NDArray[np.float32], *, title: str = "s", first: int | None = None) -> Source:
+def fill(
+    space: EmbeddingSpace,
+    collection: Collection,
+    vectors: NDArray[np.float32],
+    *,
+    title: str = "s",
+    first: int | None = None,
+) -> Source:
     """Make a source whose chunks, of ten seconds each, have these vectors."""
     start = Chunk.objects.count() if first is None else first
-    source = Source.objects.create(collection=collection, kind=Kind.TEXT, title=title, state=State.READY, chunk_count=len(vectors))
+    source = Source.objects.create(
+        collection=collection,
+        kind=Kind.TEXT,
+        title=title,
+        state=State.READY,
+        chunk_count=len(vectors),
+    )
     where = {"span_start": 0, "span_end": 4, "text": "text", "digest": b"d"}
     chunks = Chunk.objects.bulk_create(
-        Chunk(source=source, ordinal=n, place=start + n, start=n * 10_000, end=(n + 1) * 10_000, **where) for n in range(len(vectors))
+        Chunk(
+            source=source,
+            ordinal=n,
+            place=start + n,
+            start=n * 10_000,
+            end=(n + 1) * 10_000,
+            **where,
+        )
+        for n in range(len(vectors))
     )
-    vector_store.store(space, [Wanted(chunk.pk, source.pk, b"d", "text") for chunk in chunks], vectors)
+    vector_store.store(
+        space, [Wanted(chunk.pk, source.pk, b"d", "text") for chunk in chunks], vectors
+    )
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")  # as at the end of a transaction
+        cursor.execute(
+            "SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED"
+        )  # as at the end of a transaction
     return source
 
 
@@ -65,44 +92,73 @@ def indexed_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(vector_search, "INDEXED_FROM", 0)
     monkeypatch.setattr(vector_search, "EXACT_ROWS", 0)
     with connection.cursor() as cursor:
-        cursor.execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off")
+        cursor.execute(
+            "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off"
+        )
         yield
         cursor.execute("RESET enable_seqscan; RESET enable_bitmapscan; RESET enable_sort")
 
 
-def test_the_nearest_come_first_with_their_cosines(space: EmbeddingSpace, collection: Collection, scope: Scope) -> None:
+def test_the_nearest_come_first_with_their_cosines(
+    space: EmbeddingSpace, collection: Collection, scope: Scope
+) -> None:
     fill(space, collection, np.stack([unit(0, 1), unit(1, 0), unit(1, 1), unit(-1, 0)]))
     found = vector_search.search(unit(1, 0.1), space=space, limit=3, reach=resolve(scope, Filter()))
     assert places(found) == [1, 2, 0]
     assert [one.cosine for one in found] == pytest.approx([0.995, 0.774, 0.0995], abs=0.002)
 
 
-def test_equal_ones_are_in_the_order_of_their_places(space: EmbeddingSpace, collection: Collection, scope: Scope) -> None:
+def test_equal_ones_are_in_the_order_of_their_places(
+    space: EmbeddingSpace, collection: Collection, scope: Scope
+) -> None:
     fill(space, collection, np.stack([unit(1)] * 5), first=5)
     fill(space, collection, np.stack([unit(1)] * 5), first=0)
-    assert places(vector_search.search(unit(1), space=space, limit=10, reach=resolve(scope, Filter()))) == list(range(10))
+    assert places(
+        vector_search.search(unit(1), space=space, limit=10, reach=resolve(scope, Filter()))
+    ) == list(range(10))
 
 
-def test_what_is_found_lies_in_one_space(space: EmbeddingSpace, collection: Collection, scope: Scope) -> None:
+def test_what_is_found_lies_in_one_space(
+    space: EmbeddingSpace, collection: Collection, scope: Scope
+) -> None:
     fill(space, collection, random_units(10))
-    other = EmbeddingSpace.objects.create(provider="fake", model="other", dimensions=4, state=SpaceState.BUILDING)
+    other = EmbeddingSpace.objects.create(
+        provider="fake", model="other", dimensions=4, state=SpaceState.BUILDING
+    )
     found = vector_search.search(unit(1), space=space, limit=20, reach=resolve(scope, Filter()))
     assert len(found) == 10
-    assert vector_search.search(unit(1)[:4], space=other, limit=20, reach=resolve(scope, Filter())) == []
+    assert (
+        vector_search.search(unit(1)[:4], space=other, limit=20, reach=resolve(scope, Filter()))
+        == []
+    )
     with pytest.raises(ValueError, match="4 dimensions"):
         vector_search.search(unit(1), space=other, limit=20, reach=resolve(scope, Filter()))
 
 
-def test_nothing_is_found_where_nothing_may_be_looked_at(space: EmbeddingSpace, collection: Collection, django_assert_num_queries: Any) -> None:
+def test_nothing_is_found_where_nothing_may_be_looked_at(
+    space: EmbeddingSpace, collection: Collection, django_assert_num_queries: Any
+) -> None:
     fill(space, collection, random_units(3))
     with django_assert_num_queries(0):
-        assert vector_search.search(unit(1), space=space, limit=5, reach=Reach(sources=frozenset(), chunks=0)) == []
-        assert vector_search.search(unit(1), space=space, limit=0, reach=Reach(sources=None, chunks=3)) == []
+        assert (
+            vector_search.search(
+                unit(1), space=space, limit=5, reach=Reach(sources=frozenset(), chunks=0)
+            )
+            == []
+        )
+        assert (
+            vector_search.search(unit(1), space=space, limit=0, reach=Reach(sources=None, chunks=3))
+            == []
+        )
 
 
 @pytest.mark.parametrize("by_index", [False, True])
 def test_filters_and_times_never_starve_the_result(
-    space: EmbeddingSpace, collection: Collection, scope: Scope, by_index: bool, request: pytest.FixtureRequest
+    space: EmbeddingSpace,
+    collection: Collection,
+    scope: Scope,
+    by_index: bool,
+    request: pytest.FixtureRequest,
 ) -> None:
     known = random_units(800)
     wanted = fill(space, collection, known[:500], title="large")
@@ -118,36 +174,58 @@ def test_filters_and_times_never_starve_the_result(
         assert len(found) == 10
         assert all(low <= place < high for place in found)
     timed = Reach(sources=frozenset({wanted.pk}), chunks=500, start=50_000, end=80_000)
-    assert sorted(places(vector_search.search(query, space=space, limit=10, reach=timed))) == [5, 6, 7]
-    assert places(vector_search.search(query, space=space, limit=1, reach=Reach(sources=None, chunks=800, start=0, end=0)))[0] in (0, 500, 520)
+    assert sorted(places(vector_search.search(query, space=space, limit=10, reach=timed))) == [
+        5,
+        6,
+        7,
+    ]
+    assert places(
+        vector_search.search(
+            query, space=space, limit=1, reach=Reach(sources=None, chunks=800, start=0, end=0)
+        )
+    )[0] in (0, 500, 520)
 
 
-def test_a_whole_scan_finds_exactly_the_nearest(space: EmbeddingSpace, collection: Collection, scope: Scope) -> None:
+def test_a_whole_scan_finds_exactly_the_nearest(
+    space: EmbeddingSpace, collection: Collection, scope: Scope
+) -> None:
     known = random_units(600)
     fill(space, collection, known)
     for query in random_units(20, seed=2):
-        found = places(vector_search.search(query, space=space, limit=10, reach=resolve(scope, Filter())))
+        found = places(
+            vector_search.search(query, space=space, limit=10, reach=resolve(scope, Filter()))
+        )
         exact = nearest(known, query, 12)
         assert len(set(found) & set(exact)) == 10, "half floats may exchange neighbours at the end"
 
 
 @pytest.mark.usefixtures("indexed_only")
-def test_the_index_finds_nearly_all_of_the_nearest(space: EmbeddingSpace, collection: Collection, scope: Scope) -> None:
+def test_the_index_finds_nearly_all_of_the_nearest(
+    space: EmbeddingSpace, collection: Collection, scope: Scope
+) -> None:
     known = random_units(1_000)
     fill(space, collection, known)
     assert hnsw.ensure(space, rows=500)
     with connection.cursor() as cursor:
         order = f"{vector_search.indexed_expression(space)} <=> '{[1] * SIZE}'"
-        cursor.execute(f"EXPLAIN SELECT id FROM citations_embedding WHERE space_id = {space.pk} ORDER BY {order} LIMIT 5")
+        cursor.execute(
+            f"EXPLAIN SELECT id FROM citations_embedding WHERE space_id = {space.pk} ORDER BY {order} LIMIT 5"
+        )
         assert space.index_name in str(cursor.fetchall())
     reach = resolve(scope, Filter())
     hits = [
-        len(set(places(vector_search.search(query, space=space, limit=10, reach=reach))) & set(nearest(known, query, 10))) for query in random_units(30, seed=2)
+        len(
+            set(places(vector_search.search(query, space=space, limit=10, reach=reach)))
+            & set(nearest(known, query, 10))
+        )
+        for query in random_units(30, seed=2)
     ]
     assert np.mean(hits) >= 9.8
 
 
-def test_an_index_is_built_once_a_space_is_large_and_dropped_with_it(space: EmbeddingSpace, collection: Collection) -> None:
+def test_an_index_is_built_once_a_space_is_large_and_dropped_with_it(
+    space: EmbeddingSpace, collection: Collection
+) -> None:
     fill(space, collection, random_units(30))
     assert not hnsw.ensure(space)
     assert not hnsw.exists(space)
@@ -159,24 +237,33 @@ def test_an_index_is_built_once_a_space_is_large_and_dropped_with_it(space: Embe
     hnsw.drop(space)
 
 
-def test_what_a_killed_process_left_of_an_index_is_made_again(space: EmbeddingSpace, collection: Collection) -> None:
+def test_what_a_killed_process_left_of_an_index_is_made_again(
+    space: EmbeddingSpace, collection: Collection
+) -> None:
     fill(space, collection, random_units(30))
     hnsw.ensure(space, rows=10)
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)", [space.index_name])
+        cursor.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)",
+            [space.index_name],
+        )
     assert not hnsw.exists(space)
     assert hnsw.ensure(space, rows=10)
     assert hnsw.exists(space)
 
 
-def test_vectors_of_chunks_that_are_gone_are_left_out(space: EmbeddingSpace, collection: Collection) -> None:
+def test_vectors_of_chunks_that_are_gone_are_left_out(
+    space: EmbeddingSpace, collection: Collection
+) -> None:
     source = fill(space, collection, random_units(2))
     gone = Wanted(0, source.pk, b"d", "text")
     assert vector_store.store(space, [gone], random_units(1)) == 0
     assert Embedding.objects.count() == 2
 
 
-def test_no_vector_is_stored_for_a_space_that_was_replaced(space: EmbeddingSpace, collection: Collection) -> None:
+def test_no_vector_is_stored_for_a_space_that_was_replaced(
+    space: EmbeddingSpace, collection: Collection
+) -> None:
     source = fill(space, collection, random_units(1))
     EmbeddingSpace.objects.update(state=SpaceState.RETIRED)
     with pytest.raises(vector_store.SpaceGone):

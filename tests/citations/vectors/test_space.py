@@ -42,7 +42,9 @@ def test_the_first_ingest_locks_it_to_what_the_settings_name(library: EmbeddingS
 
 
 @pytest.mark.parametrize(("provider", "model"), [("local", ""), ("fake", "others"), ("openai", "")])
-def test_other_settings_fail_at_once_and_say_both_sides_and_the_command(library: EmbeddingSpace, settings: Any, provider: str, model: str) -> None:
+def test_other_settings_fail_at_once_and_say_both_sides_and_the_command(
+    library: EmbeddingSpace, settings: Any, provider: str, model: str
+) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = provider, model
     settings.OPENAI_API_KEY = "key"
     for call in (vector_space.check, vector_space.active, vector_space.claim):
@@ -56,7 +58,9 @@ def test_other_settings_fail_at_once_and_say_both_sides_and_the_command(library:
     assert vector_space.locked() == library
 
 
-def test_an_ingest_under_other_settings_waits_and_embeds_nothing(library: EmbeddingSpace, collection: Collection, settings: Any) -> None:
+def test_an_ingest_under_other_settings_waits_and_embeds_nothing(
+    library: EmbeddingSpace, collection: Collection, settings: Any
+) -> None:
     before = Embedding.objects.count()
     settings.EMBEDDING_MODEL = "others"
     make_video(collection, key="other")
@@ -104,7 +108,9 @@ def test_a_process_older_than_a_switch_goes_on_and_a_younger_one_fails(
             vector_space.active()
 
 
-def test_a_process_that_started_before_the_first_lock_has_no_excuse(library: EmbeddingSpace, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_started_before_the_first_lock_has_no_excuse(
+    library: EmbeddingSpace, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(vector_space, "STARTED", timezone.now() - timedelta(hours=1))
     settings.EMBEDDING_MODEL = "others"
     with pytest.raises(EmbeddingMismatch):
@@ -113,10 +119,18 @@ def test_a_process_that_started_before_the_first_lock_has_no_excuse(library: Emb
 
 def _switched(space: EmbeddingSpace) -> EmbeddingSpace:
     EmbeddingSpace.objects.filter(pk=space.pk).update(state=SpaceState.RETIRED)
-    return EmbeddingSpace.objects.create(provider="fake", model="others", dimensions=64, state=SpaceState.ACTIVE, activated_at=timezone.now())
+    return EmbeddingSpace.objects.create(
+        provider="fake",
+        model="others",
+        dimensions=64,
+        state=SpaceState.ACTIVE,
+        activated_at=timezone.now(),
+    )
 
 
-def test_data_without_a_lock_is_trusted_to_be_of_the_settings_with_a_warning(library: EmbeddingSpace, caplog: pytest.LogCaptureFixture) -> None:
+def test_data_without_a_lock_is_trusted_to_be_of_the_settings_with_a_warning(
+    library: EmbeddingSpace, caplog: pytest.LogCaptureFixture
+) -> None:
     library.delete()
     with caplog.at_level(logging.WARNING, logger="citations.vectors.space"):
         space = vector_space.claim()
@@ -128,7 +142,9 @@ def test_data_without_a_lock_is_trusted_to_be_of_the_settings_with_a_warning(lib
     assert Embedding.objects.filter(space=space).count() == source.chunks.count()
 
 
-def test_a_new_library_is_locked_without_a_warning(collection: Collection, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_new_library_is_locked_without_a_warning(
+    collection: Collection, caplog: pytest.LogCaptureFixture
+) -> None:
     make_video(collection, cues=make_cues(6))
     ingest_pipeline.index_words()
     with caplog.at_level(logging.WARNING, logger="citations.vectors.space"):

@@ -26,8 +26,18 @@ def text_of(response: Any) -> str:
     return cast(str, response.content.decode())
 
 
-def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(page: Client, collection: Collection) -> None:
-    found = text_of(upload(page, ("notes.md", NOTES), ("talk.vtt", CAPTIONS), ("slides.zip", b"PK\x03\x04rest"), collection="lectures"))
+def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(
+    page: Client, collection: Collection
+) -> None:
+    found = text_of(
+        upload(
+            page,
+            ("notes.md", NOTES),
+            ("talk.vtt", CAPTIONS),
+            ("slides.zip", b"PK\x03\x04rest"),
+            collection="lectures",
+        )
+    )
     source = Source.objects.get()
     assert (source.kind, source.collection, source.state) == ("markdown", collection, State.PENDING)
     assert Job.objects.get().target == "talk.vtt"
@@ -61,12 +71,16 @@ def test_a_plain_browser_is_told_on_the_sources_page(page: Client) -> None:
     assert "is there already" in text_of(page.get(again["Location"]))
 
 
-def test_the_sources_page_takes_files_from_who_may_write_alone(page: Client, viewer: Client) -> None:
+def test_the_sources_page_takes_files_from_who_may_write_alone(
+    page: Client, viewer: Client
+) -> None:
     assert 'id="files"' in text_of(page.get("/sources/"))
     assert 'id="files"' not in text_of(viewer.get("/sources/"))
 
 
-def test_nobody_adds_where_they_may_not(viewer: Client, stranger: Client, collection: Collection) -> None:
+def test_nobody_adds_where_they_may_not(
+    viewer: Client, stranger: Client, collection: Collection
+) -> None:
     assert upload(viewer, ("notes.md", NOTES), collection=collection.slug).status_code == 403
     assert upload(stranger, ("notes.md", NOTES), collection=collection.slug).status_code == 404
     assert not Document.objects.exists()

@@ -30,14 +30,31 @@ HTMX = {"HTTP_HX_REQUEST": "true"}
 STREAM = {"HTTP_ACCEPT": "text/event-stream"}
 HOSTILE = "<script>alert(1)</script>"
 QUESTION = "What does backpropagation carry to the start of a network?"
-SAID = ("Backpropagation carries the error of a network from its end back to its start.", "Bread rises because yeast makes carbon dioxide in the dough.")
+SAID = (
+    "Backpropagation carries the error of a network from its end back to its start.",
+    "Bread rises because yeast makes carbon dioxide in the dough.",
+)
 
 
 @pytest.fixture
 def talk(collection: Collection) -> Source:
     """A talk that is found by its words."""
-    video = make_video(collection, key="talk", title="Talk", cues=[Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=text) for n, text in enumerate(SAID)])
-    source = Source.objects.create(collection=collection, kind="video", video=video, transcript=video.transcripts.get(), title="A talk & more", language="en")
+    video = make_video(
+        collection,
+        key="talk",
+        title="Talk",
+        cues=[
+            Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=text) for n, text in enumerate(SAID)
+        ],
+    )
+    source = Source.objects.create(
+        collection=collection,
+        kind="video",
+        video=video,
+        transcript=video.transcripts.get(),
+        title="A talk & more",
+        language="en",
+    )
     ingest_pipeline.ingest(source.pk)
     return source
 
@@ -45,7 +62,12 @@ def talk(collection: Collection) -> Source:
 @pytest.fixture
 def book(collection: Collection) -> Source:
     """Something to cite: a page of text."""
-    source = document_storage.add(collection, BytesIO(b"The error runs backwards. It begins at the end."), name="book.txt", title="A book").source
+    source = document_storage.add(
+        collection,
+        BytesIO(b"The error runs backwards. It begins at the end."),
+        name="book.txt",
+        title="A book",
+    ).source
     ingest_pipeline.ingest(source.pk)
     return Source.objects.get(pk=source.pk)
 
@@ -61,22 +83,55 @@ def stranger(collection: Collection, viewer: Client) -> Client:
     return viewer
 
 
-def make_answer(conversation: Conversation, *, ordinal: int = 1, question: str = "Why?", state: str = AnswerState.ANSWERED, **more: Any) -> Answer:
-    return Answer.objects.create(conversation=conversation, ordinal=ordinal, question=question, state=state, **more)
+def make_answer(
+    conversation: Conversation,
+    *,
+    ordinal: int = 1,
+    question: str = "Why?",
+    state: str = AnswerState.ANSWERED,
+    **more: Any,
+) -> Answer:
+    return Answer.objects.create(
+        conversation=conversation, ordinal=ordinal, question=question, state=state, **more
+    )
 
 
-def make_quotation(answer: Answer, source: Source, quote: str = "The error runs backwards.", **more: Any) -> Quotation:
-    about = {"span_start": 0, "span_end": len(quote), "digest": source.digest, "page": 1, "last_page": 1, "section_heading": "2. Gradients"}
-    return Quotation.objects.create(answer=answer, number=1, source=source, quote=quote, **{**about, **more})
+def make_quotation(
+    answer: Answer, source: Source, quote: str = "The error runs backwards.", **more: Any
+) -> Quotation:
+    about = {
+        "span_start": 0,
+        "span_end": len(quote),
+        "digest": source.digest,
+        "page": 1,
+        "last_page": 1,
+        "section_heading": "2. Gradients",
+    }
+    return Quotation.objects.create(
+        answer=answer, number=1, source=source, quote=quote, **{**about, **more}
+    )
 
 
 def cited(conversation: Conversation, source: Source, **more: Any) -> tuple[Answer, Quotation]:
-    answer = make_answer(conversation, claims=[{"text": "It runs backwards.", "citations": [1], "is_supported": True}], **more)
+    answer = make_answer(
+        conversation,
+        claims=[{"text": "It runs backwards.", "citations": [1], "is_supported": True}],
+        **more,
+    )
     return answer, make_quotation(answer, source)
 
 
 def passage(source: Source, **more: Any) -> dict[str, Any]:
-    about = {"number": 1, "source": str(source.uuid), "title": source.title, "level": 0, "score": 0.5, "heading": "", "text": "Nearly it.", "link": "/x"}
+    about = {
+        "number": 1,
+        "source": str(source.uuid),
+        "title": source.title,
+        "level": 0,
+        "score": 0.5,
+        "heading": "",
+        "text": "Nearly it.",
+        "link": "/x",
+    }
     return {**about, "part": 0, "start": None, "page": 1, **more}
 
 
@@ -91,7 +146,9 @@ def path(conversation: Conversation, rest: str = "") -> str:
 # The empty page
 
 
-def test_what_can_be_asked_is_listed_with_all_of_it_asked_unless_some_is_chosen(page: Client, talk: Source, collection: Collection) -> None:
+def test_what_can_be_asked_is_listed_with_all_of_it_asked_unless_some_is_chosen(
+    page: Client, talk: Source, collection: Collection
+) -> None:
     broken = make_document(collection, [], title="Notes that cannot be read")
     Source.objects.filter(pk=broken.pk).update(state="failed")
     found = text_of(page.get("/ask/?q=What+is+it"))
@@ -110,7 +167,9 @@ def test_without_a_source_the_page_says_how_to_add_one(page: Client) -> None:
     assert 'id="ask-form"' not in found
 
 
-def test_the_sources_of_one_collection_are_shown_when_it_is_chosen(page: Client, owner: User, talk: Source) -> None:
+def test_the_sources_of_one_collection_are_shown_when_it_is_chosen(
+    page: Client, owner: User, talk: Source
+) -> None:
     other = Collection.objects.create(name="Other", slug="other")
     Membership.objects.create(collection=other, user=owner, role="owner")
     make_document(other, ["x"], title="Elsewhere")
@@ -123,8 +182,12 @@ def test_the_sources_of_one_collection_are_shown_when_it_is_chosen(page: Client,
 # Asking
 
 
-def test_without_scripts_a_question_is_answered_and_its_conversation_shown(page: Client, talk: Source) -> None:
-    response = page.post("/ask/", {"q": QUESTION, "collection": talk.collection.slug, "source": [str(talk.uuid)]})
+def test_without_scripts_a_question_is_answered_and_its_conversation_shown(
+    page: Client, talk: Source
+) -> None:
+    response = page.post(
+        "/ask/", {"q": QUESTION, "collection": talk.collection.slug, "source": [str(talk.uuid)]}
+    )
     answer = Answer.objects.get()
     assert response["Location"] == f"{path(answer.conversation)}#answer-{answer.uuid}"
     assert answer.conversation.sources == [str(talk.uuid)]
@@ -134,7 +197,9 @@ def test_without_scripts_a_question_is_answered_and_its_conversation_shown(page:
     assert "How this answer was made" in found
 
 
-def test_sources_can_be_chosen_anew_with_every_question(page: Client, talk: Source, conversation: Conversation) -> None:
+def test_sources_can_be_chosen_anew_with_every_question(
+    page: Client, talk: Source, conversation: Conversation
+) -> None:
     page.post(path(conversation), {"q": QUESTION, "source": [str(talk.uuid)]})
     assert Conversation.objects.get().sources == [str(talk.uuid)]
     page.post(path(conversation), {"q": QUESTION})
@@ -143,11 +208,15 @@ def test_sources_can_be_chosen_anew_with_every_question(page: Client, talk: Sour
 
 
 @pytest.mark.parametrize("question", ["", "  \x00 ", "?!", "x" * 1001])
-def test_what_is_no_question_begins_no_conversation(page: Client, talk: Source, question: str) -> None:
+def test_what_is_no_question_begins_no_conversation(
+    page: Client, talk: Source, question: str
+) -> None:
     response = page.post("/ask/", {"q": question})
     assert response.status_code == 422
     assert "notice-error" in text_of(response)
-    assert text_of(page.post("/ask/", {"q": question}, **STREAM)).startswith('<div class="notice notice-error">')
+    assert text_of(page.post("/ask/", {"q": question}, **STREAM)).startswith(
+        '<div class="notice notice-error">'
+    )
     assert not Conversation.objects.exists()
 
 
@@ -157,7 +226,9 @@ def test_a_collection_or_sources_that_are_not_there_are_refused(page: Client, ta
     assert not Conversation.objects.exists()
 
 
-def test_while_one_question_is_answered_no_other_is_taken(page: Client, talk: Source, conversation: Conversation) -> None:
+def test_while_one_question_is_answered_no_other_is_taken(
+    page: Client, talk: Source, conversation: Conversation
+) -> None:
     make_answer(conversation, state=AnswerState.RUNNING)
     response = page.post(path(conversation), {"q": QUESTION})
     assert response.status_code == 422
@@ -169,10 +240,14 @@ def test_while_one_question_is_answered_no_other_is_taken(page: Client, talk: So
 
 
 def told(events: Iterator[Event]) -> list[str]:
-    return list(answer_stream.written(events, address="/ask/1/", whole=lambda: "<article>\nall\n</article>"))
+    return list(
+        answer_stream.written(events, address="/ask/1/", whole=lambda: "<article>\nall\n</article>")
+    )
 
 
-def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(scope: Scope, owner: User, talk: Source) -> None:
+def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(
+    scope: Scope, owner: User, talk: Source
+) -> None:
     conversation = conversations.begin(scope, owner)
     heard = told(ask(scope, owner, conversation, QUESTION))
     kinds = [one.partition("\n")[0].removeprefix("event: ") for one in heard]
@@ -186,7 +261,11 @@ def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(scope: Scope, own
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(ModelServerError("It does not answer."), "It does not answer."), (ZeroDivisionError("secret"), "Something unexpected")]
+    ("error", "said"),
+    [
+        (ModelServerError("It does not answer."), "It does not answer."),
+        (ZeroDivisionError("secret"), "Something unexpected"),
+    ],
 )
 def test_what_goes_wrong_is_told_without_secrets(error: Exception, said: str) -> None:
     def events() -> Iterator[Event]:
@@ -209,7 +288,9 @@ def test_a_browser_that_listens_is_answered_with_events(page: Client, talk: Sour
 # A conversation
 
 
-def test_claims_show_their_citations_and_everything_is_escaped(page: Client, conversation: Conversation, book: Source) -> None:
+def test_claims_show_their_citations_and_everything_is_escaped(
+    page: Client, conversation: Conversation, book: Source
+) -> None:
     Source.objects.filter(pk=book.pk).update(title=HOSTILE)
     answer = make_answer(
         conversation,
@@ -217,8 +298,15 @@ def test_claims_show_their_citations_and_everything_is_escaped(page: Client, con
         asked_as=HOSTILE + "?",
         note=HOSTILE,
         model=HOSTILE,
-        claims=[{"text": HOSTILE, "citations": [1], "is_supported": True}, {"text": "Nobody said it.", "citations": [], "is_supported": False}],
-        trace={"evidence": [passage(book, title=HOSTILE, text=HOSTILE)], "parts": [{"text": HOSTILE, "breadth": "broad"}], "notes": [HOSTILE]},
+        claims=[
+            {"text": HOSTILE, "citations": [1], "is_supported": True},
+            {"text": "Nobody said it.", "citations": [], "is_supported": False},
+        ],
+        trace={
+            "evidence": [passage(book, title=HOSTILE, text=HOSTILE)],
+            "parts": [{"text": HOSTILE, "breadth": "broad"}],
+            "notes": [HOSTILE],
+        },
         confidence=0.8,
         milliseconds=12.3,
     )
@@ -231,8 +319,15 @@ def test_claims_show_their_citations_and_everything_is_escaped(page: Client, con
     assert "12 ms" in found
 
 
-def test_a_refusal_shows_what_comes_nearest(page: Client, conversation: Conversation, book: Source) -> None:
-    make_answer(conversation, state=AnswerState.REFUSED, note="I cannot find information about “bees” in the sources.", nearest=[passage(book)])
+def test_a_refusal_shows_what_comes_nearest(
+    page: Client, conversation: Conversation, book: Source
+) -> None:
+    make_answer(
+        conversation,
+        state=AnswerState.REFUSED,
+        note="I cannot find information about “bees” in the sources.",
+        nearest=[passage(book)],
+    )
     found = text_of(page.get(path(conversation)))
     assert "I cannot find information about “bees”" in found
     assert "What comes nearest" in found
@@ -240,11 +335,15 @@ def test_a_refusal_shows_what_comes_nearest(page: Client, conversation: Conversa
     assert "Save as note" not in found
 
 
-def test_an_answer_that_is_being_made_asks_for_itself_again(page: Client, conversation: Conversation) -> None:
+def test_an_answer_that_is_being_made_asks_for_itself_again(
+    page: Client, conversation: Conversation
+) -> None:
     answer = make_answer(conversation, state=AnswerState.RUNNING)
     found = text_of(page.get(path(conversation)))
     assert f'hx-get="/ask/answers/{answer.uuid}/"' in found
-    Answer.objects.update(state=AnswerState.FAILED, error="The model was away.", hint="Run `kb doctor`.")
+    Answer.objects.update(
+        state=AnswerState.FAILED, error="The model was away.", hint="Run `kb doctor`."
+    )
     fresh = text_of(page.get(f"/ask/answers/{answer.uuid}/", **HTMX))
     assert "hx-trigger" not in fresh.partition("answer-foot")[0]
     assert "The model was away." in fresh
@@ -252,7 +351,9 @@ def test_an_answer_that_is_being_made_asks_for_itself_again(page: Client, conver
     assert "Try again" in fresh
 
 
-def test_an_answer_is_made_anew_in_its_place(page: Client, talk: Source, conversation: Conversation) -> None:
+def test_an_answer_is_made_anew_in_its_place(
+    page: Client, talk: Source, conversation: Conversation
+) -> None:
     answer = make_answer(conversation, question=QUESTION, state=AnswerState.FAILED)
     response = page.post(f"/ask/answers/{answer.uuid}/again/")
     assert response["Location"].endswith(f"#answer-{answer.uuid}")
@@ -261,7 +362,9 @@ def test_an_answer_is_made_anew_in_its_place(page: Client, talk: Source, convers
     assert page.get(f"/ask/answers/{answer.uuid}/again/").status_code == 405
 
 
-def test_what_stands_in_sources_that_may_not_be_read_any_more_is_not_shown(page: Client, owner: User, scope: Scope, book: Source) -> None:
+def test_what_stands_in_sources_that_may_not_be_read_any_more_is_not_shown(
+    page: Client, owner: User, scope: Scope, book: Source
+) -> None:
     answer, quotation = cited(conversations.begin(scope, owner, title="All"), book)
     hidden = Collection.objects.create(name="Hidden", slug="hidden")
     Source.objects.filter(pk=book.pk).update(collection=hidden)
@@ -272,16 +375,24 @@ def test_what_stands_in_sources_that_may_not_be_read_any_more_is_not_shown(page:
     assert page.get(f"/ask/citations/{quotation.uuid}/").status_code == 404
 
 
-def test_nobody_sees_or_changes_another_ones_conversation(page: Client, stranger: Client, conversation: Conversation, book: Source) -> None:
+def test_nobody_sees_or_changes_another_ones_conversation(
+    page: Client, stranger: Client, conversation: Conversation, book: Source
+) -> None:
     answer, _ = cited(conversation, book)
     for client, status in ((page, 200), (stranger, 404)):
         for rest in ("", "delete/", "export/md/"):
             assert client.get(path(conversation, rest)).status_code == status
         assert client.get(f"/ask/answers/{answer.uuid}/").status_code == status
-    for address in (path(conversation), path(conversation, "rename/"), path(conversation, "delete/")):
+    for address in (
+        path(conversation),
+        path(conversation, "rename/"),
+        path(conversation, "delete/"),
+    ):
         assert stranger.post(address, {"q": "x", "title": "x"}).status_code == 404
     for rest in ("again", "rate", "note"):
-        assert stranger.post(f"/ask/answers/{answer.uuid}/{rest}/", {"rating": "1"}).status_code in (403, 404)
+        assert stranger.post(
+            f"/ask/answers/{answer.uuid}/{rest}/", {"rating": "1"}
+        ).status_code in (403, 404)
     assert "On networks" not in text_of(stranger.get("/ask/conversations/"))
     assert Client().get(path(conversation)).status_code == 302
     conversation.refresh_from_db()
@@ -291,13 +402,17 @@ def test_nobody_sees_or_changes_another_ones_conversation(page: Client, stranger
 # What can be done
 
 
-def test_conversations_are_listed_renamed_and_deleted(page: Client, conversation: Conversation) -> None:
+def test_conversations_are_listed_renamed_and_deleted(
+    page: Client, conversation: Conversation
+) -> None:
     make_answer(conversation)
     page.post(path(conversation, "rename/"), {"title": HOSTILE})
     found = text_of(page.get("/ask/conversations/"))
     assert HOSTILE not in found
     assert "&lt;script&gt;" in found
-    assert "1 question and its answer will be deleted" in text_of(page.get(path(conversation, "delete/")))
+    assert "1 question and its answer will be deleted" in text_of(
+        page.get(path(conversation, "delete/"))
+    )
     assert Conversation.objects.exists()
     assert page.post(path(conversation, "delete/"))["Location"] == "/ask/"
     assert not Conversation.objects.exists()
@@ -307,15 +422,23 @@ def test_conversations_are_listed_renamed_and_deleted(page: Client, conversation
 def test_feedback_is_given_and_taken_back(page: Client, conversation: Conversation) -> None:
     answer = make_answer(conversation)
     rate = f"/ask/answers/{answer.uuid}/rate/"
-    for sent, kept, said in (("1", 1, "Marked as helpful"), ("-1", -1, "Marked as not helpful"), ("", None, "The mark was taken back")):
+    for sent, kept, said in (
+        ("1", 1, "Marked as helpful"),
+        ("-1", -1, "Marked as not helpful"),
+        ("", None, "The mark was taken back"),
+    ):
         assert f'data-announce="{said}"' in text_of(page.post(rate, {"rating": sent}, **HTMX))
         answer.refresh_from_db()
         assert answer.feedback == kept
     assert page.post(rate, {"rating": "5"}).status_code == 422
-    assert page.post(rate, {"rating": "1"})["Location"] == f"{path(conversation)}#answer-{answer.uuid}"
+    assert (
+        page.post(rate, {"rating": "1"})["Location"] == f"{path(conversation)}#answer-{answer.uuid}"
+    )
 
 
-def test_a_conversation_is_given_as_a_file_or_as_a_page_to_print(page: Client, conversation: Conversation, book: Source) -> None:
+def test_a_conversation_is_given_as_a_file_or_as_a_page_to_print(
+    page: Client, conversation: Conversation, book: Source
+) -> None:
     cited(conversation, book)
     for form, kind in (
         ("md", "text/markdown"),
@@ -333,7 +456,9 @@ def test_a_conversation_is_given_as_a_file_or_as_a_page_to_print(page: Client, c
     assert page.get(path(conversation, "export/exe/")).status_code == 404
 
 
-def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as_gone(page: Client, conversation: Conversation, book: Source) -> None:
+def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as_gone(
+    page: Client, conversation: Conversation, book: Source
+) -> None:
     _, quotation = cited(conversation, book)
     book.delete()
     found = text_of(page.get(path(conversation)))
@@ -346,7 +471,9 @@ def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as
         assert page.get(path(conversation, f"export/{form}/")).status_code == 200
 
 
-def test_conversations_are_found_by_words_of_their_titles(page: Client, scope: Scope, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversations_are_found_by_words_of_their_titles(
+    page: Client, scope: Scope, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(view_conversations, "PAGE", 2)
     for n in range(5):
         conversations.begin(scope, owner, title=f"Bread & butter {n}")
@@ -362,7 +489,9 @@ def test_conversations_are_found_by_words_of_their_titles(page: Client, scope: S
 # One citation
 
 
-def test_a_citation_shows_its_page_and_its_quote_in_whole_words(page: Client, conversation: Conversation, book: Source) -> None:
+def test_a_citation_shows_its_page_and_its_quote_in_whole_words(
+    page: Client, conversation: Conversation, book: Source
+) -> None:
     _, quotation = cited(conversation, book)
     Quotation.objects.update(behind=" It begins at the e")
     found = text_of(page.get(f"/ask/citations/{quotation.uuid}/", **HTMX))
@@ -379,12 +508,18 @@ def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, tal
     assert "data-clip" not in text_of(page.get(address, **HTMX))
     assert talk.video is not None
     type(talk.video).objects.filter(pk=talk.video.pk).update(youtube_id="abcdefghijk")
-    assert 'data-clip="abcdefghijk" data-start="0" data-end="10"' in text_of(page.get(address, **HTMX))
+    assert 'data-clip="abcdefghijk" data-start="0" data-end="10"' in text_of(
+        page.get(address, **HTMX)
+    )
 
 
-def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(page: Client, conversation: Conversation, book: Source) -> None:
+def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
+    page: Client, conversation: Conversation, book: Source
+) -> None:
     answer = make_answer(conversation)
-    quotation = make_quotation(answer, book, quote="This was never written in the book.", digest="0")
+    quotation = make_quotation(
+        answer, book, quote="This was never written in the book.", digest="0"
+    )
     found = text_of(page.get(f"/ask/citations/{quotation.uuid}/", **HTMX))
     assert "not in the source any more" in found
     assert "This was never written in the book." in found
@@ -393,7 +528,9 @@ def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(page: Client, con
 
 def test_a_lost_question_counts_as_failed(page: Client, conversation: Conversation) -> None:
     answer = make_answer(conversation, state=AnswerState.RUNNING)
-    Answer.objects.filter(pk=answer.pk).update(active_at=answer.active_at - 2 * notebook_answers.SILENCE)
+    Answer.objects.filter(pk=answer.pk).update(
+        active_at=answer.active_at - 2 * notebook_answers.SILENCE
+    )
     found = text_of(page.get(path(conversation)))
     assert "answer-failed" in found
     assert "Try again" in found

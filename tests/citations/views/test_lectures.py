@@ -45,10 +45,25 @@ def text_of(response: Any) -> str:
     return cast(str, response.content.decode())
 
 
-def cite(lecture: LectureSession, source: Source, *, index: int = 0, ranks: int = 3, last: int | None = 0, heading: str = "2. Gradients") -> Window:
+def cite(
+    lecture: LectureSession,
+    source: Source,
+    *,
+    index: int = 0,
+    ranks: int = 3,
+    last: int | None = 0,
+    heading: str = "2. Gradients",
+) -> Window:
     """Make a window that cites pages 1, 2, … of a source."""
     window, _ = Window.objects.get_or_create(
-        session=lecture, index=index, defaults={"text": f"Said in window {index}.", "first": last, "last": last, "outcome": Outcome.CITED}
+        session=lecture,
+        index=index,
+        defaults={
+            "text": f"Said in window {index}.",
+            "first": last,
+            "last": last,
+            "outcome": Outcome.CITED,
+        },
     )
     for rank in range(1, ranks + 1):
         Citation.objects.create(
@@ -75,7 +90,9 @@ def path(lecture: LectureSession, rest: str = "") -> str:
 # The list, and a new lecture
 
 
-def test_lectures_are_listed_newest_first_with_their_state(page: Client, lecture: LectureSession, scope: Scope, owner: User) -> None:
+def test_lectures_are_listed_newest_first_with_their_state(
+    page: Client, lecture: LectureSession, scope: Scope, owner: User
+) -> None:
     sessions.end(sessions.start(scope, owner, title=HOSTILE, collection=lecture.collection))
     found = text_of(page.get("/lectures/"))
     assert found.index("&lt;script&gt;") < found.index("Networks, week 3")
@@ -89,7 +106,9 @@ def test_an_empty_list_says_how_to_begin(page: Client, viewer: Client) -> None:
     assert 'href="/lectures/new/"' not in text_of(viewer.get("/lectures/"))
 
 
-def test_the_list_goes_on(page: Client, scope: Scope, owner: User, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_goes_on(
+    page: Client, scope: Scope, owner: User, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(views, "PAGE", 2)
     for number in range(3):
         sessions.start(scope, owner, title=f"Lecture {number}", collection=collection)
@@ -97,25 +116,47 @@ def test_the_list_goes_on(page: Client, scope: Scope, owner: User, collection: C
     assert "Lecture 0" in text_of(page.get("/lectures/?offset=2"))
 
 
-def test_a_lecture_is_begun_with_what_was_chosen(page: Client, collection: Collection, book: Source) -> None:
+def test_a_lecture_is_begun_with_what_was_chosen(
+    page: Client, collection: Collection, book: Source
+) -> None:
     video = make_video(collection)
     talk = video.transcripts.get()
-    form = {"title": "Week 4", "collection": collection.slug, "language": "en", "transcript": talk.pk, "source": [str(book.uuid)]}
+    form = {
+        "title": "Week 4",
+        "collection": collection.slug,
+        "language": "en",
+        "transcript": talk.pk,
+        "source": [str(book.uuid)],
+    }
     answer = page.post("/lectures/new/", form)
     made = LectureSession.objects.get()
     assert answer["Location"] == path(made)
     assert (made.title, made.transcript, [*made.sources.all()]) == ("Week 4", talk, [book])
 
 
-def test_a_talk_is_offered_first_where_the_address_names_its_video(page: Client, collection: Collection) -> None:
-    first, _ = make_video(collection, key="one", title="One"), make_video(collection, key="two", title="Two")
+def test_a_talk_is_offered_first_where_the_address_names_its_video(
+    page: Client, collection: Collection
+) -> None:
+    first, _ = (
+        make_video(collection, key="one", title="One"),
+        make_video(collection, key="two", title="Two"),
+    )
     found = text_of(page.get(f"/lectures/new/?video={first.pk}"))
     assert re.search(r'value="\d+" selected>One', found)
     assert found.index(">One") < found.index(">Two")
 
 
-@pytest.mark.parametrize("form", [{"transcript": "999999"}, {"collection": "nowhere"}, {"collection": "lectures", "source": str(uuid4())}])
-def test_what_is_not_there_is_refused_and_the_form_keeps_what_was_typed(page: Client, owner: User, form: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"transcript": "999999"},
+        {"collection": "nowhere"},
+        {"collection": "lectures", "source": str(uuid4())},
+    ],
+)
+def test_what_is_not_there_is_refused_and_the_form_keeps_what_was_typed(
+    page: Client, owner: User, form: dict[str, str]
+) -> None:
     answer = page.post("/lectures/new/", {"title": "Kept", **form})
     assert answer.status_code == 422
     assert 'value="Kept"' in text_of(answer)
@@ -124,11 +165,16 @@ def test_what_is_not_there_is_refused_and_the_form_keeps_what_was_typed(page: Cl
 
 
 def test_nonsense_in_the_form_counts_as_empty(page: Client, owner: User) -> None:
-    page.post("/lectures/new/", {"title": "a\x00b", "transcript": "soon", "collection": "lectures", "source": "no-id"})
+    page.post(
+        "/lectures/new/",
+        {"title": "a\x00b", "transcript": "soon", "collection": "lectures", "source": "no-id"},
+    )
     assert not LectureSession.objects.filter(transcript__isnull=False).exists()
 
 
-def test_what_could_not_be_read_cannot_be_chosen(page: Client, book: Source, collection: Collection) -> None:
+def test_what_could_not_be_read_cannot_be_chosen(
+    page: Client, book: Source, collection: Collection
+) -> None:
     make_document(collection, ["Never read."], title="A locked book")
     Source.objects.filter(title="A locked book").update(state="failed", chunk_count=0)
     found = text_of(page.get("/lectures/new/"))
@@ -145,30 +191,43 @@ def test_whoever_only_reads_begins_nothing(viewer: Client, collection: Collectio
 # One lecture
 
 
-def test_what_was_said_stands_with_the_numbers_of_what_it_cites(page: Client, lecture: LectureSession, book: Source) -> None:
+def test_what_was_said_stands_with_the_numbers_of_what_it_cites(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
     sessions.say(lecture, f"First words {HOSTILE}.\nMore words.")
     cite(lecture, book, last=1)
     found = text_of(page.get(path(lecture)))
     line = re.search(r'id="segment-1".*?</p>', found, re.DOTALL)
     assert line is not None
-    numbers = re.findall(r'class="ref ref-(\d)" href="#citation-([0-9a-f-]+)"[^>]*data-tip="([^"]*)"[^>]*>(\d)<', line[0])
-    assert [(one[0], one[2], one[3]) for one in numbers] == [(str(n), f"A book &amp; its pages, page {n}", str(n)) for n in (1, 2, 3)]
+    numbers = re.findall(
+        r'class="ref ref-(\d)" href="#citation-([0-9a-f-]+)"[^>]*data-tip="([^"]*)"[^>]*>(\d)<',
+        line[0],
+    )
+    assert [(one[0], one[2], one[3]) for one in numbers] == [
+        (str(n), f"A book &amp; its pages, page {n}", str(n)) for n in (1, 2, 3)
+    ]
     assert all(f'id="citation-{one[1]}"' in found for one in numbers)
     assert ">, </span>" in line[0]
     assert HOSTILE not in found
 
 
-def test_cards_are_grouped_by_window_newest_first_and_by_rank_within(page: Client, lecture: LectureSession, book: Source) -> None:
+def test_cards_are_grouped_by_window_newest_first_and_by_rank_within(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
     cite(lecture, book, index=0)
     cite(lecture, book, index=4, ranks=2)
     found = text_of(page.get(path(lecture)))
     assert re.findall(r"Snippet (\d\.\d)", found) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
     assert re.search(r"data-count>5<", found)
     assert "Page 2</span> · 2. Gradients" in found
-    assert all(len(one) <= 150 for one in re.findall(r'class="snippet[^>]*>(.*?)</blockquote>', found))
+    assert all(
+        len(one) <= 150 for one in re.findall(r'class="snippet[^>]*>(.*?)</blockquote>', found)
+    )
 
 
-def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(page: Client, lecture: LectureSession, book: Source, collection: Collection) -> None:
+def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(
+    page: Client, lecture: LectureSession, book: Source, collection: Collection
+) -> None:
     cite(lecture, book, ranks=1)
     talk = make_source(make_video(collection), texts=["Said."])
     cite(lecture, talk, index=1, ranks=1)
@@ -180,7 +239,9 @@ def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(page: Client, lect
     assert "1:01–1:04" in found
 
 
-def test_many_windows_come_in_parts(page: Client, lecture: LectureSession, book: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_windows_come_in_parts(
+    page: Client, lecture: LectureSession, book: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(views, "WINDOWS", 2)
     for index in range(5):
         cite(lecture, book, index=index, ranks=1)
@@ -192,7 +253,9 @@ def test_many_windows_come_in_parts(page: Client, lecture: LectureSession, book:
     assert "before=" not in text_of(page.get(path(lecture, "citations/?before=1"), **HTMX))
 
 
-def test_a_long_transcript_shows_its_end_first(page: Client, lecture: LectureSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_transcript_shows_its_end_first(
+    page: Client, lecture: LectureSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(views, "LINES", 2)
     sessions.say(lecture, "One.\nTwo.\nThree.")
     found = text_of(page.get(path(lecture)))
@@ -201,14 +264,20 @@ def test_a_long_transcript_shows_its_end_first(page: Client, lecture: LectureSes
     assert "One." in text_of(page.get(path(lecture, "?all=1")))
 
 
-def test_without_documents_it_says_so_and_where_to_upload(page: Client, lecture: LectureSession) -> None:
+def test_without_documents_it_says_so_and_where_to_upload(
+    page: Client, lecture: LectureSession
+) -> None:
     found = text_of(page.get(path(lecture)))
     assert "Upload documents to see citations" in found
     assert 'href="/sources/?collection=lectures"' in found
 
 
-def test_a_lecture_that_lost_what_it_named_has_no_documents(page: Client, scope: Scope, owner: User, collection: Collection, book: Source) -> None:
-    lecture = sessions.start(scope, owner, title="Networks", collection=collection, sources=[str(book.uuid)])
+def test_a_lecture_that_lost_what_it_named_has_no_documents(
+    page: Client, scope: Scope, owner: User, collection: Collection, book: Source
+) -> None:
+    lecture = sessions.start(
+        scope, owner, title="Networks", collection=collection, sources=[str(book.uuid)]
+    )
     make_document(collection, ["Something else."])
     book.delete()
     found = text_of(page.get(path(lecture)))
@@ -216,18 +285,26 @@ def test_a_lecture_that_lost_what_it_named_has_no_documents(page: Client, scope:
     assert "is not there any more" in found
 
 
-def test_the_talk_that_is_replayed_is_no_document_to_cite(page: Client, scope: Scope, owner: User, collection: Collection) -> None:
+def test_the_talk_that_is_replayed_is_no_document_to_cite(
+    page: Client, scope: Scope, owner: User, collection: Collection
+) -> None:
     video = make_video(collection)
     make_source(video, texts=["Said."])
-    lecture = sessions.start(scope, owner, collection=collection, transcript=video.transcripts.get())
+    lecture = sessions.start(
+        scope, owner, collection=collection, transcript=video.transcripts.get()
+    )
     assert "Upload documents to see citations" in text_of(page.get(path(lecture)))
 
 
-def test_after_some_windows_in_vain_it_says_what_to_check(page: Client, lecture: LectureSession, book: Source) -> None:
+def test_after_some_windows_in_vain_it_says_what_to_check(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
     hidden = re.compile(r"data-none-found hidden")
     assert hidden.search(text_of(page.get(path(lecture))))
     for index in range(3):
-        Window.objects.create(session=lecture, index=index, text="Coffee.", outcome=Outcome.OFF_TOPIC)
+        Window.objects.create(
+            session=lecture, index=index, text="Coffee.", outcome=Outcome.OFF_TOPIC
+        )
     found = text_of(page.get(path(lecture)))
     assert not hidden.search(found)
     assert "No relevant citations found yet" in found
@@ -243,7 +320,9 @@ def test_the_page_goes_on_where_it_was_drawn(page: Client, lecture: LectureSessi
     assert f'data-events="/api/v1/sessions/{lecture.uuid}/events"' in found
 
 
-def test_a_window_s_cards_and_numbers_are_a_fragment(page: Client, lecture: LectureSession, book: Source) -> None:
+def test_a_window_s_cards_and_numbers_are_a_fragment(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
     cite(lecture, book, index=2, last=5)
     answer = page.get(path(lecture, "windows/2/"), **HTMX)
     assert answer["Cache-Control"] == "no-store"
@@ -252,15 +331,26 @@ def test_a_window_s_cards_and_numbers_are_a_fragment(page: Client, lecture: Lect
     assert page.get(path(lecture, "windows/3/"), **HTMX).status_code == 404
 
 
-def test_a_window_that_belongs_to_no_speech_has_cards_alone(page: Client, lecture: LectureSession, book: Source) -> None:
+def test_a_window_that_belongs_to_no_speech_has_cards_alone(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
     cite(lecture, book, last=None)
     assert "data-refs-of" not in text_of(page.get(path(lecture, "windows/0/"), **HTMX))
     assert page.get(path(lecture)).status_code == 200
 
 
-def test_figures_say_what_became_of_the_windows(page: Client, lecture: LectureSession, book: Source) -> None:
+def test_figures_say_what_became_of_the_windows(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
     cite(lecture, book)
-    Window.objects.create(session=lecture, index=1, text="Coffee.", outcome=Outcome.OFF_TOPIC, stages={"gate": 2.5}, milliseconds=3.0)
+    Window.objects.create(
+        session=lecture,
+        index=1,
+        text="Coffee.",
+        outcome=Outcome.OFF_TOPIC,
+        stages={"gate": 2.5},
+        milliseconds=3.0,
+    )
     found = text_of(page.get(path(lecture, "figures/"), **HTMX))
     assert "2 passages of two or three sentences were looked at; 3 citations" in found
     assert "Off-topic" in found
@@ -270,8 +360,13 @@ def test_figures_say_what_became_of_the_windows(page: Client, lecture: LectureSe
 # What is said
 
 
-def test_pasted_text_is_taken_sentence_by_sentence_and_its_windows_are_handed_on(page: Client, lecture: LectureSession, submitted: list[int]) -> None:
-    said = " ".join(f"Sentence number {n} tells of networks and of the errors that run backwards through all of their layers." for n in range(8))
+def test_pasted_text_is_taken_sentence_by_sentence_and_its_windows_are_handed_on(
+    page: Client, lecture: LectureSession, submitted: list[int]
+) -> None:
+    said = " ".join(
+        f"Sentence number {n} tells of networks and of the errors that run backwards through all of their layers."
+        for n in range(8)
+    )
     assert page.post(path(lecture, "say/"), {"text": said}, **HTMX).status_code == 204
     assert lecture.segments.count() == 8
     assert submitted == [*Window.objects.filter(session=lecture).values_list("pk", flat=True)] != []
@@ -279,16 +374,23 @@ def test_pasted_text_is_taken_sentence_by_sentence_and_its_windows_are_handed_on
 
 def test_lines_that_were_wrapped_are_put_together(page: Client, lecture: LectureSession) -> None:
     page.post(path(lecture, "say/"), {"text": "A sentence that\nis wrapped. Another."})
-    assert [*lecture.segments.values_list("text", flat=True)] == ["A sentence that is wrapped.", "Another."]
+    assert [*lecture.segments.values_list("text", flat=True)] == [
+        "A sentence that is wrapped.",
+        "Another.",
+    ]
 
 
 def test_without_scripts_the_page_is_shown_again(page: Client, lecture: LectureSession) -> None:
     assert page.post(path(lecture, "say/"), {"text": "Hello."})["Location"] == path(lecture)
 
 
-def test_replaying_says_what_the_talk_says_up_to_there(page: Client, scope: Scope, owner: User, collection: Collection, submitted: list[int]) -> None:
+def test_replaying_says_what_the_talk_says_up_to_there(
+    page: Client, scope: Scope, owner: User, collection: Collection, submitted: list[int]
+) -> None:
     video = make_video(collection, cues=make_cues(12))
-    lecture = sessions.start(scope, owner, collection=collection, transcript=video.transcripts.get())
+    lecture = sessions.start(
+        scope, owner, collection=collection, transcript=video.transcripts.get()
+    )
     assert page.post(path(lecture, "advance/"), {"position": 31_000}, **HTMX).status_code == 204
     assert lecture.segments.count() == 6
     page.post(path(lecture, "advance/"), {"position": 60_000}, **HTMX)
@@ -297,20 +399,39 @@ def test_replaying_says_what_the_talk_says_up_to_there(page: Client, scope: Scop
     assert len(submitted) == lecture.windows.count() > 0
 
 
-def test_a_lecture_is_ended_and_replayed_again(page: Client, scope: Scope, owner: User, collection: Collection, book: Source) -> None:
+def test_a_lecture_is_ended_and_replayed_again(
+    page: Client, scope: Scope, owner: User, collection: Collection, book: Source
+) -> None:
     video = make_video(collection, cues=make_cues(12))
     talk = video.transcripts.get()
-    lecture = sessions.start(scope, owner, title="Once", collection=collection, transcript=talk, sources=[str(book.uuid)])
+    lecture = sessions.start(
+        scope, owner, title="Once", collection=collection, transcript=talk, sources=[str(book.uuid)]
+    )
     page.post(path(lecture, "end/"), **HTMX)
     assert "data-replay " not in text_of(page.get(path(lecture)))
     answer = page.post(path(lecture, "again/"))
     second = LectureSession.objects.exclude(pk=lecture.pk).get()
     assert answer["Location"] == path(second)
-    assert (second.title, second.transcript, second.position, [*second.sources.all()]) == ("Once", talk, 0, [book])
+    assert (second.title, second.transcript, second.position, [*second.sources.all()]) == (
+        "Once",
+        talk,
+        0,
+        [book],
+    )
 
 
-@pytest.mark.parametrize(("rest", "form"), [("say/", {}), ("say/", {"text": " \n "}), ("advance/", {"position": "soon"}), ("advance/", {"position": "-1"})])
-def test_what_cannot_be_understood_is_refused(page: Client, lecture: LectureSession, rest: str, form: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("rest", "form"),
+    [
+        ("say/", {}),
+        ("say/", {"text": " \n "}),
+        ("advance/", {"position": "soon"}),
+        ("advance/", {"position": "-1"}),
+    ],
+)
+def test_what_cannot_be_understood_is_refused(
+    page: Client, lecture: LectureSession, rest: str, form: dict[str, str]
+) -> None:
     answer = page.post(path(lecture, rest), form, **HTMX)
     assert 400 <= answer.status_code < 500
     assert lecture.segments.count() == 0
@@ -349,16 +470,28 @@ READS = ("", "windows/0/", "citations/", "figures/", "notes.md")
 WRITES = ("say/", "advance/", "end/", "again/", "delete/")
 
 
-def test_a_viewer_reads_and_a_stranger_finds_nothing(viewer: Client, stranger: Client, lecture: LectureSession, book: Source) -> None:
+def test_a_viewer_reads_and_a_stranger_finds_nothing(
+    viewer: Client, stranger: Client, lecture: LectureSession, book: Source
+) -> None:
     cite(lecture, book)
-    assert {rest: viewer.get(path(lecture, rest)).status_code for rest in READS} == dict.fromkeys(READS, 200)
-    assert {rest: stranger.get(path(lecture, rest)).status_code for rest in READS} == dict.fromkeys(READS, 404)
+    assert {rest: viewer.get(path(lecture, rest)).status_code for rest in READS} == dict.fromkeys(
+        READS, 200
+    )
+    assert {rest: stranger.get(path(lecture, rest)).status_code for rest in READS} == dict.fromkeys(
+        READS, 404
+    )
 
 
-def test_a_viewer_changes_nothing_and_a_stranger_finds_nothing(viewer: Client, stranger: Client, lecture: LectureSession) -> None:
+def test_a_viewer_changes_nothing_and_a_stranger_finds_nothing(
+    viewer: Client, stranger: Client, lecture: LectureSession
+) -> None:
     form = {"text": "Hello.", "position": "1"}
-    assert {rest: viewer.post(path(lecture, rest), form, **HTMX).status_code for rest in WRITES} == dict.fromkeys(WRITES, 403)
-    assert {rest: stranger.post(path(lecture, rest), form, **HTMX).status_code for rest in WRITES} == dict.fromkeys(WRITES, 404)
+    assert {
+        rest: viewer.post(path(lecture, rest), form, **HTMX).status_code for rest in WRITES
+    } == dict.fromkeys(WRITES, 403)
+    assert {
+        rest: stranger.post(path(lecture, rest), form, **HTMX).status_code for rest in WRITES
+    } == dict.fromkeys(WRITES, 404)
     assert LectureSession.objects.get().event_count == 0
 
 
@@ -374,4 +507,6 @@ def test_a_stranger_is_not_told_of_it(stranger: Client, lecture: LectureSession)
 
 
 def test_looking_changes_nothing(page: Client, lecture: LectureSession) -> None:
-    assert {page.get(path(lecture, rest)).status_code for rest in WRITES if rest != "delete/"} == {405}
+    assert {page.get(path(lecture, rest)).status_code for rest in WRITES if rest != "delete/"} == {
+        405
+    }

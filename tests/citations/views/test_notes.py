@@ -21,7 +21,13 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture
 def note(scope: Scope, owner: User, collection: Collection) -> Note:
-    return notes.pin(scope, owner, collection=collection.slug, title="Week 3", text="**Gradients** are [here](/videos/1/).")
+    return notes.pin(
+        scope,
+        owner,
+        collection=collection.slug,
+        title="Week 3",
+        text="**Gradients** are [here](/videos/1/).",
+    )
 
 
 @pytest.fixture
@@ -30,8 +36,19 @@ def answer(scope: Scope, owner: User, collection: Collection) -> Answer:
     book: Source = make_paper(collection, ["The error runs backwards."], title="A book")
     conversation = conversations.begin(scope, owner, collection=collection.slug)
     claims = [{"text": "It runs backwards.", "citations": [1], "is_supported": True}]
-    made = Answer.objects.create(conversation=conversation, ordinal=1, question="Where to?", state="answered", claims=claims)
-    Quotation.objects.create(answer=made, number=1, source=book, quote="The error runs backwards.", span_start=0, span_end=25, digest=book.digest, page=1)
+    made = Answer.objects.create(
+        conversation=conversation, ordinal=1, question="Where to?", state="answered", claims=claims
+    )
+    Quotation.objects.create(
+        answer=made,
+        number=1,
+        source=book,
+        quote="The error runs backwards.",
+        span_start=0,
+        span_end=25,
+        digest=book.digest,
+        page=1,
+    )
     return made
 
 
@@ -41,7 +58,10 @@ def text_of(response: Any) -> str:
 
 def test_notes_are_written_changed_and_deleted(page: Client, collection: Collection) -> None:
     assert "No note yet" in text_of(page.get("/notes/"))
-    response = page.post("/notes/add/", {"collection": collection.slug, "title": "", "text": f"{HOSTILE} first line\nand more"})
+    response = page.post(
+        "/notes/add/",
+        {"collection": collection.slug, "title": "", "text": f"{HOSTILE} first line\nand more"},
+    )
     note = Note.objects.get()
     assert response["Location"] == f"/notes/?collection={collection.slug}#note-{note.uuid}"
     assert HOSTILE not in text_of(page.get(response["Location"]))
@@ -52,12 +72,24 @@ def test_notes_are_written_changed_and_deleted(page: Client, collection: Collect
     asked = text_of(page.get(f"/notes/{note.uuid}/delete/"))
     assert "Delete “Week 4”?" in asked
     assert Note.objects.exists()
-    assert page.post(f"/notes/{note.uuid}/delete/")["Location"] == f"/notes/?collection={collection.slug}"
+    assert (
+        page.post(f"/notes/{note.uuid}/delete/")["Location"]
+        == f"/notes/?collection={collection.slug}"
+    )
     assert not Note.objects.exists()
 
 
-@pytest.mark.parametrize("sent", [{"title": " ", "text": " "}, {"title": "x" * 301, "text": "y"}, {"title": "x", "text": "y" * 50_001}])
-def test_a_note_that_cannot_be_kept_stays_in_its_form(page: Client, note: Note, collection: Collection, sent: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"title": " ", "text": " "},
+        {"title": "x" * 301, "text": "y"},
+        {"title": "x", "text": "y" * 50_001},
+    ],
+)
+def test_a_note_that_cannot_be_kept_stays_in_its_form(
+    page: Client, note: Note, collection: Collection, sent: dict[str, str]
+) -> None:
     for address in ("/notes/add/", f"/notes/{note.uuid}/"):
         response = page.post(address, {"collection": collection.slug, **sent})
         assert response.status_code == 422
@@ -65,7 +97,9 @@ def test_a_note_that_cannot_be_kept_stays_in_its_form(page: Client, note: Note, 
     assert Note.objects.get().title == "Week 3"
 
 
-def test_notes_are_found_by_their_words_from_page_to_page(page: Client, scope: Scope, owner: User, note: Note, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_are_found_by_their_words_from_page_to_page(
+    page: Client, scope: Scope, owner: User, note: Note, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(view_notes, "PAGE", 1)
     notes.pin(scope, owner, title="Bread", text="It rises & <b>falls</b>.")
     notes.pin(scope, owner, title="More bread")
@@ -81,7 +115,9 @@ def test_notes_are_found_by_their_words_from_page_to_page(page: Client, scope: S
     assert '"><script>' not in nothing
 
 
-def test_whoever_reads_the_collection_sees_its_notes_and_only_editors_change_them(viewer: Client, client: Client, note: Note) -> None:
+def test_whoever_reads_the_collection_sees_its_notes_and_only_editors_change_them(
+    viewer: Client, client: Client, note: Note
+) -> None:
     found = text_of(viewer.get(f"/notes/?collection={note.collection.slug}"))
     assert "Week 3" in found
     assert "New note" not in found
@@ -94,7 +130,9 @@ def test_whoever_reads_the_collection_sees_its_notes_and_only_editors_change_the
     assert viewer.get("/notes/?collection=hidden").status_code == 404
 
 
-def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(page: Client, answer: Answer) -> None:
+def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(
+    page: Client, answer: Answer
+) -> None:
     saved = text_of(page.post(f"/ask/answers/{answer.uuid}/note/", **HTMX))
     note = Note.objects.get()
     assert f"#note-{note.uuid}" in saved
@@ -120,7 +158,10 @@ def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(page: Client, 
         ("## A head", "<p><strong>A head</strong></p>"),
         ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>"),
         ('[a](/x"onclick="y)', '<p><a href="/x&quot;onclick=&quot;y">a</a></p>'),
-        ("[a](https://x.example/?a=1&b=2)", '<p><a href="https://x.example/?a=1&amp;b=2">a</a></p>'),
+        (
+            "[a](https://x.example/?a=1&b=2)",
+            '<p><a href="https://x.example/?a=1&amp;b=2">a</a></p>',
+        ),
         ("[\\[1\\]](/c/)", '<p><a href="/c/">[1]</a></p>'),
         ("\\<b\\> & \\*\\*no\\*\\*", "<p>&lt;b&gt; &amp; **no**</p>"),
         ("one\n\ntwo", "<p>one</p>\n\n<p>two</p>"),

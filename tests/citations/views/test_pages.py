@@ -24,13 +24,21 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def paper(collection: Collection) -> Source:
-    return make_paper(collection, [NASTY, "The second page says little."], title="Notes <b>on</b> guards", data=b"<html>Notes</html>", name="no tes.html")
+    return make_paper(
+        collection,
+        [NASTY, "The second page says little."],
+        title="Notes <b>on</b> guards",
+        data=b"<html>Notes</html>",
+        name="no tes.html",
+    )
 
 
 @pytest.fixture
 def book(collection: Collection, settings: Any, tmp_path: Path) -> Source:
     settings.DATA_DIR = tmp_path
-    return make_paper(collection, textbook(), data=TEXTBOOK.read_bytes(), name=TEXTBOOK.name, title="Textbook")
+    return make_paper(
+        collection, textbook(), data=TEXTBOOK.read_bytes(), name=TEXTBOOK.name, title="Textbook"
+    )
 
 
 def text_of(response: Any) -> str:
@@ -52,12 +60,19 @@ async def read(response: Any) -> bytes:
 # The page
 
 
-def test_a_page_of_text_is_shown_escaped_with_its_quote_and_words_marked(page: Client, paper: Source) -> None:
+def test_a_page_of_text_is_shown_escaped_with_its_quote_and_words_marked(
+    page: Client, paper: Source
+) -> None:
     first = NASTY.index("The guard")
-    shown = text_of(page.get(address_of(paper), {"from": first, "to": len(NASTY), "q": "guard script"}))
+    shown = text_of(
+        page.get(address_of(paper), {"from": first, "to": len(NASTY), "q": "guard script"})
+    )
     assert "<script>alert" not in shown
     assert "Watch &lt;<mark" in shown
-    assert '<mark class="quoted">The </mark><mark class="quoted looked-for">guard</mark><mark class="quoted"> opens.</mark>' in shown
+    assert (
+        '<mark class="quoted">The </mark><mark class="quoted looked-for">guard</mark><mark class="quoted"> opens.</mark>'
+        in shown
+    )
     assert "Notes &lt;b&gt;on&lt;/b&gt; guards" in shown
     assert "source-page-image" not in shown
     assert "3 places on 1 page" in " ".join(shown.split())
@@ -66,7 +81,9 @@ def test_a_page_of_text_is_shown_escaped_with_its_quote_and_words_marked(page: C
 def test_a_page_of_a_pdf_is_a_picture_with_boxes_and_its_text(page: Client, book: Source) -> None:
     stored = book.document.pages.get(text__contains=QUOTE)
     first = stored.start + stored.text.index(QUOTE)
-    shown = text_of(page.get(address_of(book, stored.number), {"from": first, "to": first + len(QUOTE)}))
+    shown = text_of(
+        page.get(address_of(book, stored.number), {"from": first, "to": first + len(QUOTE)})
+    )
     assert shown.count('class="sheet-quote"') == 1
     assert f'src="{address_of(book, stored.number)}image/?width=800"' in shown
     assert f'<mark class="quoted">{QUOTE}</mark>' in shown
@@ -83,15 +100,39 @@ def test_the_dialog_gets_the_page_alone_and_does_not_keep_it(page: Client, paper
 
 
 def test_every_way_to_another_page_keeps_quote_words_and_size(page: Client, paper: Source) -> None:
-    shown = unescape(text_of(page.get(address_of(paper), {"from": 3, "to": 9, "q": "the", "zoom": 150})))
-    ways = {match[1]: match[0] for match in re.findall(r'href="([^"]*)" data-page-link data-page-key="(\w+)"', shown)}
+    shown = unescape(
+        text_of(page.get(address_of(paper), {"from": 3, "to": 9, "q": "the", "zoom": 150}))
+    )
+    ways = {
+        match[1]: match[0]
+        for match in re.findall(r'href="([^"]*)" data-page-link data-page-key="(\w+)"', shown)
+    }
     same = "?from=3&to=9&q=the&zoom="
     here, next_one = address_of(paper), address_of(paper, 2)
-    assert ways == {"next": f"{next_one}{same}150", "smaller": f"{here}{same.removesuffix('&zoom=')}", "larger": f"{here}{same}200"}
+    assert ways == {
+        "next": f"{next_one}{same}150",
+        "smaller": f"{here}{same.removesuffix('&zoom=')}",
+        "larger": f"{here}{same}200",
+    }
 
 
-@pytest.mark.parametrize("asked", ["from=x&to=9", "from=9&to=3", "from=1", "to=99999999999999", "zoom=7", "zoom=x", "citation=x", "q=%ff", "q=" + "zz+" * 900])
-def test_what_cannot_be_used_in_an_address_does_not_hide_the_page(page: Client, paper: Source, asked: str) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "from=x&to=9",
+        "from=9&to=3",
+        "from=1",
+        "to=99999999999999",
+        "zoom=7",
+        "zoom=x",
+        "citation=x",
+        "q=%ff",
+        "q=" + "zz+" * 900,
+    ],
+)
+def test_what_cannot_be_used_in_an_address_does_not_hide_the_page(
+    page: Client, paper: Source, asked: str
+) -> None:
     assert "The guard opens." in text_of(page.get(f"{address_of(paper)}?{asked}"))
 
 
@@ -100,13 +141,17 @@ def test_a_citation_that_is_gone_is_said_to_be(page: Client, paper: Source) -> N
     assert "is not in this document any more" in shown
 
 
-def test_words_that_are_nowhere_lead_on_to_the_search_by_meaning(page: Client, paper: Source) -> None:
+def test_words_that_are_nowhere_lead_on_to_the_search_by_meaning(
+    page: Client, paper: Source
+) -> None:
     shown = text_of(page.get(address_of(paper), {"q": "zebra"}))
     assert "“zebra” is on none of its pages" in shown
     assert f"/search/?source={paper.uuid}&amp;q=zebra" in shown
 
 
-def test_a_page_that_is_not_there_is_a_friendly_404(page: Client, paper: Source, stranger: Client) -> None:
+def test_a_page_that_is_not_there_is_a_friendly_404(
+    page: Client, paper: Source, stranger: Client
+) -> None:
     response = page.get(address_of(paper, 9))
     assert response.status_code == 404
     assert "has no page 9" in response.content.decode()
@@ -114,7 +159,9 @@ def test_a_page_that_is_not_there_is_a_friendly_404(page: Client, paper: Source,
         assert stranger.get(path).status_code == 404
 
 
-def test_the_page_of_a_recording_leads_to_the_recording(page: Client, collection: Collection) -> None:
+def test_the_page_of_a_recording_leads_to_the_recording(
+    page: Client, collection: Collection
+) -> None:
     talk = make_source(make_video(collection))
     assert page.get(address_of(talk)).headers["Location"] == f"/sources/{talk.uuid}/"
     assert page.get(f"/sources/{talk.uuid}/file/").status_code == 404
@@ -123,7 +170,9 @@ def test_the_page_of_a_recording_leads_to_the_recording(page: Client, collection
 # The picture
 
 
-def test_a_picture_is_given_once_and_only_to_members(page: Client, viewer: Client, stranger: Client, book: Source) -> None:
+def test_a_picture_is_given_once_and_only_to_members(
+    page: Client, viewer: Client, stranger: Client, book: Source
+) -> None:
     path = f"{address_of(book, 3)}image/"
     given = page.get(path, {"width": "1700"})
     assert given["Content-Type"] == "image/webp"
@@ -143,7 +192,9 @@ def test_text_has_no_pictures(page: Client, paper: Source) -> None:
 # The file
 
 
-def test_the_file_is_given_to_be_stored_and_never_as_a_page(page: Client, paper: Source, book: Source) -> None:
+def test_the_file_is_given_to_be_stored_and_never_as_a_page(
+    page: Client, paper: Source, book: Source
+) -> None:
     web_page, pdf = (page.get(f"/sources/{one.uuid}/file/") for one in (paper, book))
     assert web_page["Content-Type"] == "application/octet-stream"
     assert web_page["Content-Disposition"] == 'attachment; filename="no tes.html"'
@@ -168,7 +219,9 @@ def test_the_file_is_the_one_that_was_added(page: Client, book: Source) -> None:
 # The ways there
 
 
-def test_hits_and_passages_of_documents_lead_to_their_page(page: Client, paper: Source, fake_models: None) -> None:
+def test_hits_and_passages_of_documents_lead_to_their_page(
+    page: Client, paper: Source, fake_models: None
+) -> None:
     replace_chunks(paper, ["The guard opens."])
     paper.chunks.update(page=1, last_page=1)
     way = f'href="{address_of(paper)}?from=0&amp;to=17"'

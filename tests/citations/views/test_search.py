@@ -23,7 +23,11 @@ from transcripts.views import events
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 HTMX = {"HTTP_HX_REQUEST": "true"}
-TEXTS = ("A network is a chain of simple functions.", "The error runs backwards through the network.", "Now for something else.")
+TEXTS = (
+    "A network is a chain of simple functions.",
+    "The error runs backwards through the network.",
+    "Now for something else.",
+)
 HOSTILE = "<script>alert(1)</script> is what a network sends"
 
 
@@ -66,7 +70,9 @@ def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
 # Searching
 
 
-def test_a_passage_is_shown_with_its_words_marked_its_place_and_its_links(page: Client, source: Source, video: Video) -> None:
+def test_a_passage_is_shown_with_its_words_marked_its_place_and_its_links(
+    page: Client, source: Source, video: Video
+) -> None:
     found = text_of(page.get("/search/?q=error&mode=lexical"))
     assert "The <mark>error</mark> runs backwards" in found
     assert "0:10–0:20" in found
@@ -76,7 +82,9 @@ def test_a_passage_is_shown_with_its_words_marked_its_place_and_its_links(page: 
     assert "1 passage" in found
 
 
-def test_passages_stand_under_their_source(page: Client, source: Source, collection: Collection) -> None:
+def test_passages_stand_under_their_source(
+    page: Client, source: Source, collection: Collection
+) -> None:
     make_document(collection, ["Another network."], title="Notes")
     found = text_of(page.get("/search/?q=network&mode=lexical"))
     assert found.count('class="group"') == 2
@@ -94,9 +102,15 @@ def test_hostile_text_is_shown_and_not_run(page: Client, collection: Collection)
 
 
 def test_a_filter_is_a_chip_that_can_be_taken_away(page: Client, source: Source) -> None:
-    found = text_of(page.get("/search/?q=network&mode=lexical&channel=Lecture+Hall&language=en&since=2020-01-01"))
+    found = text_of(
+        page.get(
+            "/search/?q=network&mode=lexical&channel=Lecture+Hall&language=en&since=2020-01-01"
+        )
+    )
     assert "Remove the filter Channel: Lecture Hall" in found
-    assert 'href="/search/?q=network&amp;mode=lexical&amp;language=en&amp;since=2020-01-01"' in found
+    assert (
+        'href="/search/?q=network&amp;mode=lexical&amp;language=en&amp;since=2020-01-01"' in found
+    )
     assert "Remove all" in found
 
 
@@ -107,7 +121,9 @@ def test_values_that_are_chosen_are_offered_no_more(page: Client, source: Source
     assert '<option value="Lecture Hall">' not in found
 
 
-def test_a_search_is_narrowed_to_one_source_by_the_id_of_its_video(page: Client, source: Source, collection: Collection) -> None:
+def test_a_search_is_narrowed_to_one_source_by_the_id_of_its_video(
+    page: Client, source: Source, collection: Collection
+) -> None:
     make_document(collection, ["Another network."])
     found = page.get(f"/search/?q=network&mode=lexical&source={source.video.key}")
     assert set(hits(found)) == {TEXTS[0], TEXTS[1]}
@@ -141,7 +157,9 @@ def test_a_time_range_leaves_out_what_is_said_elsewhere(page: Client, source: So
         ("q=a%00b", 422),
     ],
 )
-def test_what_cannot_be_understood_is_refused_with_a_hint(page: Client, source: Source, query: str, status: int) -> None:
+def test_what_cannot_be_understood_is_refused_with_a_hint(
+    page: Client, source: Source, query: str, status: int
+) -> None:
     plain = page.get(f"/search/?q=network&{query}")
     assert plain.status_code == status
     assert "Sign in" not in text_of(plain)
@@ -149,7 +167,17 @@ def test_what_cannot_be_understood_is_refused_with_a_hint(page: Client, source: 
     assert page.get(f"/search/?q=network&{query}", **HTMX).status_code == status
 
 
-@pytest.mark.parametrize("query", ["q=%F0%9F%98%80", "q=%ED%A0%80x", "q=%FF%FE+network", "q=network&tag=%3Cb%3E", "q=network&language=%25", "q=%25_network"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "q=%F0%9F%98%80",
+        "q=%ED%A0%80x",
+        "q=%FF%FE+network",
+        "q=network&tag=%3Cb%3E",
+        "q=network&language=%25",
+        "q=%25_network",
+    ],
+)
 def test_odd_queries_are_answered(page: Client, source: Source, query: str) -> None:
     assert page.get(f"/search/?mode=lexical&{query}").status_code in (200, 422)
 
@@ -161,7 +189,9 @@ def test_a_huge_query_is_cut_and_the_page_says_so(page: Client, source: Source) 
     assert TEXTS[0] in hits(found)
 
 
-def test_htmx_gets_what_lies_below_the_box_and_a_clean_address(page: Client, source: Source) -> None:
+def test_htmx_gets_what_lies_below_the_box_and_a_clean_address(
+    page: Client, source: Source
+) -> None:
     response = page.get("/search/?q=network&mode=lexical&kind=&tag=&since=&collection=", **HTMX)
     assert "<html" not in text_of(response)
     assert hits(response)
@@ -185,7 +215,9 @@ def test_an_empty_question_is_answered_with_help(page: Client, source: Source) -
 def test_an_empty_library_says_how_to_add(page: Client, stranger: Client, source: Source) -> None:
     assert "There is nothing to search yet" not in text_of(page.get("/search/"))
     assert "There is nothing to search yet" in text_of(stranger.get("/search/"))
-    assert "There is nothing to search yet" in text_of(stranger.get("/search/?q=network&mode=lexical"))
+    assert "There is nothing to search yet" in text_of(
+        stranger.get("/search/?q=network&mode=lexical")
+    )
 
 
 def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Source) -> None:
@@ -195,7 +227,9 @@ def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Sou
     assert 'href="/search/?q=zebra&amp;mode=vector&amp;tag=none"' in found
 
 
-def test_sources_that_are_not_indexed_yet_are_told(page: Client, source: Source, collection: Collection) -> None:
+def test_sources_that_are_not_indexed_yet_are_told(
+    page: Client, source: Source, collection: Collection
+) -> None:
     assert "still being indexed" not in text_of(page.get("/search/?q=network&mode=lexical"))
     Source.objects.create(collection=collection, kind="text", title="Fresh")
     found = text_of(page.get("/search/?q=network&mode=lexical"))
@@ -209,16 +243,24 @@ def test_without_vectors_a_search_goes_by_words_and_says_so(page: Client, source
     assert "Found by words only" in text_of(response)
 
 
-def test_a_search_by_meaning_without_vectors_offers_what_the_words_find(page: Client, source: Source) -> None:
+def test_a_search_by_meaning_without_vectors_offers_what_the_words_find(
+    page: Client, source: Source
+) -> None:
     response = page.get("/search/?q=network&mode=vector")
     assert sorted(hits(response)) == sorted([TEXTS[0], TEXTS[1]])
     assert "Nothing is embedded yet" in text_of(response)
     assert "what the words alone find" in text_of(response)
 
 
-def test_settings_that_name_another_model_are_told_and_the_words_are_searched(page: Client, source: Source) -> None:
-    space = EmbeddingSpace.objects.create(provider="openai", model="text-embedding-3-large", dimensions=3, state="active")
-    Embedding.objects.create(space=space, source=source, chunk=source.chunks.get(ordinal=0), digest=b"", vector=[1, 0, 0])
+def test_settings_that_name_another_model_are_told_and_the_words_are_searched(
+    page: Client, source: Source
+) -> None:
+    space = EmbeddingSpace.objects.create(
+        provider="openai", model="text-embedding-3-large", dimensions=3, state="active"
+    )
+    Embedding.objects.create(
+        space=space, source=source, chunk=source.chunks.get(ordinal=0), digest=b"", vector=[1, 0, 0]
+    )
     response = page.get("/search/?q=network")
     assert response.status_code == 200
     assert "openai" in text_of(response)
@@ -241,7 +283,9 @@ def test_near_duplicates_are_named(page: Client, source: Source, collection: Col
 
 
 def test_more_passages_are_a_link(page: Client, collection: Collection) -> None:
-    make_document(collection, [f"Network number {word}{word} says {word}." for word in "abcdefghijklmno"])
+    make_document(
+        collection, [f"Network number {word}{word} says {word}." for word in "abcdefghijklmno"]
+    )
     assert "limit=30" in text_of(page.get("/search/?q=network&mode=lexical"))
     found = page.get("/search/?q=network&mode=lexical&limit=30")
     assert len(hits(found)) == 15
@@ -252,9 +296,14 @@ def test_more_passages_are_a_link(page: Client, collection: Collection) -> None:
 def test_where_a_stage_is_slow_the_first_results_come_at_once(page: Client, source: Source) -> None:
     first = page.get("/search/?q=network+chain&mode=lexical")
     assert hits(first)[0] == TEXTS[0]
-    assert 'hx-get="/search/?q=network+chain&amp;mode=lexical&amp;full=1" hx-trigger="load"' in text_of(first)
+    assert (
+        'hx-get="/search/?q=network+chain&amp;mode=lexical&amp;full=1" hx-trigger="load"'
+        in text_of(first)
+    )
     assert "Take a closer look" in text_of(first)  # without scripts
-    final = page.get("/search/?q=network+chain&mode=lexical&full=1", **HTMX, HTTP_HX_TARGET="results")
+    final = page.get(
+        "/search/?q=network+chain&mode=lexical&full=1", **HTMX, HTTP_HX_TARGET="results"
+    )
     assert hits(final)[0] == TEXTS[1]
     assert "hx-trigger" not in text_of(final)
     assert 'id="search"' not in text_of(final)
@@ -269,9 +318,15 @@ def test_a_closer_look_is_taken_without_scripts_too(page: Client, source: Source
     assert "Take a closer look" not in text_of(final)
 
 
-def test_the_search_page_costs_the_same_number_of_queries_for_many_hits(page: Client, collection: Collection, django_assert_max_num_queries: Any) -> None:
+def test_the_search_page_costs_the_same_number_of_queries_for_many_hits(
+    page: Client, collection: Collection, django_assert_max_num_queries: Any
+) -> None:
     for number in range(12):
-        make_document(collection, [f"Network number {number} and {'xyz'[number % 3] * 3}."], title=f"Notes {number}")
+        make_document(
+            collection,
+            [f"Network number {number} and {'xyz'[number % 3] * 3}."],
+            title=f"Notes {number}",
+        )
     page.get("/search/?q=network&mode=lexical")
     with django_assert_max_num_queries(30):
         page.get("/search/?q=network&mode=lexical")
@@ -292,7 +347,9 @@ def test_nobody_searches_without_signing_in(client: Client, source: Source) -> N
 
 
 def mark(browser: Client, chunk: Chunk, verdict: str, **more: Any) -> Any:
-    return browser.post("/search/mark/", {"chunk": chunk.pk, "query": "network", "verdict": verdict}, **more)
+    return browser.post(
+        "/search/mark/", {"chunk": chunk.pk, "query": "network", "verdict": verdict}, **more
+    )
 
 
 def test_a_hit_is_marked_and_the_mark_is_taken_back(page: Client, source: Source) -> None:
@@ -300,32 +357,59 @@ def test_a_hit_is_marked_and_the_mark_is_taken_back(page: Client, source: Source
     pressed = text_of(mark(page, chunk, "right", **HTMX))
     assert 'value="none" aria-pressed="true" title="Right' in pressed
     assert Mark.objects.get().right is True
-    assert 'aria-pressed="true" title="Right' in text_of(page.get("/search/?q=network&mode=lexical"))
+    assert 'aria-pressed="true" title="Right' in text_of(
+        page.get("/search/?q=network&mode=lexical")
+    )
     assert 'aria-pressed="true" title="Wrong' in text_of(mark(page, chunk, "wrong", **HTMX))
     assert Mark.objects.get().right is False
     mark(page, chunk, "none", **HTMX)
     assert not Mark.objects.exists()
 
 
-def test_who_may_read_may_mark_and_sees_only_their_own(page: Client, viewer: Client, source: Source) -> None:
+def test_who_may_read_may_mark_and_sees_only_their_own(
+    page: Client, viewer: Client, source: Source
+) -> None:
     assert mark(viewer, source.chunks.get(ordinal=0), "wrong", **HTMX).status_code == 200
     assert 'aria-pressed="true"' not in text_of(page.get("/search/?q=network&mode=lexical"))
 
 
-def test_without_scripts_a_mark_leads_back_to_the_search_and_nowhere_else(page: Client, source: Source) -> None:
+def test_without_scripts_a_mark_leads_back_to_the_search_and_nowhere_else(
+    page: Client, source: Source
+) -> None:
     chunk = source.chunks.get(ordinal=0)
     fields = {"chunk": chunk.pk, "query": "network", "verdict": "right"}
-    assert page.post("/search/mark/", {**fields, "next": "/search/?q=network#hit-1"})["Location"] == "/search/?q=network#hit-1"
-    assert page.post("/search/mark/", {**fields, "next": "https://example.org/"})["Location"] == "/search/"
+    assert (
+        page.post("/search/mark/", {**fields, "next": "/search/?q=network#hit-1"})["Location"]
+        == "/search/?q=network#hit-1"
+    )
+    assert (
+        page.post("/search/mark/", {**fields, "next": "https://example.org/"})["Location"]
+        == "/search/"
+    )
 
 
-def test_a_mark_of_nothing_or_of_what_is_hidden_is_refused_alike(page: Client, stranger: Client, source: Source) -> None:
+def test_a_mark_of_nothing_or_of_what_is_hidden_is_refused_alike(
+    page: Client, stranger: Client, source: Source
+) -> None:
     chunk = source.chunks.get(ordinal=0)
     assert mark(stranger, chunk, "right").status_code == 404
-    assert stranger.post("/search/mark/", {"chunk": 987654, "query": "network", "verdict": "right"}).status_code == 404
+    assert (
+        stranger.post(
+            "/search/mark/", {"chunk": 987654, "query": "network", "verdict": "right"}
+        ).status_code
+        == 404
+    )
     assert page.get("/search/mark/").status_code == 405
     known = {"chunk": chunk.pk, "query": "network", "verdict": "right"}
-    for wrong in ({"chunk": "x"}, {"chunk": 10**30}, {"verdict": "maybe"}, {"verdict": ""}, {"query": "a\0b"}, {"query": ""}, {"query": "x" * 1_001}):
+    for wrong in (
+        {"chunk": "x"},
+        {"chunk": 10**30},
+        {"verdict": "maybe"},
+        {"verdict": ""},
+        {"query": "a\0b"},
+        {"query": ""},
+        {"query": "x" * 1_001},
+    ):
         assert page.post("/search/mark/", {**known, **wrong}).status_code == 422
     assert not Mark.objects.exists()
 
@@ -333,8 +417,12 @@ def test_a_mark_of_nothing_or_of_what_is_hidden_is_refused_alike(page: Client, s
 # Sources
 
 
-def test_sources_are_listed_with_how_far_they_are(page: Client, source: Source, collection: Collection) -> None:
-    busy = Source.objects.create(collection=collection, kind="pdf", title="A book", state=State.WORDS, chunk_count=80)
+def test_sources_are_listed_with_how_far_they_are(
+    page: Client, source: Source, collection: Collection
+) -> None:
+    busy = Source.objects.create(
+        collection=collection, kind="pdf", title="A book", state=State.WORDS, chunk_count=80
+    )
     busy.report(step="embedding", done=20, total=80)
     found = text_of(page.get("/sources/"))
     assert "Lecture on networks" in found
@@ -344,7 +432,9 @@ def test_sources_are_listed_with_how_far_they_are(page: Client, source: Source, 
     assert 'sse-connect="/sources/events/' in found
 
 
-def test_a_failed_source_says_why_and_who_may_change_it_can_try_again(page: Client, viewer: Client, source: Source) -> None:
+def test_a_failed_source_says_why_and_who_may_change_it_can_try_again(
+    page: Client, viewer: Client, source: Source
+) -> None:
     source.fail(ModelRefused("The server refused the key."))
     for browser, may in ((page, True), (viewer, False)):
         for path in ("/sources/?state=failed", f"/sources/{source.uuid}/"):
@@ -354,7 +444,9 @@ def test_a_failed_source_says_why_and_who_may_change_it_can_try_again(page: Clie
             assert ("Index again" in found) is may
 
 
-def test_sources_are_filtered_and_paged(page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_filtered_and_paged(
+    page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(source_views, "PAGE", 2)
     for number in range(4):
         make_document(collection, ["x"], title=f"Notes {number}")
@@ -367,7 +459,10 @@ def test_sources_are_filtered_and_paged(page: Client, source: Source, collection
     assert "No source fits" in text_of(page.get("/sources/?q=zebra"))
 
 
-@pytest.mark.parametrize("query", ["state=magic", "offset=-1", "offset=99999999999999999999", "state=%27%3B", "q=%ED%A0%80"])
+@pytest.mark.parametrize(
+    "query",
+    ["state=magic", "offset=-1", "offset=99999999999999999999", "state=%27%3B", "q=%ED%A0%80"],
+)
 def test_an_odd_address_still_lists(page: Client, source: Source, query: str) -> None:
     assert page.get(f"/sources/?{query}").status_code == 200
 
@@ -376,7 +471,9 @@ def test_a_collection_there_is_none_of_is_told(page: Client, source: Source) -> 
     assert page.get("/sources/?collection=nowhere").status_code == 404
 
 
-def test_a_list_that_has_not_changed_is_drawn_alike(page: Client, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_that_has_not_changed_is_drawn_alike(
+    page: Client, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawn: list[Any] = []
 
     def stream(name: str, draw: Any, *, every: float) -> HttpResponse:
@@ -397,7 +494,9 @@ def test_no_source_of_others_is_seen(stranger: Client, source: Source) -> None:
         assert stranger.get(path).status_code == 404
 
 
-def test_a_source_is_shown_with_its_text_in_order(page: Client, source: Source, video: Video) -> None:
+def test_a_source_is_shown_with_its_text_in_order(
+    page: Client, source: Source, video: Video
+) -> None:
     found = text_of(page.get(f"/sources/{source.uuid}/"))
     places = [found.index(text) for text in TEXTS]
     assert places == sorted(places)
@@ -406,20 +505,28 @@ def test_a_source_is_shown_with_its_text_in_order(page: Client, source: Source, 
     assert f'href="/videos/{video.pk}/delete/"' in found
 
 
-def test_the_text_of_a_source_is_paged(page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_of_a_source_is_paged(
+    page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(source_views, "PAGE", 2)
     source = make_document(collection, TEXTS)
-    first, second = (text_of(page.get(f"/sources/{source.uuid}/{query}")) for query in ("", "?offset=2"))
+    first, second = (
+        text_of(page.get(f"/sources/{source.uuid}/{query}")) for query in ("", "?offset=2")
+    )
     assert "?offset=2" in first
     assert TEXTS[2] not in first
     assert TEXTS[2] in second
     assert "?offset=0" in second
 
 
-def test_a_page_of_a_document_opens_at_its_passages(page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_a_document_opens_at_its_passages(
+    page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = make_document(collection, TEXTS)
     for chunk in source.chunks.all():
-        Chunk.objects.filter(pk=chunk.pk).update(page=chunk.ordinal + 4, last_page=chunk.ordinal + 4)
+        Chunk.objects.filter(pk=chunk.pk).update(
+            page=chunk.ordinal + 4, last_page=chunk.ordinal + 4
+        )
     found = text_of(page.get(f"/sources/{source.uuid}/?page=5"))
     assert TEXTS[0] not in found
     assert re.search(r'chunk-row at"[^>]*>.*?page 5', found, flags=re.DOTALL)
@@ -435,7 +542,9 @@ def test_hostile_text_in_a_source_is_escaped(page: Client, collection: Collectio
     assert escape(HOSTILE) in found
 
 
-def test_indexing_again_is_for_editors_and_by_post(page: Client, viewer: Client, stranger: Client, source: Source) -> None:
+def test_indexing_again_is_for_editors_and_by_post(
+    page: Client, viewer: Client, stranger: Client, source: Source
+) -> None:
     path = f"/sources/{source.uuid}/index/"
     assert page.get(path).status_code == 405
     assert viewer.post(path).status_code == 403
@@ -446,7 +555,9 @@ def test_indexing_again_is_for_editors_and_by_post(page: Client, viewer: Client,
     assert Source.objects.get().sent_at is not None  # the workers were told
 
 
-def test_a_document_is_deleted_after_a_question(page: Client, viewer: Client, stranger: Client, collection: Collection) -> None:
+def test_a_document_is_deleted_after_a_question(
+    page: Client, viewer: Client, stranger: Client, collection: Collection
+) -> None:
     source = make_document(collection, TEXTS, title="Notes")
     path = f"/sources/{source.uuid}/delete/"
     for browser, status in ((viewer, 403), (stranger, 404)):
@@ -459,12 +570,17 @@ def test_a_document_is_deleted_after_a_question(page: Client, viewer: Client, st
 
 
 def test_a_recording_is_deleted_with_its_video(page: Client, source: Source, video: Video) -> None:
-    for response in (page.get(f"/sources/{source.uuid}/delete/"), page.post(f"/sources/{source.uuid}/delete/")):
+    for response in (
+        page.get(f"/sources/{source.uuid}/delete/"),
+        page.post(f"/sources/{source.uuid}/delete/"),
+    ):
         assert response["Location"] == f"/videos/{video.pk}/delete/"
     assert Source.objects.exists()
 
 
-def test_a_video_leads_to_searching_it_by_meaning(page: Client, source: Source, video: Video) -> None:
+def test_a_video_leads_to_searching_it_by_meaning(
+    page: Client, source: Source, video: Video
+) -> None:
     found = text_of(page.get(f"/videos/{video.pk}/"))
     link = re.search(r'href="(/search/[^"]*)"[^>]*>Search this video', found)
     assert link is not None

@@ -33,11 +33,17 @@ Kb = Callable[..., Ran]
 @pytest.fixture
 def kb(db: None, monkeypatch: pytest.MonkeyPatch) -> Kb:
     """Run a command in this process, against the database of the tests."""
-    monkeypatch.setenv("COLUMNS", "200")  # the folders of the tests have long names, which tables would wrap
-    monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs, and Django is set up
+    monkeypatch.setenv(
+        "COLUMNS", "200"
+    )  # the folders of the tests have long names, which tables would wrap
+    monkeypatch.setattr(
+        boot, "boot", lambda **_: None
+    )  # the tests' database runs, and Django is set up
 
     def run(*arguments: object, stdin: str | bytes | None = None, code: int = 0) -> Ran:
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, prog_name="kb")
+        result = CliRunner().invoke(
+            app, [str(argument) for argument in arguments], input=stdin, prog_name="kb"
+        )
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         assert result.exit_code == code, result.output

@@ -17,7 +17,16 @@ from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues
 from tests.youtube_standin import MANUAL, PLAYLIST, YouTubeStandIn
 from transcripts.errors import Blocked
-from transcripts.models import Collection, Feed, Job, RawCaptions, Transcript, Video, WorkerPulse, YouTubeGate
+from transcripts.models import (
+    Collection,
+    Feed,
+    Job,
+    RawCaptions,
+    Transcript,
+    Video,
+    WorkerPulse,
+    YouTubeGate,
+)
 
 VTT = b"WEBVTT\n\n00:00:00.000 --> 00:00:04.000\nHello and welcome.\n\n00:00:04.000 --> 00:00:08.000\nThis is a talk.\n"
 
@@ -36,8 +45,17 @@ def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
 def test_a_file_is_added_under_the_name_it_has(kb: Kb, tmp_path: Path) -> None:
     (tmp_path / "my talk.en.vtt").write_bytes(VTT)
     report = kb("add", tmp_path / "my talk.en.vtt", "--tag", "a", "--tag", "b", "--json").json
-    assert (report["added"], report["updated"], report["unchanged"], report["skipped"]) == (1, 0, 0, 0)
-    assert (report["videos"][0]["id"], report["videos"][0]["languages"], report["videos"][0]["tags"]) == ("my talk", ["en"], ["a", "b"])
+    assert (report["added"], report["updated"], report["unchanged"], report["skipped"]) == (
+        1,
+        0,
+        0,
+        0,
+    )
+    assert (
+        report["videos"][0]["id"],
+        report["videos"][0]["languages"],
+        report["videos"][0]["tags"],
+    ) == ("my talk", ["en"], ["a", "b"])
     assert kb("show", "my talk", "--json").json["text"] == "Hello and welcome. This is a talk."
 
 
@@ -52,16 +70,24 @@ def test_adding_again_changes_nothing_and_a_new_version_updates(kb: Kb, tmp_path
 
 
 def test_two_files_of_one_recording_do_not_take_turns(kb: Kb, tmp_path: Path) -> None:
-    for name, text in (("srt/talk.srt", b"1\n00:00:00,000 --> 00:00:04,000\nHello and welcome.\n"), ("vtt/talk.vtt", VTT)):
+    for name, text in (
+        ("srt/talk.srt", b"1\n00:00:00,000 --> 00:00:04,000\nHello and welcome.\n"),
+        ("vtt/talk.vtt", VTT),
+    ):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(text)
     first, again = (kb("add", tmp_path / "srt", tmp_path / "vtt", "--json").json for _ in range(2))
     assert (first["added"], first["updated"], first["unchanged"]) == (1, 0, 1)
     assert (again["added"], again["updated"], again["unchanged"]) == (0, 0, 2)
-    assert (kb("show", "talk", "--json").json["text"], RawCaptions.objects.get().name) == ("Hello and welcome.", "talk.srt")
+    assert (kb("show", "talk", "--json").json["text"], RawCaptions.objects.get().name) == (
+        "Hello and welcome.",
+        "talk.srt",
+    )
 
 
-def test_where_the_best_format_cannot_be_read_another_one_of_the_recording_is_taken(kb: Kb, tmp_path: Path) -> None:
+def test_where_the_best_format_cannot_be_read_another_one_of_the_recording_is_taken(
+    kb: Kb, tmp_path: Path
+) -> None:
     (tmp_path / "talk.json3").write_bytes(b"")
     (tmp_path / "talk.vtt").write_bytes(VTT)
     for asked in ((tmp_path,), (tmp_path / "talk.json3", tmp_path / "talk.vtt")):
@@ -78,19 +104,29 @@ def test_what_is_too_long_for_a_name_is_refused(kb: Kb) -> None:
     assert "invalid_url" in kb("add", "a" * 5_000, code=2).out
 
 
-def test_title_language_and_collection_can_be_given(kb: Kb, tmp_path: Path, collection: Collection) -> None:
+def test_title_language_and_collection_can_be_given(
+    kb: Kb, tmp_path: Path, collection: Collection
+) -> None:
     (tmp_path / "x.srt").write_bytes(b"1\n00:00:01,000 --> 00:00:02,000\nHallo.\n")
     kb("add", tmp_path / "x.srt", "--title", "Ein Vortrag", "--lang", "de", "-c", "lectures")
     video = Video.objects.get()
-    assert (video.title, video.collection, video.transcripts.get().language) == ("Ein Vortrag", collection, "de")
+    assert (video.title, video.collection, video.transcripts.get().language) == (
+        "Ein Vortrag",
+        collection,
+        "de",
+    )
 
 
-def test_an_unknown_collection_is_refused_and_the_known_ones_are_named(kb: Kb, tmp_path: Path, collection: Collection) -> None:
+def test_an_unknown_collection_is_refused_and_the_known_ones_are_named(
+    kb: Kb, tmp_path: Path, collection: Collection
+) -> None:
     failed = kb("add", tmp_path, "-c", "nowhere", code=3)
     assert "lectures" in failed.err
 
 
-def test_a_folder_is_added_with_its_folders_and_what_is_no_transcript_is_skipped(kb: Kb, tmp_path: Path) -> None:
+def test_a_folder_is_added_with_its_folders_and_what_is_no_transcript_is_skipped(
+    kb: Kb, tmp_path: Path
+) -> None:
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / ".hidden").mkdir()
     for name in ("a.vtt", "deep/b.vtt", "deep/er/c.vtt", ".hidden/d.vtt", ".e.vtt"):
@@ -102,18 +138,25 @@ def test_a_folder_is_added_with_its_folders_and_what_is_no_transcript_is_skipped
     assert (report["added"], report["skipped"], report["problems"]) == (3, 2, [])
 
 
-def test_an_unreadable_member_of_a_folder_is_listed_and_the_rest_kept(kb: Kb, tmp_path: Path) -> None:
+def test_an_unreadable_member_of_a_folder_is_listed_and_the_rest_kept(
+    kb: Kb, tmp_path: Path
+) -> None:
     (tmp_path / "good.vtt").write_bytes(VTT)
     (tmp_path / "empty.vtt").write_bytes(b"")
     (tmp_path / "page.vtt").write_bytes(b"<!DOCTYPE html><html><body>Not found</body></html>")
     report = kb("add", tmp_path, "--json").json
     assert (report["added"], report["skipped"]) == (1, 2)
-    assert {(Path(problem["name"]).name, problem["code"]) for problem in report["problems"]} == {("empty.vtt", "empty"), ("page.vtt", "html_page")}
+    assert {(Path(problem["name"]).name, problem["code"]) for problem in report["problems"]} == {
+        ("empty.vtt", "empty"),
+        ("page.vtt", "html_page"),
+    }
     shown = kb("add", tmp_path)
     assert "html_page" in shown.out
 
 
-def test_a_bad_file_that_is_named_ends_with_code_2_and_the_good_one_is_kept(kb: Kb, tmp_path: Path) -> None:
+def test_a_bad_file_that_is_named_ends_with_code_2_and_the_good_one_is_kept(
+    kb: Kb, tmp_path: Path
+) -> None:
     (tmp_path / "good.vtt").write_bytes(VTT)
     (tmp_path / "bad.vtt").write_bytes(b"")
     report = kb("add", tmp_path / "bad.vtt", tmp_path / "good.vtt", "--json", code=2).json
@@ -150,7 +193,9 @@ def test_a_name_that_is_no_text_is_taken(kb: Kb, tmp_path: Path) -> None:
     assert "\udce4" not in RawCaptions.objects.get().name
 
 
-def test_a_download_folder_of_yt_dlp_gives_title_channel_and_chapters(kb: Kb, tmp_path: Path) -> None:
+def test_a_download_folder_of_yt_dlp_gives_title_channel_and_chapters(
+    kb: Kb, tmp_path: Path
+) -> None:
     info = {
         "id": "dQw4w9WgXcQ",
         "extractor": "youtube",
@@ -171,7 +216,9 @@ def test_a_download_folder_of_yt_dlp_gives_title_channel_and_chapters(kb: Kb, tm
 def test_a_named_file_finds_its_metadata_beside_it(kb: Kb, tmp_path: Path) -> None:
     (tmp_path / "talk.info.json").write_text(json.dumps({"id": "talk", "title": "With a title"}))
     (tmp_path / "talk.en.vtt").write_bytes(VTT)
-    assert kb("add", tmp_path / "talk.en.vtt", "--json").json["videos"][0]["title"] == "With a title"
+    assert (
+        kb("add", tmp_path / "talk.en.vtt", "--json").json["videos"][0]["title"] == "With a title"
+    )
     report = kb("add", tmp_path / "talk.en.vtt", tmp_path / "talk.info.json", "--json").json
     assert (report["unchanged"], report["skipped"], report["problems"]) == (1, 0, [])
 
@@ -184,7 +231,9 @@ def test_of_one_recording_in_several_formats_the_best_is_taken(kb: Kb, tmp_path:
     assert RawCaptions.objects.get().name == "talk.vtt"
 
 
-def test_a_file_beyond_the_limit_is_refused_by_name(kb: Kb, tmp_path: Path, settings: object) -> None:
+def test_a_file_beyond_the_limit_is_refused_by_name(
+    kb: Kb, tmp_path: Path, settings: object
+) -> None:
     settings.MAX_UPLOAD_BYTES = 1000  # type: ignore[attr-defined]
     (tmp_path / "big.vtt").write_bytes(VTT * 30)
     report = kb("add", tmp_path, "--json").json
@@ -193,7 +242,9 @@ def test_a_file_beyond_the_limit_is_refused_by_name(kb: Kb, tmp_path: Path, sett
 
 def test_hundreds_of_files_are_added(kb: Kb, tmp_path: Path) -> None:
     for number in range(120):
-        (tmp_path / f"talk-{number}.json").write_bytes(caption_json(make_cues(3), id=f"talk-{number}"))
+        (tmp_path / f"talk-{number}.json").write_bytes(
+            caption_json(make_cues(3), id=f"talk-{number}")
+        )
     assert "120 added" in kb("add", tmp_path).out
     assert Video.objects.count() == 120
 
@@ -213,7 +264,10 @@ def test_what_is_pasted_needs_a_title(kb: Kb) -> None:
 
 
 def test_an_empty_paste_is_refused(kb: Kb) -> None:
-    assert kb("add", "-", "--title", "Nothing", "--json", stdin="", code=2).json["problems"][0]["code"] == "empty"
+    assert (
+        kb("add", "-", "--title", "Nothing", "--json", stdin="", code=2).json["problems"][0]["code"]
+        == "empty"
+    )
 
 
 def test_bytes_that_are_no_text_do_not_crash_the_paste(kb: Kb) -> None:
@@ -248,7 +302,15 @@ def test_a_playlist_is_remembered_with_its_wishes(kb: Kb) -> None:
     assert (feed.youtube_id, feed.newest, feed.every_hours) == (PLAYLIST, 5, 24)
 
 
-@pytest.mark.parametrize("what", ["lecture.vtt", "folder/lecture", "https://example.org/watch?v=dQw4w9WgXcQ", "https://youtube.com.evil/watch?v=dQw4w9WgXcQ"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "lecture.vtt",
+        "folder/lecture",
+        "https://example.org/watch?v=dQw4w9WgXcQ",
+        "https://youtube.com.evil/watch?v=dQw4w9WgXcQ",
+    ],
+)
 def test_what_is_neither_file_nor_address_ends_with_code_2(kb: Kb, what: str) -> None:
     report = kb("add", what, "--json", code=2).json
     assert [problem["name"] for problem in report["problems"]] == [what]
@@ -272,14 +334,18 @@ def test_waiting_for_a_playlist_waits_for_its_videos(kb: Kb, youtube: YouTubeSta
     assert len(report["videos"]) == Video.objects.count() == 2
 
 
-def test_a_video_without_captions_ends_with_the_reason_and_the_way_round(kb: Kb, youtube: YouTubeStandIn) -> None:
+def test_a_video_without_captions_ends_with_the_reason_and_the_way_round(
+    kb: Kb, youtube: YouTubeStandIn
+) -> None:
     youtube.add_video("without-cap", tracks=())
     failed = kb("add", "without-cap", "--wait", code=7)
     assert "no_captions" in failed.out
     assert "pload" in failed.err
 
 
-def test_waiting_ends_when_youtube_refuses_and_the_job_stays(kb: Kb, youtube: YouTubeStandIn) -> None:
+def test_waiting_ends_when_youtube_refuses_and_the_job_stays(
+    kb: Kb, youtube: YouTubeStandIn
+) -> None:
     YouTubeGate.refused(Blocked("YouTube takes this server for a bot."))
     report = kb("add", MANUAL, "--wait", "--json", code=7).json
     assert [problem["code"] for problem in report["problems"]] == ["gate_closed"]
@@ -294,15 +360,32 @@ def test_waiting_ends_when_youtube_refuses_and_the_job_stays(kb: Kb, youtube: Yo
 
 
 def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_path: Path) -> None:
-    files = sorted(path for folder in ("native", "fixtures") for path in (real_data / "dev" / folder).rglob("*.*"))
+    files = sorted(
+        path
+        for folder in ("native", "fixtures")
+        for path in (real_data / "dev" / folder).rglob("*.*")
+    )
     folder = tmp_path / "some"
     folder.mkdir()
     for kind in (".sbv", ".srt", ".vtt", ".json"):
         for path in [one for one in files if one.suffix == kind][:5]:
             shutil.copy(path, folder)
-    environment = {**os.environ, "YOUTUBE_KB_DATA_DIR": str(tmp_path / "home"), "DJANGO_SETTINGS_MODULE": "kbsite.settings", "EMBEDDING_PROVIDER": "fake"}
+    environment = {
+        **os.environ,
+        "YOUTUBE_KB_DATA_DIR": str(tmp_path / "home"),
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "EMBEDDING_PROVIDER": "fake",
+    }
     command = [sys.executable, "-m", "kbsite.cli", "add", str(folder), "--json"]
-    done = subprocess.run(command, cwd=Path(settings.BASE_DIR), env=environment, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(
+        command,
+        cwd=Path(settings.BASE_DIR),
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["added"] >= 12

@@ -7,10 +7,14 @@ from tests.kbsite.cli.conftest import Kb
 from transcripts.models import Video
 
 PROSE = "Walruses rest on the ice. Zebras graze on the plain.\n\n" * 3
-CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\nHello there\n\n00:05.000 --> 00:10.000\nand welcome\n"
+CAPTIONS = (
+    "WEBVTT\n\n00:00.000 --> 00:05.000\nHello there\n\n00:05.000 --> 00:10.000\nand welcome\n"
+)
 
 
-def test_words_without_times_become_a_document_and_words_with_times_a_transcript(kb: Kb, tmp_path: Path) -> None:
+def test_words_without_times_become_a_document_and_words_with_times_a_transcript(
+    kb: Kb, tmp_path: Path
+) -> None:
     (tmp_path / "prose.txt").write_text(PROSE)
     (tmp_path / "talk.txt").write_text(CAPTIONS)
     (tmp_path / "notes.md").write_text("# Walruses\n\nThey rest on the ice.\n")
@@ -34,14 +38,18 @@ def test_a_document_is_found_by_its_words_at_once_and_told_as_such(kb: Kb, tmp_p
     assert [(one["title"], one["page"]) for one in found] == [("prose", 1)]
 
 
-def test_a_file_that_is_nothing_readable_is_refused_by_name_with_what_to_try(kb: Kb, tmp_path: Path) -> None:
+def test_a_file_that_is_nothing_readable_is_refused_by_name_with_what_to_try(
+    kb: Kb, tmp_path: Path
+) -> None:
     (tmp_path / "slides.pptx").write_bytes(b"PK\x03\x04" + b"\0" * 100)
     result = kb("add", tmp_path / "slides.pptx", "--json", code=2)
     [problem] = result.json["problems"]
     assert (problem["code"], "PDF" in problem["hint"]) == ("document_unknown", True)
 
 
-def test_a_document_that_cannot_be_read_says_so_and_is_listed_as_failed(kb: Kb, tmp_path: Path) -> None:
+def test_a_document_that_cannot_be_read_says_so_and_is_listed_as_failed(
+    kb: Kb, tmp_path: Path
+) -> None:
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing of it is there\n" * 50)
     report = kb("add", tmp_path / "broken.pdf", "--json").json
     assert (report["indexed"]["failed"], bool(report["indexed"]["error"])) == (1, True)

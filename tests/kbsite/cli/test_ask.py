@@ -30,12 +30,19 @@ def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> Non
     asked = kb("ask", QUESTION, "--json", "--trace").json
     assert (asked["outcome"], asked["claims"], asked["citations"]) == ("refused", [], [])
     assert asked["trace"]["parts"]
-    assert kb("ask", "And why?", "--follow-up", "--json").json["conversation"] == asked["conversation"]
+    assert (
+        kb("ask", "And why?", "--follow-up", "--json").json["conversation"] == asked["conversation"]
+    )
     assert "same sources" in kb("ask", "And why?", "--follow-up", "--in", "talk", code=2).err
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(["  "], 2), ([QUESTION, "--in", "nowhere"], 3), ([QUESTION, "--follow-up"], 3)])
-def test_what_cannot_be_asked_is_said(kb: Kb, library: Collection, arguments: list[str], code: int) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["  "], 2), ([QUESTION, "--in", "nowhere"], 3), ([QUESTION, "--follow-up"], 3)],
+)
+def test_what_cannot_be_asked_is_said(
+    kb: Kb, library: Collection, arguments: list[str], code: int
+) -> None:
     assert "Error: " in kb("ask", *arguments, code=code).err
 
 
@@ -48,7 +55,9 @@ def test_the_notebook_lists_asks_and_goes_on(db: None, library: Collection) -> N
     notebook = LibraryNotebook(everything)
     assert [one.title for one in notebook.shelf().sources] == ["Turbines"]
     assert notebook.shelf("nothing").total == 0
-    told = [event for event in notebook.ask(QUESTION, (str(made.uuid),)) if isinstance(event, Finished)]
+    told = [
+        event for event in notebook.ask(QUESTION, (str(made.uuid),)) if isinstance(event, Finished)
+    ]
     assert len(told) == 1
     (earlier,) = notebook.earlier()
     assert earlier.title == QUESTION
@@ -63,8 +72,16 @@ def test_the_notebook_lists_asks_and_goes_on(db: None, library: Collection) -> N
 
 def test_a_place_opens_on_youtube_and_here(db: None, library: Collection) -> None:
     scope: Callable[[], Scope] = everything
-    origin = Origin(id=UUID(int=1), kind="video", title="T", url="https://www.youtube.com/watch?v=dQw4w9WgXcQ")
-    place = Place(label="1", origin=origin, locator=Locator(span=(0, 1), start=12_500), text="t", link="/videos/1/?t=12s")
+    origin = Origin(
+        id=UUID(int=1), kind="video", title="T", url="https://www.youtube.com/watch?v=dQw4w9WgXcQ"
+    )
+    place = Place(
+        label="1",
+        origin=origin,
+        locator=Locator(span=(0, 1), start=12_500),
+        text="t",
+        link="/videos/1/?t=12s",
+    )
     links = {link.url for link in LibraryNotebook(scope).links(place)}
     assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=12s" in links
     assert any(url.endswith("/videos/1/?t=12s") for url in links)
@@ -75,11 +92,16 @@ REFUSED = '{"added": 0, "updated": 0, "unchanged": 0, "documents": [], "jobs": [
 
 
 def test_what_was_added_is_told_and_what_was_not_rises() -> None:
-    assert Adder(command=(sys.executable, "-c", f"print('''{REPORT}''')")).add("talk.vtt") == "Added 1: talk.vtt"
+    assert (
+        Adder(command=(sys.executable, "-c", f"print('''{REPORT}''')")).add("talk.vtt")
+        == "Added 1: talk.vtt"
+    )
     with pytest.raises(KnowledgeBaseError, match="It is broken"):
         Adder(command=(sys.executable, "-c", f"print('''{REFUSED}''')")).add("talk.vtt")
     with pytest.raises(KnowledgeBaseError, match="No room"):
-        Adder(command=(sys.executable, "-c", "import sys; sys.exit('Error: No room.')")).add("talk.vtt")
+        Adder(command=(sys.executable, "-c", "import sys; sys.exit('Error: No room.')")).add(
+            "talk.vtt"
+        )
     closed = Adder()
     closed.close()
     with pytest.raises(KnowledgeBaseError):

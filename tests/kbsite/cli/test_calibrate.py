@@ -16,9 +16,20 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 def test_a_library_is_calibrated_and_goes_back(kb: Kb, library: Collection, tmp_path: Path):
     source = make_document(library, ["entropy and heat", "work and heat"])
     space = vector_space.claim()
-    list(vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space, source=source.pk))))
+    list(
+        vector_store.make(
+            space,
+            vector_space.embedder_of(space),
+            vector_store.in_batches(vector_store.wanted(space, source=source.pk)),
+        )
+    )
     talk = tmp_path / "talk.txt"
-    talk.write_text("\n\n".join(f"Number{place} dogs bark " + "and it rains on the cake in my garden " * 5 for place in range(30)))
+    talk.write_text(
+        "\n\n".join(
+            f"Number{place} dogs bark " + "and it rains on the cake in my garden " * 5
+            for place in range(30)
+        )
+    )
 
     shown = kb("calibrate")
     found = kb("calibrate", "--false-citations", 0, "--file", talk, "--json").json

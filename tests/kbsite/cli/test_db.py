@@ -43,7 +43,9 @@ def test_an_empty_library_has_a_status(kb: Kb) -> None:
     assert "Locked to no embedding model yet" in kb("db", "status").out
 
 
-def test_the_status_says_how_much_there_is_and_what_it_is_locked_to(kb: Kb, embedded: EmbeddingSpace) -> None:
+def test_the_status_says_how_much_there_is_and_what_it_is_locked_to(
+    kb: Kb, embedded: EmbeddingSpace
+) -> None:
     found = kb("db", "status", "--json").json
     assert (found["videos"], found["sources"]["ready"], found["waiting"]) == (1, 1, 0)
     assert found["spaces"][0]["vectors"] == found["chunks"] > 0
@@ -52,7 +54,9 @@ def test_the_status_says_how_much_there_is_and_what_it_is_locked_to(kb: Kb, embe
     assert "1 found by words and meaning" in shown
 
 
-def test_a_mismatch_is_shown_by_status_config_and_doctor_with_the_command(kb: Kb, embedded: EmbeddingSpace, settings: Any) -> None:
+def test_a_mismatch_is_shown_by_status_config_and_doctor_with_the_command(
+    kb: Kb, embedded: EmbeddingSpace, settings: Any
+) -> None:
     settings.EMBEDDING_MODEL = "others"
     status, config, doctor = kb("db", "status").out, kb("config").err, kb("doctor", code=1).out
     for shown in (status, config, doctor):
@@ -67,7 +71,9 @@ def test_a_healthy_lock_is_shown_by_config_and_doctor(kb: Kb, embedded: Embeddin
     assert checks["Embeddings"]["ok"]
 
 
-def test_the_library_moves_and_the_last_line_says_what_to_set(kb: Kb, embedded: EmbeddingSpace) -> None:
+def test_the_library_moves_and_the_last_line_says_what_to_set(
+    kb: Kb, embedded: EmbeddingSpace
+) -> None:
     ran = kb("db", "migrate-embeddings", "--to", "fake", "--model", "others", "--yes")
     assert "EMBEDDING_PROVIDER=fake EMBEDDING_MODEL=others" in ran.out.splitlines()[-1]
     space = vector_space.locked()
@@ -81,7 +87,9 @@ def test_it_asks_first_and_a_no_changes_nothing(kb: Kb, embedded: EmbeddingSpace
     assert EmbeddingSpace.objects.count() == 1
 
 
-def test_for_a_remote_provider_it_says_the_tokens_before(kb: Kb, embedded: EmbeddingSpace, settings: Any) -> None:
+def test_for_a_remote_provider_it_says_the_tokens_before(
+    kb: Kb, embedded: EmbeddingSpace, settings: Any
+) -> None:
     settings.OPENAI_API_KEY = "key"
     ran = kb("db", "migrate-embeddings", "--to", "openai", stdin="n\n", code=1)
     assert "tokens that openai may charge for" in ran.err
@@ -90,7 +98,12 @@ def test_for_a_remote_provider_it_says_the_tokens_before(kb: Kb, embedded: Embed
 def test_one_under_way_is_shown_and_can_be_given_up(kb: Kb, embedded: EmbeddingSpace) -> None:
     migration.begin(EmbeddingChoice(provider="fake", model="others"))
     assert "Being embedded anew with fake · others" in kb("db", "status").out
-    assert "Go on embedding" in kb("db", "migrate-embeddings", "--to", "fake", "--model", "others", stdin="n\n", code=1).err
+    assert (
+        "Go on embedding"
+        in kb(
+            "db", "migrate-embeddings", "--to", "fake", "--model", "others", stdin="n\n", code=1
+        ).err
+    )
     kb("db", "migrate-embeddings", "--cancel")
     assert list(EmbeddingSpace.objects.values_list("state", flat=True)) == [SpaceState.ACTIVE]
     kb("db", "migrate-embeddings", "--cancel", code=3)
@@ -102,7 +115,9 @@ def test_where_to_has_to_be_said(kb: Kb, options: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(("provider", "code"), [("nonsense", 2), ("fake", 5)])
-def test_what_cannot_be_migrated_to_is_told(kb: Kb, embedded: EmbeddingSpace, provider: str, code: int) -> None:
+def test_what_cannot_be_migrated_to_is_told(
+    kb: Kb, embedded: EmbeddingSpace, provider: str, code: int
+) -> None:
     kb("db", "migrate-embeddings", "--to", provider, "--yes", code=code)
 
 
@@ -121,20 +136,26 @@ def backed_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Instan
     folder = tmp_path_factory.mktemp("backup")
     (folder / "captions").mkdir()
     for name in ("one", "two"):
-        (folder / "captions" / f"{name}.json").write_bytes(caption_json(make_cues(12), id=name, lang="en"))
+        (folder / "captions" / f"{name}.json").write_bytes(
+            caption_json(make_cues(12), id=name, lang="en")
+        )
     with Instance(folder / "home") as instance:
         kb_in(instance, "add", str(folder / "captions"))
         kb_in(instance, "db", "backup", str(folder / "library.backup"))
         yield instance, folder / "library.backup"
 
 
-def test_a_backup_is_restored_into_an_empty_library(backed_up: tuple[Instance, Path], tmp_path: Path) -> None:
+def test_a_backup_is_restored_into_an_empty_library(
+    backed_up: tuple[Instance, Path], tmp_path: Path
+) -> None:
     _, file = backed_up
     assert file.stat().st_mode & 0o077 == 0
     with Instance(tmp_path / "home") as fresh:
         assert "2 videos" in kb_in(fresh, "db", "restore", str(file))
         assert fresh.rows("SELECT state FROM citations_source") == [("ready",), ("ready",)]
-        assert fresh.rows("SELECT count(*) FROM citations_embedding") == fresh.rows("SELECT count(*) FROM citations_chunk")
+        assert fresh.rows("SELECT count(*) FROM citations_embedding") == fresh.rows(
+            "SELECT count(*) FROM citations_chunk"
+        )
         assert "Backpropagation" in kb_in(fresh, "search", "backpropagation")
 
 
@@ -146,32 +167,46 @@ def test_a_library_is_replaced_only_when_that_is_said(backed_up: tuple[Instance,
     assert instance.rows("SELECT state FROM citations_source") == [("ready",), ("ready",)]
 
 
-def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(backed_up: tuple[Instance, Path], tmp_path: Path) -> None:
+def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(
+    backed_up: tuple[Instance, Path], tmp_path: Path
+) -> None:
     instance, file = backed_up
-    instance.rows("INSERT INTO django_migrations (app, name, applied) VALUES ('citations', '9999_future', now()) RETURNING id")
+    instance.rows(
+        "INSERT INTO django_migrations (app, name, applied) VALUES ('citations', '9999_future', now()) RETURNING id"
+    )
     kb_in(instance, "db", "backup", str(tmp_path / "newer"))
-    assert "newer Cuebase" in kb_in(instance, "db", "restore", str(tmp_path / "newer"), "--yes", code=2)
+    assert "newer Cuebase" in kb_in(
+        instance, "db", "restore", str(tmp_path / "newer"), "--yes", code=2
+    )
     kb_in(instance, "db", "restore", str(file), "--yes")
     assert instance.rows("SELECT FROM django_migrations WHERE name = '9999_future'") == []
 
 
-def test_what_is_no_backup_is_refused_and_the_library_stays(backed_up: tuple[Instance, Path], tmp_path: Path) -> None:
+def test_what_is_no_backup_is_refused_and_the_library_stays(
+    backed_up: tuple[Instance, Path], tmp_path: Path
+) -> None:
     instance, file = backed_up
     (tmp_path / "noise").write_bytes(b"\0nonsense" * 1000)
     (tmp_path / "torn").write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    assert "is no backup of Cuebase" in kb_in(instance, "db", "restore", str(tmp_path / "noise"), "--yes", code=2)
+    assert "is no backup of Cuebase" in kb_in(
+        instance, "db", "restore", str(tmp_path / "noise"), "--yes", code=2
+    )
     kb_in(instance, "db", "restore", str(tmp_path / "torn"), "--yes", code=2)
     assert instance.rows("SELECT count(*) FROM transcripts_video") == [(2,)]
 
 
 def test_nothing_is_restored_under_a_running_worker(backed_up: tuple[Instance, Path]) -> None:
     instance, file = backed_up
-    instance.rows("INSERT INTO transcripts_workerpulse (id, seen_at) VALUES (1, now()) ON CONFLICT (id) DO UPDATE SET seen_at = now() RETURNING id")
+    instance.rows(
+        "INSERT INTO transcripts_workerpulse (id, seen_at) VALUES (1, now()) ON CONFLICT (id) DO UPDATE SET seen_at = now() RETURNING id"
+    )
     assert "A worker is running" in kb_in(instance, "db", "restore", str(file), "--yes", code=5)
     instance.rows("DELETE FROM transcripts_workerpulse RETURNING id")
 
 
-def test_a_file_that_exists_is_replaced_only_when_that_is_said(backed_up: tuple[Instance, Path], tmp_path: Path) -> None:
+def test_a_file_that_exists_is_replaced_only_when_that_is_said(
+    backed_up: tuple[Instance, Path], tmp_path: Path
+) -> None:
     instance, _ = backed_up
     (tmp_path / "mine").write_text("precious")
     kb_in(instance, "db", "backup", str(tmp_path / "mine"), code=1)

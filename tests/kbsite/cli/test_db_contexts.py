@@ -39,9 +39,16 @@ def test_without_a_language_model_it_says_what_to_set(kb: Kb, source: Source) ->
 
 def test_the_cost_is_shown_and_nothing_asked(kb: Kb, source: Source, llm: FakeLlm) -> None:
     found = kb("db", "write-contexts", "--estimate", "--json").json
-    assert (found["model"], found["sources"], found["pieces"], found["calls"]) == ("fake:words", 1, source.chunk_count, source.chunk_count)
+    assert (found["model"], found["sources"], found["pieces"], found["calls"]) == (
+        "fake:words",
+        1,
+        source.chunk_count,
+        source.chunk_count,
+    )
     assert found["asked"] > found["answered"] > 0
-    assert f"{source.chunk_count} chunks of 1 source get a context from fake:words" in " ".join(kb("db", "write-contexts", "--estimate").out.split())
+    assert f"{source.chunk_count} chunks of 1 source get a context from fake:words" in " ".join(
+        kb("db", "write-contexts", "--estimate").out.split()
+    )
     assert not llm.asked
 
 
@@ -64,7 +71,9 @@ def test_the_estimate_is_no_less_than_what_is_asked(source: Source, llm: FakeLlm
     assert sum(prompt_tokens(prompt) for prompt in llm.asked) <= planned.asked
 
 
-def test_adding_with_wait_says_the_cost_before(kb: Kb, library: Collection, llm: FakeLlm, tmp_path: Any) -> None:
+def test_adding_with_wait_says_the_cost_before(
+    kb: Kb, library: Collection, llm: FakeLlm, tmp_path: Any
+) -> None:
     talk = tmp_path / "talk.txt"
     talk.write_text("Walruses rest on the ice. Zebras graze on the plain. " * 20)
     assert "get a context from fake:words" in " ".join(kb("add", talk, "--wait").err.split())

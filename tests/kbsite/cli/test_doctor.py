@@ -21,7 +21,10 @@ def test_every_setting_is_shown_with_its_origin(kb: Kb, monkeypatch: pytest.Monk
     rows = {row["name"]: row for row in kb("config", "--json").json}
     assert list(rows) == list(settings.OPTIONS)
     assert rows["PREVIEW_LENGTH"]["origin"] == "environment"
-    assert (rows["SEARCH_SEGMENT_SECONDS"]["origin"], rows["SEARCH_SEGMENT_SECONDS"]["value"]) == ("default", 30)
+    assert (rows["SEARCH_SEGMENT_SECONDS"]["origin"], rows["SEARCH_SEGMENT_SECONDS"]["value"]) == (
+        "default",
+        30,
+    )
     assert "SEARCH_SEGMENT_SECONDS" in kb("config").out
 
 
@@ -40,25 +43,35 @@ def test_secrets_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
         assert config.MASK in ran.out
 
 
-def test_the_secret_key_that_is_kept_in_the_data_directory_is_not_shown(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_secret_key_that_is_kept_in_the_data_directory_is_not_shown(
+    kb: Kb, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SECRET_KEY")
     assert settings.SECRET_KEY not in kb("config", "--json").out
 
 
-def test_a_value_out_of_the_env_file_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_value_out_of_the_env_file_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / ".env").write_text("PREVIEW_LENGTH=77\n")
     monkeypatch.setattr(config, "BASE_DIR", tmp_path)
     monkeypatch.setenv("PREVIEW_LENGTH", "77")  # as reading the file did
     monkeypatch.setenv("TIME_ZONE", "UTC")
     origins = {one.name: one.origin for one in config.settings_in_use()}
-    assert (origins["PREVIEW_LENGTH"], origins["TIME_ZONE"], origins["HOST"]) == (".env", "environment", "default")
+    assert (origins["PREVIEW_LENGTH"], origins["TIME_ZONE"], origins["HOST"]) == (
+        ".env",
+        "environment",
+        "default",
+    )
 
 
 def test_the_doctor_finds_a_healthy_library_healthy(kb: Kb) -> None:
     WorkerPulse.beat()
     found = kb("doctor", "--json").json
     checks = {check["name"]: check for check in found["checks"]}
-    assert {name for name, check in checks.items() if check["ok"] is False} <= {"Port"}  # another program may hold the port here
+    assert {name for name, check in checks.items() if check["ok"] is False} <= {
+        "Port"
+    }  # another program may hold the port here
     assert {
         "Python",
         "Data directory",
@@ -87,27 +100,39 @@ def test_the_doctor_names_what_is_not_running_without_failing(kb: Kb) -> None:
     assert "PROXY_URL" in shown.out
 
 
-def test_the_doctor_says_what_is_not_searched_yet(kb: Kb, library: Collection, settings: Any) -> None:
+def test_the_doctor_says_what_is_not_searched_yet(
+    kb: Kb, library: Collection, settings: Any
+) -> None:
     settings.RERANKER = "none"
     make_source(make_video(library, key="a"))
     make_source(make_video(library, key="b"), state="failed")
     make_source(make_video(library, key="c"), state="words")
     checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
-    assert (checks["Sources"]["ok"], checks["Sources"]["detail"]) == (None, "1 of 3 found by words and meaning, 1 on their way, 1 failed")
+    assert (checks["Sources"]["ok"], checks["Sources"]["detail"]) == (
+        None,
+        "1 of 3 found by words and meaning, 1 on their way, 1 failed",
+    )
     assert "kb sources" in checks["Sources"]["hint"]
-    assert (checks["Cross-encoder"]["ok"], checks["Cross-encoder"]["detail"]) == (None, "switched off")
+    assert (checks["Cross-encoder"]["ok"], checks["Cross-encoder"]["detail"]) == (
+        None,
+        "switched off",
+    )
     settings.RERANKER = "nowhere/no-such-model"
     checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
     assert checks["Cross-encoder"]["ok"] is None
     assert "no-such-model is not here" in checks["Cross-encoder"]["detail"]
 
 
-def test_the_doctor_fails_where_something_fails(kb: Kb, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_doctor_fails_where_something_fails(
+    kb: Kb, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setattr(settings, "DATA_DIR", tmp_path / "file" / "data")
     found = kb("doctor", "--json", code=1).json
     assert not found["ok"]
-    assert {check["name"] for check in found["checks"] if check["ok"] is False} >= {"Data directory"}
+    assert {check["name"] for check in found["checks"] if check["ok"] is False} >= {
+        "Data directory"
+    }
 
 
 def test_a_database_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
@@ -119,7 +144,13 @@ def test_a_database_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> N
     }
     for command, code in (("list", 8), ("doctor", 1)):
         ran = subprocess.run(
-            [sys.executable, "-m", "kbsite.cli", command], env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, "-m", "kbsite.cli", command],
+            env=environment,
+            cwd=settings.BASE_DIR,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert ran.returncode == code, ran.stderr
         assert "The database does not answer" in ran.stdout + ran.stderr
@@ -128,9 +159,20 @@ def test_a_database_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> N
 
 
 def test_a_setting_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:
-    environment = {**os.environ, "YOUTUBE_KB_DATA_DIR": str(tmp_path), "PORT": "many", "DJANGO_SETTINGS_MODULE": "kbsite.settings"}
+    environment = {
+        **os.environ,
+        "YOUTUBE_KB_DATA_DIR": str(tmp_path),
+        "PORT": "many",
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+    }
     ran = subprocess.run(
-        [sys.executable, "-m", "kbsite.cli", "list"], env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "kbsite.cli", "list"],
+        env=environment,
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert ran.returncode == 2, ran.stderr
     assert "setting" in ran.stderr

@@ -33,19 +33,30 @@ def gold(library: Collection, tmp_path: Path) -> Path:
     """A file of two questions, the second one not answered by the lecture there is."""
     make_source(make_video(library, key="lec"), texts=TEXTS)
     file = tmp_path / "gold.jsonl"
-    lines = [{"query": "entropy", "video": "lec", "gold": [[10, 20]]}, {"query": "entropy", "video": "elsewhere", "gold": [[10, 20]]}]
+    lines = [
+        {"query": "entropy", "video": "lec", "gold": [[10, 20]]},
+        {"query": "entropy", "video": "elsewhere", "gold": [[10, 20]]},
+    ]
     file.write_text("\n".join(map(json.dumps, lines)))
     return file
 
 
 def mark(library: Collection, query: str, ordinal: int, *, name: str = "ada") -> None:
     reach = Scope(readable=frozenset({library.pk}))
-    judgments.mark(reach, make_user(name), query, Chunk.objects.get(source__video__key="lec", ordinal=ordinal).pk, right=True)
+    judgments.mark(
+        reach,
+        make_user(name),
+        query,
+        Chunk.objects.get(source__video__key="lec", ordinal=ordinal).pk,
+        right=True,
+    )
 
 
 def with_reranker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """Let RERANKER=backwards name a cross-encoder."""
-    monkeypatch.setattr(registry, "reranker", lambda: Backwards() if settings.RERANKER == "backwards" else None)
+    monkeypatch.setattr(
+        registry, "reranker", lambda: Backwards() if settings.RERANKER == "backwards" else None
+    )
 
 
 def test_a_table_shows_how_good_each_way_to_search_is(kb: Kb, gold: Path) -> None:
@@ -66,10 +77,15 @@ def test_programs_get_the_measurement_as_json(kb: Kb, gold: Path) -> None:
 
 
 def test_only_the_modes_that_are_named_are_measured(kb: Kb, gold: Path) -> None:
-    assert [row["approach"] for row in kb("eval", gold, "--mode", "hybrid", "--json").json["reports"][0]["rows"]] == ["hybrid"]
+    assert [
+        row["approach"]
+        for row in kb("eval", gold, "--mode", "hybrid", "--json").json["reports"][0]["rows"]
+    ] == ["hybrid"]
 
 
-def test_marked_hits_are_measured_of_all_or_of_one_user(kb: Kb, gold: Path, library: Collection) -> None:
+def test_marked_hits_are_measured_of_all_or_of_one_user(
+    kb: Kb, gold: Path, library: Collection
+) -> None:
     assert "marked as right" in kb("eval", "--marked", code=2).err
     mark(library, "entropy", 1)
     mark(library, "heat", 4, name="bob")
@@ -82,7 +98,9 @@ def test_what_to_measure_with_has_to_be_said_once(kb: Kb, gold: Path) -> None:
     kb("eval", gold, "--marked", code=2)
 
 
-def test_a_kept_measurement_is_compared_and_a_loss_fails(kb: Kb, gold: Path, tmp_path: Path) -> None:
+def test_a_kept_measurement_is_compared_and_a_loss_fails(
+    kb: Kb, gold: Path, tmp_path: Path
+) -> None:
     kept = tmp_path / "kept.json"
     kb("eval", gold, "--save", kept)
     assert "no loss" in kb("eval", gold, "--against", kept).err
@@ -92,28 +110,50 @@ def test_a_kept_measurement_is_compared_and_a_loss_fails(kb: Kb, gold: Path, tmp
     assert "This loses: nDCG@10 of lexical goes from 1.000 to 0.000" in lost.err
 
 
-def test_a_setting_that_loses_the_marked_hits_is_refused(kb: Kb, gold: Path, library: Collection, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_that_loses_the_marked_hits_is_refused(
+    kb: Kb, gold: Path, library: Collection, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with_reranker(monkeypatch, settings)
     settings.RERANKER = "backwards"
     mark(library, "entropy", 1)
-    better = kb("eval", "--marked", "--mode", "hybrid+rerank", "--with", "RERANKER=none", "--json").json
+    better = kb(
+        "eval", "--marked", "--mode", "hybrid+rerank", "--with", "RERANKER=none", "--json"
+    ).json
     assert [change["loses"] for change in better["changes"]] == [False]
     assert settings.RERANKER == "backwards"
     settings.RERANKER = "none"
-    refused = kb("eval", "--marked", "--mode", "hybrid+rerank", "--with", "reranker=backwards", code=5)
+    refused = kb(
+        "eval", "--marked", "--mode", "hybrid+rerank", "--with", "reranker=backwards", code=5
+    )
     assert "This loses" in refused.err
     assert settings.RERANKER == "none"
 
 
-@pytest.mark.parametrize("setting", ["EMBEDDING_PROVIDER=bge", "SECRET_KEY=x", "RERANKER", "RERANK_CANDIDATES=many", "RERANK_CANDIDATES=0", "=", ""])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "EMBEDDING_PROVIDER=bge",
+        "SECRET_KEY=x",
+        "RERANKER",
+        "RERANK_CANDIDATES=many",
+        "RERANK_CANDIDATES=0",
+        "=",
+        "",
+    ],
+)
 def test_what_cannot_be_tried_is_refused(kb: Kb, gold: Path, setting: str) -> None:
     kb("eval", gold, "--with", setting, code=2)
 
 
-def test_files_that_cannot_be_used_are_refused_with_the_reason(kb: Kb, gold: Path, tmp_path: Path) -> None:
+def test_files_that_cannot_be_used_are_refused_with_the_reason(
+    kb: Kb, gold: Path, tmp_path: Path
+) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_bytes(b'{"query": "x"}\xff')
     assert "Line 1" in kb("eval", bad, code=2).err
     kb("eval", tmp_path / "missing.jsonl", code=2)
     assert "no measurement" in kb("eval", gold, "--against", bad, code=2).err
-    assert "cannot be written" in kb("eval", gold, "--save", tmp_path / "no" / "where.json", code=2).err
+    assert (
+        "cannot be written"
+        in kb("eval", gold, "--save", tmp_path / "no" / "where.json", code=2).err
+    )

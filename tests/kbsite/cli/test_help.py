@@ -43,10 +43,16 @@ def every_command() -> Iterator[tuple[str, Any]]:
     return walk("kb", typer.main.get_command(app))
 
 
-@pytest.mark.parametrize(("path", "command"), [pytest.param(path, command, id=path) for path, command in every_command()])
+@pytest.mark.parametrize(
+    ("path", "command"), [pytest.param(path, command, id=path) for path, command in every_command()]
+)
 def test_a_command_and_its_options_have_help(path: str, command: Any) -> None:
     assert command.help, path
-    silent = [one.name for one in command.params if one.name not in FROM_TYPER and not getattr(one, "help", None)]
+    silent = [
+        one.name
+        for one in command.params
+        if one.name not in FROM_TYPER and not getattr(one, "help", None)
+    ]
     assert not silent
 
 
@@ -57,7 +63,9 @@ def test_help_is_shown(path: str) -> None:
     assert "Usage:" in result.stdout
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["add", "--help"], ["--version"], ["no-such-command"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["add", "--help"], ["--version"], ["no-such-command"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = f"""
 import sys
@@ -69,7 +77,14 @@ except SystemExit:
     pass
 print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     assert done.stderr.strip().splitlines()[-1] == "[]"
 
 
@@ -81,7 +96,12 @@ def test_help_answers_within_half_a_second() -> None:
         subprocess.run(command, cwd=ROOT, capture_output=True, timeout=60, check=True)
         after = os.times()
         # Seconds of work, not of waiting for a busy machine.
-        took.append(after.children_user + after.children_system - before.children_user - before.children_system)
+        took.append(
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system
+        )
         if took[-1] < 0.5:
             break
         time.sleep(0.2)

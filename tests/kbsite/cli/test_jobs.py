@@ -16,7 +16,9 @@ def failed(library: Collection) -> Job:
     return job
 
 
-def test_unfinished_and_failed_jobs_are_listed_and_done_ones_on_demand(kb: Kb, failed: Job, library: Collection) -> None:
+def test_unfinished_and_failed_jobs_are_listed_and_done_ones_on_demand(
+    kb: Kb, failed: Job, library: Collection
+) -> None:
     done = Job.objects.create(collection=library, kind=Job.Kind.VIDEO, target="done-job-01")
     done.finish()
     assert [job["id"] for job in kb("jobs", "--json").json["jobs"]] == [failed.pk]
@@ -52,12 +54,18 @@ def test_a_retry_can_be_waited_for(kb: Kb, failed: Job, monkeypatch: pytest.Monk
         assert kb("jobs", "retry", failed.pk, "--wait", "--json").json["jobs"][0]["state"] == "done"
 
 
-def test_sync_asks_for_all_lists_or_for_one(kb: Kb, library: Collection, collection: Collection) -> None:
-    first = Feed.objects.create(collection=library, kind="playlist", youtube_id=PLAYLIST, title="Lectures")
+def test_sync_asks_for_all_lists_or_for_one(
+    kb: Kb, library: Collection, collection: Collection
+) -> None:
+    first = Feed.objects.create(
+        collection=library, kind="playlist", youtube_id=PLAYLIST, title="Lectures"
+    )
     Feed.objects.create(collection=collection, kind="channel", youtube_id="@standin")
     one = kb("sync", f"https://www.youtube.com/playlist?list={PLAYLIST}", "--json").json["jobs"]
     assert [job["target"] for job in one] == [first.youtube_id]
-    assert [job["target"] for job in kb("sync", "lectures", "--json").json["jobs"]] == [first.youtube_id]
+    assert [job["target"] for job in kb("sync", "lectures", "--json").json["jobs"]] == [
+        first.youtube_id
+    ]
     assert {job["target"] for job in kb("sync", "--json").json["jobs"]} == {PLAYLIST, "@standin"}
     assert Job.objects.count() == 2
 

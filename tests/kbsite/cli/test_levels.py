@@ -30,14 +30,18 @@ def test_the_outline_of_a_source_is_printed_and_built_anew(kb: Kb, library: Coll
     assert kb("levels", "lecture-1", "--json").json["nodes"] == told
 
 
-def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(kb: Kb, library: Collection):
+def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(
+    kb: Kb, library: Collection
+):
     make_video(library, key="short", title="Short", cues=make_cues(8))
     ingest_pipeline.adopt()
     ingest_pipeline.ingest(Source.objects.get().pk)
     told = kb("levels", "short", "--json").json["nodes"]
     assert [node["level"] for node in told] == [3, 2, 1]
     assert len({node["text"] for node in told[1:]}) == 1
-    assert " ".join(kb("levels", "short").out.split()).count(" ".join(told[-1]["text"].split())) == len({node["text"] for node in told})
+    assert " ".join(kb("levels", "short").out.split()).count(
+        " ".join(told[-1]["text"].split())
+    ) == len({node["text"] for node in told})
 
 
 def test_topics_are_found_anew_and_printed(kb: Kb, library: Collection):

@@ -54,7 +54,9 @@ def test_a_short_transcript_is_shown_whole(kb: Kb, library: Collection) -> None:
     assert "Point 2." in kb("show", "talk").out
 
 
-def test_a_long_transcript_is_previewed_with_the_commands_to_read_on(kb: Kb, library: Collection) -> None:
+def test_a_long_transcript_is_previewed_with_the_commands_to_read_on(
+    kb: Kb, library: Collection
+) -> None:
     make_video(library, key="talk", cues=make_cues(2000))
     shown = kb("show", "talk")
     assert "kb show talk --chunk 0" in shown.err
@@ -65,7 +67,13 @@ def test_a_long_transcript_is_previewed_with_the_commands_to_read_on(kb: Kb, lib
 def test_a_chunk_tells_its_neighbours(kb: Kb, library: Collection) -> None:
     make_video(library, key="talk", cues=make_cues(180))
     chunk = kb("show", "talk", "--chunk", 1, "--json").json["chunk"]
-    assert (chunk["index"], chunk["count"], chunk["previous"], chunk["next"], chunk["start"]) == (1, 3, 0, 2, 300)
+    assert (chunk["index"], chunk["count"], chunk["previous"], chunk["next"], chunk["start"]) == (
+        1,
+        3,
+        0,
+        2,
+        300,
+    )
 
 
 def test_a_range_is_given_by_the_clock_or_in_seconds(kb: Kb, library: Collection) -> None:
@@ -75,7 +83,9 @@ def test_a_range_is_given_by_the_clock_or_in_seconds(kb: Kb, library: Collection
     assert (by_clock["mode"], by_clock["start"], by_clock["end"]) == ("range", 3720, 3730)
 
 
-def test_a_chunk_that_is_not_there_ends_with_code_3_and_the_valid_ones(kb: Kb, library: Collection) -> None:
+def test_a_chunk_that_is_not_there_ends_with_code_3_and_the_valid_ones(
+    kb: Kb, library: Collection
+) -> None:
     make_video(library, key="talk", cues=make_cues(180))
     failed = kb("show", "talk", "--chunk", 9, code=3)
     assert "0 to 2" in failed.err
@@ -96,8 +106,12 @@ def test_an_export_can_be_read_again(kb: Kb, library: Collection) -> None:
     made = make_cues(5)
     make_video(library, key="talk", cues=made)
     for form in ("vtt", "srt"):
-        again = captions.parse(kb("export", "talk", "--format", form).out.encode(), name=f"talk.{form}")
-        assert [(cue.start, cue.end, cue.text) for cue in again.cues] == [(cue.start, cue.end, cue.text) for cue in made]
+        again = captions.parse(
+            kb("export", "talk", "--format", form).out.encode(), name=f"talk.{form}"
+        )
+        assert [(cue.start, cue.end, cue.text) for cue in again.cues] == [
+            (cue.start, cue.end, cue.text) for cue in made
+        ]
 
 
 def test_a_video_is_deleted_only_after_a_yes(kb: Kb, library: Collection) -> None:
@@ -129,7 +143,10 @@ def test_yes_deletes_without_asking(kb: Kb, library: Collection) -> None:
 
 
 def test_collections_are_made_listed_and_deleted_with_what_is_in_them(kb: Kb) -> None:
-    assert kb("collections", "add", "Signal processing", "--json").json == {"id": "signal-processing", "name": "Signal processing"}
+    assert kb("collections", "add", "Signal processing", "--json").json == {
+        "id": "signal-processing",
+        "name": "Signal processing",
+    }
     make_video(Collection.objects.named("signal-processing"))
     rows = {row["id"]: row for row in kb("collections", "--json").json}
     assert rows["signal-processing"]["videos"] == 1
@@ -152,7 +169,9 @@ def test_the_demo_reads_pages_and_finds(kb: Kb) -> None:
     assert shown["page"]["chunk"]["index"] == 1
     assert shown["page"]["chunk"]["count"] >= 3
     assert len(shown["hits"]) == 3
-    assert all(set(hit) == {"text", "start", "end", "score", "timestamp_link"} for hit in shown["hits"])
+    assert all(
+        set(hit) == {"text", "start", "end", "score", "timestamp_link"} for hit in shown["hits"]
+    )
     assert "a rare word should count more" in shown["hits"][0]["text"]
 
 

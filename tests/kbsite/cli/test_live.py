@@ -31,15 +31,28 @@ def textbook(library: Collection) -> Source:
     source = make_document(library, [PASSAGE], title="Textbook")
     source.chunks.update(page=7)
     space = vector_space.claim()
-    list(vector_store.make(space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space, source=source.pk))))
+    list(
+        vector_store.make(
+            space,
+            vector_space.embedder_of(space),
+            vector_store.in_batches(vector_store.wanted(space, source=source.pk)),
+        )
+    )
     return source
 
 
 def begin(library: Collection, **about: Any) -> LectureSession:
-    return sessions.start(Scope(readable=frozenset({library.pk}), writable=frozenset({library.pk})), None, collection=library, **about)
+    return sessions.start(
+        Scope(readable=frozenset({library.pk}), writable=frozenset({library.pk})),
+        None,
+        collection=library,
+        **about,
+    )
 
 
-def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(transactional_db: None, kb: Kb, talk: Video, textbook: Source) -> None:
+def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
+    transactional_db: None, kb: Kb, talk: Video, textbook: Source
+) -> None:
     make_source(talk)
     ran = kb("live", "dQw4w9WgXcQ", "--session", "My lecture", "--speed", 1000)
     assert ran.out.index(SAID.format(0)) < ran.out.index("[1] Textbook, page 7")
@@ -48,20 +61,35 @@ def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(transactional_db:
     session = LectureSession.objects.get()
     assert (session.title, session.ended_at is not None) == ("My lecture", True)
     assert set(Window.objects.values_list("outcome", flat=True)) == {Outcome.CITED}
-    again = kb("live", "--session", str(session.uuid)[:8], "--json").json  # it has ended: its figures are shown
+    again = kb(
+        "live", "--session", str(session.uuid)[:8], "--json"
+    ).json  # it has ended: its figures are shown
     assert again["shares"]["cited"] == 1.0
-    assert again["cited"][0].keys() >= {"window_index", "rank", "document_name", "page_number", "snippet", "relevance_score"}
+    assert again["cited"][0].keys() >= {
+        "window_index",
+        "rank",
+        "document_name",
+        "page_number",
+        "snippet",
+        "relevance_score",
+    }
 
 
 @pytest.mark.parametrize(("arguments", "code"), [([], 2), (["no-such-video"], 3)])
-def test_what_cannot_be_replayed_is_said(kb: Kb, library: Collection, arguments: list[str], code: int) -> None:
+def test_what_cannot_be_replayed_is_said(
+    kb: Kb, library: Collection, arguments: list[str], code: int
+) -> None:
     assert "Error: " in kb("live", *arguments, code=code).err
 
 
-def test_a_lecture_goes_on_with_its_own_video_alone(kb: Kb, library: Collection, talk: Video) -> None:
+def test_a_lecture_goes_on_with_its_own_video_alone(
+    kb: Kb, library: Collection, talk: Video
+) -> None:
     session = begin(library, transcript=talk.transcripts.get())
     make_video(library, key="other")
-    assert "replays something else" in kb("live", "other", "--session", str(session.uuid), code=5).err
+    assert (
+        "replays something else" in kb("live", "other", "--session", str(session.uuid), code=5).err
+    )
 
 
 def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> None:
@@ -70,11 +98,18 @@ def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> N
     sessions.say(session, "Entropy grows.")
     sessions.end(session)
     (one,) = kb("lectures", "--json").json
-    assert (one["title"], one["windows"], one["citations"], one["collection"]) == ("Heat", 1, 0, "library")
+    assert (one["title"], one["windows"], one["citations"], one["collection"]) == (
+        "Heat",
+        1,
+        0,
+        "library",
+    )
     assert str(session.uuid) in kb("lectures").out
     assert kb("lectures", "figures", session.uuid, "--json").json["windows"] == 1
     assert "1 windows, 0 citations" in kb("lectures", "figures", session.uuid).out
     assert kb("lectures", "notes", session.uuid).out.startswith("# Heat\n")
-    assert kb("lectures", "delete", session.uuid, "--yes", "--json").json == {"deleted": str(session.uuid)}
+    assert kb("lectures", "delete", session.uuid, "--yes", "--json").json == {
+        "deleted": str(session.uuid)
+    }
     assert not LectureSession.objects.exists()
     assert "There is no lecture" in kb("lectures", "notes", session.uuid, code=3).err

@@ -22,7 +22,12 @@ pytestmark = pytest.mark.usefixtures("fresh_registry")
 @pytest.fixture(autouse=True)
 def machine(settings: Any, hub: HubStandIn) -> HubStandIn:
     """A machine that has the embedding model; its cross-encoder is at the hub."""
-    settings.EMBEDDING_PROVIDER, settings.RERANKER, settings.LIVE_RERANKER, settings.LLM_PROVIDER = "local", NAME, "none", "none"
+    (
+        settings.EMBEDDING_PROVIDER,
+        settings.RERANKER,
+        settings.LIVE_RERANKER,
+        settings.LLM_PROVIDER,
+    ) = "local", NAME, "none", "none"
     hub.publish(NAME, tiny_models.folder(tiny_models.CROSS))
     return hub
 
@@ -55,7 +60,15 @@ def test_the_list_is_json(kb: Kb) -> None:
         "licence": "apache-2.0",
         "note": "",
     }
-    assert reranker == {"model": NAME, "provider": "local", "uses": ["reranking"], "present": False, "size": None, "licence": "", "note": ""}
+    assert reranker == {
+        "model": NAME,
+        "provider": "local",
+        "uses": ["reranking"],
+        "present": False,
+        "size": None,
+        "licence": "",
+        "note": "",
+    }
     assert not ran.err
 
 
@@ -84,14 +97,21 @@ def test_what_is_missing_is_fetched(kb: Kb, hub: HubStandIn) -> None:
 def test_a_fetched_model_is_told_as_json_and_nothing_else(kb: Kb, hub_cache: Path) -> None:
     ran = kb("models", "fetch", "reranker", "local", "--json")
     reranker, local = ran.json
-    assert reranker == {"model": NAME, "fetched": True, "size": weights.size(Path(reranker["folder"])), "folder": reranker["folder"]}
+    assert reranker == {
+        "model": NAME,
+        "fetched": True,
+        "size": weights.size(Path(reranker["folder"])),
+        "folder": reranker["folder"],
+    }
     assert Path(reranker["folder"]).is_relative_to(hub_cache)
     assert (local["model"], local["fetched"]) == (weights.MINILM, False)
     assert not ran.err
 
 
 @pytest.mark.parametrize("arguments", [["no-such"], ["/etc/passwd"], ["reranker", "a/b/c"], [""]])
-def test_a_name_that_means_no_model_is_told_before_anything_is_fetched(kb: Kb, hub: HubStandIn, arguments: list[str]) -> None:
+def test_a_name_that_means_no_model_is_told_before_anything_is_fetched(
+    kb: Kb, hub: HubStandIn, arguments: list[str]
+) -> None:
     ran = kb("models", "fetch", *arguments, code=2)
     assert "can be fetched" in ran.err
     assert "bge-base" in flat(ran.err)
@@ -109,7 +129,9 @@ def test_a_name_that_means_no_model_is_told_before_anything_is_fetched(kb: Kb, h
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
-def test_what_goes_wrong_is_told(kb: Kb, hub: HubStandIn, fault: Fault, message: str, hint: str, as_json: bool) -> None:
+def test_what_goes_wrong_is_told(
+    kb: Kb, hub: HubStandIn, fault: Fault, message: str, hint: str, as_json: bool
+) -> None:
     hub.fail(fault)
     ran = kb("models", "fetch", *(["--json"] if as_json else []), code=8)
     assert message in flat(ran.err)
@@ -122,7 +144,11 @@ def test_a_fetch_that_broke_off_is_run_again(kb: Kb, hub: HubStandIn) -> None:
     assert "goes on where it was" in flat(kb("models", "fetch", code=8).err)
     half = hub.sent("/store/")
     assert "fetched" in kb("models", "fetch").out
-    assert hub.sent("/store/") < 1.5 * half + len((tiny_models.folder(tiny_models.CROSS) / "model.safetensors").read_bytes()) / 2
+    assert (
+        hub.sent("/store/")
+        < 1.5 * half
+        + len((tiny_models.folder(tiny_models.CROSS) / "model.safetensors").read_bytes()) / 2
+    )
 
 
 def test_a_folder_that_is_not_there_is_told(kb: Kb, settings: Any, tmp_path: Path) -> None:

@@ -10,7 +10,11 @@ from tests.makers import make_cues, make_source, make_video
 from transcripts.models import Collection, Video
 
 KEYS = {"source_id", "title", "kind", "text", "start", "end", "page", "timestamp_link", "score"}
-LEARNING = ["Networks learn from errors.", "An error 404 is a missing page.", "Errors flow back to the start."]
+LEARNING = [
+    "Networks learn from errors.",
+    "An error 404 is a missing page.",
+    "Errors flow back to the start.",
+]
 COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets."]
 
 
@@ -18,7 +22,10 @@ COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets.
 def talks(library: Collection) -> list[Source]:
     """Two talks, found by their words."""
     about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
-    made = [make_source(make_video(library, key=key, title=title), author=author, texts=texts) for key, title, author, texts in about]
+    made = [
+        make_source(make_video(library, key=key, title=title), author=author, texts=texts)
+        for key, title, author, texts in about
+    ]
     Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
     return made
 
@@ -36,7 +43,12 @@ def test_the_whole_library_is_searched_best_first(kb: Kb, talks: list[Source]) -
 
 def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Source]) -> None:
     (one,) = search(kb, "missing page")
-    assert (one["source_id"], one["title"], one["kind"], one["video"]) == (str(talks[0].uuid), "Learning", "video", "dQw4w9WgXcQ")
+    assert (one["source_id"], one["title"], one["kind"], one["video"]) == (
+        str(talks[0].uuid),
+        "Learning",
+        "video",
+        "dQw4w9WgXcQ",
+    )
     assert (one["text"], one["start"], one["end"], one["page"]) == (LEARNING[1], 10.0, 20.0, None)
     assert one["timestamp_link"].endswith("&t=10s")
     assert "?t=10s" in one["link"]
@@ -64,15 +76,25 @@ def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Sou
         (["--limit", "1"], ["Learning"]),
     ],
 )
-def test_a_search_is_narrowed(kb: Kb, talks: list[Source], narrowed: list[str], titles: list[str]) -> None:
-    assert sorted(one["title"] for one in search(kb, "network networks learn", "--mode", "lexical", *narrowed)) == titles
+def test_a_search_is_narrowed(
+    kb: Kb, talks: list[Source], narrowed: list[str], titles: list[str]
+) -> None:
+    assert (
+        sorted(
+            one["title"]
+            for one in search(kb, "network networks learn", "--mode", "lexical", *narrowed)
+        )
+        == titles
+    )
 
 
 def test_a_source_is_named_by_its_id_too(kb: Kb, talks: list[Source]) -> None:
     assert [one["title"] for one in search(kb, "bread", "--in", talks[1].uuid)] == ["Baking"]
 
 
-def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(kb: Kb, talks: list[Source]) -> None:
+def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(
+    kb: Kb, talks: list[Source]
+) -> None:
     shown = kb("search", "errors error", "--mode", "lexical")
     lines = shown.out.splitlines()
     assert lines[0].startswith("Learning  Ada")
@@ -116,27 +138,39 @@ def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None
         (["w" * 2_000], 2, "1,000"),
     ],
 )
-def test_what_cannot_be_searched_ends_with_a_message_and_its_code(kb: Kb, talks: list[Source], arguments: list[str], code: int, told: str) -> None:
+def test_what_cannot_be_searched_ends_with_a_message_and_its_code(
+    kb: Kb, talks: list[Source], arguments: list[str], code: int, told: str
+) -> None:
     failed = kb("search", *arguments, code=code)
     assert told in failed.err
     assert not failed.out
 
 
 def test_what_a_terminal_would_obey_is_not_printed(kb: Kb, library: Collection) -> None:
-    make_source(make_video(library, title="A \x1b[31mred\x1b[0m title"), texts=["A red \x1b]0;owned\x07 word."])
+    make_source(
+        make_video(library, title="A \x1b[31mred\x1b[0m title"),
+        texts=["A red \x1b]0;owned\x07 word."],
+    )
     shown = kb("search", "red", "--mode", "lexical")
     assert "\x1b" not in shown.out
     assert "\x07" not in shown.out
 
 
-def test_a_video_that_is_not_indexed_yet_is_searched_by_the_words_of_its_transcript(kb: Kb, library: Collection) -> None:
+def test_a_video_that_is_not_indexed_yet_is_searched_by_the_words_of_its_transcript(
+    kb: Kb, library: Collection
+) -> None:
     make_video(library, key="talk", cues=make_cues(60))
     ran = kb("search", "backpropagation gradient", "--in", "talk", "--limit", 3, "--json")
     assert "not indexed yet" in ran.err
     assert len(ran.json) == 3
     assert all(set(hit) >= KEYS for hit in ran.json)
-    assert [hit["score"] for hit in ran.json] == sorted((hit["score"] for hit in ran.json), reverse=True)
-    assert ran.json[0]["timestamp_link"] in kb("search", "backpropagation gradient", "--in", "talk").out
+    assert [hit["score"] for hit in ran.json] == sorted(
+        (hit["score"] for hit in ran.json), reverse=True
+    )
+    assert (
+        ran.json[0]["timestamp_link"]
+        in kb("search", "backpropagation gradient", "--in", "talk").out
+    )
     late = search(kb, "backpropagation", "--in", "talk", "--from", "2:00", "--to", "3:00")
     assert late
     assert all(hit["end"] > 120 and hit["start"] < 180 for hit in late)
@@ -148,12 +182,19 @@ def test_a_source_without_chunks_is_not_indexed_yet(kb: Kb, library: Collection)
     assert "not indexed yet" in kb("search", "gradient", "--in", source.uuid).err
 
 
-def test_sources_are_listed_with_how_far_they_are(kb: Kb, library: Collection, talks: list[Source]) -> None:
+def test_sources_are_listed_with_how_far_they_are(
+    kb: Kb, library: Collection, talks: list[Source]
+) -> None:
     waiting = make_source(make_video(library, key="new", title="New talk"), state="pending")
     failed = make_source(make_video(library, key="bad", title="Bad talk"), state="failed")
     Source.objects.filter(pk=failed.pk).update(error="Its text is gone.", hint="Add it again.")
     found = kb("sources", "--json").json
-    assert [one["title"] for one in found["sources"]] == ["Bad talk", "New talk", "Baking", "Learning"]
+    assert [one["title"] for one in found["sources"]] == [
+        "Bad talk",
+        "New talk",
+        "Baking",
+        "Learning",
+    ]
     assert (found["total"], found["next"]) == (4, None)
     assert found["counts"] == {"pending": 1, "words": 0, "ready": 2, "failed": 1}
     shown = kb("sources")

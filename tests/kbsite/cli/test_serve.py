@@ -28,7 +28,11 @@ KB = [sys.executable, "-m", "kbsite.cli"]
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     """Settings of their own for the processes of one data directory."""
-    inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PUBLIC_URL", "PORT", "HOST")}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PUBLIC_URL", "PORT", "HOST")
+    }
     return {
         **inherited,
         "DJANGO_SETTINGS_MODULE": "kbsite.settings",
@@ -49,7 +53,14 @@ class Serving:
         self.log = home.with_name(f"{home.name}.log")
         with self.log.open("ab") as log:
             command = [*KB, "serve", "--port", "0", *arguments]
-            self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True)
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         until(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None)
         assert self.process.poll() is None, self.said()
         self.link = LINK.findall(self.said())[-1]
@@ -59,17 +70,29 @@ class Serving:
         return self.log.read_text()
 
     def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        done = subprocess.run([*KB, *arguments], cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [*KB, *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         assert done.returncode == code, done.stderr
         return done
 
     def json(self, *arguments: str) -> Any:
         done = self.kb(*arguments, "--json")
-        assert not [line for line in done.stderr.splitlines() if "ready for this machine" not in line]  # said once, on a new machine
+        assert not [
+            line for line in done.stderr.splitlines() if "ready for this machine" not in line
+        ]  # said once, on a new machine
         return json.loads(done.stdout)
 
     def worker_pid(self) -> int | None:
-        return next((pid for pid, line in processes_of(self.home).items() if "--with-parent" in line), None)
+        return next(
+            (pid for pid, line in processes_of(self.home).items() if "--with-parent" in line), None
+        )
 
     def end(self, number: int) -> int:
         with contextlib.suppress(ProcessLookupError):
@@ -91,7 +114,10 @@ def processes_of(home: Path) -> dict[int, str]:
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            mine = f"YOUTUBE_KB_DATA_DIR={home}\0".encode() in (folder / "environ").read_bytes() or f"{home}/postgres" in line
+            mine = (
+                f"YOUTUBE_KB_DATA_DIR={home}\0".encode() in (folder / "environ").read_bytes()
+                or f"{home}/postgres" in line
+            )
             if mine and line:  # a zombie has neither
                 found[int(folder.name)] = line
     return found
@@ -134,11 +160,15 @@ def made(home: Path) -> None:
     template.copy_to(home)
 
 
-needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="looks for processes in /proc"
+)
 
 
 @needs_proc
-def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(home: Path, serve: Serve) -> None:
+def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(
+    home: Path, serve: Serve
+) -> None:
     serving = serve("--sample")
     said = serving.said()
     assert f"{serving.url}/mcp" in said
@@ -150,7 +180,9 @@ def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(home: Pa
         assert "/sign-in" not in first.url
         assert "How BM25 ranks" in browser.get(f"{serving.url}/", timeout=30).text
     assert requests.get(serving.link, timeout=30).status_code == 410
-    assert {video["title"] for video in serving.json("list")["videos"]} >= {"When a service says no"}
+    assert {video["title"] for video in serving.json("list")["videos"]} >= {
+        "When a service says no"
+    }
 
     assert serving.end(signal.SIGINT) == 0
     until(lambda: not processes_of(home), seconds=20)
@@ -178,8 +210,13 @@ def test_a_second_server_on_the_directory_says_where_the_first_is(home: Path, se
     assert serving.url in said
     assert "YOUTUBE_KB_DATA_DIR" in said
     assert serving.url in serving.kb("user", "link").stdout
-    assert all(hit["timestamp_link"].startswith(serving.url) for hit in serving.json("demo")["hits"])
-    assert f"{serving.url}/mcp" in serving.kb("mcp-config", "--client", "cursor", "--token", "kb_x").stdout
+    assert all(
+        hit["timestamp_link"].startswith(serving.url) for hit in serving.json("demo")["hits"]
+    )
+    assert (
+        f"{serving.url}/mcp"
+        in serving.kb("mcp-config", "--client", "cursor", "--token", "kb_x").stdout
+    )
     assert serving.end(signal.SIGHUP) == 0
 
 
@@ -188,7 +225,15 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = subprocess.run([*KB, "serve", "--port", str(port)], cwd=ROOT, env=environment(home), capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [*KB, "serve", "--port", str(port)],
+            cwd=ROOT,
+            env=environment(home),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
     assert done.returncode == 8
     assert f"Port {port}" in done.stderr
     assert "--port" in done.stderr
@@ -198,7 +243,9 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
 
 @needs_proc
 @pytest.mark.usefixtures("made")
-def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(home: Path, serve: Serve) -> None:
+def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
+    home: Path, serve: Serve
+) -> None:
     with YouTubeStandIn() as standin:
         serving = serve(**standin.environment())
         until(lambda: serving.worker_pid() is not None)
@@ -215,7 +262,9 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(home: 
 
 @needs_proc
 @pytest.mark.usefixtures("made")
-def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves(home: Path, serve: Serve) -> None:
+def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves(
+    home: Path, serve: Serve
+) -> None:
     serving = serve()
     until(lambda: serving.worker_pid() is not None)
     until(lambda: serving.json("jobs")["worker"])
@@ -226,7 +275,12 @@ def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves
 @needs_proc
 def test_a_stop_during_the_start_leaves_nothing_behind(home: Path) -> None:
     process = subprocess.Popen(
-        [*KB, "serve", "--port", "0"], cwd=ROOT, env=environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        [*KB, "serve", "--port", "0"],
+        cwd=ROOT,
+        env=environment(home),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     until(lambda: (home / "postgres").exists())
     process.send_signal(signal.SIGTERM)

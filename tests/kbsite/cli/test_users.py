@@ -18,7 +18,18 @@ PASSWORD = "correct horse battery"
 
 
 def test_a_user_is_added_as_a_member_and_can_sign_in(kb: Kb, collection: Collection) -> None:
-    made = kb("user", "add", "ada", "--role", "viewer", "-c", "lectures", "--password-stdin", "--json", stdin=f"{PASSWORD}\n").json
+    made = kb(
+        "user",
+        "add",
+        "ada",
+        "--role",
+        "viewer",
+        "-c",
+        "lectures",
+        "--password-stdin",
+        "--json",
+        stdin=f"{PASSWORD}\n",
+    ).json
     assert (made["name"], made["admin"], made["roles"]) == ("ada", False, {"lectures": "viewer"})
     user = User.objects.get(username="ada")
     assert user.check_password(PASSWORD)
@@ -27,7 +38,11 @@ def test_a_user_is_added_as_a_member_and_can_sign_in(kb: Kb, collection: Collect
 
 def test_without_a_collection_a_user_is_editor_of_the_library(kb: Kb) -> None:
     kb("user", "add", "ada", "--password-stdin", stdin=f"{PASSWORD}\n")
-    assert Membership.objects.values_list("user__username", "collection__slug", "role").get() == ("ada", "library", "editor")
+    assert Membership.objects.values_list("user__username", "collection__slug", "role").get() == (
+        "ada",
+        "library",
+        "editor",
+    )
 
 
 def test_the_password_is_asked_for_twice_and_never_shown(kb: Kb) -> None:
@@ -93,7 +108,9 @@ def test_a_token_is_shown_once_and_may_only_read(kb: Kb) -> None:
     assert made["token"] not in listed.out + kb("token", "list", "--json").out
 
 
-def test_a_token_can_be_kept_to_collections_and_days_and_may_write_if_wished(kb: Kb, collection: Collection) -> None:
+def test_a_token_can_be_kept_to_collections_and_days_and_may_write_if_wished(
+    kb: Kb, collection: Collection
+) -> None:
     Collection.objects.create(name="Other", slug="other")
     made = kb("token", "create", "x", "--write", "-c", "lectures", "--days", 3, "--json").json
     caller = caller_of_token(made["token"])
@@ -128,11 +145,17 @@ def test_of_two_tokens_of_one_name_the_number_tells(kb: Kb) -> None:
 
 def test_every_client_gets_the_json_that_it_wants(kb: Kb) -> None:
     made = kb("mcp-config", "--json").json
-    token = made["cursor"]["mcpServers"]["cuebase"]["headers"]["Authorization"].removeprefix("Bearer ")
+    token = made["cursor"]["mcpServers"]["cuebase"]["headers"]["Authorization"].removeprefix(
+        "Bearer "
+    )
     url, headers = "http://127.0.0.1:8000/mcp", {"Authorization": f"Bearer {token}"}
     assert made["cursor"] == {"mcpServers": {"cuebase": {"url": url, "headers": headers}}}
-    assert made["claude-code"] == {"mcpServers": {"cuebase": {"type": "http", "url": url, "headers": headers}}}
-    assert made["vscode"] == {"servers": {"cuebase": {"type": "http", "url": url, "headers": headers}}}
+    assert made["claude-code"] == {
+        "mcpServers": {"cuebase": {"type": "http", "url": url, "headers": headers}}
+    }
+    assert made["vscode"] == {
+        "servers": {"cuebase": {"type": "http", "url": url, "headers": headers}}
+    }
     desktop = made["claude-desktop"]["mcpServers"]["cuebase"]
     assert desktop["command"] == "npx"
     assert url in desktop["args"]

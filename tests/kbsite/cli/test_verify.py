@@ -22,7 +22,9 @@ def talk(library: Collection, fake_models: None) -> Source:
     return source
 
 
-def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(kb: Kb, talk: Source) -> None:
+def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(
+    kb: Kb, talk: Source
+) -> None:
     found = kb("verify", f"{SENTENCES[1]} Point 1.")
     assert found.out.startswith("verbatim")
     assert f"/videos/{talk.video_id}/?t=5s&until=10s" in found.out
@@ -31,7 +33,12 @@ def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(k
     added = kb("verify", "A network is never a chain of simple functions.", code=1)
     assert "added: “never”\n" in added.out
     assert kb("verify", "a chain", code=1).out.startswith("too short")
-    make_video(talk.collection, key="other", title="Another talk", cues=make_cues(3, sentences=["Turbines hum at night."]))
+    make_video(
+        talk.collection,
+        key="other",
+        title="Another talk",
+        cues=make_cues(3, sentences=["Turbines hum at night."]),
+    )
     ingest_pipeline.adopt()
     elsewhere = kb("verify", f"{SENTENCES[1]} Point 1.", "--in", "other", code=1).out
     assert elsewhere.startswith("misattributed")
@@ -40,10 +47,27 @@ def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(k
 
 def test_a_file_of_quotes_is_answered_line_by_line(kb: Kb, talk: Source, tmp_path: Path) -> None:
     file = tmp_path / "quotes.jsonl"
-    file.write_text("\n".join([json.dumps(f"{SENTENCES[2]} Point 2."), "", json.dumps({"quote": "Bananas ripen in paper bags.", "source": "talk"})]))
-    rows = [json.loads(line) for line in kb("verify", "--file", file, "--json", code=1).out.splitlines()]
-    assert [(row["line"], row["verdict"], row["start"]) for row in rows] == [(1, "verbatim", 10.0), (3, "not_found", None)]
-    assert [line[:6] for line in kb("verify", "--file", file, code=1).out.splitlines() if not line.startswith(" ")] == ["1: ver", "3: not"]
+    file.write_text(
+        "\n".join(
+            [
+                json.dumps(f"{SENTENCES[2]} Point 2."),
+                "",
+                json.dumps({"quote": "Bananas ripen in paper bags.", "source": "talk"}),
+            ]
+        )
+    )
+    rows = [
+        json.loads(line) for line in kb("verify", "--file", file, "--json", code=1).out.splitlines()
+    ]
+    assert [(row["line"], row["verdict"], row["start"]) for row in rows] == [
+        (1, "verbatim", 10.0),
+        (3, "not_found", None),
+    ]
+    assert [
+        line[:6]
+        for line in kb("verify", "--file", file, code=1).out.splitlines()
+        if not line.startswith(" ")
+    ] == ["1: ver", "3: not"]
 
 
 BROKEN = [
@@ -58,7 +82,9 @@ BROKEN = [
 ]
 
 
-def test_a_line_that_is_no_quote_is_told_and_the_others_are_checked(kb: Kb, talk: Source, tmp_path: Path) -> None:
+def test_a_line_that_is_no_quote_is_told_and_the_others_are_checked(
+    kb: Kb, talk: Source, tmp_path: Path
+) -> None:
     file = tmp_path / "quotes.jsonl"
     file.write_text("\n".join([*BROKEN, json.dumps(f"{SENTENCES[2]} Point 2.")]))
     done = kb("verify", "--file", file, "--json", code=2)

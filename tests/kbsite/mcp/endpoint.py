@@ -56,10 +56,17 @@ class Endpoint:
 
     def post(self, body: Any, *, token: str = "", **headers: str | bytes) -> httpx2.Response:
         """Send one message as it is, without a client."""
-        given = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", **headers}
+        given = {
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            **headers,
+        }
         if token:
             given["Authorization"] = f"Bearer {token}"
-        sent = [(name.encode(), value if isinstance(value, bytes) else value.encode()) for name, value in given.items()]
+        sent = [
+            (name.encode(), value if isinstance(value, bytes) else value.encode())
+            for name, value in given.items()
+        ]
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         with httpx2.Client(timeout=30) as http:
             return http.post(self.url, content=content, headers=sent)
@@ -68,7 +75,9 @@ class Endpoint:
 @contextmanager
 def served(application: ASGIApp, *, lifespan: Lifespan = "on") -> Iterator[Endpoint]:
     """Serve an application while the block runs."""
-    server = uvicorn.Server(uvicorn.Config(application, port=0, ws="none", lifespan=lifespan, log_level="warning"))
+    server = uvicorn.Server(
+        uvicorn.Config(application, port=0, ws="none", lifespan=lifespan, log_level="warning")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

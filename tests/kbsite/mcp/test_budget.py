@@ -10,15 +10,23 @@ from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, text
 from tests.makers import make_cues, make_video
 
-CHINESE = ("神经网络是一串简单的函数。", "反向传播把误差从末端带回开端。", "“引号”和换行\\n也要算进去。")
+CHINESE = (
+    "神经网络是一串简单的函数。",
+    "反向传播把误差从末端带回开端。",
+    "“引号”和换行\\n也要算进去。",
+)
 
 
-@pytest.mark.parametrize(("written", "count"), [("", 0), ("abcd", 1), ("abcde", 2), ("神经", 2), ("über", 2)])
+@pytest.mark.parametrize(
+    ("written", "count"), [("", 0), ("abcd", 1), ("abcde", 2), ("神经", 2), ("über", 2)]
+)
 def test_tokens_are_counted_on_the_large_side(written: str, count: int) -> None:
     assert tokens(written) == count
 
 
-@pytest.mark.parametrize("written", ["word " * 300, "神经网络" * 300, 'a "quoted" \\ line\n' * 100, "añb神" * 200])
+@pytest.mark.parametrize(
+    "written", ["word " * 300, "神经网络" * 300, 'a "quoted" \\ line\n' * 100, "añb神" * 200]
+)
 def test_the_longest_piece_fits_and_one_more_character_would_not(written: str) -> None:
     size = longest(written, 7, room=50)
     assert tokens(json.dumps(written[7 : 7 + size], ensure_ascii=False)) <= 50
@@ -31,12 +39,25 @@ def test_one_row_is_given_even_where_none_fits() -> None:
     assert fitting([], room=100) == 0
 
 
-@pytest.mark.parametrize("sentences", [("Plain words that are said.", "And some more of them."), CHINESE])
+@pytest.mark.parametrize(
+    "sentences", [("Plain words that are said.", "And some more of them."), CHINESE]
+)
 @pytest.mark.parametrize("budget", [500, 2_000])
-def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(endpoint: Endpoint, shelf: Shelf, sentences: Any, budget: int) -> None:
+def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(
+    endpoint: Endpoint, shelf: Shelf, sentences: Any, budget: int
+) -> None:
     cues = make_cues(600, sentences=sentences)
     make_video(shelf.collection, cues=cues, title="A title " * 30)
-    pages = list(_pages(endpoint, shelf.token, "get_transcript", videoId="lecture-1", includeFullTranscript=True, maxTokens=budget))
+    pages = list(
+        _pages(
+            endpoint,
+            shelf.token,
+            "get_transcript",
+            videoId="lecture-1",
+            includeFullTranscript=True,
+            maxTokens=budget,
+        )
+    )
     assert "".join(data(page)["text"] for page in pages) == " ".join(cue.text for cue in cues)
     assert len(pages) > 1
     for page in pages:
@@ -44,15 +65,21 @@ def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(endpoin
         assert tokens(json.dumps(data(page), ensure_ascii=False, separators=(",", ":"))) <= budget
 
 
-def test_a_large_transcript_asked_for_whole_comes_with_a_warning(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_large_transcript_asked_for_whole_comes_with_a_warning(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection, cues=make_cues(2_000))
-    result = endpoint.call(shelf.token, "get_transcript", videoId="lecture-1", includeFullTranscript=True)
+    result = endpoint.call(
+        shelf.token, "get_transcript", videoId="lecture-1", includeFullTranscript=True
+    )
     assert "may not fit" in data(result)["warning"]
     assert data(result)["warning"] in text(result)
     assert tokens(text(result)) <= 20_000
 
 
-def test_the_budget_of_the_settings_holds_where_none_is_given(endpoint: Endpoint, shelf: Shelf, settings: Any) -> None:
+def test_the_budget_of_the_settings_holds_where_none_is_given(
+    endpoint: Endpoint, shelf: Shelf, settings: Any
+) -> None:
     settings.MCP_MAX_TOKENS = 600
     make_video(shelf.collection, cues=make_cues(400))
     result = endpoint.call(shelf.token, "get_transcript", videoId="lecture-1")
@@ -62,41 +89,80 @@ def test_the_budget_of_the_settings_holds_where_none_is_given(endpoint: Endpoint
 
 def test_the_pages_of_a_list_put_together_are_the_list(endpoint: Endpoint, shelf: Shelf) -> None:
     for number in range(40):
-        make_video(shelf.collection, key=f"video-{number}", title=f"Number {number} of a series about something", cues=make_cues(2))
+        make_video(
+            shelf.collection,
+            key=f"video-{number}",
+            title=f"Number {number} of a series about something",
+            cues=make_cues(2),
+        )
     pages = list(_pages(endpoint, shelf.token, "list_transcripts", maxTokens=600))
-    assert [video["video_id"] for page in pages for video in data(page)["videos"]] == [f"video-{number}" for number in reversed(range(40))]
+    assert [video["video_id"] for page in pages for video in data(page)["videos"]] == [
+        f"video-{number}" for number in reversed(range(40))
+    ]
     assert len(pages) > 2
     assert all(tokens(text(page)) <= 600 and data(page)["total"] == 40 for page in pages)
 
 
-def test_the_pages_of_a_search_put_together_are_the_search(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_the_pages_of_a_search_put_together_are_the_search(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection, cues=make_cues(200))
-    whole = data(endpoint.call(shelf.token, "search_transcript", videoId="lecture-1", query="gradient", maxResults=50))["hits"]
-    pages = list(_pages(endpoint, shelf.token, "search_transcript", videoId="lecture-1", query="gradient", maxResults=4, maxTokens=500))
+    whole = data(
+        endpoint.call(
+            shelf.token, "search_transcript", videoId="lecture-1", query="gradient", maxResults=50
+        )
+    )["hits"]
+    pages = list(
+        _pages(
+            endpoint,
+            shelf.token,
+            "search_transcript",
+            videoId="lecture-1",
+            query="gradient",
+            maxResults=4,
+            maxTokens=500,
+        )
+    )
     assert [hit for page in pages for hit in data(page)["hits"]] == whole
     assert all(len(data(page)["hits"]) <= 4 and tokens(text(page)) <= 500 for page in pages)
 
 
-def test_a_single_endless_segment_does_not_burst_the_budget(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_single_endless_segment_does_not_burst_the_budget(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection, cues=make_cues(1, sentences=["needle " + "hay " * 20_000]))
-    result = endpoint.call(shelf.token, "search_transcript", videoId="lecture-1", query="needle", maxTokens=500)
+    result = endpoint.call(
+        shelf.token, "search_transcript", videoId="lecture-1", query="needle", maxTokens=500
+    )
     assert tokens(text(result)) <= 500
     assert data(result)["hits"][0]["text"].startswith("needle hay")
 
 
-def test_a_cursor_answers_only_the_question_it_was_given_for(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_cursor_answers_only_the_question_it_was_given_for(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection, cues=make_cues(400))
     make_video(shelf.collection, key="lecture-2", cues=make_cues(400))
     asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
     cursor = data(endpoint.call(shelf.token, "get_transcript", **asked))["next_cursor"]
-    for changed in ({"videoId": "lecture-2"}, {"includeFullTranscript": False}, {"cursor": cursor[:-1] + ("A" if cursor[-1] != "A" else "B")}):
-        result = endpoint.call(shelf.token, "get_transcript", **{**asked, "cursor": cursor, **changed})
+    for changed in (
+        {"videoId": "lecture-2"},
+        {"includeFullTranscript": False},
+        {"cursor": cursor[:-1] + ("A" if cursor[-1] != "A" else "B")},
+    ):
+        result = endpoint.call(
+            shelf.token, "get_transcript", **{**asked, "cursor": cursor, **changed}
+        )
         assert result.is_error
         assert "cursor" in text(result)
-    assert not endpoint.call(shelf.token, "get_transcript", **{**asked, "cursor": cursor, "maxTokens": 900}).is_error
+    assert not endpoint.call(
+        shelf.token, "get_transcript", **{**asked, "cursor": cursor, "maxTokens": 900}
+    ).is_error
 
 
-def test_a_cursor_of_a_transcript_that_changed_meanwhile_is_refused(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_cursor_of_a_transcript_that_changed_meanwhile_is_refused(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection, cues=make_cues(400))
     asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
     cursor = data(endpoint.call(shelf.token, "get_transcript", **asked))["next_cursor"]
@@ -106,7 +172,9 @@ def test_a_cursor_of_a_transcript_that_changed_meanwhile_is_refused(endpoint: En
     assert "changed" in text(result)
 
 
-def test_a_cursor_opens_nothing_to_whoever_it_is_passed_on_to(endpoint: Endpoint, shelf: Shelf, other: Shelf) -> None:
+def test_a_cursor_opens_nothing_to_whoever_it_is_passed_on_to(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf
+) -> None:
     make_video(shelf.collection, cues=make_cues(400))
     asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
     cursor = data(endpoint.call(shelf.token, "get_transcript", **asked))["next_cursor"]

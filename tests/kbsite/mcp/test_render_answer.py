@@ -44,15 +44,26 @@ def talk(shelf: Shelf, fake_models: None) -> Source:
     return source
 
 
-def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source) -> None:
-    result = endpoint.call(shelf.reading, "ask_knowledge_base", question="What does the governor of the turbine keep even?")
+def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source
+) -> None:
+    result = endpoint.call(
+        shelf.reading,
+        "ask_knowledge_base",
+        question="What does the governor of the turbine keep even?",
+    )
     found = data(result)
     assert found["outcome"] == "answered"
     first = found["citations"][0]
     assert first["quote"] in " ".join(SAID)
     assert first["source_id"] == str(talk.uuid)
-    assert f"[{first['number']}] “{first['quote']}” – “Steam”, {first['place']} ({first['link']})" in text(result)
-    assert {number for claim in found["claims"] for number in claim["citations"]} == {one["number"] for one in found["citations"]}
+    assert (
+        f"[{first['number']}] “{first['quote']}” – “Steam”, {first['place']} ({first['link']})"
+        in text(result)
+    )
+    assert {number for claim in found["claims"] for number in claim["citations"]} == {
+        one["number"] for one in found["citations"]
+    }
     looked_up = endpoint.call(shelf.reading, "get_citation", citationId=first["citation_id"])
     assert data(looked_up)["quote"] == first["quote"]
     assert f"«{first['quote']}»" in text(looked_up)
@@ -65,20 +76,47 @@ def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(endpoint: 
     assert "question: has more than 1,000 characters. Next" in text(long)
 
 
-def test_a_question_follows_on_an_answer_for_whoever_asked_it_alone(endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source) -> None:
-    first = data(endpoint.call(shelf.reading, "ask_knowledge_base", question="What does a condenser do?", sourceIds=[str(talk.uuid)]))
-    second = data(endpoint.call(shelf.reading, "ask_knowledge_base", question="And the governor?", conversationId=first["conversation_id"]))
+def test_a_question_follows_on_an_answer_for_whoever_asked_it_alone(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source
+) -> None:
+    first = data(
+        endpoint.call(
+            shelf.reading,
+            "ask_knowledge_base",
+            question="What does a condenser do?",
+            sourceIds=[str(talk.uuid)],
+        )
+    )
+    second = data(
+        endpoint.call(
+            shelf.reading,
+            "ask_knowledge_base",
+            question="And the governor?",
+            conversationId=first["conversation_id"],
+        )
+    )
     assert second["conversation_id"] == first["conversation_id"]
     conversation = Conversation.objects.get()
     assert (conversation.owner, conversation.answers.count()) == (shelf.owner, 2)
-    foreign = endpoint.call(other.reading, "ask_knowledge_base", question="And?", conversationId=first["conversation_id"])
+    foreign = endpoint.call(
+        other.reading,
+        "ask_knowledge_base",
+        question="And?",
+        conversationId=first["conversation_id"],
+    )
     assert foreign.is_error
     assert "without conversationId" in text(foreign)
-    assert endpoint.call(other.reading, "ask_knowledge_base", question="Steam?", sourceIds=[str(talk.uuid)]).is_error
+    assert endpoint.call(
+        other.reading, "ask_knowledge_base", question="Steam?", sourceIds=[str(talk.uuid)]
+    ).is_error
 
 
-def test_what_the_sources_of_the_caller_do_not_say_is_refused(endpoint: Endpoint, other: Shelf, talk: Source) -> None:
-    result = endpoint.call(other.reading, "ask_knowledge_base", question="What does a condenser do?")
+def test_what_the_sources_of_the_caller_do_not_say_is_refused(
+    endpoint: Endpoint, other: Shelf, talk: Source
+) -> None:
+    result = endpoint.call(
+        other.reading, "ask_knowledge_base", question="What does a condenser do?"
+    )
     found = data(result)
     assert found["outcome"] == "refused"
     assert found["note"] in text(result)
@@ -86,7 +124,10 @@ def test_what_the_sources_of_the_caller_do_not_say_is_refused(endpoint: Endpoint
 
 
 def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> None:
-    talk, book = (Origin(id=UUID(int=n), kind=kind, title=title) for n, kind, title in ((1, "video", "Steam"), (2, "pdf", "Boilers")))
+    talk, book = (
+        Origin(id=UUID(int=n), kind=kind, title=title)
+        for n, kind, title in ((1, "video", "Steam"), (2, "pdf", "Boilers"))
+    )
     passage = Evidence(
         number=1,
         source=1,
@@ -100,7 +141,13 @@ def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> N
         link="/videos/1/?t=83s",
     )
     page = replace(passage, origin=book, locator=Locator(span=(0, 9), page=4), text="It boils.")
-    refusal = Reply(question="Rain?", asked_as="Rain?", outcome=Outcome.REFUSED, trace=Trace(route=Route(parts=(Part(text="Rain?"),))), nearest=(passage, page))
+    refusal = Reply(
+        question="Rain?",
+        asked_as="Rain?",
+        outcome=Outcome.REFUSED,
+        trace=Trace(route=Route(parts=(Part(text="Rain?"),))),
+        nearest=(passage, page),
+    )
     told, _ = reply_answer(refusal, Arguments(), conversation=UUID(int=3))
     assert re.search(r"Nearest: “Steam” at 1:23 \(http.*/videos/1/\?t=83s\) It hums. It …\n", told)
     assert re.search(r"Nearest: “Boilers”, page 4 \(http.*\) It boils.(\n|$)", told)
@@ -112,23 +159,36 @@ def test_answers_keep_to_their_budget(endpoint: Endpoint, shelf: Shelf, fake_mod
     make_video(shelf.collection, key="long", title="Turbines " * 30, cues=cues)
     ingest_pipeline.index_words()
     for budget in (500, 900):
-        result = endpoint.call(shelf.reading, "ask_knowledge_base", question="turbine number 399 turns?", maxTokens=budget)
+        result = endpoint.call(
+            shelf.reading,
+            "ask_knowledge_base",
+            question="turbine number 399 turns?",
+            maxTokens=budget,
+        )
         assert tokens(text(result)) <= budget
         assert tokens(json.dumps(data(result), ensure_ascii=False, separators=(",", ":"))) <= budget
 
 
-def test_an_outline_is_a_resource_and_a_prompt_hands_it_over(endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source) -> None:
+def test_an_outline_is_a_resource_and_a_prompt_hands_it_over(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source
+) -> None:
     uri = f"outline://{talk.uuid}"
     (read,) = endpoint.talk(shelf.reading, lambda client: client.read_resource(uri)).contents
     assert isinstance(read, TextResourceContents)
     assert read.text.startswith(f"Steam\nsourceId={talk.uuid}")
     assert "## " in read.text
     assert any(sentence in read.text for sentence in SAID)
-    prompt = endpoint.talk(shelf.reading, lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}))
+    prompt = endpoint.talk(
+        shelf.reading,
+        lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}),
+    )
     content = prompt.messages[0].content
     assert isinstance(content, TextContent)
     assert read.text in content.text
     with pytest.raises(MCPError):
         endpoint.talk(other.reading, lambda client: client.read_resource(uri))
     with pytest.raises(MCPError):
-        endpoint.talk(other.reading, lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}))
+        endpoint.talk(
+            other.reading,
+            lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}),
+        )

@@ -12,11 +12,24 @@ from tests.makers import make_video
 def test_a_quote_is_checked_within_the_budget(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection, key="talk", title="A talk")
     ingest_pipeline.adopt()
-    result = endpoint.call(shelf.reading, "verify_quote", quote="A network is a chain of simple functions.", sourceId="talk")
+    result = endpoint.call(
+        shelf.reading,
+        "verify_quote",
+        quote="A network is a chain of simple functions.",
+        sourceId="talk",
+    )
     assert text(result).startswith("Verbatim")
     found = data(result)
     assert (found["verdict"], found["start"], found["end"]) == ("verbatim", 5.0, 10.0)
-    altered = endpoint.call(shelf.reading, "verify_quote", quote="A network is a chain of complex functions.", sourceId="talk", maxTokens=500)
+    altered = endpoint.call(
+        shelf.reading,
+        "verify_quote",
+        quote="A network is a chain of complex functions.",
+        sourceId="talk",
+        maxTokens=500,
+    )
     assert "“complex” → “simple”" in text(altered)
     assert len(text(altered)) < 2_000
-    assert text(endpoint.call(shelf.reading, "verify_quote", quote="a chain")).startswith("Too short")
+    assert text(endpoint.call(shelf.reading, "verify_quote", quote="a chain")).startswith(
+        "Too short"
+    )

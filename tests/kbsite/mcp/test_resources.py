@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+from mcp_types import (
+    INVALID_PARAMS,
+    PromptReference,
+    ResourceTemplateReference,
+    TextContent,
+    TextResourceContents,
+)
 
 from kbsite.mcp.budget import tokens
 from kbsite.mcp.resources import transcripts
@@ -17,10 +23,15 @@ def test_a_transcript_is_read_with_times(endpoint: Endpoint, shelf: Shelf) -> No
     make_video(shelf.collection, cues=make_cues(12))
     lines = _read(endpoint, shelf.reading, "transcript://lecture-1").splitlines()
     assert lines[0] == "Lecture 1"
-    assert [line.partition(" ")[0] for line in lines if line.startswith("[")] == ["[0:00]", "[0:30]"]
+    assert [line.partition(" ")[0] for line in lines if line.startswith("[")] == [
+        "[0:00]",
+        "[0:30]",
+    ]
 
 
-def test_a_transcript_beyond_the_budget_says_how_to_read_on(endpoint: Endpoint, shelf: Shelf, settings: Any) -> None:
+def test_a_transcript_beyond_the_budget_says_how_to_read_on(
+    endpoint: Endpoint, shelf: Shelf, settings: Any
+) -> None:
     settings.MCP_MAX_TOKENS = 1_000
     make_video(shelf.collection, cues=make_cues(400))
     read = _read(endpoint, shelf.reading, "transcript://lecture-1")
@@ -29,7 +40,15 @@ def test_a_transcript_beyond_the_budget_says_how_to_read_on(endpoint: Endpoint, 
 
 
 @pytest.mark.parametrize(
-    "uri", ["transcript://nowhere", "transcript://..", "transcript://a%00b", "transcript://", "file:///etc/passwd", "transcript://%2e%2e%2fsecret"]
+    "uri",
+    [
+        "transcript://nowhere",
+        "transcript://..",
+        "transcript://a%00b",
+        "transcript://",
+        "file:///etc/passwd",
+        "transcript://%2e%2e%2fsecret",
+    ],
 )
 def test_what_is_not_there_is_not_found(endpoint: Endpoint, shelf: Shelf, uri: str) -> None:
     with pytest.raises(MCPError) as caught:
@@ -44,11 +63,15 @@ def test_every_address_of_the_list_can_be_read(endpoint: Endpoint, shelf: Shelf,
     assert _read(endpoint, shelf.reading, uri).startswith("Lecture 1")
 
 
-def test_the_list_is_paged(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_is_paged(
+    endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transcripts, "PAGE", 3)
     for number in range(7):
         make_video(shelf.collection, key=f"video-{number}", cues=make_cues(1))
-    assert _uris(endpoint, shelf.reading) == [f"transcript://video-{number}" for number in reversed(range(7))]
+    assert _uris(endpoint, shelf.reading) == [
+        f"transcript://video-{number}" for number in reversed(range(7))
+    ]
 
 
 def test_a_made_up_cursor_is_refused(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -57,14 +80,21 @@ def test_a_made_up_cursor_is_refused(endpoint: Endpoint, shelf: Shelf) -> None:
     assert caught.value.error.code == INVALID_PARAMS
 
 
-def test_the_same_video_in_two_collections_has_two_addresses(endpoint: Endpoint, shelf: Shelf, other: Shelf) -> None:
+def test_the_same_video_in_two_collections_has_two_addresses(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf
+) -> None:
     other.collection.memberships.create(user=shelf.owner)
     make_video(shelf.collection, title="Here")
     make_video(other.collection, title="There")
-    assert {_read(endpoint, shelf.reading, uri).splitlines()[0] for uri in _uris(endpoint, shelf.reading)} == {"Here", "There"}
+    assert {
+        _read(endpoint, shelf.reading, uri).splitlines()[0]
+        for uri in _uris(endpoint, shelf.reading)
+    } == {"Here", "There"}
 
 
-def test_completions_come_from_what_the_caller_may_see(endpoint: Endpoint, shelf: Shelf, other: Shelf) -> None:
+def test_completions_come_from_what_the_caller_may_see(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf
+) -> None:
     make_video(shelf.collection, key="lecture-1", lang="en")
     make_video(shelf.collection, key="lecture-2", lang="de")
     make_video(other.collection, key="lecture-3", lang="fr")
@@ -82,11 +112,19 @@ def test_completions_come_from_what_the_caller_may_see(endpoint: Endpoint, shelf
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("summarise_video", {}), ("find_and_cite", {"question": "What is a gradient?"}), ("study_questions", {"count": "4"})],
+    [
+        ("summarise_video", {}),
+        ("find_and_cite", {"question": "What is a gradient?"}),
+        ("study_questions", {"count": "4"}),
+    ],
 )
-def test_a_prompt_names_the_video_and_the_tools(endpoint: Endpoint, shelf: Shelf, name: str, arguments: dict[str, str]) -> None:
+def test_a_prompt_names_the_video_and_the_tools(
+    endpoint: Endpoint, shelf: Shelf, name: str, arguments: dict[str, str]
+) -> None:
     make_video(shelf.collection)
-    result = endpoint.talk(shelf.reading, lambda client: client.get_prompt(name, {"videoId": "lecture-1", **arguments}))
+    result = endpoint.talk(
+        shelf.reading, lambda client: client.get_prompt(name, {"videoId": "lecture-1", **arguments})
+    )
     content = result.messages[0].content
     assert isinstance(content, TextContent)
     written = content.text
@@ -97,9 +135,16 @@ def test_a_prompt_names_the_video_and_the_tools(endpoint: Endpoint, shelf: Shelf
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("summarise_video", {"videoId": "nowhere"}), ("summarise_video", {}), ("no_such_prompt", {}), ("study_questions", {"videoId": "x" * 5_000})],
+    [
+        ("summarise_video", {"videoId": "nowhere"}),
+        ("summarise_video", {}),
+        ("no_such_prompt", {}),
+        ("study_questions", {"videoId": "x" * 5_000}),
+    ],
 )
-def test_a_prompt_that_cannot_be_given_is_a_protocol_error(endpoint: Endpoint, shelf: Shelf, name: str, arguments: dict[str, str]) -> None:
+def test_a_prompt_that_cannot_be_given_is_a_protocol_error(
+    endpoint: Endpoint, shelf: Shelf, name: str, arguments: dict[str, str]
+) -> None:
     with pytest.raises(MCPError) as caught:
         endpoint.talk(shelf.reading, lambda client: client.get_prompt(name, arguments))
     assert caught.value.error.code == INVALID_PARAMS
@@ -125,7 +170,9 @@ def _uris(endpoint: Endpoint, token: str) -> list[str]:
     return endpoint.talk(token, all_pages)
 
 
-def _completed(endpoint: Endpoint, shelf: Shelf, ref: Any, name: str, value: str, **given: str) -> list[str]:
+def _completed(
+    endpoint: Endpoint, shelf: Shelf, ref: Any, name: str, value: str, **given: str
+) -> list[str]:
     async def complete(client: Any) -> Any:
         return await client.complete(ref, {"name": name, "value": value}, given or None)
 

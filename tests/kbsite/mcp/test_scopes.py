@@ -11,12 +11,27 @@ from tests.kbsite.mcp_walk import TOOL_CALLS, arguments
 from tests.makers import make_source, make_video
 from transcripts.models import Job
 
-READING = ("fetch_transcript", "get_transcript", "search_transcript", "search_knowledge_base", "ask_knowledge_base", "list_sources", "get_job")
-LISTING = ("list_transcripts", "list_sources", "search_knowledge_base", "ask_knowledge_base")  # these answer everybody, each with what they may see
+READING = (
+    "fetch_transcript",
+    "get_transcript",
+    "search_transcript",
+    "search_knowledge_base",
+    "ask_knowledge_base",
+    "list_sources",
+    "get_job",
+)
+LISTING = (
+    "list_transcripts",
+    "list_sources",
+    "search_knowledge_base",
+    "ask_knowledge_base",
+)  # these answer everybody, each with what they may see
 
 
 @pytest.mark.parametrize("tool", sorted(TOOL_CALLS))
-def test_a_member_of_another_collection_learns_nothing(endpoint: Endpoint, shelf: Shelf, other: Shelf, tool: str) -> None:
+def test_a_member_of_another_collection_learns_nothing(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf, tool: str
+) -> None:
     asked = _furnish(shelf, tool)
     result = endpoint.call(other.reading, tool, **asked)
     assert "Lecture" not in text(result)
@@ -32,28 +47,50 @@ def test_the_owner_gets_an_answer(endpoint: Endpoint, shelf: Shelf, tool: str) -
 
 @pytest.mark.parametrize("tool", sorted(TOOL_CALLS))
 def test_a_stranger_is_not_answered(endpoint: Endpoint, shelf: Shelf, tool: str) -> None:
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": _furnish(shelf, tool)}}
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": _furnish(shelf, tool)},
+    }
     assert endpoint.post(body).status_code == 401
 
 
-def test_a_token_for_one_collection_sees_only_that(endpoint: Endpoint, shelf: Shelf, other: Shelf) -> None:
+def test_a_token_for_one_collection_sees_only_that(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf
+) -> None:
     other.collection.memberships.create(user=shelf.owner)
     make_video(shelf.collection, key="mine")
     make_video(other.collection, key="theirs")
     _, narrow = ApiToken.issue(shelf.owner, name="narrow", collections=(other.collection,))
-    assert [video["video_id"] for video in data(endpoint.call(narrow, "list_transcripts"))["videos"]] == ["theirs"]
+    assert [
+        video["video_id"] for video in data(endpoint.call(narrow, "list_transcripts"))["videos"]
+    ] == ["theirs"]
     assert endpoint.call(narrow, "get_transcript", videoId="mine").is_error
 
 
-def test_two_callers_at_once_are_not_mixed_up(endpoint: Endpoint, shelf: Shelf, other: Shelf) -> None:
+def test_two_callers_at_once_are_not_mixed_up(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf
+) -> None:
     make_video(shelf.collection, key="mine")
     make_video(other.collection, key="theirs")
     for _ in range(5):
-        assert [video["video_id"] for video in data(endpoint.call(shelf.token, "list_transcripts"))["videos"]] == ["mine"]
-        assert [video["video_id"] for video in data(endpoint.call(other.token, "list_transcripts"))["videos"]] == ["theirs"]
+        assert [
+            video["video_id"]
+            for video in data(endpoint.call(shelf.token, "list_transcripts"))["videos"]
+        ] == ["mine"]
+        assert [
+            video["video_id"]
+            for video in data(endpoint.call(other.token, "list_transcripts"))["videos"]
+        ] == ["theirs"]
 
 
 def _furnish(shelf: Shelf, tool: str) -> dict[str, object]:
-    make_source(make_video(shelf.collection, key="their-video", title="Lecture of secret words"), texts=["These are secret words."])
-    job = Job.objects.create(collection=shelf.collection, kind="files", target="secret words", state="done")
+    make_source(
+        make_video(shelf.collection, key="their-video", title="Lecture of secret words"),
+        texts=["These are secret words."],
+    )
+    job = Job.objects.create(
+        collection=shelf.collection, kind="files", target="secret words", state="done"
+    )
     return arguments(tool, video_id="their-video", job_id=job.pk)

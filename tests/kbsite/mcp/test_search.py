@@ -15,7 +15,11 @@ from tests.kbsite.mcp.endpoint import Endpoint, data, text
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts.models import Job, Video
 
-LEARNING = ["Networks learn from errors.", "An error 404 is a missing page.", "Errors flow back to the start of the network."]
+LEARNING = [
+    "Networks learn from errors.",
+    "An error 404 is a missing page.",
+    "Errors flow back to the start of the network.",
+]
 COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets."]
 
 
@@ -23,7 +27,10 @@ COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets.
 def talks(shelf: Shelf) -> list[Source]:
     """Two talks, found by their words."""
     about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
-    made = [make_source(make_video(shelf.collection, key=key, title=title), author=author, texts=texts) for key, title, author, texts in about]
+    made = [
+        make_source(make_video(shelf.collection, key=key, title=title), author=author, texts=texts)
+        for key, title, author, texts in about
+    ]
     Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
     return made
 
@@ -32,25 +39,50 @@ def search(endpoint: Endpoint, shelf: Shelf, query: str, **arguments: Any) -> di
     return data(endpoint.call(shelf.reading, "search_knowledge_base", query=query, **arguments))
 
 
-def test_passages_come_from_the_whole_library_with_the_link_to_their_second(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
+def test_passages_come_from_the_whole_library_with_the_link_to_their_second(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
     result = endpoint.call(shelf.reading, "search_knowledge_base", query="missing page")
     (one,) = data(result)["passages"]
-    assert (one["source_id"], one["title"], one["video_id"], one["text"]) == (str(talks[0].uuid), "Learning", "dQw4w9WgXcQ", LEARNING[1])
+    assert (one["source_id"], one["title"], one["video_id"], one["text"]) == (
+        str(talks[0].uuid),
+        "Learning",
+        "dQw4w9WgXcQ",
+        LEARNING[1],
+    )
     assert (one["start"], one["end"], one["kind"], one["channel"]) == (10.0, 20.0, "video", "Ada")
     assert one["timestamp_link"] == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
-    assert f"1. “Learning” (videoId=dQw4w9WgXcQ) [0:10–0:20] {LEARNING[1]} ({one['timestamp_link']})" in text(result)
+    assert (
+        f"1. “Learning” (videoId=dQw4w9WgXcQ) [0:10–0:20] {LEARNING[1]} ({one['timestamp_link']})"
+        in text(result)
+    )
     assert "explanation" not in one
-    assert {found["title"] for found in search(endpoint, shelf, "network networks")["passages"]} == {"Learning", "Baking"}
+    assert {
+        found["title"] for found in search(endpoint, shelf, "network networks")["passages"]
+    } == {"Learning", "Baking"}
 
 
 def test_a_document_is_named_by_its_pages(endpoint: Endpoint, shelf: Shelf) -> None:
-    book = make_document(shelf.collection, ["Gradients vanish in deep networks.", "Pooling keeps what matters."], title="Deep Learning")
+    book = make_document(
+        shelf.collection,
+        ["Gradients vanish in deep networks.", "Pooling keeps what matters."],
+        title="Deep Learning",
+    )
     Source.objects.filter(pk=book.pk).update(kind="pdf")
-    about = {"name": "book.pdf", "media_type": "application/pdf", "size": 1, "digest": "d", "page_count": 412}
+    about = {
+        "name": "book.pdf",
+        "media_type": "application/pdf",
+        "size": 1,
+        "digest": "d",
+        "page_count": 412,
+    }
     Document.objects.create(source=book, **about)
     for chunk, (page, last) in zip(book.chunks.order_by("ordinal"), [(3, 4), (9, 9)], strict=True):
         Chunk.objects.filter(pk=chunk.pk).update(page=page, last_page=last)
-    for query, place, pages in (("gradients vanish", "[pages 3–4]", (3, 4)), ("pooling", "[page 9]", (9, 9))):
+    for query, place, pages in (
+        ("gradients vanish", "[pages 3–4]", (3, 4)),
+        ("pooling", "[page 9]", (9, 9)),
+    ):
         result = endpoint.call(shelf.reading, "search_knowledge_base", query=query, mode="lexical")
         (one,) = data(result)["passages"]
         assert (one["page"], one["last_page"]) == pages
@@ -80,8 +112,16 @@ def test_a_search_is_narrowed(endpoint: Endpoint, shelf: Shelf, talks: list[Sour
         assert {one["title"] for one in found["passages"]} == titles, narrowed
 
 
-def test_an_explanation_adds_up_and_names_the_stages(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
-    result = endpoint.call(shelf.reading, "search_knowledge_base", query="network networks", mode="lexical", explain=True)
+def test_an_explanation_adds_up_and_names_the_stages(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
+    result = endpoint.call(
+        shelf.reading,
+        "search_knowledge_base",
+        query="network networks",
+        mode="lexical",
+        explain=True,
+    )
     found = data(result)
     for rank, one in enumerate(found["passages"], start=1):
         how = one["explanation"]
@@ -92,9 +132,15 @@ def test_an_explanation_adds_up_and_names_the_stages(endpoint: Endpoint, shelf: 
     assert "words #1, BM25" in text(result)
 
 
-def test_what_is_said_again_elsewhere_is_named_with_its_link(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
-    make_source(make_video(shelf.collection, key="again", title="Learning, again"), texts=[LEARNING[1]])
-    result = endpoint.call(shelf.reading, "search_knowledge_base", query="missing page", mode="lexical")
+def test_what_is_said_again_elsewhere_is_named_with_its_link(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
+    make_source(
+        make_video(shelf.collection, key="again", title="Learning, again"), texts=[LEARNING[1]]
+    )
+    result = endpoint.call(
+        shelf.reading, "search_knowledge_base", query="missing page", mode="lexical"
+    )
     (one,) = data(result)["passages"]
     (twin,) = one["also"]
     assert {one["title"], twin["title"]} == {"Learning", "Learning, again"}
@@ -102,10 +148,17 @@ def test_what_is_said_again_elsewhere_is_named_with_its_link(endpoint: Endpoint,
     assert f"Also said in “{twin['title']}”" in text(result)
 
 
-def test_what_others_keep_to_themselves_is_not_found_counted_or_named_beside(endpoint: Endpoint, shelf: Shelf, other: Shelf, talks: list[Source]) -> None:
-    hidden = make_source(make_video(other.collection, key="hidden", title="Hidden talk"), texts=[LEARNING[1], "Errors are secrets."])
+def test_what_others_keep_to_themselves_is_not_found_counted_or_named_beside(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf, talks: list[Source]
+) -> None:
+    hidden = make_source(
+        make_video(other.collection, key="hidden", title="Hidden talk"),
+        texts=[LEARNING[1], "Errors are secrets."],
+    )
     for query in ("missing page", "errors secrets hidden"):
-        result = endpoint.call(shelf.reading, "search_knowledge_base", query=query, explain=True, maxResults=50)
+        result = endpoint.call(
+            shelf.reading, "search_knowledge_base", query=query, explain=True, maxResults=50
+        )
         assert "idden talk" not in json.dumps(data(result)) + text(result)
         assert str(hidden.uuid) not in json.dumps(data(result)) + text(result)
     listed = endpoint.call(shelf.reading, "list_sources")
@@ -116,13 +169,17 @@ def test_what_others_keep_to_themselves_is_not_found_counted_or_named_beside(end
         assert "Hidden" not in text(refused)
 
 
-def test_nothing_found_is_an_answer_that_says_what_to_try(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
+def test_nothing_found_is_an_answer_that_says_what_to_try(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
     result = endpoint.call(shelf.reading, "search_knowledge_base", query="zebra", mode="lexical")
     assert data(result)["passages"] == []
     assert "list_sources" in text(result)
 
 
-def test_an_error_names_the_next_useful_tool(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
+def test_an_error_names_the_next_useful_tool(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
         ({"query": "   "}, "search_knowledge_base"),
         ({"query": "page", "sourceId": "nowhere"}, "list_sources"),
@@ -144,18 +201,35 @@ def test_an_error_names_the_next_useful_tool(endpoint: Endpoint, shelf: Shelf, t
 
 
 @pytest.mark.parametrize(
-    "sentence", ["About networks, number {}, with a few more words to fill it.", "神经网络是一串简单的函数，第{}个句子，networks 还有一些别的话。"]
+    "sentence",
+    [
+        "About networks, number {}, with a few more words to fill it.",
+        "神经网络是一串简单的函数，第{}个句子，networks 还有一些别的话。",
+    ],
 )
-def test_the_pages_of_a_search_keep_to_the_budget_and_put_together_are_the_search(endpoint: Endpoint, shelf: Shelf, sentence: str) -> None:
+def test_the_pages_of_a_search_keep_to_the_budget_and_put_together_are_the_search(
+    endpoint: Endpoint, shelf: Shelf, sentence: str
+) -> None:
     for number in range(3):
-        video = make_video(shelf.collection, key=f"talk-{number}", title="长标题 title " * 20, cues=make_cues(2))
-        make_source(video, author="作者" * 40, texts=[(sentence.format(10 * number + n) + " ") * 6 for n in range(5)])
+        video = make_video(
+            shelf.collection, key=f"talk-{number}", title="长标题 title " * 20, cues=make_cues(2)
+        )
+        make_source(
+            video,
+            author="作者" * 40,
+            texts=[(sentence.format(10 * number + n) + " ") * 6 for n in range(5)],
+        )
     asked = {"query": "networks", "mode": "lexical", "explain": True}
-    whole = [one["text"] for one in search(endpoint, shelf, maxResults=50, maxTokens=20_000, **asked)["passages"]]
+    whole = [
+        one["text"]
+        for one in search(endpoint, shelf, maxResults=50, maxTokens=20_000, **asked)["passages"]
+    ]
     found: list[str] = []
     cursor: dict[str, str] = {}
     for _ in range(40):
-        result = endpoint.call(shelf.reading, "search_knowledge_base", **asked, maxResults=4, maxTokens=700, **cursor)
+        result = endpoint.call(
+            shelf.reading, "search_knowledge_base", **asked, maxResults=4, maxTokens=700, **cursor
+        )
         page = data(result)
         found += [one["text"] for one in page["passages"]]
         assert tokens(text(result)) <= 700
@@ -168,17 +242,23 @@ def test_the_pages_of_a_search_keep_to_the_budget_and_put_together_are_the_searc
     assert all(full.startswith(part) for part, full in zip(found, whole, strict=True))
 
 
-def test_a_cursor_answers_only_the_question_it_was_given_for(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
+def test_a_cursor_answers_only_the_question_it_was_given_for(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
     asked = {"query": "network networks error", "mode": "lexical", "maxResults": 1}
     cursor = search(endpoint, shelf, **asked)["next_cursor"]
     assert search(endpoint, shelf, **asked, cursor=cursor)["passages"]
     for changed in ({"query": "error"}, {"channel": "Ada"}, {"maxResults": 2}):
-        refused = endpoint.call(shelf.reading, "search_knowledge_base", **{**asked, "cursor": cursor, **changed})
+        refused = endpoint.call(
+            shelf.reading, "search_knowledge_base", **{**asked, "cursor": cursor, **changed}
+        )
         assert refused.is_error
         assert "another question" in text(refused)
 
 
-def test_sources_are_listed_with_how_far_they_are(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
+def test_sources_are_listed_with_how_far_they_are(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
     make_source(make_video(shelf.collection, key="new", title="New talk"), state="pending")
     result = endpoint.call(shelf.reading, "list_sources")
     found = data(result)
@@ -190,13 +270,30 @@ def test_sources_are_listed_with_how_far_they_are(endpoint: Endpoint, shelf: She
     assert (found["total"], found["indexing"], found["failed"]) == (3, 1, 0)
     assert "1 still being indexed" in text(result)
     assert "not indexed yet" in text(result)
-    assert [one["title"] for one in data(endpoint.call(shelf.reading, "list_sources", state="pending"))["sources"]] == ["New talk"]
-    assert [one["title"] for one in data(endpoint.call(shelf.reading, "list_sources", query="bak", kind="video"))["sources"]] == ["Baking"]
+    assert [
+        one["title"]
+        for one in data(endpoint.call(shelf.reading, "list_sources", state="pending"))["sources"]
+    ] == ["New talk"]
+    assert [
+        one["title"]
+        for one in data(endpoint.call(shelf.reading, "list_sources", query="bak", kind="video"))[
+            "sources"
+        ]
+    ] == ["Baking"]
 
 
-def test_the_pages_of_the_sources_put_together_are_the_sources(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_the_pages_of_the_sources_put_together_are_the_sources(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     for number in range(25):
-        make_source(make_video(shelf.collection, key=f"talk-{number}", title=f"Number {number} of a series", cues=make_cues(1)))
+        make_source(
+            make_video(
+                shelf.collection,
+                key=f"talk-{number}",
+                title=f"Number {number} of a series",
+                cues=make_cues(1),
+            )
+        )
     found: list[str] = []
     cursor: dict[str, str] = {}
     for _ in range(40):
@@ -211,14 +308,25 @@ def test_the_pages_of_the_sources_put_together_are_the_sources(endpoint: Endpoin
 
 def test_a_job_says_whether_what_it_brought_is_found_yet(endpoint: Endpoint, shelf: Shelf) -> None:
     video = make_video(shelf.collection)
-    job = Job.objects.create(collection=shelf.collection, kind="video", target="x", state="done", video=video)
+    job = Job.objects.create(
+        collection=shelf.collection, kind="video", target="x", state="done", video=video
+    )
     assert data(endpoint.call(shelf.reading, "get_job", jobId=job.pk))["sources"] == []
     source = make_source(video, state="words", texts=["One."])
     result = endpoint.call(shelf.reading, "get_job", jobId=job.pk)
-    assert data(result)["sources"] == [{"source_id": str(source.uuid), "language": "en", "found_by_words": True, "found_by_meaning": False}]
+    assert data(result)["sources"] == [
+        {
+            "source_id": str(source.uuid),
+            "language": "en",
+            "found_by_words": True,
+            "found_by_meaning": False,
+        }
+    ]
     assert "by words, not yet by meaning" in text(result)
     Source.objects.update(state="ready")
-    assert data(endpoint.call(shelf.reading, "get_job", jobId=job.pk))["sources"][0]["found_by_meaning"]
+    assert data(endpoint.call(shelf.reading, "get_job", jobId=job.pk))["sources"][0][
+        "found_by_meaning"
+    ]
 
 
 # The resource
@@ -228,10 +336,15 @@ def test_the_text_of_a_source_is_read_with_times(endpoint: Endpoint, shelf: Shel
     source = make_source(make_video(shelf.collection, cues=make_cues(12)), author="Ada")
     lines = _read(endpoint, shelf.reading, f"source://{source.uuid}").splitlines()
     assert lines[:2] == ["Lecture 1", "Ada"]
-    assert [line.partition(" ")[0] for line in lines if line.startswith("[")] == ["[0:00]", "[0:30]"]
+    assert [line.partition(" ")[0] for line in lines if line.startswith("[")] == [
+        "[0:00]",
+        "[0:30]",
+    ]
 
 
-def test_the_pages_of_a_text_keep_to_the_budget_and_put_together_are_the_text(endpoint: Endpoint, shelf: Shelf, settings: Any) -> None:
+def test_the_pages_of_a_text_keep_to_the_budget_and_put_together_are_the_text(
+    endpoint: Endpoint, shelf: Shelf, settings: Any
+) -> None:
     source = make_source(make_video(shelf.collection, cues=make_cues(300)))
     settings.MCP_MAX_TOKENS = 100_000
     whole = _read(endpoint, shelf.reading, f"source://{source.uuid}").partition("\n\n")[2]
@@ -248,7 +361,13 @@ def test_the_pages_of_a_text_keep_to_the_budget_and_put_together_are_the_text(en
 
 
 def test_what_is_not_there_is_not_found(endpoint: Endpoint, shelf: Shelf) -> None:
-    for uri in ("source://nowhere", "source://..", "source://a%00b", "source://", "source://%2e%2e%2fsecret"):
+    for uri in (
+        "source://nowhere",
+        "source://..",
+        "source://a%00b",
+        "source://",
+        "source://%2e%2e%2fsecret",
+    ):
         with pytest.raises(MCPError) as caught:
             _read(endpoint, shelf.reading, uri)
         assert caught.value.error.code == INVALID_PARAMS
@@ -268,7 +387,12 @@ def test_the_text_of_others_is_not_there(endpoint: Endpoint, shelf: Shelf, other
     for uri in (f"source://{source.uuid}", absent):
         with pytest.raises(MCPError) as caught:
             _read(endpoint, other.reading, uri)
-        errors.append((caught.value.error.code, caught.value.error.message.replace(uri.removeprefix("source://"), "")))
+        errors.append(
+            (
+                caught.value.error.code,
+                caught.value.error.message.replace(uri.removeprefix("source://"), ""),
+            )
+        )
     assert errors[0] == errors[1]
 
 
@@ -277,7 +401,9 @@ def test_a_document_without_a_text_says_so(endpoint: Endpoint, shelf: Shelf) -> 
     assert "Its text is not there" in _read(endpoint, shelf.reading, f"source://{source.uuid}")
 
 
-def test_ids_are_completed_from_what_the_caller_may_see(endpoint: Endpoint, shelf: Shelf, other: Shelf, talks: list[Source]) -> None:
+def test_ids_are_completed_from_what_the_caller_may_see(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf, talks: list[Source]
+) -> None:
     hidden = make_source(make_video(other.collection, key="hidden", title="Learning in secret"))
     assert _completed(endpoint, shelf, "") == [str(talks[1].uuid), str(talks[0].uuid)]
     assert _completed(endpoint, shelf, "learn") == [str(talks[0].uuid)]
@@ -295,6 +421,8 @@ def _read(endpoint: Endpoint, token: str, uri: str) -> str:
 
 def _completed(endpoint: Endpoint, shelf: Shelf, value: str) -> list[str]:
     async def complete(client: Any) -> Any:
-        return await client.complete(ResourceTemplateReference(uri=sources.TEMPLATE), {"name": "id", "value": value})
+        return await client.complete(
+            ResourceTemplateReference(uri=sources.TEMPLATE), {"name": "id", "value": value}
+        )
 
     return list(endpoint.talk(shelf.reading, complete).completion.values)

@@ -25,13 +25,20 @@ MODERN = {
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_transcripts", "arguments": {}}}
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "list_transcripts", "arguments": {}},
+}
 
 
 def test_without_a_token_the_answer_says_where_to_learn_how_to_get_one(endpoint: Endpoint) -> None:
     response = endpoint.post(CALL)
     assert response.status_code == 401
-    address = response.headers["www-authenticate"].partition('resource_metadata="')[2].partition('"')[0]
+    address = (
+        response.headers["www-authenticate"].partition('resource_metadata="')[2].partition('"')[0]
+    )
     assert address == "http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp"
     metadata = httpx2.get(address.replace("http://127.0.0.1:8000", endpoint.base)).json()
     assert metadata["resource"] == "http://127.0.0.1:8000/mcp"
@@ -49,46 +56,93 @@ def test_a_revoked_token_is_refused(endpoint: Endpoint, shelf: Shelf) -> None:
     assert endpoint.post(CALL, token=shelf.token).status_code == 401
 
 
-def test_a_token_of_a_user_who_was_switched_off_is_refused(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_token_of_a_user_who_was_switched_off_is_refused(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     shelf.owner.is_active = False
     shelf.owner.save()
     assert endpoint.post(CALL, token=shelf.token).status_code == 401
 
 
-def test_a_session_cookie_does_not_open_the_endpoint(endpoint: Endpoint, shelf: Shelf, client: Any) -> None:
+def test_a_session_cookie_does_not_open_the_endpoint(
+    endpoint: Endpoint, shelf: Shelf, client: Any
+) -> None:
     client.force_login(shelf.owner)
-    assert endpoint.post(CALL, Cookie=f"sessionid={client.cookies['sessionid'].value}").status_code == 401
+    assert (
+        endpoint.post(CALL, Cookie=f"sessionid={client.cookies['sessionid'].value}").status_code
+        == 401
+    )
 
 
-@pytest.mark.parametrize(("tool", "arguments"), [("fetch_transcript", {"videoId": "dQw4w9WgXcQ"}), ("add_source", {"url": "https://youtu.be/dQw4w9WgXcQ"})])
-def test_a_reading_token_adds_nothing(endpoint: Endpoint, shelf: Shelf, tool: str, arguments: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("fetch_transcript", {"videoId": "dQw4w9WgXcQ"}),
+        ("add_source", {"url": "https://youtu.be/dQw4w9WgXcQ"}),
+    ],
+)
+def test_a_reading_token_adds_nothing(
+    endpoint: Endpoint, shelf: Shelf, tool: str, arguments: dict[str, Any]
+) -> None:
     result = endpoint.call(shelf.reading, tool, **arguments)
     assert result.is_error
     assert "may only read" in text(result)
     assert not shelf.collection.jobs.exists()
 
 
-@pytest.mark.parametrize("host", ["evil.example.org", "127.0.0.1.evil.example.org", "", "[::1", "a b", "localhost@evil.example.org"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example.org",
+        "127.0.0.1.evil.example.org",
+        "",
+        "[::1",
+        "a b",
+        "localhost@evil.example.org",
+    ],
+)
 def test_another_host_name_is_not_answered(endpoint: Endpoint, shelf: Shelf, host: str) -> None:
     assert endpoint.post(CALL, token=shelf.token, Host=host).status_code in (400, 421)
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example.org", "null", "http://127.0.0.1.evil.example.org", "file://", "http://[", "https://kb.example.org.evil.org"]
+    "origin",
+    [
+        "https://evil.example.org",
+        "null",
+        "http://127.0.0.1.evil.example.org",
+        "file://",
+        "http://[",
+        "https://kb.example.org.evil.org",
+    ],
 )
-def test_a_page_of_another_origin_may_not_call(endpoint: Endpoint, shelf: Shelf, settings: Any, origin: str) -> None:
+def test_a_page_of_another_origin_may_not_call(
+    endpoint: Endpoint, shelf: Shelf, settings: Any, origin: str
+) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://kb.example.org"]
     assert endpoint.post(CALL, token=shelf.token, Origin=origin).status_code == 403
 
 
-@pytest.mark.parametrize("origin", ["https://kb.example.org", "https://tools.example.net", "http://localhost:6274", "https://public.example.com"])
-def test_the_settings_say_which_pages_may_call(endpoint: Endpoint, shelf: Shelf, settings: Any, origin: str) -> None:
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://kb.example.org",
+        "https://tools.example.net",
+        "http://localhost:6274",
+        "https://public.example.com",
+    ],
+)
+def test_the_settings_say_which_pages_may_call(
+    endpoint: Endpoint, shelf: Shelf, settings: Any, origin: str
+) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://kb.example.org", "https://*.example.net"]
     settings.PUBLIC_URL = "https://public.example.com"
     assert endpoint.post(CALL, token=shelf.token, Origin=origin).status_code == 200
 
 
-def test_a_wildcard_of_allowed_hosts_counts_here_too(endpoint: Endpoint, shelf: Shelf, settings: Any) -> None:
+def test_a_wildcard_of_allowed_hosts_counts_here_too(
+    endpoint: Endpoint, shelf: Shelf, settings: Any
+) -> None:
     settings.ALLOWED_HOSTS = [".example.org"]
     assert endpoint.post(CALL, token=shelf.token, Host="kb.example.org:8443").status_code == 200
     assert endpoint.post(CALL, token=shelf.token, Host="example.net").status_code == 421
@@ -99,9 +153,21 @@ def test_a_body_beyond_the_limit_is_not_read(endpoint: Endpoint, shelf: Shelf) -
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 200_000, b'{"jsonrpc": "2.0", "id": 1, "method": "nothing"}', b'{"a":' * 100_000]
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 200_000,
+        b'{"jsonrpc": "2.0", "id": 1, "method": "nothing"}',
+        b'{"a":' * 100_000,
+    ],
 )
-def test_a_broken_message_is_answered_without_a_crash(endpoint: Endpoint, shelf: Shelf, body: bytes) -> None:
+def test_a_broken_message_is_answered_without_a_crash(
+    endpoint: Endpoint, shelf: Shelf, body: bytes
+) -> None:
     response = endpoint.post(body, token=shelf.token)
     assert response.status_code < 500
     assert "Traceback" not in response.text
@@ -121,7 +187,9 @@ def test_blanks_around_header_values_change_nothing(endpoint: Endpoint, shelf: S
         "Connection: close",
         f"Content-Length: {len(json.dumps(body))}",
     ]
-    with socket.create_connection(("127.0.0.1", int(endpoint.base.rpartition(":")[2])), timeout=10) as wire:
+    with socket.create_connection(
+        ("127.0.0.1", int(endpoint.base.rpartition(":")[2])), timeout=10
+    ) as wire:
         wire.sendall("\r\n".join([*lines, "", json.dumps(body)]).encode())
         answer = b"".join(iter(lambda: wire.recv(65536), b""))
     assert answer.startswith(b"HTTP/1.1 200")
@@ -139,8 +207,15 @@ def test_clients_of_both_protocols_are_served(endpoint: Endpoint, shelf: Shelf, 
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
-def test_only_post_is_served_so_that_nobody_holds_an_idle_stream(endpoint: Endpoint, shelf: Shelf, method: str) -> None:
-    response = httpx2.request(method, endpoint.url, headers={"Authorization": f"Bearer {shelf.token}", "Accept": "text/event-stream"}, timeout=5)
+def test_only_post_is_served_so_that_nobody_holds_an_idle_stream(
+    endpoint: Endpoint, shelf: Shelf, method: str
+) -> None:
+    response = httpx2.request(
+        method,
+        endpoint.url,
+        headers={"Authorization": f"Bearer {shelf.token}", "Accept": "text/event-stream"},
+        timeout=5,
+    )
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
 
 
@@ -150,9 +225,14 @@ def test_everything_else_is_django(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("content", [b"x" * 1_001, [b"x" * 500] * 3], ids=["said", "unsaid"])
-def test_django_takes_in_no_body_that_is_too_large(endpoint: Endpoint, settings: Any, content: Any) -> None:
+def test_django_takes_in_no_body_that_is_too_large(
+    endpoint: Endpoint, settings: Any, content: Any
+) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
-    response = httpx2.post(f"{endpoint.base}/api/v1/sources", content=content if isinstance(content, bytes) else iter(content))
+    response = httpx2.post(
+        f"{endpoint.base}/api/v1/sources",
+        content=content if isinstance(content, bytes) else iter(content),
+    )
     assert (response.status_code, response.json()["code"]) == (413, "too_large")
 
 
@@ -163,7 +243,9 @@ def test_it_serves_without_the_lifespan_protocol_too(shelf: Shelf) -> None:
         assert data(running.call(shelf.token, "list_transcripts"))["total"] == 1
 
 
-def test_a_token_over_its_rate_is_told_when_to_come_back(endpoint: Endpoint, shelf: Shelf, settings: Any) -> None:
+def test_a_token_over_its_rate_is_told_when_to_come_back(
+    endpoint: Endpoint, shelf: Shelf, settings: Any
+) -> None:
     settings.MCP_CALLS_PER_MINUTE = 3
 
     async def often(client: Any) -> Any:
@@ -175,7 +257,9 @@ def test_a_token_over_its_rate_is_told_when_to_come_back(endpoint: Endpoint, she
     assert "Next: the same call" in text(results[-1])
     with pytest.raises(MCPError, match="Come back in"):
         endpoint.talk(shelf.token, lambda client: client.list_resources())
-    assert not endpoint.call(shelf.reading, "list_transcripts").is_error  # each token has a rate of its own
+    assert not endpoint.call(
+        shelf.reading, "list_transcripts"
+    ).is_error  # each token has a rate of its own
 
 
 def test_the_rate_can_be_switched_off(settings: Any) -> None:
@@ -184,24 +268,35 @@ def test_the_rate_can_be_switched_off(settings: Any) -> None:
         rate_limit.count_call(1)
 
 
-def test_a_counter_out_of_reach_lets_calls_through(settings: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_counter_out_of_reach_lets_calls_through(
+    settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
     rate_limit.count_call(1)
     assert "counter cannot be reached" in caplog.text
 
 
-def test_many_calls_at_once_leave_connections_for_the_pages(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_many_calls_at_once_leave_connections_for_the_pages(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection)
 
     async def flood() -> list[bool]:
         async with endpoint.client(shelf.token) as client:
-            results = await asyncio.gather(*(client.call_tool("get_transcript", {"videoId": "lecture-1"}) for _ in range(60)))
+            results = await asyncio.gather(
+                *(client.call_tool("get_transcript", {"videoId": "lecture-1"}) for _ in range(60))
+            )
             return [bool(result.is_error) for result in results]
 
     started = time.monotonic()
     assert not any(asyncio.run(flood()))
-    assert httpx2.get(f"{endpoint.base}/admin/", headers={"Cookie": "sessionid=unknown"}).status_code == 302  # looks into the database
-    assert time.monotonic() - started < 20  # a leaked connection would make somebody wait that long for the pool
+    assert (
+        httpx2.get(f"{endpoint.base}/admin/", headers={"Cookie": "sessionid=unknown"}).status_code
+        == 302
+    )  # looks into the database
+    assert (
+        time.monotonic() - started < 20
+    )  # a leaked connection would make somebody wait that long for the pool
 
 
 @pytest.mark.redis

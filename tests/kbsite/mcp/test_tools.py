@@ -37,7 +37,9 @@ def test_every_tool_says_what_it_takes_and_gives(endpoint: Endpoint, shelf: Shel
         assert tool.output_schema["type"] == "object"
         assert tool.title
         assert tool.description
-        assert tool.annotations.read_only_hint == (tool.name not in ("fetch_transcript", "add_source", "ask_knowledge_base"))
+        assert tool.annotations.read_only_hint == (
+            tool.name not in ("fetch_transcript", "add_source", "ask_knowledge_base")
+        )
 
 
 def test_a_short_transcript_is_read_whole(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -48,7 +50,9 @@ def test_a_short_transcript_is_read_whole(endpoint: Endpoint, shelf: Shelf) -> N
     assert "next_cursor" not in found
 
 
-def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection, cues=make_cues(2_000))
     result = endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1")
     assert data(result)["mode"] == "preview"
@@ -56,17 +60,36 @@ def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(endpoint: En
     assert "chunkIndex 0 to" in text(result)
 
 
-def test_a_time_range_goes_before_a_chunk_and_a_chunk_before_the_whole(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_time_range_goes_before_a_chunk_and_a_chunk_before_the_whole(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection, cues=make_cues(200))
     everything = {"videoId": "lecture-1", "chunkIndex": 1, "includeFullTranscript": True}
-    assert data(endpoint.call(shelf.reading, "get_transcript", **everything, startTime=10, endTime=20))["mode"] == "range"
+    assert (
+        data(
+            endpoint.call(shelf.reading, "get_transcript", **everything, startTime=10, endTime=20)
+        )["mode"]
+        == "range"
+    )
     chunk = data(endpoint.call(shelf.reading, "get_transcript", **everything))
-    assert (chunk["mode"], chunk["chunk"], chunk["start"]) == ("chunk", {"index": 1, "count": 4, "previous": 0, "next": 2}, 300)
+    assert (chunk["mode"], chunk["chunk"], chunk["start"]) == (
+        "chunk",
+        {"index": 1, "count": 4, "previous": 0, "next": 2},
+        300,
+    )
 
 
-def test_a_search_ranks_segments_with_links_to_their_second(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_search_ranks_segments_with_links_to_their_second(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     make_video(shelf.collection, key="dQw4w9WgXcQ", cues=make_cues(60))
-    result = endpoint.call(shelf.reading, "search_transcript", videoId="dQw4w9WgXcQ", query="convolution pooling", maxResults=3)
+    result = endpoint.call(
+        shelf.reading,
+        "search_transcript",
+        videoId="dQw4w9WgXcQ",
+        query="convolution pooling",
+        maxResults=3,
+    )
     hits = data(result)["hits"]
     assert len(hits) == 3
     assert set(hits[0]) == {"text", "start", "end", "score", "timestamp_link"}
@@ -78,8 +101,16 @@ def test_a_search_ranks_segments_with_links_to_their_second(endpoint: Endpoint, 
 def test_a_list_is_narrowed_by_words(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection, key="one", title="Neural networks")
     make_video(shelf.collection, key="two", title="Baking bread")
-    assert [video["video_id"] for video in data(endpoint.call(shelf.reading, "list_transcripts"))["videos"]] == ["two", "one"]
-    assert [video["video_id"] for video in data(endpoint.call(shelf.reading, "list_transcripts", query="neural"))["videos"]] == ["one"]
+    assert [
+        video["video_id"]
+        for video in data(endpoint.call(shelf.reading, "list_transcripts"))["videos"]
+    ] == ["two", "one"]
+    assert [
+        video["video_id"]
+        for video in data(endpoint.call(shelf.reading, "list_transcripts", query="neural"))[
+            "videos"
+        ]
+    ] == ["one"]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +132,9 @@ def test_a_list_is_narrowed_by_words(endpoint: Endpoint, shelf: Shelf) -> None:
         ("fetch_transcript", {"videoId": "no such thing"}, "list_transcripts"),
     ],
 )
-def test_an_error_names_the_next_useful_tool(endpoint: Endpoint, shelf: Shelf, tool: str, arguments: dict[str, Any], helps: str) -> None:
+def test_an_error_names_the_next_useful_tool(
+    endpoint: Endpoint, shelf: Shelf, tool: str, arguments: dict[str, Any], helps: str
+) -> None:
     make_video(shelf.collection)
     result = endpoint.call(shelf.token, tool, **arguments)
     assert result.is_error
@@ -126,7 +159,9 @@ def test_an_error_names_the_next_useful_tool(endpoint: Endpoint, shelf: Shelf, t
         {"videoId": {"a": {"b": [[[[{}]]]]}}},
     ],
 )
-def test_unfit_arguments_are_refused_with_those_that_fit(endpoint: Endpoint, shelf: Shelf, arguments: dict[str, Any]) -> None:
+def test_unfit_arguments_are_refused_with_those_that_fit(
+    endpoint: Endpoint, shelf: Shelf, arguments: dict[str, Any]
+) -> None:
     result = endpoint.call(shelf.token, "get_transcript", **arguments)
     assert result.is_error
     assert "it takes chunkIndex, chunkSize, collection, cursor" in text(result)
@@ -134,7 +169,9 @@ def test_unfit_arguments_are_refused_with_those_that_fit(endpoint: Endpoint, she
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" * 4_000])
-def test_numbers_beyond_all_bounds_are_refused(endpoint: Endpoint, shelf: Shelf, number: str) -> None:
+def test_numbers_beyond_all_bounds_are_refused(
+    endpoint: Endpoint, shelf: Shelf, number: str
+) -> None:
     make_video(shelf.collection)
     body = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_transcript", "arguments": {"videoId": "lecture-1", "startTime": %s}}}'
     response = endpoint.post((body % number).encode(), token=shelf.token)
@@ -146,9 +183,15 @@ def test_numbers_beyond_all_bounds_are_refused(endpoint: Endpoint, shelf: Shelf,
 def test_every_answer_matches_its_published_schema(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection)
 
-    async def checked(client: Any) -> None:  # the client checks structured content against the schema of tools/list
+    async def checked(
+        client: Any,
+    ) -> None:  # the client checks structured content against the schema of tools/list
         await client.list_tools()
-        for tool, arguments in (("get_transcript", {"videoId": "lecture-1"}), ("list_transcripts", {}), ("fetch_transcript", {"videoId": "lecture-1"})):
+        for tool, arguments in (
+            ("get_transcript", {"videoId": "lecture-1"}),
+            ("list_transcripts", {}),
+            ("fetch_transcript", {"videoId": "lecture-1"}),
+        ):
             assert not (await client.call_tool(tool, arguments)).is_error
 
     endpoint.talk(shelf.token, checked)

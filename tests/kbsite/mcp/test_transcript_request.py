@@ -38,7 +38,9 @@ def test_what_the_library_has_is_given_at_once(endpoint: Endpoint, shelf: Shelf)
     assert not Job.objects.exists()
 
 
-def test_the_wait_reports_progress_and_ends_with_the_transcript(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_the_wait_reports_progress_and_ends_with_the_transcript(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
     def work(job: Job) -> None:
         job.start()
         job.report(step="asking YouTube", done=0, total=2)
@@ -52,7 +54,10 @@ def test_the_wait_reports_progress_and_ends_with_the_transcript(endpoint: Endpoi
 
     asked = {"videoId": f"https://youtu.be/{VIDEO}"}
     with _worker(work):
-        result = endpoint.talk(shelf.token, lambda client: client.call_tool("fetch_transcript", asked, progress_callback=note))
+        result = endpoint.talk(
+            shelf.token,
+            lambda client: client.call_tool("fetch_transcript", asked, progress_callback=note),
+        )
     assert data(result)["status"] == "ready"
     assert data(result)["transcript"]["video_id"] == VIDEO
     assert "asking YouTube" in [message for _, _, message in seen]
@@ -60,17 +65,23 @@ def test_the_wait_reports_progress_and_ends_with_the_transcript(endpoint: Endpoi
 
 
 @pytest.mark.youtube
-def test_a_video_is_fetched_from_youtube_and_read_in_one_call(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_video_is_fetched_from_youtube_and_read_in_one_call(
+    endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transcript_request, "PATIENCE", 30.0)
     with YouTubeStandIn() as youtube, _worker(lambda job: acquisition.perform(job.pk)):
         for name, value in youtube.environment().items():
             monkeypatch.setenv(name, value)
-        result = endpoint.call(shelf.token, "fetch_transcript", videoId=f"https://www.youtube.com/watch?v={MANUAL}")
+        result = endpoint.call(
+            shelf.token, "fetch_transcript", videoId=f"https://www.youtube.com/watch?v={MANUAL}"
+        )
     assert data(result)["status"] == "ready"
     assert "This is the stand-in." in data(result)["transcript"]["text"]
 
 
-def test_a_job_that_takes_longer_is_answered_with_its_id(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_takes_longer_is_answered_with_its_id(
+    endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transcript_request, "PATIENCE", 0.2)
     result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
     job = Job.objects.get()
@@ -84,7 +95,9 @@ def test_a_job_that_takes_longer_is_answered_with_its_id(endpoint: Endpoint, she
 def test_a_job_that_was_put_off_is_not_waited_for(endpoint: Endpoint, shelf: Shelf) -> None:
     later = timezone.now() + timedelta(hours=1)
     started = time.monotonic()
-    with _worker(lambda job: job.put_back(until=later, error=RateLimited("YouTube wants fewer calls."))):
+    with _worker(
+        lambda job: job.put_back(until=later, error=RateLimited("YouTube wants fewer calls."))
+    ):
         result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
     assert time.monotonic() - started < transcript_request.PATIENCE
     assert data(result)["status"] == "queued"
@@ -92,10 +105,15 @@ def test_a_job_that_was_put_off_is_not_waited_for(endpoint: Endpoint, shelf: She
     assert ".." not in text(result)
 
 
-def test_asking_twice_makes_one_job(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asking_twice_makes_one_job(
+    endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transcript_request, "PATIENCE", 0.1)
     first = data(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))
-    assert data(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))["job"]["job_id"] == first["job"]["job_id"]
+    assert (
+        data(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))["job"]["job_id"]
+        == first["job"]["job_id"]
+    )
 
 
 def test_a_failure_says_why_and_what_next(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -107,13 +125,19 @@ def test_a_failure_says_why_and_what_next(endpoint: Endpoint, shelf: Shelf) -> N
     assert "Next: list_transcripts" in text(result)
 
 
-def test_another_language_of_a_video_that_is_there_is_fetched_to_its_collection(endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_language_of_a_video_that_is_there_is_fetched_to_its_collection(
+    endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transcript_request, "PATIENCE", 0.1)
     video = make_video(shelf.collection, key=VIDEO)
     video.youtube_id = VIDEO
     video.save()
     endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO, language="de")
-    assert Job.objects.values_list("collection", "target", "language").get() == (shelf.collection.pk, VIDEO, "de")
+    assert Job.objects.values_list("collection", "target", "language").get() == (
+        shelf.collection.pk,
+        VIDEO,
+        "de",
+    )
 
 
 def test_a_viewer_may_not_fetch(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -128,18 +152,40 @@ def test_a_viewer_may_not_fetch(endpoint: Endpoint, shelf: Shelf) -> None:
 
 
 def test_a_playlist_is_added_with_its_wishes(endpoint: Endpoint, shelf: Shelf) -> None:
-    result = endpoint.call(shelf.token, "add_source", url="https://www.youtube.com/playlist?list=PLabcdefghijklmnop", newest=5, tags=["ml"])
+    result = endpoint.call(
+        shelf.token,
+        "add_source",
+        url="https://www.youtube.com/playlist?list=PLabcdefghijklmnop",
+        newest=5,
+        tags=["ml"],
+    )
     job = Job.objects.get()
     assert (job.kind, job.tags, job.feed and job.feed.newest) == ("feed", ["ml"], 5)
     assert data(result)["job_id"] == job.pk
 
 
 def test_a_job_tells_its_problems_page_by_page(endpoint: Endpoint, shelf: Shelf) -> None:
-    problems = [{"name": f"file-{number}.vtt", "code": "empty", "message": "Nothing is said in it.", "hint": ""} for number in range(60)]
-    job = Job.objects.create(collection=shelf.collection, kind="files", target="60 files", state="done", problems=problems)
+    problems = [
+        {
+            "name": f"file-{number}.vtt",
+            "code": "empty",
+            "message": "Nothing is said in it.",
+            "hint": "",
+        }
+        for number in range(60)
+    ]
+    job = Job.objects.create(
+        collection=shelf.collection,
+        kind="files",
+        target="60 files",
+        state="done",
+        problems=problems,
+    )
     first = data(endpoint.call(shelf.token, "get_job", jobId=job.pk, maxTokens=500))
     rest = data(endpoint.call(shelf.token, "get_job", jobId=job.pk, cursor=first["next_cursor"]))
-    assert [problem["name"] for problem in first["problems"] + rest["problems"]] == [problem["name"] for problem in problems]
+    assert [problem["name"] for problem in first["problems"] + rest["problems"]] == [
+        problem["name"] for problem in problems
+    ]
     assert first["problem_count"] == 60
 
 

@@ -10,7 +10,21 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from citations.answers.answer import Checked, Claim, Claimed, Event, Evidence, Finished, Outcome, Part, Progress, Quote, Reply, Route, Trace
+from citations.answers.answer import (
+    Checked,
+    Claim,
+    Claimed,
+    Event,
+    Evidence,
+    Finished,
+    Outcome,
+    Part,
+    Progress,
+    Quote,
+    Reply,
+    Route,
+    Trace,
+)
 from citations.passages import Locator, Origin, Stage
 from kbsite.tui import app
 from kbsite.tui.app import CuebaseApp
@@ -44,19 +58,40 @@ DOUBLE = Quote(
     link="/sources/2/pages/10/",
 )
 EVIDENCE = Evidence(
-    number=1, source=2, origin=BOOK, locator=Locator(span=(0, 9), page=3), text="Rain is not told of here.", spans=((0, 9),), digest="e", level=0, score=0.2
+    number=1,
+    source=2,
+    origin=BOOK,
+    locator=Locator(span=(0, 9), page=3),
+    text="Rain is not told of here.",
+    spans=((0, 9),),
+    digest="e",
+    level=0,
+    score=0.2,
 )
-CLAIMS = (Claim(text="Wait longer each time.", citations=(1,)), Claim(text="Each pause is twice the one before.", citations=(2,)))
+CLAIMS = (
+    Claim(text="Wait longer each time.", citations=(1,)),
+    Claim(text="Each pause is twice the one before.", citations=(2,)),
+)
 TRACE = Trace(
     route=Route(parts=(Part(text="How long?"),)),
     evidence=(EVIDENCE,),
-    checks=(Checked(quote="Wait longer each time.", verdict="verbatim", evidence=1, number=1), Checked(quote="Never wait.", verdict="not_found")),
+    checks=(
+        Checked(quote="Wait longer each time.", verdict="verbatim", evidence=1, number=1),
+        Checked(quote="Never wait.", verdict="not_found"),
+    ),
     stages=(Stage(name="retrieve", milliseconds=12.3, count=10, note="by words alone"),),
     tokens={"asked": 1_200},
     notes=("Not re-ranked.",),
 )
 ANSWER = Reply(
-    question="How long?", asked_as="How long?", outcome=Outcome.ANSWERED, trace=TRACE, claims=CLAIMS, quotes=(WAIT, DOUBLE), confidence=0.81, milliseconds=420.0
+    question="How long?",
+    asked_as="How long?",
+    outcome=Outcome.ANSWERED,
+    trace=TRACE,
+    claims=CLAIMS,
+    quotes=(WAIT, DOUBLE),
+    confidence=0.81,
+    milliseconds=420.0,
 )
 REFUSAL = Reply(
     question="Will it rain?",
@@ -76,7 +111,10 @@ class PaperNotebook:
     name = "Lectures"
 
     def __init__(self) -> None:
-        self.sources = [Listed(id="1", title=TALK.title, about="video · Ada"), Listed(id="2", title=BOOK.title, progress="embed 40 %")]
+        self.sources = [
+            Listed(id="1", title=TALK.title, about="video · Ada"),
+            Listed(id="2", title=BOOK.title, progress="embed 40 %"),
+        ]
         self.events: list[Event | Exception] = [
             Progress(stage="retrieve"),
             Claimed(claim=CLAIMS[0], quotes=(WAIT,)),
@@ -93,7 +131,9 @@ class PaperNotebook:
     def shelf(self, words: str = "") -> Shelf:
         self.looked.append(words)
         found = tuple(one for one in self.sources if words.casefold() in one.title.casefold())
-        return Shelf(sources=found, total=len(found), unfinished=sum(bool(one.progress) for one in found))
+        return Shelf(
+            sources=found, total=len(found), unfinished=sum(bool(one.progress) for one in found)
+        )
 
     def add(self, what: str) -> str:
         if self.failure:
@@ -126,7 +166,9 @@ class PaperNotebook:
         return (turn,)
 
     def links(self, place: Place) -> tuple[Link, ...]:
-        return (Link(label="Cuebase", url=f"http://127.0.0.1:8000{place.link}"),) if place.link else ()
+        return (
+            (Link(label="Cuebase", url=f"http://127.0.0.1:8000{place.link}"),) if place.link else ()
+        )
 
     def close(self) -> None:
         self.calls.append("closed")
@@ -135,7 +177,9 @@ class PaperNotebook:
 @pytest.fixture
 def notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[PaperNotebook]:
     """The notebook, on a machine that is reached over SSH."""
-    monkeypatch.setattr(app, "BUSY_SECONDS", 60)  # else it would look at the sources in the middle of a test
+    monkeypatch.setattr(
+        app, "BUSY_SECONDS", 60
+    )  # else it would look at the sources in the middle of a test
     for module in ("textual.app", "textual.pilot"):
         monkeypatch.setattr(f"{module}.wait_for_idle", _moment)
     monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 1 192.0.2.2 22")
@@ -149,7 +193,9 @@ async def _moment(*_: float) -> None:
     await asyncio.sleep(0.01)
 
 
-def drive(notebook: PaperNotebook, script: Script, *, size: tuple[int, int] = (80, 24)) -> CuebaseApp:
+def drive(
+    notebook: PaperNotebook, script: Script, *, size: tuple[int, int] = (80, 24)
+) -> CuebaseApp:
     """Open the interface, press what the script presses, and close it."""
 
     async def run() -> CuebaseApp:
@@ -166,10 +212,16 @@ def drive(notebook: PaperNotebook, script: Script, *, size: tuple[int, int] = (8
 
 async def shows(pilot: Pilot[None], *texts: str) -> None:
     """Wait until all of the texts are on the screen."""
-    await until(pilot, lambda: all(text in seen(pilot.app) for text in texts), told=lambda: f"{texts} on\n{seen(pilot.app)}")
+    await until(
+        pilot,
+        lambda: all(text in seen(pilot.app) for text in texts),
+        told=lambda: f"{texts} on\n{seen(pilot.app)}",
+    )
 
 
-async def until(pilot: Pilot[None], condition: Callable[[], bool], *, told: Callable[[], str] = str) -> None:
+async def until(
+    pilot: Pilot[None], condition: Callable[[], bool], *, told: Callable[[], str] = str
+) -> None:
     """Wait until something holds, at most fifteen seconds."""
     for _ in range(1_500):
         await pilot.pause()
@@ -180,7 +232,11 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool], *, told: Call
 
 async def enter(pilot: Pilot[None], line: str, text: str) -> None:
     """Put a text into a line and press Enter; typing it would take longer."""
-    await until(pilot, lambda: bool(pilot.app.screen.query(line)), told=lambda: f"{line} on\n{seen(pilot.app)}")
+    await until(
+        pilot,
+        lambda: bool(pilot.app.screen.query(line)),
+        told=lambda: f"{line} on\n{seen(pilot.app)}",
+    )
     field = pilot.app.screen.query_one(line, Input)
     field.focus()
     field.value = text

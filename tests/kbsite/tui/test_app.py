@@ -11,7 +11,20 @@ from textual.widgets import Input
 from citations.answers.answer import Finished, Progress
 from kbsite.tui.notebook import Listed
 from kbsite.tui.panels import Conversation, Sources
-from tests.kbsite.tui.conftest import ANSWER, REFUSAL, WAIT, PaperNotebook, ask, drawn, drive, enter, leave, seen, shows, until
+from tests.kbsite.tui.conftest import (
+    ANSWER,
+    REFUSAL,
+    WAIT,
+    PaperNotebook,
+    ask,
+    drawn,
+    drive,
+    enter,
+    leave,
+    seen,
+    shows,
+    until,
+)
 from transcripts.errors import Unavailable
 
 ASKING = "^q Quit esc Ask/read ^n New f1 Keys"
@@ -39,10 +52,17 @@ def notes(pilot: Pilot[None]) -> list[str]:
     return [note.message for note in pilot.app._notifications]
 
 
-def test_an_answer_comes_with_its_citations_and_the_first_is_shown(notebook: PaperNotebook, picture: SnapshotAssertion) -> None:
+def test_an_answer_comes_with_its_citations_and_the_first_is_shown(
+    notebook: PaperNotebook, picture: SnapshotAssertion
+) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)
-        await shows(pilot, "Wait longer each time. [1]", "2 citations · the sources’ own words", "[1] When a service says no  0:12–0:17")
+        await shows(
+            pilot,
+            "Wait longer each time. [1]",
+            "2 citations · the sources’ own words",
+            "[1] When a service says no  0:12–0:17",
+        )
         assert await drawn(pilot, ASKING) == picture
 
     drive(notebook, script)
@@ -54,7 +74,14 @@ def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: PaperNot
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)
         await leave(pilot)
-        for key, label in (("n", "2"), ("right", "2"), ("p", "1"), ("left", "1"), ("2", "2"), ("9", "2")):
+        for key, label in (
+            ("n", "2"),
+            ("right", "2"),
+            ("p", "1"),
+            ("left", "1"),
+            ("2", "2"),
+            ("9", "2"),
+        ):
             await pilot.press(key)
             assert (key, chosen(pilot)) == (key, label)
         await shows(pilot, "[2] Counting, Waiting, Keeping Time  pages 10–11")
@@ -62,7 +89,9 @@ def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: PaperNot
     drive(notebook, script)
 
 
-def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_browser(notebook: PaperNotebook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_browser(
+    notebook: PaperNotebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
 
     async def script(pilot: Pilot[None]) -> None:
@@ -73,7 +102,10 @@ def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_b
         await ask(pilot)
         await leave(pilot)
         await pilot.press("enter")
-        await until(pilot, lambda: pilot.app.clipboard == "http://127.0.0.1:8000/videos/1/?t=12s&until=17500")
+        await until(
+            pilot,
+            lambda: pilot.app.clipboard == "http://127.0.0.1:8000/videos/1/?t=12s&until=17500",
+        )
         assert opened == []
         monkeypatch.delenv("SSH_CONNECTION")
         monkeypatch.delenv("SSH_TTY", raising=False)
@@ -84,7 +116,9 @@ def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_b
     drive(notebook, script)
 
 
-def test_a_refusal_says_so_and_shows_what_comes_nearest(notebook: PaperNotebook, picture: SnapshotAssertion) -> None:
+def test_a_refusal_says_so_and_shows_what_comes_nearest(
+    notebook: PaperNotebook, picture: SnapshotAssertion
+) -> None:
     notebook.events = [Progress(stage="retrieve"), Finished(reply=REFUSAL)]
 
     async def script(pilot: Pilot[None]) -> None:
@@ -101,7 +135,9 @@ def test_a_refusal_says_so_and_shows_what_comes_nearest(notebook: PaperNotebook,
     drive(notebook, script)
 
 
-def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(notebook: PaperNotebook) -> None:
+def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
+    notebook: PaperNotebook,
+) -> None:
     notebook.hold_before = Finished
 
     async def script(pilot: Pilot[None]) -> None:
@@ -119,8 +155,13 @@ def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(noteboo
     assert [question for question, _ in notebook.asked] == ["why", "more"]
 
 
-def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken(notebook: PaperNotebook) -> None:
-    notebook.events = [Progress(stage="route"), Unavailable("The database does not answer.", hint="Check that it runs.")]
+def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken(
+    notebook: PaperNotebook,
+) -> None:
+    notebook.events = [
+        Progress(stage="route"),
+        Unavailable("The database does not answer.", hint="Check that it runs."),
+    ]
 
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, shown="The database does not answer.")
@@ -164,8 +205,12 @@ def test_sources_are_found_by_words_of_their_titles(notebook: PaperNotebook) -> 
     assert notebook.looked == ["", "waiting"]
 
 
-def test_a_source_is_added_and_how_far_each_is_is_shown(notebook: PaperNotebook, picture: SnapshotAssertion) -> None:
-    notebook.sources.append(Listed(id="4", title="A scan", problem="No page has text. Recognise its words first."))
+def test_a_source_is_added_and_how_far_each_is_is_shown(
+    notebook: PaperNotebook, picture: SnapshotAssertion
+) -> None:
+    notebook.sources.append(
+        Listed(id="4", title="A scan", problem="No page has text. Recognise its words first.")
+    )
 
     async def script(pilot: Pilot[None]) -> None:
         await leave(pilot)
@@ -184,7 +229,9 @@ def test_a_source_is_added_and_how_far_each_is_is_shown(notebook: PaperNotebook,
     drive(notebook, script, size=(140, 30))
 
 
-def test_sources_are_looked_at_while_a_dialog_is_open(notebook: PaperNotebook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_looked_at_while_a_dialog_is_open(
+    notebook: PaperNotebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("kbsite.tui.app.BUSY_SECONDS", 0.02)
 
     async def script(pilot: Pilot[None]) -> None:
@@ -198,7 +245,9 @@ def test_sources_are_looked_at_while_a_dialog_is_open(notebook: PaperNotebook, m
     drive(notebook, script)
 
 
-def test_how_an_answer_was_made_is_told(notebook: PaperNotebook, picture: SnapshotAssertion) -> None:
+def test_how_an_answer_was_made_is_told(
+    notebook: PaperNotebook, picture: SnapshotAssertion
+) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await leave(pilot)
         await pilot.press("t")  # there is no answer yet
@@ -206,7 +255,9 @@ def test_how_an_answer_was_made_is_told(notebook: PaperNotebook, picture: Snapsh
         await ask(pilot)
         await leave(pilot)
         await pilot.press("t")
-        await shows(pilot, "How long? (specific)", "retrieve", "12.3 ms", "verbatim", "not_found", "level 0")
+        await shows(
+            pilot, "How long? (specific)", "retrieve", "12.3 ms", "verbatim", "not_found", "level 0"
+        )
         assert await drawn(pilot, READING) == picture
         await pilot.press("escape")
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
@@ -229,7 +280,9 @@ def test_conversations_are_begun_anew_and_gone_on_with(notebook: PaperNotebook) 
     assert notebook.calls == ["left", "begun anew", "resumed c1", "closed"]
 
 
-def test_nothing_that_a_terminal_or_markup_would_obey_reaches_the_screen(notebook: PaperNotebook) -> None:
+def test_nothing_that_a_terminal_or_markup_would_obey_reaches_the_screen(
+    notebook: PaperNotebook,
+) -> None:
     notebook.sources = [Listed(id="1", title="\x1b[31mRed\x07 [bold]title[/bold] \u202eright")]
 
     async def script(pilot: Pilot[None]) -> None:
@@ -255,7 +308,9 @@ def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: PaperNote
 
 
 @pytest.mark.parametrize("size", [(40, 12), (48, 30), (80, 12)])
-def test_where_there_is_no_room_for_three_panels_the_answer_is_seen_and_the_others_open_under_the_focus(notebook: PaperNotebook, size: tuple[int, int]) -> None:
+def test_where_there_is_no_room_for_three_panels_the_answer_is_seen_and_the_others_open_under_the_focus(
+    notebook: PaperNotebook, size: tuple[int, int]
+) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, shown="Wait longer each time. [1]")
         await shows(pilot, "Each pause is twice", "[1] When a service says no")
@@ -265,7 +320,9 @@ def test_where_there_is_no_room_for_three_panels_the_answer_is_seen_and_the_othe
     drive(notebook, script, size=size)
 
 
-def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(notebook: PaperNotebook) -> None:
+def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(
+    notebook: PaperNotebook,
+) -> None:
     quote = replace(WAIT, before="fuses. Think of it: ", behind=" Add some chance, or els")
     notebook.events = [Finished(reply=replace(ANSWER, quotes=(quote, *ANSWER.quotes[1:])))]
 

@@ -21,7 +21,11 @@ LATER = asked(gold_questions.LATER_SPECIFIC, gold_questions.LATER_BROAD)
 
 
 def wrong(labelled: list[tuple[str, Breadth]], embed: Embed | None = None) -> list[str]:
-    return [question for question, breadth in labelled if [part.breadth for part in route(question, embed=embed).parts] != [breadth]]
+    return [
+        question
+        for question, breadth in labelled
+        if [part.breadth for part in route(question, embed=embed).parts] != [breadth]
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +42,23 @@ def test_rules_alone_send_nine_of_ten_questions_where_a_person_would() -> None:
 
 
 def test_with_the_usual_model_nineteen_of_twenty_go_there(usual: Embedder) -> None:
-    assert len(wrong(SETTLED, usual.embed_queries)) <= 0.05 * len(SETTLED), wrong(SETTLED, usual.embed_queries)
-    assert len(wrong(LATER, usual.embed_queries)) <= 0.05 * len(LATER), wrong(LATER, usual.embed_queries)
+    assert len(wrong(SETTLED, usual.embed_queries)) <= 0.05 * len(SETTLED), wrong(
+        SETTLED, usual.embed_queries
+    )
+    assert len(wrong(LATER, usual.embed_queries)) <= 0.05 * len(LATER), wrong(
+        LATER, usual.embed_queries
+    )
 
 
-@pytest.mark.parametrize("heading", ["Gradient descent", "Energy-based models", "Applications of the central limit theorem", "Buttons and interface design"])
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Gradient descent",
+        "Energy-based models",
+        "Applications of the central limit theorem",
+        "Buttons and interface design",
+    ],
+)
 def test_what_asks_nothing_wants_its_place_whatever_it_is_near_to(heading: str) -> None:
     routed = route(heading, embed=lambda texts: pytest.fail("A heading needs no model."))
     assert ([part.breadth for part in routed.parts], routed.by) == ([Breadth.SPECIFIC], "rules")
@@ -54,7 +70,13 @@ def test_a_question_without_a_word_that_says_anything_is_not_for_the_whole(quest
 
 
 @pytest.mark.parametrize(
-    "question", ["How do I resume the download?", "How do I get an overview of my orders?", "When was the summary written?", "Is it all on one disk?"]
+    "question",
+    [
+        "How do I resume the download?",
+        "How do I get an overview of my orders?",
+        "When was the summary written?",
+        "Is it all on one disk?",
+    ],
 )
 def test_a_fact_about_an_overview_is_a_fact(question: str) -> None:
     assert route(question).parts[0].breadth == Breadth.SPECIFIC

@@ -33,12 +33,27 @@ NAMED = {
     'What does k1 do in the talk "how bm25 ranks"?': ({1, 10}, "What does k1 do?"),
     "In “How BM25 ranks”, what does k1 do?": ({1, 10}, "What does k1 do?"),
     "In How BM25 ranks, what does k1 do?": ({1, 10}, "What does k1 do?"),
-    "According to “How BM25 ranks”, why is length penalised?": ({1, 10}, "Why is length penalised?"),
+    "According to “How BM25 ranks”, why is length penalised?": (
+        {1, 10},
+        "Why is length penalised?",
+    ),
     "What does “How BM25 ranks” say about length?": ({1, 10}, "What does it say about length?"),
-    "According to Counting, Waiting, Keeping Time, how is a second defined?": ({2}, "How is a second defined?"),
-    "How is a second defined according to the book Counting, Waiting, Keeping Time?": ({2}, "How is a second defined?"),
-    "How is a second defined in the textbook “Counting, Waiting”?": ({2}, "How is a second defined?"),
-    "What does the lecture on gradient descent say about momentum?": ({3}, "What does it say about momentum?"),
+    "According to Counting, Waiting, Keeping Time, how is a second defined?": (
+        {2},
+        "How is a second defined?",
+    ),
+    "How is a second defined according to the book Counting, Waiting, Keeping Time?": (
+        {2},
+        "How is a second defined?",
+    ),
+    "How is a second defined in the textbook “Counting, Waiting”?": (
+        {2},
+        "How is a second defined?",
+    ),
+    "What does the lecture on gradient descent say about momentum?": (
+        {3},
+        "What does it say about momentum?",
+    ),
     "What is the lecture on gradient descent about?": ({3}, "What is it about?"),
     "Summarise the video about gradient descent": ({3}, "Summarise it"),
     "Summarise the gradient descent lecture": ({3}, "Summarise it"),
@@ -47,11 +62,23 @@ NAMED = {
     "In the book Dracula, who is Renfield?": ({7}, "Who is Renfield?"),
     "In the video “Entropy”, what is said about heat?": ({4}, "What is said about heat?"),
     "What was decided in the budget meeting 12 March?": ({8}, "What was decided?"),
-    "From the talk titled The War in Ukraine, what follows for grain?": ({9}, "What follows for grain?"),
-    "What did the deep learning lectures say about depth?": ({15, 16}, "What did it say about depth?"),
-    "Was sagt die Vorlesung „Einführung in die Thermodynamik“ über Wärme?": ({12}, "Was sagt es über Wärme?"),
+    "From the talk titled The War in Ukraine, what follows for grain?": (
+        {9},
+        "What follows for grain?",
+    ),
+    "What did the deep learning lectures say about depth?": (
+        {15, 16},
+        "What did it say about depth?",
+    ),
+    "Was sagt die Vorlesung „Einführung in die Thermodynamik“ über Wärme?": (
+        {12},
+        "Was sagt es über Wärme?",
+    ),
     "Was ist Wärme laut dem Buch „Einführung in die Thermodynamik“?": ({12}, "Was ist Wärme?"),
-    "Dans la vidéo « La révolution française expliquée », qui est Danton ?": ({13}, "Qui est Danton ?"),
+    "Dans la vidéo « La révolution française expliquée », qui est Danton ?": (
+        {13},
+        "Qui est Danton ?",
+    ),
 }
 NOT_NAMED = """
     What is gradient descent?
@@ -100,7 +127,9 @@ def test_a_subject_with_the_words_of_a_title_names_no_source(question: str) -> N
 
 def test_a_title_goes_before_one_that_only_begins_with_it() -> None:
     titles = [(1, "Sorting large files"), (2, "Sorting large files, continued")]
-    assert named("What does the video titled Sorting large files say about disks?", titles).keys == {1}
+    assert named(
+        "What does the video titled Sorting large files say about disks?", titles
+    ).keys == {1}
 
 
 def test_a_part_that_many_titles_have_is_in_doubt() -> None:
@@ -112,7 +141,13 @@ def test_a_part_that_many_titles_have_is_in_doubt() -> None:
 def test_titles_that_are_named_are_found_by_the_clues(question: str) -> None:
     titles = [title.casefold() for key, title in TITLES if key in NAMED[question][0]]
     found = clues(question)
-    assert all(any(clue.words == (title,) if clue.is_whole else all(word in title for word in clue.words) for clue in found) for title in titles)
+    assert all(
+        any(
+            clue.words == (title,) if clue.is_whole else all(word in title for word in clue.words)
+            for clue in found
+        )
+        for title in titles
+    )
 
 
 def test_a_question_that_names_nothing_has_no_clues() -> None:
@@ -121,7 +156,22 @@ def test_a_question_that_names_nothing_has_no_clues() -> None:
 
 @given(
     st.text(max_size=200)
-    | st.lists(st.sampled_from(["in the talk", "“", "”", '"', "How BM25 ranks", "the", "lecture 4", ",", "?", "according to"])).map(" ".join)
+    | st.lists(
+        st.sampled_from(
+            [
+                "in the talk",
+                "“",
+                "”",
+                '"',
+                "How BM25 ranks",
+                "the",
+                "lecture 4",
+                ",",
+                "?",
+                "according to",
+            ]
+        )
+    ).map(" ".join)
 )
 def test_any_question_is_taken_and_none_becomes_empty(question: str) -> None:
     found = named(question, TITLES)
@@ -129,7 +179,19 @@ def test_any_question_is_taken_and_none_becomes_empty(question: str) -> None:
     assert found.keys or found.question == question
 
 
-@pytest.mark.parametrize("piece", ["in the talk ", "“", "the a b ", "in ", "the lecture on the ", '"a', "’ ‘", "in the the lecture "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "in the talk ",
+        "“",
+        "the a b ",
+        "in ",
+        "the lecture on the ",
+        '"a',
+        "’ ‘",
+        "in the the lecture ",
+    ],
+)
 def test_hostile_questions_and_titles_take_little_time(piece: str) -> None:
     titles = [(number, (piece * 100)[:300]) for number in range(300)]
     started = process_time()

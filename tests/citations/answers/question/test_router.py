@@ -26,18 +26,41 @@ BROAD, SPECIFIC = Breadth.BROAD, Breadth.SPECIFIC
     ("question", "parts"),
     [
         ("What is entropy?", ["What is entropy?"]),
-        ("What is backpropagation and why is it used?", ["What is backpropagation", "why is backpropagation used?"]),
-        ("What is the chain rule, and who discovered it?", ["What is the chain rule", "who discovered the chain rule?"]),
+        (
+            "What is backpropagation and why is it used?",
+            ["What is backpropagation", "why is backpropagation used?"],
+        ),
+        (
+            "What is the chain rule, and who discovered it?",
+            ["What is the chain rule", "who discovered the chain rule?"],
+        ),
         ("What is entropy? How is it measured?", ["What is entropy?", "How is entropy measured?"]),
-        ("1. What is a tensor?\n2. How does padding work?", ["What is a tensor?", "How does padding work?"]),
-        ("When is clipping used; what are its effects?", ["When is clipping used", "what are clipping’s effects?"]),
-        ("Explain convolution. How large are strides?", ["Explain convolution.", "How large are strides?"]),
+        (
+            "1. What is a tensor?\n2. How does padding work?",
+            ["What is a tensor?", "How does padding work?"],
+        ),
+        (
+            "When is clipping used; what are its effects?",
+            ["When is clipping used", "what are clipping’s effects?"],
+        ),
+        (
+            "Explain convolution. How large are strides?",
+            ["Explain convolution.", "How large are strides?"],
+        ),
         ("Was ist Entropie und wie misst man Wärme?", ["Was ist Entropie", "wie misst man Wärme?"]),
-        ("What are the main topics and how long does training take?", ["What are the main topics", "how long does training take?"]),
-        ("What does it cost and is there a discount for students?", ["What does it cost", "is there a discount for students?"]),
+        (
+            "What are the main topics and how long does training take?",
+            ["What are the main topics", "how long does training take?"],
+        ),
+        (
+            "What does it cost and is there a discount for students?",
+            ["What does it cost", "is there a discount for students?"],
+        ),
     ],
 )
-def test_a_question_of_several_parts_is_split_into_questions_that_stand_by_themselves(question: str, parts: Sequence[str]) -> None:
+def test_a_question_of_several_parts_is_split_into_questions_that_stand_by_themselves(
+    question: str, parts: Sequence[str]
+) -> None:
     assert split(question) == parts
 
 
@@ -66,12 +89,33 @@ def test_what_goes_beyond_the_most_parts_stays_with_the_last() -> None:
 
 
 @given(
-    st.text(max_size=200) | st.lists(st.sampled_from(["what is it", "and why", "how are cats", "?", ";", "\n", "- ", "1. ", '"', " and ", "."])).map(" ".join)
+    st.text(max_size=200)
+    | st.lists(
+        st.sampled_from(
+            [
+                "what is it",
+                "and why",
+                "how are cats",
+                "?",
+                ";",
+                "\n",
+                "- ",
+                "1. ",
+                '"',
+                " and ",
+                ".",
+            ]
+        )
+    ).map(" ".join)
 )
 def test_no_word_of_a_question_is_lost_but_those_that_join(question: str) -> None:
     kept = " ".join(split(question)).casefold()
     joining = {"and", "also", "then", "und", "sowie", "auch", "et", "aussi", "y", "e"}
-    lost = [word for word in question.split() if word.isalpha() and word.casefold() not in joining and word.casefold() not in kept]
+    lost = [
+        word
+        for word in question.split()
+        if word.isalpha() and word.casefold() not in joining and word.casefold() not in kept
+    ]
     assert [word for word in lost if not coreference._BACK.fullmatch(word)] == []
 
 
@@ -117,14 +161,27 @@ def test_a_question_for_a_fact_is_specific(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What is this lecture about?", "Summarise the main ideas", "tl;dr", "Which topics are covered?", "Worum geht es in dieser Vorlesung?"]
+    "question",
+    [
+        "What is this lecture about?",
+        "Summarise the main ideas",
+        "tl;dr",
+        "Which topics are covered?",
+        "Worum geht es in dieser Vorlesung?",
+    ],
 )
 def test_a_question_for_the_whole_need_not_name_a_subject(question: str) -> None:
     assert not breadth_rules.has_subject(question)
 
 
 @pytest.mark.parametrize(
-    "question", ["What is the lecture on pointers about?", "Give me an overview of seeds", "Summarise what is said about comets", "Entropy"]
+    "question",
+    [
+        "What is the lecture on pointers about?",
+        "Give me an overview of seeds",
+        "Summarise what is said about comets",
+        "Entropy",
+    ],
 )
 def test_a_question_that_names_a_subject_has_one(question: str) -> None:
     assert breadth_rules.has_subject(question)
@@ -148,7 +205,9 @@ class Leaning:
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
         self.asked.append(texts)
         specific = breadth_examples.KNOWN[SPECIFIC]
-        return np.array([[0.0, 1.0] if text in specific else [1.0, 0.0] for text in texts], dtype=np.float32)
+        return np.array(
+            [[0.0, 1.0] if text in specific else [1.0, 0.0] for text in texts], dtype=np.float32
+        )
 
 
 def test_where_the_wording_says_nothing_the_nearest_known_questions_decide() -> None:
@@ -173,7 +232,9 @@ def test_the_known_questions_are_told_apart_by_the_usual_model() -> None:
         "Why does the loss explode?": SPECIFIC,
         "What is a Poisson process?": SPECIFIC,
     }
-    assert {question: route(question, embed=model.embed_queries).parts[0].breadth for question in wanted} == wanted
+    assert {
+        question: route(question, embed=model.embed_queries).parts[0].breadth for question in wanted
+    } == wanted
 
 
 def test_a_model_that_fails_is_done_without() -> None:
@@ -200,7 +261,9 @@ def test_a_language_model_splits_and_judges_where_there_is_one() -> None:
 
     routed = route("entropy: consequences, who measured it first?", ask=ask, model="fake:words")
     assert routed.parts == (
-        Part(text="What are entropy's consequences?", breadth=BROAD, about="entropy's consequences"),
+        Part(
+            text="What are entropy's consequences?", breadth=BROAD, about="entropy's consequences"
+        ),
         Part(text="Who measured entropy first?"),
     )
     assert routed.by == "fake:words"
@@ -221,9 +284,14 @@ def test_a_language_model_splits_and_judges_where_there_is_one() -> None:
     ],
 )
 def test_what_a_language_model_says_is_not_taken_where_it_asks_something_else(reply: str) -> None:
-    routed = route("What is the entropy of the sun and what is the heat of a star?", ask=told(reply))
+    routed = route(
+        "What is the entropy of the sun and what is the heat of a star?", ask=told(reply)
+    )
     assert routed.by == "rules"
-    assert [part.text for part in routed.parts] == ["What is the entropy of the sun", "what is the heat of a star?"]
+    assert [part.text for part in routed.parts] == [
+        "What is the entropy of the sun",
+        "what is the heat of a star?",
+    ]
 
 
 def test_a_question_cannot_break_out_of_the_prompt() -> None:
@@ -247,7 +315,22 @@ def test_a_question_without_words_is_refused(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["what and ", " ", "\n", '"', "“", "what is a; ", "fasse ", "- 1. ", "is it? ", "compare and what is x and ", "what is it about ", "a", "("]
+    "piece",
+    [
+        "what and ",
+        " ",
+        "\n",
+        '"',
+        "“",
+        "what is a; ",
+        "fasse ",
+        "- 1. ",
+        "is it? ",
+        "compare and what is x and ",
+        "what is it about ",
+        "a",
+        "(",
+    ],
 )
 def test_a_question_of_any_length_takes_little_time(piece: str) -> None:
     embed = HashEmbedder().embed_queries

@@ -25,18 +25,42 @@ def passage(
     origin = Origin(id=UUID(int=source), kind="text", title="Notes")
     places = tuple(spans) or ((start, start + len(text)),)
     locator = Locator(span=(places[0][0], places[-1][1]))
-    return Evidence(number=number, source=source, origin=origin, locator=locator, text=text, spans=places, digest="d", level=level, score=score, part=part)
+    return Evidence(
+        number=number,
+        source=source,
+        origin=origin,
+        locator=locator,
+        text=text,
+        spans=places,
+        digest="d",
+        level=level,
+        score=score,
+        part=part,
+    )
 
 
 def found(
-    *evidence: Evidence, question: str = "What does entropy measure?", about: str | None = None, rate: Rate | None = None, read: Read | None = None
+    *evidence: Evidence,
+    question: str = "What does entropy measure?",
+    about: str | None = None,
+    rate: Rate | None = None,
+    read: Read | None = None,
 ) -> Extract:
     """Return what answers a question: an overview of what it is ``about``, where that is given, be it nothing."""
-    part = Part(text=question) if about is None else Part(text=question, breadth=Breadth.BROAD, about=about)
+    part = (
+        Part(text=question)
+        if about is None
+        else Part(text=question, breadth=Breadth.BROAD, about=about)
+    )
     (one,) = extract([part], evidence, rate=rate, read=read)
     return one
 
 
-def told(*evidence: Evidence, question: str = "What does entropy measure?", about: str | None = None, read: Read | None = None) -> list[str]:
+def told(
+    *evidence: Evidence,
+    question: str = "What does entropy measure?",
+    about: str | None = None,
+    read: Read | None = None,
+) -> list[str]:
     """Return the texts of ``found``."""
     return [pick.text for pick in found(*evidence, question=question, about=about, read=read).picks]

@@ -10,24 +10,50 @@ from tests.citations.answers.writing.conftest import passage, told
     ("question", "answer", "other"),
     [
         ("How many states has it?", "There are three states.", "There are states of many kinds."),
-        ("How often is a block mined?", "A block comes every 2 minutes.", "Blocks are mined by miners."),
+        (
+            "How often is a block mined?",
+            "A block comes every 2 minutes.",
+            "Blocks are mined by miners.",
+        ),
         ("What percentage of the votes was it?", "It was half of them.", "The votes were counted."),
-        ("When was BM25 made?", "It was made in the early nineteen-nineties.", "It was made in London."),
+        (
+            "When was BM25 made?",
+            "It was made in the early nineteen-nineties.",
+            "It was made in London.",
+        ),
         ("Since when do they meet?", "They have met for years.", "They meet in a hall."),
         ("Who proved the theorem?", "It was Emmy Noether who did.", "It was proved in a night."),
         ("What is jitter?", "Jitter is a random share of a pause.", "Add jitter to the pause."),
-        ("What is exponential backoff?", "This doubling is called exponential backoff.", "Exponential backoff needs no guess."),
-        ("What is entropy?", "Entropy in modern physics is a measure of disorder.", "Entropy grows, which is sad."),
-        ("What are stop words?", "Stop words are left out.", "Lists of stop words became superfluous."),
+        (
+            "What is exponential backoff?",
+            "This doubling is called exponential backoff.",
+            "Exponential backoff needs no guess.",
+        ),
+        (
+            "What is entropy?",
+            "Entropy in modern physics is a measure of disorder.",
+            "Entropy grows, which is sad.",
+        ),
+        (
+            "What are stop words?",
+            "Stop words are left out.",
+            "Lists of stop words became superfluous.",
+        ),
         ("What does tf stand for?", "In short, tf stands for term frequency.", "The tf grows."),
-        ("What is a cue?", "A cue, by the way, is a line with two times.", "Ask of every cue which of its words are new."),
+        (
+            "What is a cue?",
+            "A cue, by the way, is a line with two times.",
+            "Ask of every cue which of its words are new.",
+        ),
         ("What is BM25?", "BM25 (best match) really is a formula.", "With BM25 a word is weighed."),
         ("Was ist Entropie?", "Entropie ist ein Maß der Unordnung.", "Die Entropie wächst."),
         ("Wie viele waren es?", "Es waren sieben.", "Es waren alle."),
         ("Quand est-il né ?", "Il est né en 1912.", "Il est né à Paris."),
     ],
 )
-def test_an_answer_is_told_from_what_speaks_of_the_same(question: str, answer: str, other: str) -> None:
+def test_an_answer_is_told_from_what_speaks_of_the_same(
+    question: str, answer: str, other: str
+) -> None:
     fits = expected(question)
     assert fits is not None
     assert fits(answer)
@@ -35,7 +61,16 @@ def test_an_answer_is_told_from_what_speaks_of_the_same(question: str, answer: s
 
 
 @pytest.mark.parametrize(
-    "question", ["Why does it matter?", "Explain attention.", "BM25", "Is it true?", "", "How does a network learn?", "What happens then?"]
+    "question",
+    [
+        "Why does it matter?",
+        "Explain attention.",
+        "BM25",
+        "Is it true?",
+        "",
+        "How does a network learn?",
+        "What happens then?",
+    ],
 )
 def test_most_questions_do_not_say_what_their_answer_has_in_it(question: str) -> None:
     assert expected(question) is None
@@ -43,8 +78,13 @@ def test_most_questions_do_not_say_what_their_answer_has_in_it(question: str) ->
 
 def test_of_two_sentences_that_speak_of_it_the_one_that_defines_it_comes_first() -> None:
     text = "Everybody at the party spoke of entropy.\n\nEntropy was in all their words.\n\nWhat grows with disorder is called entropy."
-    assert told(passage(text), question="What is entropy?")[0] == "What grows with disorder is called entropy."
-    text = "The steam engine was admired by many.\n\nAn engine that runs on steam was shown in 1712."
+    assert (
+        told(passage(text), question="What is entropy?")[0]
+        == "What grows with disorder is called entropy."
+    )
+    text = (
+        "The steam engine was admired by many.\n\nAn engine that runs on steam was shown in 1712."
+    )
     assert told(passage(text), question="When was the steam engine shown?")[0].endswith("1712.")
 
 

@@ -42,7 +42,9 @@ SAID = (
         ("Not so.", True),
     ],
 )
-def test_a_claim_that_denies_the_sentence_that_it_repeats_is_not_backed(claim: str, is_true: bool) -> None:
+def test_a_claim_that_denies_the_sentence_that_it_repeats_is_not_backed(
+    claim: str, is_true: bool
+) -> None:
     assert is_backed(claim, ["how does it work?", SAID]) is is_true
 
 

@@ -38,17 +38,26 @@ def test_an_excerpt_does_not_end_with_a_question() -> None:
 
 def test_where_the_text_was_changed_the_sentence_stands_alone() -> None:
     text = "Entropy measures the disorder. Nobody knows why."
-    assert told(passage(text), read=lambda _: (0, f"Now {text}")) == ["Entropy measures the disorder."]
+    assert told(passage(text), read=lambda _: (0, f"Now {text}")) == [
+        "Entropy measures the disorder."
+    ]
 
 
 def test_two_excerpts_share_no_sentence() -> None:
     text = "Entropy measures disorder in gases. Engineers measure entropy in turbines, too. Entropy is measured by nobody in a library."
     picks = found(passage(text)).picks
-    assert all(one.span[1] <= other.span[0] or other.span[1] <= one.span[0] for one in picks for other in picks if one is not other)
+    assert all(
+        one.span[1] <= other.span[0] or other.span[1] <= one.span[0]
+        for one in picks
+        for other in picks
+        if one is not other
+    )
 
 
 @given(st.text(alphabet="ab. \n?So", max_size=900), st.integers(0, 400), st.integers(1, 400))
-def test_an_excerpt_stands_in_the_source_word_for_word_and_is_short(text: str, start: int, length: int) -> None:
+def test_an_excerpt_stands_in_the_source_word_for_word_and_is_short(
+    text: str, start: int, length: int
+) -> None:
     own = text[start : start + length]
     if own:
         for pick in found(passage(own, start=start), read=lambda _: (0, text)).picks:

@@ -19,27 +19,42 @@ def test_the_sentence_with_the_questions_words_comes_first() -> None:
 def test_headings_and_contents_are_no_answers() -> None:
     text = "2 What does entropy measure\n\nIt is the disorder of a gas, said Boltzmann. Entropy measures that, and grows. He wrote it down."
     assert not any("2 What" in one for one in told(passage(text)))
-    contents = passage("Entropy, page 3 2.1 What does entropy measure, page 4 2.2 Gases, page 5", number=1)
+    contents = passage(
+        "Entropy, page 3 2.1 What does entropy measure, page 4 2.2 Gases, page 5", number=1
+    )
     assert told(replace(contents, locator=replace(contents.locator, page=1))) == []
 
 
 def test_what_follows_a_question_that_is_asked_likewise_is_taken_for_its_answer() -> None:
-    said = passage("What does entropy measure in gases? Disorder, and no less. Later somebody tried to measure the gases of the hall.")
+    said = passage(
+        "What does entropy measure in gases? Disorder, and no less. Later somebody tried to measure the gases of the hall."
+    )
     assert told(said, question="What does entropy measure in gases?")[0].startswith("Disorder")
 
 
 def test_an_answer_follows_the_question_that_the_speaker_asks() -> None:
-    assert told(passage("So what does entropy measure? How much disorder there is in a system. Somebody opened the window then."))[0].startswith("How much")
+    assert told(
+        passage(
+            "So what does entropy measure? How much disorder there is in a system. Somebody opened the window then."
+        )
+    )[0].startswith("How much")
 
 
 def test_what_was_said_is_not_said_again() -> None:
-    twice = [passage("Entropy measures the disorder of systems.", number=number, source=number) for number in (1, 2)]
+    twice = [
+        passage("Entropy measures the disorder of systems.", number=number, source=number)
+        for number in (1, 2)
+    ]
     assert told(*twice) == ["Entropy measures the disorder of systems."]
 
 
 def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> None:
     aside = "There was coffee in the hall that day, and nobody asked. " * 8
-    evidence = [passage(f"Entropy measures the disorder of systems. {aside}Scales measure no entropy. {aside}")]
+    evidence = [
+        passage(
+            f"Entropy measures the disorder of systems. {aside}Scales measure no entropy. {aside}"
+        )
+    ]
     question = [Part(text="What does entropy measure?")]
     (first,) = extract(question, evidence)
     (second,) = extract(question, evidence, told=[one.text for one in first.picks])
@@ -50,27 +65,52 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
 
 
 @pytest.mark.parametrize(
-    "heard", ["measures the disorder of systems", "Entropy  measures\nthe disorder of systems.", "So entropy … Entropy measures the disorder of systems."]
+    "heard",
+    [
+        "measures the disorder of systems",
+        "Entropy  measures\nthe disorder of systems.",
+        "So entropy … Entropy measures the disorder of systems.",
+    ],
 )
 def test_what_was_told_is_known_by_its_words(heard: str) -> None:
-    (found,) = extract([Part(text="What does entropy measure?")], [passage("Entropy measures the disorder of systems.")], told=[heard])
+    (found,) = extract(
+        [Part(text="What does entropy measure?")],
+        [passage("Entropy measures the disorder of systems.")],
+        told=[heard],
+    )
     assert (found.picks, found.goes_on) == ((), True)
 
 
 def test_a_few_words_are_nobodys() -> None:
-    (found,) = extract([Part(text="What does entropy measure?")], [passage("Entropy measures the disorder of systems.")], told=["Entropy measures the"])
+    (found,) = extract(
+        [Part(text="What does entropy measure?")],
+        [passage("Entropy measures the disorder of systems.")],
+        told=["Entropy measures the"],
+    )
     assert found.picks
 
 
 def test_each_part_is_answered_from_what_was_found_for_it() -> None:
-    evidence = [passage("Entropy measures disorder in systems."), passage("Enthalpy measures the heat of a system.", number=2, source=2, part=1)]
-    first, second = extract([Part(text="What is entropy?"), Part(text="What is enthalpy?")], evidence)
-    assert ([one.evidence.number for one in first.picks], [one.evidence.number for one in second.picks]) == ([1], [2])
+    evidence = [
+        passage("Entropy measures disorder in systems."),
+        passage("Enthalpy measures the heat of a system.", number=2, source=2, part=1),
+    ]
+    first, second = extract(
+        [Part(text="What is entropy?"), Part(text="What is enthalpy?")], evidence
+    )
+    assert (
+        [one.evidence.number for one in first.picks],
+        [one.evidence.number for one in second.picks],
+    ) == ([1], [2])
 
 
 def test_meaning_decides_where_words_do_not() -> None:
     text = "The first one has nothing to do with it. The second one is what was wanted."
-    (found,) = extract([Part(text="Disorder?")], [passage(text)], rate=lambda _, sentences: [0.1 if "first" in one else 0.9 for one in sentences])
+    (found,) = extract(
+        [Part(text="Disorder?")],
+        [passage(text)],
+        rate=lambda _, sentences: [0.1 if "first" in one else 0.9 for one in sentences],
+    )
     assert found.picks[0].text == "The second one is what was wanted."
     assert found.signs.meaning == 0.9
 
@@ -79,15 +119,24 @@ def test_an_answer_that_stands_in_one_place_alone_is_ahead_of_one_that_stands_in
     best = passage("Entropy measures the disorder of systems.", score=0.9)
     others = [passage("Coffee was made for everybody in the hall.", number=2, source=2, score=0.1)]
     rivals = [passage("Scales measure the weight, and no entropy.", number=2, source=2, score=0.8)]
-    alone, among = (extract([Part(text="What does entropy measure?")], [best, *more])[0].signs for more in (others, rivals))
+    alone, among = (
+        extract([Part(text="What does entropy measure?")], [best, *more])[0].signs
+        for more in (others, rivals)
+    )
     assert alone.lead > among.lead > 0
     assert (alone.share, among.share) == (0.9, pytest.approx(0.9 / 1.7))
 
 
 def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source() -> None:
-    near, far = (passage("Scales measure the weight, and no entropy.", number=2, start=start, score=0.8) for start in (200, 2_000))
+    near, far = (
+        passage("Scales measure the weight, and no entropy.", number=2, start=start, score=0.8)
+        for start in (200, 2_000)
+    )
     best = passage("Entropy measures the disorder of systems.", score=0.9)
-    beside, ahead = (extract([Part(text="What does entropy measure?")], [best, other])[0].signs for other in (near, far))
+    beside, ahead = (
+        extract([Part(text="What does entropy measure?")], [best, other])[0].signs
+        for other in (near, far)
+    )
     assert beside.lead > ahead.lead > 0
     assert beside.share == ahead.share == 1
 
@@ -95,7 +144,15 @@ def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source(
 def test_nothing_found_is_nothing_told() -> None:
     (found,) = extract([Part(text="What is entropy?")], [])
     assert found.picks == ()
-    assert found.signs.as_numbers() == {"score": 0, "margin": 0, "words": 0, "spoken": 0, "agreement": 0, "lead": 0, "share": 0}
+    assert found.signs.as_numbers() == {
+        "score": 0,
+        "margin": 0,
+        "words": 0,
+        "spoken": 0,
+        "agreement": 0,
+        "lead": 0,
+        "share": 0,
+    }
 
 
 @given(st.text(max_size=800), st.integers(0, 50))

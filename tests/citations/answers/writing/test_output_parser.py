@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.answers.writing.output_parser import MAX_CHARACTERS, MAX_CLAIM, MAX_CLAIMS, MAX_QUOTE, MAX_QUOTES, Cited, Drafted, Unanswered, drafts
+from citations.answers.writing.output_parser import (
+    MAX_CHARACTERS,
+    MAX_CLAIM,
+    MAX_CLAIMS,
+    MAX_QUOTE,
+    MAX_QUOTES,
+    Cited,
+    Drafted,
+    Unanswered,
+    drafts,
+)
 
 ASKED_FOR = """CLAIM: Errors travel backwards.
 QUOTE [2]: "carries the error from the end to the start"
@@ -17,8 +27,14 @@ NOT FOUND: who invented it
 
 
 def test_claims_and_quotes_are_read_as_they_were_asked_for() -> None:
-    quotes = (Cited(quote="carries the error from the end to the start", passage=2), Cited(quote="against its gradient", passage=3))
-    assert list(drafts([ASKED_FOR])) == [Drafted(text="Errors travel backwards.", cited=quotes), Unanswered(text="who invented it")]
+    quotes = (
+        Cited(quote="carries the error from the end to the start", passage=2),
+        Cited(quote="against its gradient", passage=3),
+    )
+    assert list(drafts([ASKED_FOR])) == [
+        Drafted(text="Errors travel backwards.", cited=quotes),
+        Unanswered(text="who invented it"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -34,12 +50,17 @@ def test_claims_and_quotes_are_read_as_they_were_asked_for() -> None:
     ],
 )
 def test_small_models_write_quotes_in_many_ways(line: str) -> None:
-    assert list(drafts([f"**Claim 1:** Errors travel.\n{line}"])) == [Drafted(text="Errors travel.", cited=(Cited(quote="carries the error", passage=2),))]
+    assert list(drafts([f"**Claim 1:** Errors travel.\n{line}"])) == [
+        Drafted(text="Errors travel.", cited=(Cited(quote="carries the error", passage=2),))
+    ]
 
 
 def test_prose_with_quotes_inside_it_is_read_too_and_its_own_numbers_vanish() -> None:
     (draft,) = drafts(['It goes back, "carries the error from the end" [2], as said [1, 3].'])
-    assert draft == Drafted(text='It goes back, "carries the error from the end", as said.', cited=(Cited(quote="carries the error from the end", passage=2),))
+    assert draft == Drafted(
+        text='It goes back, "carries the error from the end", as said.',
+        cited=(Cited(quote="carries the error from the end", passage=2),),
+    )
 
 
 def test_a_claim_is_told_when_it_is_complete_not_at_the_end() -> None:
@@ -60,7 +81,9 @@ def test_a_claim_is_told_when_it_is_complete_not_at_the_end() -> None:
 
 def test_thoughts_are_not_read_whatever_they_quote() -> None:
     said = '<think>\nCLAIM: no\nQUOTE [1]: "never said"\n</THINK>CLAIM: yes\nQUOTE [1]: "was said here"\n<reasoning>CLAIM: hidden'
-    assert list(drafts([said])) == [Drafted(text="yes", cited=(Cited(quote="was said here", passage=1),))]
+    assert list(drafts([said])) == [
+        Drafted(text="yes", cited=(Cited(quote="was said here", passage=1),))
+    ]
 
 
 def test_claims_carry_no_markup_no_addresses_and_no_marks() -> None:
@@ -76,11 +99,22 @@ def test_an_answer_without_end_is_read_to_an_end() -> None:
     assert len(list(drafts(endless()))) == MAX_CLAIMS  # type: ignore[arg-type]
 
 
-@given(st.text(alphabet=st.sampled_from(list('CLAIMQUOTE NOT FOUND[]()12:"“”*<think>/\n\x00 .a漢')), max_size=400), st.lists(st.integers(0, 400), max_size=5))
-def test_how_an_answer_is_cut_into_pieces_does_not_matter_and_nothing_in_it_breaks_the_reader(text: str, cuts: list[int]) -> None:
+@given(
+    st.text(
+        alphabet=st.sampled_from(list('CLAIMQUOTE NOT FOUND[]()12:"“”*<think>/\n\x00 .a漢')),
+        max_size=400,
+    ),
+    st.lists(st.integers(0, 400), max_size=5),
+)
+def test_how_an_answer_is_cut_into_pieces_does_not_matter_and_nothing_in_it_breaks_the_reader(
+    text: str, cuts: list[int]
+) -> None:
     borders = sorted({0, len(text), *(min(cut, len(text)) for cut in cuts)})
     whole = list(drafts([text]))
-    assert list(drafts([text[start:stop] for start, stop in zip(borders, borders[1:], strict=False)])) == whole
+    assert (
+        list(drafts([text[start:stop] for start, stop in zip(borders, borders[1:], strict=False)]))
+        == whole
+    )
     for one in whole:
         assert len(one.text) <= MAX_CLAIM
         assert "\x00" not in one.text
@@ -90,7 +124,9 @@ def test_how_an_answer_is_cut_into_pieces_does_not_matter_and_nothing_in_it_brea
             assert all(0 < len(cited.quote) <= MAX_QUOTE for cited in one.cited)
 
 
-@pytest.mark.parametrize("bad", ["*", "[", '"', " ", "<think>", "[1", "# ", '"a" [', "**a", "![", "CLAIM:", "\n"])
+@pytest.mark.parametrize(
+    "bad", ["*", "[", '"', " ", "<think>", "[1", "# ", '"a" [', "**a", "![", "CLAIM:", "\n"]
+)
 def test_the_worst_lines_are_read_in_linear_time(bad: str) -> None:
     started = perf_counter()
     list(drafts([bad * (2 * MAX_CHARACTERS // len(bad))]))

@@ -44,7 +44,11 @@ def test_whatever_is_asked_can_be_named_in_a_line(question: str) -> None:
 
 
 def test_forms_of_a_word_are_the_same_word() -> None:
-    assert stems("The gradients were computed") == stems("computing a gradient")[::-1] == ["gradient", "comput"]
+    assert (
+        stems("The gradients were computed")
+        == stems("computing a gradient")[::-1]
+        == ["gradient", "comput"]
+    )
     assert stems("entropies") == stems("entropy")
     assert stems("What is it about?") == []
 

@@ -20,7 +20,13 @@ LOSS = (
 Draw = Callable[[Canvas], object]
 
 
-def paper(path: Path, pages: Sequence[Draw], *, password: str | None = None, size: tuple[float, float] = (WIDTH, HEIGHT)) -> Path:
+def paper(
+    path: Path,
+    pages: Sequence[Draw],
+    *,
+    password: str | None = None,
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+) -> Path:
     """Write a file with a page for each of ``pages``."""
     encrypt = StandardEncryption(password, ownerPassword="owner") if password is not None else None
     canvas = Canvas(str(path), pagesize=size, encrypt=encrypt, invariant=1)
@@ -32,7 +38,9 @@ def paper(path: Path, pages: Sequence[Draw], *, password: str | None = None, siz
     return path
 
 
-def write(canvas: Canvas, text: str, *, x: float = 72, y: float = 700, width: int = 80, step: float = 12) -> float:
+def write(
+    canvas: Canvas, text: str, *, x: float = 72, y: float = 700, width: int = 80, step: float = 12
+) -> float:
     """Set a paragraph, lines of at most ``width`` characters; returns where the next line would stand."""
     for line in textwrap.wrap(text, width):
         canvas.drawString(x, y, line)
@@ -68,14 +76,25 @@ def columns(path: Path, *, rotation: int = 0) -> Path:
         canvas.setFont("Helvetica-Bold", 18)
         canvas.drawString(60, 780, "A title across both columns of the page")
         canvas.setFont("Helvetica", 10)
-        both = (textwrap.wrap(f"{side} begins. {LOSS * 3} {side} ends.", 44) for side in ("Left", "Right"))
+        both = (
+            textwrap.wrap(f"{side} begins. {LOSS * 3} {side} ends.", 44)
+            for side in ("Left", "Right")
+        )
         for place, (left, right) in enumerate(zip_longest(*both, fillvalue="")):
             canvas.drawString(60, 740 - 12 * place, left)
             canvas.drawString(320, 740 - 12 * place, right)
-        write(canvas, "Below the columns a paragraph runs over the whole width of the page, and it says something else than they do.", x=60, y=300, width=95)
+        write(
+            canvas,
+            "Below the columns a paragraph runs over the whole width of the page, and it says something else than they do.",
+            x=60,
+            y=300,
+            width=95,
+        )
         canvas.setPageRotation(rotation)
 
-    return paper(path, [page], size=(WIDTH, HEIGHT) if rotation % 180 == 0 else (HEIGHT, WIDTH))  # the canvas turns the sheet with the page
+    return paper(
+        path, [page], size=(WIDTH, HEIGHT) if rotation % 180 == 0 else (HEIGHT, WIDTH)
+    )  # the canvas turns the sheet with the page
 
 
 def marked(path: Path, *, rotation: int = 0, turn: float = 0) -> Path:
@@ -101,4 +120,12 @@ def scanned(path: Path, pages: int = 2) -> Path:
     """Write pages that are pictures."""
     picture = io.BytesIO()
     Image.new("L", (60, 80), 200).save(picture, "PNG")
-    return paper(path, [lambda canvas: canvas.drawImage(ImageReader(io.BytesIO(picture.getvalue())), 0, 0, WIDTH, HEIGHT)] * pages)
+    return paper(
+        path,
+        [
+            lambda canvas: canvas.drawImage(
+                ImageReader(io.BytesIO(picture.getvalue())), 0, 0, WIDTH, HEIGHT
+            )
+        ]
+        * pages,
+    )

@@ -48,7 +48,11 @@ def test_words_are_counted_by_what_became_of_them() -> None:
     assert (mended.words, mended.mended, mended.garbled) == (5, 1, 2)
 
 
-@given(st.text(alphabet=st.one_of(st.sampled_from("ƟŌƩƫƞƪϬϭϮﬁﬄ½®SÊa/ \n"), st.characters()), max_size=60))
+@given(
+    st.text(
+        alphabet=st.one_of(st.sampled_from("ƟŌƩƫƞƪϬϭϮﬁﬄ½®SÊa/ \n"), st.characters()), max_size=60
+    )
+)
 def test_each_character_knows_where_it_comes_from(text: str) -> None:
     mended = mend(text)
     assert len(mended.origin) == len(mended.text)

@@ -26,15 +26,23 @@ def test_roman_numbers_at_the_foot_run_through() -> None:
 
 
 def test_equal_lines_with_other_numbers_are_text() -> None:
-    assert running(5, [top("Exercise 4")], [(4, [top("Exercise 1")]), (6, [top("Exercise 9")])]) == frozenset()
+    assert (
+        running(5, [top("Exercise 4")], [(4, [top("Exercise 1")]), (6, [top("Exercise 9")])])
+        == frozenset()
+    )
 
 
 def test_what_stands_elsewhere_is_another_line() -> None:
-    assert running(5, [top("A Book", distance=70)], [(4, [top("A Book", distance=40)])]) == frozenset()
+    assert (
+        running(5, [top("A Book", distance=70)], [(4, [top("A Book", distance=40)])]) == frozenset()
+    )
 
 
 def test_a_sentence_below_a_line_of_its_own_is_text_though_a_neighbour_has_it() -> None:
-    own = [top("A heading that no other page has", distance=40), top("It is easy to see that", index=1, distance=60)]
+    own = [
+        top("A heading that no other page has", distance=40),
+        top("It is easy to see that", index=1, distance=60),
+    ]
     assert running(5, own, [(4, [top("It is easy to see that", distance=60)])]) == frozenset()
 
 

@@ -37,12 +37,17 @@ def line(text: str, base: float, *, left: float = 50, size: float = 10, style: i
 
 
 def test_a_superscript_stays_with_its_line() -> None:
-    prose = read(line("the area x", 100), line("2", 96, left=100, size=6), line("of a square of side x", 112))
+    prose = read(
+        line("the area x", 100), line("2", 96, left=100, size=6), line("of a square of side x", 112)
+    )
     assert prose.text == "the area x2 of a square of side x"
 
 
 def test_a_soft_hyphen_is_seen_only_by_who_joins_the_lines() -> None:
-    assert read(line("the deri\u00adva\u00ad", 100), line("tive of it", 112)).text == "the derivative of it"
+    assert (
+        read(line("the deri\u00adva\u00ad", 100), line("tive of it", 112)).text
+        == "the derivative of it"
+    )
 
 
 def test_characters_that_no_database_takes_are_left_out() -> None:
@@ -50,18 +55,37 @@ def test_characters_that_no_database_takes_are_left_out() -> None:
 
 
 def test_a_hyphen_of_a_compound_stays() -> None:
-    prose = read(line("state-of-the-", 100), line("art methods, Anglo-", 112), line("Saxon words, from 1990-", 124), line("1995 on", 136))
+    prose = read(
+        line("state-of-the-", 100),
+        line("art methods, Anglo-", 112),
+        line("Saxon words, from 1990-", 124),
+        line("1995 on", 136),
+    )
     assert prose.text == "state-of-the-art methods, Anglo-Saxon words, from 1990-1995 on"
 
 
 def test_a_list_has_a_paragraph_for_each_of_its_points() -> None:
-    prose = read(line("There are three kinds of it that we know:", 100), line("• the first", 112), line("• the second", 124), line("2. the third", 136))
-    assert [prose.text[piece.first : piece.last] for piece in prose.pieces][1:] == ["• the first", "• the second", "2. the third"]
+    prose = read(
+        line("There are three kinds of it that we know:", 100),
+        line("• the first", 112),
+        line("• the second", 124),
+        line("2. the third", 136),
+    )
+    assert [prose.text[piece.first : piece.last] for piece in prose.pieces][1:] == [
+        "• the first",
+        "• the second",
+        "2. the third",
+    ]
 
 
 def test_a_few_notes_in_the_margin_are_read_apart_from_the_text() -> None:
-    body = [line("the body of the text goes on from line to line", 100 + 12 * row) for row in range(12)]
-    notes = [line(text, 130 + 11 * row, left=350, size=9) for row, text in enumerate(("Figure 1 shows it", "as it was seen", "from the side"))]
+    body = [
+        line("the body of the text goes on from line to line", 100 + 12 * row) for row in range(12)
+    ]
+    notes = [
+        line(text, 130 + 11 * row, left=350, size=9)
+        for row, text in enumerate(("Figure 1 shows it", "as it was seen", "from the side"))
+    ]
     prose = read(*(piece for pair in zip(body, notes, strict=False) for piece in pair), *body[3:])
     assert "Figure 1 shows it as it was seen from the side" in prose.text
     assert prose.text.startswith("the body of the text goes on from line to line the body")
@@ -82,10 +106,21 @@ def test_every_character_comes_once_and_paragraphs_hold_them_all(pieces: list[Se
     glyphs = page(*pieces)
     prose = compose(glyphs, lay_out(glyphs))
     assert len(prose.text) == len(prose.origin) == len(prose.lines)
-    seen = Counter(origin for origin, letter in zip(prose.origin, prose.text, strict=True) if origin >= 0 and letter not in "-")
-    wanted = {index for index, code in enumerate(glyphs.codes) if chr(code).isalnum() and _is_on(glyphs, index)}
+    seen = Counter(
+        origin
+        for origin, letter in zip(prose.origin, prose.text, strict=True)
+        if origin >= 0 and letter not in "-"
+    )
+    wanted = {
+        index
+        for index, code in enumerate(glyphs.codes)
+        if chr(code).isalnum() and _is_on(glyphs, index)
+    }
     assert wanted <= set(seen)
-    assert all(count == 1 or chr(glyphs.codes[origin]) in LIGATURES or chr(glyphs.codes[origin]) == "Ɵ" for origin, count in seen.items())
+    assert all(
+        count == 1 or chr(glyphs.codes[origin]) in LIGATURES or chr(glyphs.codes[origin]) == "Ɵ"
+        for origin, count in seen.items()
+    )
     covered = 0
     for piece in prose.pieces:
         assert covered <= piece.first < piece.last <= len(prose.text)
@@ -100,11 +135,16 @@ def _is_on(glyphs: Glyphs, index: int) -> bool:
 
 
 def test_a_drawing_full_of_labels_is_read_row_by_row_in_short_time() -> None:
-    labels = [(f"n{number}", 10 + number % 60 * 150, 20 + number // 60 * 15.0, 9.0, 0) for number in range(30 * 60 * 6)]
+    labels = [
+        (f"n{number}", 10 + number % 60 * 150, 20 + number // 60 * 15.0, 9.0, 0)
+        for number in range(30 * 60 * 6)
+    ]
     glyphs = page(*reversed(labels), width=9_100, height=3_000)
     begun = time.process_time()
     lines = lay_out(glyphs)
     assert time.process_time() - begun < 10  # every label beside every other takes minutes
     assert len(lines) == 180
     assert [glyphs.codes[index] for index in lines[0].glyphs[:2]] == [ord("n"), ord("0")]
-    assert sum(index >= 0 for one in lines for index in one.glyphs) == sum(len(label[0]) for label in labels)
+    assert sum(index >= 0 for one in lines for index in one.glyphs) == sum(
+        len(label[0]) for label in labels
+    )

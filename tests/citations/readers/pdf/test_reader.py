@@ -36,7 +36,9 @@ def test_a_paragraph_is_one_line_of_text_however_many_lines_it_was_set_in(tmp_pa
 
 def test_a_word_broken_at_the_end_of_a_line_is_whole_again(tmp_path: Path) -> None:
     def broken(canvas: Canvas) -> None:
-        for place, line in enumerate(("The learn-", "ing rate sets the x-", "axis, and the right-", "hand side follows.")):
+        for place, line in enumerate(
+            ("The learn-", "ing rate sets the x-", "axis, and the right-", "hand side follows.")
+        ):
             canvas.drawString(72, 700 - 12 * place, line)
 
     [page] = read(paper(tmp_path / "a.pdf", [broken]))
@@ -54,9 +56,21 @@ def test_space_and_indents_part_paragraphs(tmp_path: Path) -> None:
     assert [text.split()[0] for text in paragraphs(page)] == ["Gradient", "Apart:", "Indented:"]
 
 
-def test_columns_are_read_one_after_the_other_even_when_their_lines_alternate_in_the_file(tmp_path: Path) -> None:
+def test_columns_are_read_one_after_the_other_even_when_their_lines_alternate_in_the_file(
+    tmp_path: Path,
+) -> None:
     [page] = read(papers.columns(tmp_path / "a.pdf"))
-    places = [page.text.index(words) for words in ("A title", "Left begins", "Left ends", "Right begins", "Right ends", "Below the columns")]
+    places = [
+        page.text.index(words)
+        for words in (
+            "A title",
+            "Left begins",
+            "Left ends",
+            "Right begins",
+            "Right ends",
+            "Below the columns",
+        )
+    ]
     assert places == sorted(places)
 
 
@@ -72,7 +86,9 @@ def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rotation", [90, 180, 270])
 def test_a_rotated_page_reads_like_one_that_is_not(tmp_path: Path, rotation: int) -> None:
-    upright, turned = (papers.columns(tmp_path / f"{turn}.pdf", rotation=turn) for turn in (0, rotation))
+    upright, turned = (
+        papers.columns(tmp_path / f"{turn}.pdf", rotation=turn) for turn in (0, rotation)
+    )
     assert read(turned)[0].text == read(upright)[0].text
 
 
@@ -90,7 +106,12 @@ def test_text_that_runs_up_the_margin_comes_after_the_rest(tmp_path: Path) -> No
 
 
 def test_what_stands_beside_the_sheet_is_not_read(tmp_path: Path) -> None:
-    [page] = read(paper(tmp_path / "a.pdf", [lambda canvas: (canvas.drawString(-300, 400, "beside"), write(canvas, LOSS))]))
+    [page] = read(
+        paper(
+            tmp_path / "a.pdf",
+            [lambda canvas: (canvas.drawString(-300, 400, "beside"), write(canvas, LOSS))],
+        )
+    )
     assert "beside" not in page.text
 
 
@@ -105,9 +126,20 @@ def test_running_heads_and_page_numbers_are_left_out(tmp_path: Path) -> None:
 
 
 def test_the_first_line_of_a_page_stays_when_its_neighbours_begin_otherwise(tmp_path: Path) -> None:
-    firsts = ("Exercise 4 is about slopes.", "Exercise 9 is about sums.", "Nothing else is like this.")
-    pages = read(paper(tmp_path / "a.pdf", [lambda canvas, text=text: write(canvas, f"{text} {LOSS}", y=800) for text in firsts]))
-    assert [page.text.startswith(first) for page, first in zip(pages, firsts, strict=True)] == [True] * 3
+    firsts = (
+        "Exercise 4 is about slopes.",
+        "Exercise 9 is about sums.",
+        "Nothing else is like this.",
+    )
+    pages = read(
+        paper(
+            tmp_path / "a.pdf",
+            [lambda canvas, text=text: write(canvas, f"{text} {LOSS}", y=800) for text in firsts],
+        )
+    )
+    assert [page.text.startswith(first) for page, first in zip(pages, firsts, strict=True)] == [
+        True
+    ] * 3
 
 
 def test_paragraphs_stand_under_the_titles_of_the_outline(tmp_path: Path) -> None:
@@ -115,7 +147,9 @@ def test_paragraphs_stand_under_the_titles_of_the_outline(tmp_path: Path) -> Non
     assert pdf_reader.describe(path).outline[1] == Entry(1, "2 On matters of kind 2", 7)
     pages = read(path)
     assert [block.boundary for block in pages[6].blocks] == [True, False]
-    assert {block.heading for page in pages[6:12] for block in page.blocks} == {"2 On matters of kind 2"}
+    assert {block.heading for page in pages[6:12] for block in page.blocks} == {
+        "2 On matters of kind 2"
+    }
     assert read(path, first=9) == pages[8:]  # wherever one begins
 
 
@@ -130,7 +164,9 @@ def test_without_an_outline_large_or_bold_lines_are_headings(tmp_path: Path) -> 
         canvas.setFont("Helvetica", 10)
         write(canvas, LOSS, y=y - 40)
 
-    [page_read, following] = read(paper(tmp_path / "a.pdf", [page, lambda canvas: write(canvas, "It goes on here. " + LOSS)]))
+    [page_read, following] = read(
+        paper(tmp_path / "a.pdf", [page, lambda canvas: write(canvas, "It goes on here. " + LOSS)])
+    )
     assert [(block.heading, block.boundary) for block in page_read.blocks] == [
         ("Learning rates", True),
         ("Learning rates", False),
@@ -140,7 +176,9 @@ def test_without_an_outline_large_or_bold_lines_are_headings(tmp_path: Path) -> 
     assert following.blocks[0].heading == "Why small ones are slow"
 
 
-def test_a_line_that_looks_like_a_heading_after_a_few_words_does_not_cut_the_text_again(tmp_path: Path) -> None:
+def test_a_line_that_looks_like_a_heading_after_a_few_words_does_not_cut_the_text_again(
+    tmp_path: Path,
+) -> None:
     def page(canvas: Canvas) -> None:
         y = 740.0
         for heading, text in (("Definition", LOSS), ("Hint", "Look at it."), ("Proof", LOSS)):
@@ -150,7 +188,11 @@ def test_a_line_that_looks_like_a_heading_after_a_few_words_does_not_cut_the_tex
             y = write(canvas, text, y=y - 14) - 10
 
     [page_read] = read(paper(tmp_path / "a.pdf", [page]))
-    assert [(block.heading, block.boundary) for block in page_read.blocks][::2] == [("Definition", True), ("Hint", True), ("Proof", False)]
+    assert [(block.heading, block.boundary) for block in page_read.blocks][::2] == [
+        ("Definition", True),
+        ("Hint", True),
+        ("Proof", False),
+    ]
 
 
 def test_pages_carry_the_numbers_printed_on_them(tmp_path: Path) -> None:
@@ -173,9 +215,13 @@ def test_a_scanned_file_says_that_it_has_no_text(tmp_path: Path) -> None:
     assert survey.note().startswith("No text on pages 1–2 of 2: pictures")
 
 
-def test_a_file_with_a_password_is_refused_and_one_that_only_forbids_printing_is_read(tmp_path: Path) -> None:
+def test_a_file_with_a_password_is_refused_and_one_that_only_forbids_printing_is_read(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(DocumentEncrypted):
-        pdf_reader.describe(paper(tmp_path / "a.pdf", [lambda canvas: write(canvas, LOSS)], password="secret"))
+        pdf_reader.describe(
+            paper(tmp_path / "a.pdf", [lambda canvas: write(canvas, LOSS)], password="secret")
+        )
     [page] = read(paper(tmp_path / "b.pdf", [lambda canvas: write(canvas, LOSS)], password=""))
     assert page.text == LOSS.strip()
 
@@ -190,12 +236,16 @@ def test_a_broken_file_is_said_to_be_broken(tmp_path: Path, content: bytes) -> N
 
 def test_a_tree_of_pages_that_holds_itself_comes_to_an_end(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
-    path.write_bytes(b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 1 0 R/Kids[1 0 R]/Count 9>>endobj trailer<</Root 1 0 R>>")
+    path.write_bytes(
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 1 0 R/Kids[1 0 R]/Count 9>>endobj trailer<</Root 1 0 R>>"
+    )
     with suppress(DocumentBroken):
         assert not any(page.text for page in read(path))
 
 
-def test_a_file_cut_off_in_the_middle_gives_what_is_left_or_says_that_it_is_broken(tmp_path: Path) -> None:
+def test_a_file_cut_off_in_the_middle_gives_what_is_left_or_says_that_it_is_broken(
+    tmp_path: Path,
+) -> None:
     whole = papers.book(tmp_path / "a.pdf", 6).read_bytes()
     for share in (0.3, 0.6, 0.9):
         path = tmp_path / f"{share}.pdf"
@@ -209,7 +259,9 @@ def test_more_pages_than_are_taken_are_refused_before_any_is_read(tmp_path: Path
         next(pdf_reader.read(papers.book(tmp_path / "a.pdf", 4), most_pages=3))
 
 
-def test_a_file_whose_pages_take_too_long_together_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_whose_pages_take_too_long_together_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pdf_reader, "READING_TIME", 0.0)
     with pytest.raises(DocumentBroken, match="page 1 of 3"):
         list(pdf_reader.read(papers.book(tmp_path / "a.pdf", 3), most_pages=10))
@@ -234,14 +286,23 @@ def red(path: Path, width: int) -> tuple[Image.Image, tuple[int, int, int, int]]
     """Return the page's picture and where it is red: left, top, right, bottom in pixels."""
     picture = Image.open(io.BytesIO(pdf_reader.render(path, 1, width=width))).convert("RGB")
     strong, green, _ = picture.split()
-    bounds = Image.composite(Image.new("L", picture.size, 255), Image.new("L", picture.size, 0), green.point(lambda value: 255 * (value < 128)))
-    reds = Image.composite(bounds, Image.new("L", picture.size, 0), strong.point(lambda value: 255 * (value > 180)))
+    bounds = Image.composite(
+        Image.new("L", picture.size, 255),
+        Image.new("L", picture.size, 0),
+        green.point(lambda value: 255 * (value < 128)),
+    )
+    reds = Image.composite(
+        bounds, Image.new("L", picture.size, 0), strong.point(lambda value: 255 * (value > 180))
+    )
     found = reds.getbbox()
     assert found
     return picture, found
 
 
-@pytest.mark.parametrize(("rotation", "turn"), [(0, 0), (90, 0), (180, 0), (270, 0), (0, 90), (0, 180), (0, 270), (90, 90)])
+@pytest.mark.parametrize(
+    ("rotation", "turn"),
+    [(0, 0), (90, 0), (180, 0), (270, 0), (0, 90), (0, 180), (0, 270), (90, 90)],
+)
 def test_a_box_is_where_the_word_is_seen(tmp_path: Path, rotation: int, turn: int) -> None:
     path = papers.marked(tmp_path / "a.pdf", rotation=rotation, turn=turn)
     [page] = read(path)
@@ -249,7 +310,10 @@ def test_a_box_is_where_the_word_is_seen(tmp_path: Path, rotation: int, turn: in
     first = page.text.index("GLYPH")
     [box] = pdf_reader.boxes(path, 1, first, first + 5)
     across, down = (picture.width, picture.height)
-    lying = (box.left * across, (box.left + box.width) * across, left, right), (box.top * down, (box.top + box.height) * down, top, bottom)
+    lying = (
+        (box.left * across, (box.left + box.width) * across, left, right),
+        (box.top * down, (box.top + box.height) * down, top, bottom),
+    )
     along, high = lying if (rotation + turn) % 180 == 0 else lying[::-1]
     assert along[:2] == pytest.approx(along[2:], abs=3)
     assert high[0] <= high[2] + 3 and high[1] >= high[3] - 3  # noqa: PT018  as high as the line
@@ -276,13 +340,16 @@ def test_boxes_lie_on_the_page_whatever_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_picture_is_as_wide_as_asked_within_reason(tmp_path: Path) -> None:
-    path = paper(tmp_path / "a.pdf", [lambda canvas: canvas.drawString(5, 5, "a label")], size=(100, 20))
-    assert [Image.open(io.BytesIO(pdf_reader.render(path, 1, width=width))).width for width in (1200, 1, 10**9)] == [
-        1200,
-        pdf_reader.LEAST_WIDTH,
-        pdf_reader.MOST_WIDTH,
-    ]
-    strip = paper(tmp_path / "b.pdf", [lambda canvas: canvas.drawString(5, 5, "a strip")], size=(20, 14_000))
+    path = paper(
+        tmp_path / "a.pdf", [lambda canvas: canvas.drawString(5, 5, "a label")], size=(100, 20)
+    )
+    assert [
+        Image.open(io.BytesIO(pdf_reader.render(path, 1, width=width))).width
+        for width in (1200, 1, 10**9)
+    ] == [1200, pdf_reader.LEAST_WIDTH, pdf_reader.MOST_WIDTH]
+    strip = paper(
+        tmp_path / "b.pdf", [lambda canvas: canvas.drawString(5, 5, "a strip")], size=(20, 14_000)
+    )
     assert Image.open(io.BytesIO(pdf_reader.render(strip, 1, width=4_000))).height <= 16_000
 
 
@@ -313,7 +380,16 @@ def test_many_threads_read_and_draw_at_once(tmp_path: Path) -> None:
 
 def test_a_real_book_with_wrong_letters_is_put_right(real_data: Path) -> None:
     survey = Survey()
-    pages = list(islice(survey.watch(pdf_reader.read(real_data / "shared/documents/apex-calculus-1-v3.pdf", most_pages=400, first=40)), 12))
+    pages = list(
+        islice(
+            survey.watch(
+                pdf_reader.read(
+                    real_data / "shared/documents/apex-calculus-1-v3.pdf", most_pages=400, first=40
+                )
+            ),
+            12,
+        )
+    )
     assert sum(page.text.count("function") for page in pages) > 40
     assert not any(letter in page.text for page in pages for letter in "ƟŌϭϮ")
     assert {block.heading for block in pages[0].blocks} == {"1.4 One Sided Limits"}
