@@ -135,7 +135,7 @@ def served() -> Iterator[tuple[str, int]]:
     ]
     process = subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings"}
-    )  # noqa: S603  ourselves
+    )
     try:
         address = f"http://127.0.0.1:{port}"
         for _ in range(300):

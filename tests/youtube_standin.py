@@ -840,5 +840,5 @@ def _object(body: bytes) -> dict[str, Any]:
 
 if __name__ == "__main__":
     with YouTubeStandIn(int(sys.argv[1]) if len(sys.argv) > 1 else 0) as running:
-        print(f"{LOOPBACK_VARIABLE}={running.url}", flush=True)  # noqa: T201
+        print(f"{LOOPBACK_VARIABLE}={running.url}", flush=True)
         threading.Event().wait()

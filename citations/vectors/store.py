@@ -25,7 +25,7 @@ class Wanted(NamedTuple):
     text: str
 
 
-class SpaceGone(Exception):  # noqa: N818
+class SpaceGone(Exception):
     """The space was replaced while vectors for it were made."""
 
 

@@ -18,7 +18,7 @@ from kbsite.cli.terminal import note, open_database, out, say
 from kbsite.cli.worker_supervisor import Worker
 from transcripts.errors import InvalidInput, Unavailable
 
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  recognised here, not bound to
+EVERYWHERE = ("0.0.0.0", "::")
 GRACE_SECONDS = 3
 
 

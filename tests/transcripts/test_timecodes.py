@@ -221,7 +221,7 @@ def test_a_channel_is_known_by_its_id_or_handle(address: str, name: str) -> None
         (f"https://youtube.com.evil/watch?v={VIDEO}", "not YouTube"),
         (f"https://evil.example/youtube.com/watch?v={VIDEO}", "not YouTube"),
         (f"https://notyoutube.com/watch?v={VIDEO}", "not YouTube"),
-        (f"https://yоutube.com/watch?v={VIDEO}", "not YouTube"),  # a Cyrillic о  # noqa: RUF001
+        (f"https://yоutube.com/watch?v={VIDEO}", "not YouTube"),  # a Cyrillic о
         (f"https://www.youtube.com.:443/watch?v={VIDEO}", "not YouTube"),
         (f"https://127.0.0.1/watch?v={VIDEO}", "not YouTube"),
         (f"https://user:secret@www.youtube.com/watch?v={VIDEO}", "user name"),

@@ -27,7 +27,7 @@ from transcripts.youtube.trace import Trace
 
 pytestmark = pytest.mark.youtube
 
-SECRET = "hunter2-in-the-proxy"  # noqa: S105 - a made-up one, looked for in every text
+SECRET = "hunter2-in-the-proxy"
 _NUMBERS = itertools.count()
 
 

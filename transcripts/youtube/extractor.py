@@ -106,7 +106,7 @@ class _Client(YoutubeDL):  # type: ignore[misc]
         self._handler = handler
         super().__init__(dict(params))
 
-    def build_request_director(self, handlers: Any, preferences: Any = None) -> Any:  # noqa: ARG002 - the signature of yt-dlp
+    def build_request_director(self, handlers: Any, preferences: Any = None) -> Any:
         return super().build_request_director([self._handler], [])
 
 
@@ -170,7 +170,7 @@ def _extract(client: _Client, address: str, said: _Said) -> dict[str, Any] | Non
     return None
 
 
-def _transcript(  # noqa: PLR0913 - one step of ``attempt``
+def _transcript(
     client: _Client,
     trace: Trace,
     said: _Said,

@@ -37,7 +37,7 @@ class Guard(BaseAdapter):
         super().__init__()
         self.inner, self.options, self.trace = inner, options, trace
 
-    def send(  # noqa: PLR0913 - the signature of requests
+    def send(
         self,
         request: requests.PreparedRequest,
         stream: bool = False,
@@ -125,7 +125,7 @@ class Loopback(HTTPAdapter):
         super().__init__()
         self.url = url.rstrip("/")
 
-    def send(  # noqa: PLR0913 - the signature of requests
+    def send(
         self,
         request: requests.PreparedRequest,
         stream: bool = False,

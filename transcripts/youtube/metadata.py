@@ -19,7 +19,7 @@ _MOST_TAGS = 100
 def info_from_json(raw: object) -> VideoInfo:
     """Read yt-dlp's description of a video; what is missing or malformed is left empty. Raises ``ValueError`` if it is no object."""
     if not isinstance(raw, Mapping):
-        raise ValueError("yt-dlp's description of a video is a JSON object")  # noqa: TRY004 - a wrong value in a file, not a wrong type in a program
+        raise ValueError("yt-dlp's description of a video is a JSON object")
     video_id = raw.get("id") if is_video_id(raw.get("id")) and _is_youtube(raw) else ""
     return VideoInfo(
         id=video_id or "",
