@@ -38,7 +38,7 @@ from bm25 import write
 from kept import kept_vectors
 
 from citations.answers import evidence as answer_evidence
-from citations.answers.answer import Breadth, Evidence, Part
+from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.evidence import Strategy
 from citations.answers.question import router, subject
 from citations.evaluation import search_quality
@@ -53,7 +53,7 @@ from transcripts.scope import Scope
 
 LIMIT = 10
 ALL = "all sets"
-Way = Callable[[Scope, Part], answer_evidence.Found]
+Way = Callable[[Scope, QuestionPart], answer_evidence.EvidenceSet]
 
 
 def main() -> None:
@@ -86,8 +86,8 @@ def ways() -> dict[str, Way]:
     """Return the ways to look for evidence, by the names that they have in the results."""
 
     def way(
-        strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: Part
-    ) -> answer_evidence.Found:
+        strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: QuestionPart
+    ) -> answer_evidence.EvidenceSet:
         return answer_evidence.find(
             scope,
             part if breadth is None else asked(part.text, breadth),
@@ -162,9 +162,9 @@ def measure(name: str, most: int) -> Measured:
     return made
 
 
-def asked(question: str, breadth: Breadth) -> Part:
+def asked(question: str, breadth: Breadth) -> QuestionPart:
     """Return a question in one part, as routing would."""
-    return Part(
+    return QuestionPart(
         text=question,
         breadth=breadth,
         about=subject.about(question) if breadth == Breadth.BROAD else "",

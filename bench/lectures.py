@@ -48,7 +48,7 @@ from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import calibration, sessions
 from citations.lectures import worker as lecture_worker
-from citations.lectures.pipeline import Form
+from citations.lectures.pipeline import WindowQueryForm
 from citations.models import Chunk, Citation, LectureSession, Source, State, Window
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -82,7 +82,8 @@ def main() -> None:
             if row["label"] == "off_topic"
         ]
         runs = {
-            form: measure(collection, form, asked, [text for text, _ in off_topic]) for form in Form
+            form: measure(collection, form, asked, [text for text, _ in off_topic])
+            for form in WindowQueryForm
         }
     report = "\n".join(section(runs, limits, len(off_topic)))
     print(report)
@@ -178,7 +179,7 @@ def _titled(titles: set[str]) -> Right:
 
 def measure(
     collection: Collection,
-    form: Form,
+    form: WindowQueryForm,
     asked: Mapping[str, Sequence[Asked]],
     off_topic: Sequence[str],
 ) -> dict[str, list[Result]]:
@@ -201,7 +202,7 @@ def measure(
 
 
 def cite(
-    session: LectureSession, form: Form, first: int, windows: Sequence[Asked]
+    session: LectureSession, form: WindowQueryForm, first: int, windows: Sequence[Asked]
 ) -> Iterator[Result]:
     """Cite some windows together."""
     made = [
@@ -230,7 +231,9 @@ def note(text: str) -> None:
 
 
 def section(
-    runs: Mapping[Form, Mapping[str, Sequence[Result]]], limits: Mapping[str, float], off_topic: int
+    runs: Mapping[WindowQueryForm, Mapping[str, Sequence[Result]]],
+    limits: Mapping[str, float],
+    off_topic: int,
 ) -> Iterator[str]:
     """Write the section of the results."""
     yield "## Live lectures: quality"
@@ -270,7 +273,9 @@ def _hits(run: Mapping[str, Sequence[Result]], name: str) -> str:
 
 
 def leaving_out(
-    runs: Mapping[Form, Mapping[str, Sequence[Result]]], limits: Mapping[str, float], off_topic: int
+    runs: Mapping[WindowQueryForm, Mapping[str, Sequence[Result]]],
+    limits: Mapping[str, float],
+    off_topic: int,
 ) -> Iterator[str]:
     """Write what gate and distance leave out: of off-topic windows, which is wanted, and of others, which is not."""
     yield f"What is left out. *False*: of 100 windows of real lectures that are off-topic ({off_topic}: organisation, tangents, fillers), how many cite"

@@ -137,10 +137,10 @@ def wander(dice: np.random.Generator, size: int) -> Any:
     return rows
 
 
-def piece(number: int, text: str, vector: Any) -> outline_tree.Piece:
+def piece(number: int, text: str, vector: Any) -> outline_tree.OutlineChunk:
     """Make a chunk without overlap."""
     place = number * (CHARACTERS + 1)
-    return outline_tree.Piece(
+    return outline_tree.OutlineChunk(
         ordinal=number,
         text=text,
         span_start=place,

@@ -43,8 +43,8 @@ from growth import Line, draw
 from citations.caches import CACHE
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
-from citations.library.filters import Reach
-from citations.models import Kind, Source
+from citations.library.filters import ResolvedFilter
+from citations.models import Source, SourceKind
 from transcripts.models import Collection
 from transcripts.tokenizer import tokenize
 
@@ -54,7 +54,7 @@ SEGMENT_WORDS = 80  # about 500 characters
 QUERY_WORDS = (1, 3, 6)
 ABOUT = "Segments are 80 words of real talks in random order; beyond the 13,000 there are, each is half of one and half of another, with rare words of its own. "
 PATIENCE = 60.0  # seconds that one rival may take for the queries of one setting
-EVERYWHERE = Reach(sources=None, chunks=1)
+EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
 Search = Callable[[str], object]
 
 
@@ -160,7 +160,7 @@ class Library:
         for first in range(start, len(self.texts), OF_A_SOURCE):
             with transaction.atomic():
                 source = Source.objects.create(
-                    collection=self.collection, kind=Kind.TEXT, title=f"From {first}"
+                    collection=self.collection, kind=SourceKind.TEXT, title=f"From {first}"
                 )
                 lexical_index.index(source.pk, self.texts[first : first + OF_A_SOURCE])
             if first % 65_536 < OF_A_SOURCE:

@@ -54,9 +54,9 @@ from sentence_transformers import CrossEncoder, SentenceTransformer
 
 from citations.lectures import sessions
 from citations.lectures import worker as lecture_worker
-from citations.lectures.pipeline import FORM, Form
+from citations.lectures.pipeline import FORM, WindowQueryForm
 from citations.library.filters import Filter, resolve
-from citations.models import Chunk, LectureSession, Outcome, Window
+from citations.models import Chunk, LectureSession, Window, WindowOutcome
 from citations.providers import weights
 from citations.vectors import search as vector_search
 from transcripts.scope import Scope
@@ -132,7 +132,7 @@ def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]
         libraries = Libraries(library, bge, tiny)
         rivals: dict[str, Rival] = {
             LIBRARIES: libraries.cite,
-            **{str(form): Ours(library, form).cite for form in Form},
+            **{str(form): Ours(library, form).cite for form in WindowQueryForm},
         }
         return {
             "times": in_turn(space, rivals, texts(count + WARM)),
@@ -189,7 +189,7 @@ def wide(vectors: Any) -> Any:
 class Ours:
     """This project's pipeline; its words are learnt as when a session begins."""
 
-    def __init__(self, library: search.Library, form: Form) -> None:
+    def __init__(self, library: search.Library, form: WindowQueryForm) -> None:
         scope = Scope(readable=library.scope.readable, writable=library.scope.readable)
         self._form = form
         self._session: LectureSession = sessions.start(
@@ -203,8 +203,8 @@ class Ours:
             session=self._session, index=self._session.windows.count(), text=text
         )
         done = lecture_worker.cite([window], form=self._form)[0].window
-        assert done.outcome in (Outcome.CITED, Outcome.OFF_TOPIC), done.note
-        skipped = {} if done.outcome == Outcome.CITED else {"skipped": 1.0}
+        assert done.outcome in (WindowOutcome.CITED, WindowOutcome.OFF_TOPIC), done.note
+        skipped = {} if done.outcome == WindowOutcome.CITED else {"skipped": 1.0}
         return {**done.stages, "total": float(done.milliseconds or 0), **skipped}
 
 

@@ -50,7 +50,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest.chunk_storage import digest_of
 from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
-from citations.models import Chunk, Kind, Source, State
+from citations.models import Chunk, Source, SourceKind, State
 from citations.passages import Locator
 from citations.search import rescoring
 from citations.vectors import space as vector_space
@@ -227,7 +227,11 @@ def documents(collection: Collection, name: str) -> list[Question]:
 def store(collection: Collection, text: str, *, title: str) -> Source:
     """Store a document that is one chunk."""
     source = Source.objects.create(
-        collection=collection, kind=Kind.TEXT, title=title[:300], state=State.READY, chunk_count=1
+        collection=collection,
+        kind=SourceKind.TEXT,
+        title=title[:300],
+        state=State.READY,
+        chunk_count=1,
     )
     place = lexical_index.index(source.pk, [text])
     Chunk.objects.create(

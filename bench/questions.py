@@ -9,7 +9,7 @@ from typing import Final
 from bm25 import DATA
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import Finished, Outcome, Reply
+from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.evaluation import search_quality
 from citations.evaluation.search_quality import Question
 from citations.ingest import pipeline as ingest_pipeline
@@ -48,7 +48,7 @@ class Asked:
     @property
     def is_refused(self) -> bool:
         """Whether there was no answer."""
-        return self.reply.outcome == Outcome.REFUSED
+        return self.reply.outcome == AnswerOutcome.REFUSED
 
     @property
     def signs(self) -> Mapping[str, float]:
@@ -98,7 +98,7 @@ class Library:
         reply = next(
             event.reply
             for event in answer_pipeline.ask(scope, question.query, wanted=wanted)
-            if isinstance(event, Finished)
+            if isinstance(event, FinalEvent)
         )
         places = search_quality._Library(scope, Filter())
         right = [
@@ -123,7 +123,7 @@ class Library:
         return next(
             one.reply
             for one in answer_pipeline.ask(scope, question, wanted=Filter(sources=(str(source),)))
-            if isinstance(one, Finished)
+            if isinstance(one, FinalEvent)
         )
 
     def _others(self, name: str, question: Question) -> Filter:

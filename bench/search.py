@@ -46,8 +46,8 @@ from pgvector import HalfVector
 
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
-from citations.library.filters import Filter, Reach, resolve
-from citations.models import Chunk, EmbeddingSpace, Kind, Source, State
+from citations.library.filters import Filter, ResolvedFilter, resolve
+from citations.models import Chunk, EmbeddingSpace, Source, SourceKind, State
 from citations.providers import registry
 from citations.readers.transcript import blocks
 from citations.search import pipeline as search_pipeline
@@ -125,7 +125,7 @@ class Library:
         made = [self._made(number) for number in range(first, stop)]
         source = Source.objects.create(
             collection=self.collection,
-            kind=Kind.TEXT,
+            kind=SourceKind.TEXT,
             title=f"From {first}",
             state=State.READY,
             chunk_count=len(made),
@@ -250,7 +250,7 @@ def measure(library: Library, asked: Sequence[str]) -> Results:
     return results
 
 
-def alone(results: Results, library: Library, query: str, reach: Reach) -> None:
+def alone(results: Results, library: Library, query: str, reach: ResolvedFilter) -> None:
     """Time embedding the question and the two look-ups, each by itself."""
     parsed, model = parse(query), vector_space.embedder_of(library.space)
     made: list[Vectors] = []
@@ -277,7 +277,7 @@ def whole(results: Results, library: Library, query: str) -> None:
     results.add("hybrid", found.milliseconds)
 
 
-def neighbours(results: Results, library: Library, vector: Vectors, reach: Reach) -> None:
+def neighbours(results: Results, library: Library, vector: Vectors, reach: ResolvedFilter) -> None:
     """Time the ten nearest by the index and by looking at all, and compare them."""
     ways = {
         "index": vector_search._by_index,
@@ -289,8 +289,12 @@ def neighbours(results: Results, library: Library, vector: Vectors, reach: Reach
         ask = partial(way, vector, space=library.space, limit=LIMIT, reach=reach)
         results.add(
             f"nearest: {name}",
-            timed(lambda name=name, ask=ask: found.update({name: {one.chunk for one in ask()}})),
-        )  # type: ignore[misc]
+            timed(
+                partial(
+                    lambda name, ask: found.update({name: {hit.chunk for hit in ask()}}), name, ask
+                )
+            ),
+        )
     results.recall.append(len(found["index"] & found["exact"]) / LIMIT)
 
 

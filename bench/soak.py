@@ -50,7 +50,7 @@ from bm25 import DATA, percentile, write
 from django.contrib.auth.models import User
 
 from citations.lectures import worker as lecture_worker
-from citations.models import Citation, LectureSession, Outcome, Window
+from citations.models import Citation, LectureSession, Window, WindowOutcome
 from kbsite.models import ApiToken
 from transcripts import library, storage
 from transcripts.models import Transcript
@@ -185,7 +185,7 @@ class Soak:
             await self._end(client)
         started = time.monotonic()
         waiting = sync_to_async(
-            Window.objects.filter(session__in=self.sessions, outcome=Outcome.WAITING).exists
+            Window.objects.filter(session__in=self.sessions, outcome=WindowOutcome.WAITING).exists
         )
         while await waiting() and time.monotonic() - started < DRAIN:
             await asyncio.sleep(0.2)
@@ -258,7 +258,7 @@ def wrong(pk: int) -> str:
         return "an index is missing"
     if merged(row.text for row in rows) != " ".join(one.text for one in said).split():
         return "words are lost or doubled"
-    if open_ := sum(row.outcome in (Outcome.WAITING, Outcome.FAILED) for row in rows):
+    if open_ := sum(row.outcome in (WindowOutcome.WAITING, WindowOutcome.FAILED) for row in rows):
         return f"{open_} windows wait or failed"
     ranks: dict[int, list[int]] = {}
     for index, rank in (
@@ -267,7 +267,7 @@ def wrong(pk: int) -> str:
         .values_list("window_index", "rank")
     ):
         ranks.setdefault(index, []).append(rank)
-    cited = {row.index for row in rows if row.outcome == Outcome.CITED}
+    cited = {row.index for row in rows if row.outcome == WindowOutcome.CITED}
     return (
         ""
         if set(ranks) == cited and all(one == [*range(1, len(one) + 1)] for one in ranks.values())
@@ -307,7 +307,7 @@ def section(soak: Soak, chunks: int) -> Iterator[str]:
     yield f"{soak.seconds / 60:g} minutes, moved on once a second over HTTP by another process on the same {os.cpu_count()} cores. {chunks:,} chunks,"
     yield f"all-MiniLM-L6-v2, a cross-encoder of TinyBERT's shape with random weights; the embedded PostgreSQL; Python {platform.python_version()}."
     yield ""
-    cited = rows.filter(outcome=Outcome.CITED).count()
+    cited = rows.filter(outcome=WindowOutcome.CITED).count()
     yield f"- {len(soak.sessions)} sessions, {len(done):,} windows ({len(done) / soak.seconds:.1f} a second), {cited:,} of them with citations."
     yield f"- Lost, doubled or wrong: {', '.join(faults) if faults else 'none, word by word'}. Cited in a second try: {len(again)}."
     yield f"- From a window's being whole until its citations are stored: {spread(done)}, most {max(done):.0f}."

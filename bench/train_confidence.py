@@ -46,7 +46,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from citations.answers import confidence
-from citations.answers.confidence import ALWAYS, FUSED, NEAR, Calibration
+from citations.answers.confidence import ALWAYS, FUSED, NEAR, LogisticModel
 from citations.providers import weights
 
 TITLE: Final = "## Confidence"
@@ -125,8 +125,8 @@ def nothing_refused() -> Iterator[None]:
 class Trained:
     """Whether an answer is there, and whether its first citation is right, by the names of the signs that are known."""
 
-    present: dict[str, Calibration]
-    right: dict[str, Calibration]
+    present: dict[str, LogisticModel]
+    right: dict[str, LogisticModel]
 
 
 def train(asked: Sequence[Asked]) -> Trained:
@@ -141,7 +141,7 @@ def train(asked: Sequence[Asked]) -> Trained:
     )
 
 
-def presence(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
+def presence(asked: Sequence[Asked], names: Sequence[str]) -> LogisticModel:
     """Train on whether a question is one of the library's own, with the talk that answers it; few of the right answers may be refused."""
     rows = usable(asked)
     made = fitted(
@@ -151,23 +151,23 @@ def presence(asked: Sequence[Asked], names: Sequence[str]) -> Calibration:
     return replace(made, border=round(float(np.quantile(sure, LOST)), 4))
 
 
-def rightness(answered: Sequence[Asked], names: Sequence[str]) -> Calibration:
+def rightness(answered: Sequence[Asked], names: Sequence[str]) -> LogisticModel:
     """Train on whether the first citation is right, of gold and foreign questions that are answered: of the latter none is."""
     rows = [one for one in answered if one.kind in (GOLD, FOREIGN)]
     return fitted(rows, [one.first_right for one in rows], names)
 
 
-def seems(present: Calibration, one: Asked) -> bool:
+def seems(present: LogisticModel, one: Asked) -> bool:
     """Say whether an answer to a question is taken to be there."""
     return present.estimate(one.signs) >= present.border
 
 
-def fitted(rows: Sequence[Asked], so: Sequence[bool], names: Sequence[str]) -> Calibration:
+def fitted(rows: Sequence[Asked], so: Sequence[bool], names: Sequence[str]) -> LogisticModel:
     """Learn from some signs of questions whether it is so."""
     numbers = table(rows, names)
     spread = numbers.std(axis=0) + 1e-9
     model = LogisticRegression(C=STRENGTH, max_iter=3_000).fit(numbers / spread, so)
-    return Calibration(
+    return LogisticModel(
         tuple(names),
         tuple(round(float(one), 4) for one in model.coef_[0] / spread),
         round(float(model.intercept_[0]), 4),

@@ -5,7 +5,7 @@ from enum import StrEnum
 from uuid import UUID
 
 
-class Mode(StrEnum):
+class SearchMode(StrEnum):
     """Which branches a search takes: both, only the words, only the meaning."""
 
     HYBRID = "hybrid"
@@ -25,7 +25,7 @@ class Locator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class PassageSource:
     """The source of a passage, as it is shown: its id, and what is known of it."""
 
     id: UUID
@@ -79,7 +79,7 @@ class Explanation:
 class Twin:
     """A near-duplicate that was dropped in favour of a better passage: “also said in”."""
 
-    origin: Origin
+    origin: PassageSource
     locator: Locator
     link: str
     similarity: float  # Jaccard, 0–1
@@ -90,7 +90,7 @@ class Passage:
     """A piece of a source that answers a query. ``link`` opens at its second or page; ``spans`` are the query's words in ``text``."""
 
     chunk: int  # the row's primary key, for marking; it changes when the source is cut anew
-    origin: Origin
+    origin: PassageSource
     locator: Locator
     text: str
     context: str = ""
@@ -119,7 +119,7 @@ class Results:
     """The best passages, best first, and how they were found. ``notes`` are sentences for people: what was left out and why."""
 
     query: str
-    mode: Mode
+    mode: SearchMode
     passages: tuple[Passage, ...]
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()

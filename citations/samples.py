@@ -13,7 +13,7 @@ from citations.models import LectureSession, Source
 from transcripts import samples as talks
 from transcripts.models import Collection, Transcript
 from transcripts.scope import Scope
-from transcripts.storage import Stored
+from transcripts.storage import StoredTranscript
 
 TEXTBOOK: Final = Path(__file__).resolve().parent / "sample" / "counting-waiting-keeping-time.pdf"
 TITLE: Final = "Counting, Waiting, Keeping Time"
@@ -22,15 +22,15 @@ LANGUAGE: Final = "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class Samples:
     """What the samples consist of."""
 
-    talks: tuple[Stored, ...]
+    talks: tuple[StoredTranscript, ...]
     textbook: Source
     lecture: LectureSession
 
 
-def load(collection: Collection | None = None, *, owner: User | None = None) -> Loaded:
+def load(collection: Collection | None = None, *, owner: User | None = None) -> Samples:
     """Store the samples in a collection, by default one of their own; what is there already stays as it is."""
     with transaction.atomic():
         stored = tuple(talks.load(collection))
@@ -41,7 +41,7 @@ def load(collection: Collection | None = None, *, owner: User | None = None) -> 
             for one in stored
             if one.video.key == talks.LONG and one.transcript.language == LANGUAGE
         )
-        return Loaded(
+        return Samples(
             talks=stored, textbook=textbook, lecture=_lecture(shelf, textbook, spoken, owner)
         )
 

@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from kbsite.models import ApiToken, SignInLink
-from transcripts.admin import Record, Table
+from transcripts.admin import RecordAdmin, Table
 from transcripts.models import Collection
 
 if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
@@ -174,7 +174,7 @@ class ApiTokenAdmin(Table):
 
 
 @admin.register(SignInLink)
-class SignInLinkAdmin(Record):
+class SignInLinkAdmin(RecordAdmin):
     """Links that were not used yet."""
 
     list_display = ("user", "expires_at")

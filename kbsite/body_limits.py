@@ -21,7 +21,7 @@ def most_bytes(*, is_stranger: bool = False) -> int:
     return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) + (0 if is_stranger else int(files))
 
 
-class Bounded:
+class BodyLimit:
     """An ASGI application that answers 413 to a body of more than ``most_bytes``: at once where the request says so, else as soon as it has come so far."""
 
     def __init__(self, application: Any) -> None:

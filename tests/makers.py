@@ -12,7 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from citations.documents import storage as document_storage
 from citations.lexical import index as lexical_index
-from citations.models import Chunk, Document, Kind, Page, Source, State
+from citations.models import Chunk, Document, Page, Source, SourceKind, State
 from citations.readers import dispatch as reader_dispatch
 from citations.readers.page import ReadPage
 from transcripts import storage
@@ -84,7 +84,7 @@ def make_source(
     }
     source = Source.objects.create(
         collection=video.collection,
-        kind=Kind.VIDEO,
+        kind=SourceKind.VIDEO,
         video=video,
         transcript=transcript,
         state=state,
@@ -109,7 +109,7 @@ def make_source(
 def make_document(collection: Collection, texts: Sequence[str], *, title: str = "Notes") -> Source:
     """Make a source of plain text whose chunks, one for each of ``texts``, are found by their words."""
     source = Source.objects.create(
-        collection=collection, kind=Kind.TEXT, title=title, state=State.WORDS
+        collection=collection, kind=SourceKind.TEXT, title=title, state=State.WORDS
     )
     replace_chunks(source, texts)
     return source

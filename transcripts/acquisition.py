@@ -279,7 +279,7 @@ _RUNNERS: dict[str, Callable[[Job], None]] = {
 }
 
 
-def _import(job: Job, selected: files.Selected, written: set[int]) -> Video | None:
+def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video | None:
     """Store one uploaded file and take it off the job in one transaction, so that a killed worker repeats none.
 
     ``written`` collects the primary keys of the transcripts; of several files of one recording the first counts.
@@ -296,8 +296,8 @@ def _import(job: Job, selected: files.Selected, written: set[int]) -> Video | No
 
 
 def _store_or_tell(
-    job: Job, upload: JobFile, selected: files.Selected, written: set[int]
-) -> storage.Stored | None:
+    job: Job, upload: JobFile, selected: files.SelectedFile, written: set[int]
+) -> storage.StoredTranscript | None:
     """Store a file; what keeps it out is noted with the job, so that it does not keep the others out. Only a database that is away is raised."""
     try:
         stored = _store_upload(job, upload, selected, written)
@@ -315,8 +315,8 @@ def _store_or_tell(
 
 
 def _store_upload(
-    job: Job, upload: JobFile, selected: files.Selected, written: set[int]
-) -> storage.Stored:
+    job: Job, upload: JobFile, selected: files.SelectedFile, written: set[int]
+) -> storage.StoredTranscript:
     """Store a file; where it cannot be read, the same recording in another format. Raises what kept the first one out."""
     info = job.files.filter(name=selected.info_name).first() if selected.info_name else None
     metadata = bytes(info.data) if info else None
@@ -329,7 +329,9 @@ def _store_upload(
         raise
 
 
-def _store_file(job: Job, file: JobFile, info: bytes | None, written: set[int]) -> storage.Stored:
+def _store_file(
+    job: Job, file: JobFile, info: bytes | None, written: set[int]
+) -> storage.StoredTranscript:
     data = bytes(file.data)
     return storage.add_captions(
         job.collection,

@@ -2,13 +2,13 @@
 
 from django.conf import settings
 
-from transcripts.reading import Limits
+from transcripts.reading import ReadingLimits
 from transcripts.youtube import Options
 
 
-def limits() -> Limits:
+def limits() -> ReadingLimits:
     """Return the plugin's reading limits."""
-    return Limits(
+    return ReadingLimits(
         chunk_size_seconds=settings.CHUNK_SIZE_SECONDS,
         preview_length=settings.PREVIEW_LENGTH,
         max_full_transcript_length=settings.MAX_FULL_TRANSCRIPT_LENGTH,

@@ -23,7 +23,7 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CueGroup:
     """Neighbouring cues read as one: their texts joined by blanks, from the first cue's start to the last cue's end (ms)."""
 
     start: int
@@ -33,14 +33,14 @@ class Group:
     count: int
 
 
-def group_by_time(cues: Sequence[Cue], seconds: int) -> list[Group]:
+def group_by_time(cues: Sequence[Cue], seconds: int) -> list[CueGroup]:
     """Cut cues (in time order) into groups of about ``seconds``.
 
     A group starts at its first cue's start; a cue belongs to it while it starts within ``seconds`` of that. So a pause never makes an empty
     group, and the groups' borders follow the speech rather than the clock. This is the plugin's algorithm.
     """
     limit = seconds * 1000
-    groups: list[Group] = []
+    groups: list[CueGroup] = []
     first = 0
     for position, cue in enumerate(cues):
         if cue.start >= cues[first].start + limit:
@@ -51,9 +51,9 @@ def group_by_time(cues: Sequence[Cue], seconds: int) -> list[Group]:
     return groups
 
 
-def _group(cues: Sequence[Cue], first: int, stop: int) -> Group:
+def _group(cues: Sequence[Cue], first: int, stop: int) -> CueGroup:
     members = cues[first:stop]
-    return Group(
+    return CueGroup(
         start=members[0].start,
         end=members[-1].end,
         text=" ".join(cue.text for cue in members),

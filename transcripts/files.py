@@ -25,7 +25,7 @@ INFO_SUFFIX = ".info.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedFile:
     """A caption file, the name of yt-dlp's metadata file beside it, and the same recording in other formats, for when this cannot be read."""
 
     name: str
@@ -43,7 +43,7 @@ def is_candidate(name: str) -> bool:
     )
 
 
-def select(names: Iterable[str]) -> list[Selected]:
+def select(names: Iterable[str]) -> list[SelectedFile]:
     """Pick one caption file for each recording, language and folder, and find its metadata; in the order of the names."""
     candidates = sorted(name for name in names if is_candidate(name))
     infos = {name for name in candidates if name.casefold().endswith(INFO_SUFFIX)}
@@ -53,7 +53,7 @@ def select(names: Iterable[str]) -> list[Selected]:
             recordings.setdefault(_recording(name), []).append(name)
     ranked = sorted(sorted(names, key=_rank) for names in recordings.values())
     return [
-        Selected(name=best, info_name=_info_for(best, infos), instead=tuple(others))
+        SelectedFile(name=best, info_name=_info_for(best, infos), instead=tuple(others))
         for best, *others in ranked
     ]
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import Count, Func, Prefetch, TextField
 
 from transcripts import bm25, captions, conf, reading
-from transcripts.cues import Cue, Group, group_by_time
+from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.errors import (
     EmptyQuery,
     Forbidden,
@@ -33,7 +33,7 @@ MAX_TRACK = 50  # a language code, a dot and an origin
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class VideoFilter:
     """Which videos of a listing are wanted; empty parts want all."""
 
     words: str = ""
@@ -44,7 +44,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class VideoPage:
     """Some videos, newest first; ``next`` goes on after the last one, None at the end."""
 
     videos: tuple[Video, ...]
@@ -62,7 +62,7 @@ class VideoReading:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SegmentHit:
     """A segment that answers a query: times in seconds, where the words are in ``text``, and a link that opens at its start."""
 
     text: str
@@ -80,10 +80,10 @@ class VideoSearch:
     video: Video
     transcript: Transcript
     query: str
-    hits: tuple[Hit, ...]
+    hits: tuple[SegmentHit, ...]
 
 
-class Format(StrEnum):
+class TranscriptFormat(StrEnum):
     """The kinds of file that a transcript is given out as."""
 
     VTT = "vtt"
@@ -152,8 +152,8 @@ def tags(scope: Scope, *, limit: int = 50) -> list[str]:
 
 
 def list_videos(
-    scope: Scope, wanted: Filter = Filter(), *, offset: int = 0, limit: int = 24
-) -> Page:
+    scope: Scope, wanted: VideoFilter = VideoFilter(), *, offset: int = 0, limit: int = 24
+) -> VideoPage:
     """Return a page of videos, newest first."""
     found = Video.objects.visible(scope)
     if wanted.collection:
@@ -173,7 +173,7 @@ def list_videos(
         ]
     )
     videos = tuple(rows)
-    return Page(
+    return VideoPage(
         videos=videos[:limit],
         total=found.count(),
         next=offset + limit if len(videos) > limit else None,
@@ -280,7 +280,7 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     )
 
 
-def export(video: Video, *, form: Format, language: str = "") -> Export:
+def export(video: Video, *, form: TranscriptFormat, language: str = "") -> Export:
     """Write a video's transcript as a file. Raises ``TranscriptNotFound``."""
     transcript = find_transcript(video, language=language)
     media_type, write = _WRITERS[form]
@@ -304,10 +304,10 @@ def link_at(video: Video, ms: int) -> str:
     return f"{conf.public_url()}/videos/{video.pk}/?t={ms // 1000}s"
 
 
-def _hit(video: Video, segment: Group, score: float, query: str) -> Hit:
+def _hit(video: Video, segment: CueGroup, score: float, query: str) -> SegmentHit:
     spans = tuple(bm25.matched_spans(segment.text, query))
     link = link_at(video, segment.start)
-    return Hit(
+    return SegmentHit(
         text=segment.text,
         start=segment.start / 1000,
         end=segment.end / 1000,
@@ -402,15 +402,18 @@ def _json(video: Video, transcript: Transcript) -> str:
     )
 
 
-_WRITERS: dict[Format, tuple[str, Callable[[Video, Transcript], str]]] = {
-    Format.VTT: ("text/vtt", lambda _, transcript: captions.to_vtt(cues_of(transcript))),
-    Format.SRT: (
+_WRITERS: dict[TranscriptFormat, tuple[str, Callable[[Video, Transcript], str]]] = {
+    TranscriptFormat.VTT: ("text/vtt", lambda _, transcript: captions.to_vtt(cues_of(transcript))),
+    TranscriptFormat.SRT: (
         "application/x-subrip",
         lambda _, transcript: captions.to_srt(cues_of(transcript)),
     ),
-    Format.TXT: ("text/plain", lambda _, transcript: captions.to_txt(cues_of(transcript))),
-    Format.MD: ("text/markdown", _markdown),
-    Format.JSON: ("application/json", _json),
+    TranscriptFormat.TXT: (
+        "text/plain",
+        lambda _, transcript: captions.to_txt(cues_of(transcript)),
+    ),
+    TranscriptFormat.MD: ("text/markdown", _markdown),
+    TranscriptFormat.JSON: ("application/json", _json),
 }
 
 
@@ -426,7 +429,7 @@ def _cues(pk: int, digest: str) -> tuple[Cue, ...]:
 
 
 @lru_cache(maxsize=64)
-def _segments(pk: int, digest: str, seconds: int) -> list[Group]:
+def _segments(pk: int, digest: str, seconds: int) -> list[CueGroup]:
     return group_by_time(_cues(pk, digest), seconds)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from transcripts.cues import Cue, Group, group_by_time
+from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.errors import ChunkNotFound, InvalidTime
 from transcripts.timecodes import clock
 
@@ -19,7 +19,7 @@ HINTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ReadingLimits:
     """The plugin's settings: length of a chunk and of a search segment (s), of a preview, and up to where a text is given whole (characters)."""
 
     chunk_size_seconds: int = 300
@@ -28,7 +28,7 @@ class Limits:
     search_segment_seconds: int = 30
 
 
-class Mode(StrEnum):
+class ReadingMode(StrEnum):
     """How a reading was cut."""
 
     RANGE = "range"
@@ -38,7 +38,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class TimeChunk:
     """One time chunk and its neighbours' indexes."""
 
     index: int
@@ -55,7 +55,7 @@ class Chunk:
 class Reading:
     """What was read. ``chunk`` is set in chunk mode only, ``hints`` in a preview, ``warning`` on a large full text."""
 
-    mode: Mode
+    mode: ReadingMode
     text: str
     start: float
     end: float
@@ -63,20 +63,20 @@ class Reading:
     total_characters: int
     total_chunks: int
     chunk_size: int
-    chunk: Chunk | None = None
+    chunk: TimeChunk | None = None
     hints: tuple[str, ...] = ()
     warning: str = ""
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing of the transcript is left out."""
-        return self.mode is Mode.FULL
+        return self.mode is ReadingMode.FULL
 
 
 def read(
     cues: Sequence[Cue],
     *,
-    limits: Limits,
+    limits: ReadingLimits,
     start: float | None = None,
     end: float | None = None,
     chunk_index: int | None = None,
@@ -95,12 +95,14 @@ def read(
         return _chunk(cues, chunk_index, size=size)
     text = full_text(cues)
     if include_full or len(text) <= limits.max_full_transcript_length:
-        return _reading(cues, Mode.FULL, cues, text=text, size=size, warning=_warning(text, limits))
+        return _reading(
+            cues, ReadingMode.FULL, cues, text=text, size=size, warning=_warning(text, limits)
+        )
     preview = _cut(text, limits.preview_length)
     shown = _cues_within(cues, len(preview))
     return _reading(
         cues,
-        Mode.PREVIEW,
+        ReadingMode.PREVIEW,
         shown,
         text=f"{preview}…" if len(preview) < len(text) else text,
         size=size,
@@ -108,7 +110,7 @@ def read(
     )
 
 
-def chunks(cues: Sequence[Cue], *, seconds: int) -> list[Chunk]:
+def chunks(cues: Sequence[Cue], *, seconds: int) -> list[TimeChunk]:
     """Cut cues into time chunks. Raises ``InvalidTime`` for a size out of bounds."""
     _check_chunk_size(seconds)
     groups = group_by_time(cues, seconds)
@@ -154,7 +156,7 @@ def _range(cues: Sequence[Cue], *, start: float | None, end: float | None, size:
         for cue in cues
         if cue.start < last * 1000 and (cue.end > first * 1000 or cue.start >= first * 1000)
     )
-    return _reading(cues, Mode.RANGE, found, text=full_text(found), size=size)
+    return _reading(cues, ReadingMode.RANGE, found, text=full_text(found), size=size)
 
 
 def _start_hint(duration: int) -> str:
@@ -173,7 +175,7 @@ def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
             hint=f"Chunks of {size} seconds were asked for; count from 0.",
         )
     chunk = _as_chunk(cues, groups[index], index, len(groups))
-    return _reading(cues, Mode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)
+    return _reading(cues, ReadingMode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)
 
 
 def _valid(count: int) -> str:
@@ -182,12 +184,12 @@ def _valid(count: int) -> str:
 
 def _reading(
     cues: Sequence[Cue],
-    mode: Mode,
+    mode: ReadingMode,
     shown: Sequence[Cue],
     *,
     text: str,
     size: int,
-    chunk: Chunk | None = None,
+    chunk: TimeChunk | None = None,
     hints: tuple[str, ...] = (),
     warning: str = "",
 ) -> Reading:
@@ -206,8 +208,8 @@ def _reading(
     )
 
 
-def _as_chunk(cues: Sequence[Cue], group: Group, index: int, count: int) -> Chunk:
-    return Chunk(
+def _as_chunk(cues: Sequence[Cue], group: CueGroup, index: int, count: int) -> TimeChunk:
+    return TimeChunk(
         index=index,
         count=count,
         start=group.start / 1000,
@@ -219,7 +221,7 @@ def _as_chunk(cues: Sequence[Cue], group: Group, index: int, count: int) -> Chun
     )
 
 
-def _warning(text: str, limits: Limits) -> str:
+def _warning(text: str, limits: ReadingLimits) -> str:
     if len(text) <= limits.max_full_transcript_length:
         return ""
     return f"This is the whole transcript, {len(text):,} characters; it may not fit into a language model's context. Chunks or a search take less."

@@ -6,14 +6,14 @@ from django.db import transaction
 
 from transcripts import files, storage
 from transcripts.models import Collection
-from transcripts.storage import Stored
+from transcripts.storage import StoredTranscript
 
 FOLDER = Path(__file__).resolve().parent / "sample"
 SHORT, LONG = "how-bm25-ranks", "when-a-service-says-no"
 TAGS = ("sample",)
 
 
-def load(collection: Collection | None = None) -> list[Stored]:
+def load(collection: Collection | None = None) -> list[StoredTranscript]:
     """Store the samples in a collection, by default one of their own; what is there already stays as it is."""
     shelf = (
         collection
@@ -26,7 +26,7 @@ def load(collection: Collection | None = None) -> list[Stored]:
         ]
 
 
-def _store(shelf: Collection, selected: files.Selected) -> Stored:
+def _store(shelf: Collection, selected: files.SelectedFile) -> StoredTranscript:
     info = (FOLDER / selected.info_name).read_bytes() if selected.info_name else None
     return storage.add_captions(
         shelf, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS

@@ -16,21 +16,21 @@ from transcripts.cues import Cue, group_by_time
 from transcripts.errors import BadJson, CaptionsTooLarge, Conflict, EmptyCaptions
 from transcripts.models import (
     KEY_LENGTH,
+    CaptionOrigin,
     Collection,
-    Origin,
     RawCaptions,
     Transcript,
     TranscriptIndex,
     Video,
 )
 from transcripts.sanitize import clean
-from transcripts.youtube import Fetched, VideoInfo, info_from_json
+from transcripts.youtube import FetchedTranscript, VideoInfo, info_from_json
 
 ALIKE = 0.5  # share of common words above which two texts are versions of one recording
 MAX_TAGS = 50
 
 
-class Change(StrEnum):
+class StorageChange(StrEnum):
     """What storing did."""
 
     ADDED = "added"
@@ -39,12 +39,12 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredTranscript:
     """A transcript in the library, and what storing it changed."""
 
     video: Video
     transcript: Transcript
-    change: Change
+    change: StorageChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def add_captions(
     title: str = "",
     key: str = "",
     settled: Container[int] = (),
-) -> Stored:
+) -> StoredTranscript:
     """Parse one caption file and store it; ``info`` is yt-dlp's metadata file. Raises ``CaptionError`` kinds, ``Conflict``.
 
     Transcripts whose primary keys are in ``settled`` stay as they are: an import passes those that it has written already, so that of several
@@ -92,7 +92,7 @@ def add_captions(
         youtube_id=(known.id if known else "") or parsed.youtube_id,
         tags=tuple(tags),
     )
-    origin = Origin.AUTO if files.is_auto(name) else Origin.UPLOAD
+    origin = CaptionOrigin.AUTO if files.is_auto(name) else CaptionOrigin.UPLOAD
     language = language or name_language or parsed.language
     return _store(
         collection,
@@ -114,7 +114,7 @@ def add_text(
     language: str = "",
     tags: Sequence[str] = (),
     key: str = "",
-) -> Stored:
+) -> StoredTranscript:
     """Store a pasted transcript panel or plain text. Raises ``CaptionError`` kinds."""
     name = f"{clean_key(key or title or 'pasted')}.txt"
     return add_captions(
@@ -128,7 +128,7 @@ def add_text(
     )
 
 
-def reparse(transcript: Transcript) -> Change:
+def reparse(transcript: Transcript) -> StorageChange:
     """Read the kept original again, with today's parser. Raises ``Conflict`` where none was kept."""
     raw = RawCaptions.objects.filter(transcript=transcript).first()
     if raw is None:
@@ -146,7 +146,9 @@ def reparse(transcript: Transcript) -> Change:
         )[1]
 
 
-def store_fetched(collection: Collection, fetched: Fetched, *, tags: Sequence[str] = ()) -> Stored:
+def store_fetched(
+    collection: Collection, fetched: FetchedTranscript, *, tags: Sequence[str] = ()
+) -> StoredTranscript:
     """Store what YouTube gave."""
     info = fetched.info
     found = Metadata(
@@ -191,7 +193,7 @@ def _store(
     raw_name: str,
     raw: bytes,
     settled: Container[int] = (),
-) -> Stored:
+) -> StoredTranscript:
     language = clean(language, 35)
     with transaction.atomic():
         video = _store_video(collection, found, duration=cues[-1].end)
@@ -204,11 +206,11 @@ def _store(
         if old is not None:
             _refuse_other_recording(video, old, cues, raw_name=raw_name)
             if old.pk in settled:
-                return Stored(video=video, transcript=old, change=Change.UNCHANGED)
+                return StoredTranscript(video=video, transcript=old, change=StorageChange.UNCHANGED)
         transcript, change = _write(video, cues, language=language, origin=origin, old=old)
         if raw:
             _keep_original(transcript, old, name=clean(raw_name, 300), data=raw)
-    return Stored(video=video, transcript=transcript, change=change)
+    return StoredTranscript(video=video, transcript=transcript, change=change)
 
 
 def _store_video(collection: Collection, found: Metadata, *, duration: int) -> Video:
@@ -256,7 +258,7 @@ def _refuse_other_recording(
 ) -> None:
     """Keep a second file of the same name from overwriting another recording; a new version of the same one may."""
     if (
-        old.origin not in (Origin.UPLOAD, Origin.AUTO)
+        old.origin not in (CaptionOrigin.UPLOAD, CaptionOrigin.AUTO)
         or not hasattr(old, "raw")
         or old.raw.name == raw_name
     ):
@@ -275,14 +277,14 @@ def _vocabulary(cues: Iterable[Cue]) -> set[str]:
 
 def _write(
     video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None
-) -> tuple[Transcript, Change]:
+) -> tuple[Transcript, StorageChange]:
     rows = captions.to_json(cues)
     digest = hashlib.sha256(
         json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
     ).hexdigest()
     word_times = captions.word_times_to_json(cues)
     if old is not None and old.digest == digest and not (word_times and _lacks_word_times(old)):
-        return old, Change.UNCHANGED
+        return old, StorageChange.UNCHANGED
     values = {
         "cues": rows,
         "word_times": word_times,
@@ -301,7 +303,7 @@ def _write(
         update_fields=[*values],
     )
     _index(written, cues)
-    return written, Change.ADDED if old is None else Change.UPDATED
+    return written, StorageChange.ADDED if old is None else StorageChange.UPDATED
 
 
 def _lacks_word_times(transcript: Transcript) -> bool:

@@ -3,11 +3,11 @@
 from django.contrib import admin
 
 from citations.models import Answer, Conversation, Note, Quotation
-from transcripts.admin import Record
+from transcripts.admin import RecordAdmin
 
 
 @admin.register(Conversation)
-class ConversationAdmin(Record):
+class ConversationAdmin(RecordAdmin):
     """Who asks what."""
 
     list_display = ("title", "collection", "owner", "created_at", "updated_at")
@@ -17,7 +17,7 @@ class ConversationAdmin(Record):
 
 
 @admin.register(Answer)
-class AnswerAdmin(Record):
+class AnswerAdmin(RecordAdmin):
     """Questions, and what became of them."""
 
     list_display = (
@@ -36,7 +36,7 @@ class AnswerAdmin(Record):
 
 
 @admin.register(Quotation)
-class QuotationAdmin(Record):
+class QuotationAdmin(RecordAdmin):
     """What answers quote."""
 
     list_display = ("quote", "number", "source", "page", "start", "created_at")
@@ -46,7 +46,7 @@ class QuotationAdmin(Record):
 
 
 @admin.register(Note)
-class NoteAdmin(Record):
+class NoteAdmin(RecordAdmin):
     """What people keep."""
 
     list_display = ("title", "collection", "author", "created_at", "updated_at")

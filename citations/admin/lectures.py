@@ -8,21 +8,21 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 
 from citations.lectures import sessions
-from citations.models import Citation, LectureSession, Outcome, Segment, Window
-from transcripts.admin import Record
+from citations.models import Citation, LectureSession, Segment, Window, WindowOutcome
+from transcripts.admin import RecordAdmin
 from transcripts.timecodes import clock
 
 SHOWN = (
-    (Outcome.CITED, "cited"),
-    (Outcome.OFF_TOPIC, "gate"),
-    (Outcome.TOO_FAR, "distance"),
-    (Outcome.TOO_WEAK, "threshold"),
-    (Outcome.FAILED, "failed"),
+    (WindowOutcome.CITED, "cited"),
+    (WindowOutcome.OFF_TOPIC, "gate"),
+    (WindowOutcome.TOO_FAR, "distance"),
+    (WindowOutcome.TOO_WEAK, "threshold"),
+    (WindowOutcome.FAILED, "failed"),
 )
 
 
 @admin.register(LectureSession)
-class LectureSessionAdmin(Record):
+class LectureSessionAdmin(RecordAdmin):
     """Lectures, with the shares of windows that cite and that each check left out."""
 
     list_display = (
@@ -45,7 +45,9 @@ class LectureSessionAdmin(Record):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Count windows by their outcome."""
         rows: QuerySet[Any] = super().get_queryset(request).defer("buffer")
-        counts = {f"n_{outcome}": _count(Window, Q(outcome=outcome)) for outcome in Outcome.values}
+        counts = {
+            f"n_{outcome}": _count(Window, Q(outcome=outcome)) for outcome in WindowOutcome.values
+        }
         counted: QuerySet[Any] = rows.annotate(
             n_windows=_count(Window, Q()), n_citations=_count(Citation, Q()), **counts
         )
@@ -83,27 +85,27 @@ class LectureSessionAdmin(Record):
     @admin.display(ordering="n_cited")
     def cited(self, session: Any) -> str:
         """Show the share of windows that cite something."""
-        return _share(session, Outcome.CITED)
+        return _share(session, WindowOutcome.CITED)
 
     @admin.display(description="skipped: gate", ordering="n_off_topic")
     def gate(self, session: Any) -> str:
         """Show the share that the gate left out."""
-        return _share(session, Outcome.OFF_TOPIC)
+        return _share(session, WindowOutcome.OFF_TOPIC)
 
     @admin.display(description="skipped: distance", ordering="n_too_far")
     def distance(self, session: Any) -> str:
         """Show the share that is too far from everything."""
-        return _share(session, Outcome.TOO_FAR)
+        return _share(session, WindowOutcome.TOO_FAR)
 
     @admin.display(description="skipped: threshold", ordering="n_too_weak")
     def threshold(self, session: Any) -> str:
         """Show the share for which nothing was relevant enough."""
-        return _share(session, Outcome.TOO_WEAK)
+        return _share(session, WindowOutcome.TOO_WEAK)
 
     @admin.display(ordering="n_failed")
     def failed(self, session: Any) -> str:
         """Show the share that failed."""
-        return _share(session, Outcome.FAILED)
+        return _share(session, WindowOutcome.FAILED)
 
     @admin.display(description="what became of its windows")
     def outcomes(self, session: Any) -> str:
@@ -111,7 +113,9 @@ class LectureSessionAdmin(Record):
         counts = sessions.statistics(session).outcomes
         return (
             ", ".join(
-                f"{label}: {counts[value]:,}" for value, label in Outcome.choices if value in counts
+                f"{label}: {counts[value]:,}"
+                for value, label in WindowOutcome.choices
+                if value in counts
             )
             or "–"
         )
@@ -148,7 +152,7 @@ class LectureSessionAdmin(Record):
 
 
 @admin.register(Segment)
-class SegmentAdmin(Record):
+class SegmentAdmin(RecordAdmin):
     """What was said."""
 
     list_display = ("session", "number", "at", "text")
@@ -163,7 +167,7 @@ class SegmentAdmin(Record):
 
 
 @admin.register(Window)
-class WindowAdmin(Record):
+class WindowAdmin(RecordAdmin):
     """What was looked up, and what became of it."""
 
     list_display = (
@@ -188,7 +192,7 @@ class WindowAdmin(Record):
 
 
 @admin.register(Citation)
-class CitationAdmin(Record):
+class CitationAdmin(RecordAdmin):
     """What was cited."""
 
     list_display = (

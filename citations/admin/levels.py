@@ -6,11 +6,11 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from citations.models import Node, Topic
-from transcripts.admin import Record
+from transcripts.admin import RecordAdmin
 from transcripts.timecodes import clock
 
 
-class Built(Record):
+class Built(RecordAdmin):
     """What is built from something else: nobody deletes it here."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

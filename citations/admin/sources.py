@@ -10,10 +10,10 @@ from django.utils.html import format_html
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
-from citations.library.filters import Reach
+from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, Mark, Source
 from citations.tasks import dispatch
-from transcripts.admin import Record
+from transcripts.admin import RecordAdmin
 from transcripts.admin.tables import QUEUED_AT_ONCE
 from transcripts.timecodes import clock
 
@@ -22,7 +22,7 @@ FOUND_AT_MOST = 500  # chunks that a search in the admin shows
 
 
 @admin.register(Source)
-class SourceAdmin(Record):
+class SourceAdmin(RecordAdmin):
     """What is indexed, and how far it has come. Sources are made from transcripts, and go with them."""
 
     list_display = (
@@ -87,7 +87,7 @@ class SourceAdmin(Record):
 
 
 @admin.register(Chunk)
-class ChunkAdmin(Record):
+class ChunkAdmin(RecordAdmin):
     """The pieces that a search finds. They are looked up by their words, as everywhere else."""
 
     list_display = ("__str__", "source", "at", "page", "beginning", "has_context")
@@ -108,7 +108,7 @@ class ChunkAdmin(Record):
         """Find chunks through the index: comparing every text would take long."""
         if not search_term.strip():
             return queryset, False
-        everything = Reach(sources=None, chunks=1)
+        everything = ResolvedFilter(sources=None, chunks=1)
         hits = lexical_index.search(
             parse(search_term[:1_000]), limit=FOUND_AT_MOST, reach=everything
         )
@@ -131,7 +131,7 @@ class ChunkAdmin(Record):
 
 
 @admin.register(Mark)
-class MarkAdmin(Record):
+class MarkAdmin(RecordAdmin):
     """Hits that people marked as right or wrong."""
 
     list_display = ("query", "right", "source", "user", "at", "created_at")

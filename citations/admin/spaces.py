@@ -15,7 +15,7 @@ from citations.conf import EmbeddingChoice
 from citations.maintenance import migration
 from citations.models import EmbeddingSpace
 from citations.tasks import dispatch
-from transcripts.admin import Record
+from transcripts.admin import RecordAdmin
 from transcripts.admin.tables import may
 from transcripts.errors import KnowledgeBaseError
 
@@ -52,7 +52,7 @@ class MigrateForm(forms.Form):
 
 
 @admin.register(EmbeddingSpace)
-class EmbeddingSpaceAdmin(Record):
+class EmbeddingSpaceAdmin(RecordAdmin):
     """The model that the library is locked to, the one it moves to, and those before. Adding one is moving the library to it."""
 
     list_display = (

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from citations.passages import Locator, Origin, Stage
+from citations.passages import Locator, PassageSource, Stage
 
 
 class Breadth(StrEnum):
@@ -16,7 +16,7 @@ class Breadth(StrEnum):
     BROAD = "broad"
 
 
-class Outcome(StrEnum):
+class AnswerOutcome(StrEnum):
     """What became of a question."""
 
     ANSWERED = "answered"
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class QuestionPart:
     """A question that is looked up by itself. ``about``: what an overview is wanted of, in the question's words; empty where it is the sources as a whole."""
 
     text: str
@@ -42,7 +42,7 @@ class Part:
 class Route:
     """Which questions are looked up, and by what that was decided: "rules", "meaning" or a language model's name."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[QuestionPart, ...]
     by: str = "rules"
 
 
@@ -52,7 +52,7 @@ class Evidence:
 
     number: int  # from 1, as a language model is told it
     source: int  # primary key
-    origin: Origin
+    origin: PassageSource
     locator: Locator
     text: str  # verbatim; a summary's sentences are joined by blanks
     spans: tuple[tuple[int, int], ...]
@@ -86,7 +86,7 @@ class Quote:
 
     number: int  # from 1, in the answer
     source: int  # primary key
-    origin: Origin
+    origin: PassageSource
     locator: Locator  # exactly the quote: its characters, its milliseconds or pages
     text: str  # as it stands in the source
     before: str
@@ -117,7 +117,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedQuote:
     """What became of one quote that an answer wanted to cite."""
 
     quote: str
@@ -127,12 +127,12 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class AnswerTrace:
     """How an answer was made. ``tokens``: asked, cached, stored, answered. ``signs``: of each part, what speaks for an answer being there, by name."""
 
     route: Route
     evidence: tuple[Evidence, ...] = ()
-    checks: tuple[Checked, ...] = ()
+    checks: tuple[CheckedQuote, ...] = ()
     stages: tuple[Stage, ...] = ()
     tokens: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -174,8 +174,8 @@ class Reply:
 
     question: str
     asked_as: str  # the question by itself
-    outcome: Outcome
-    trace: Trace
+    outcome: AnswerOutcome
+    trace: AnswerTrace
     claims: tuple[Claim, ...] = ()
     quotes: tuple[Quote, ...] = ()
     nearest: tuple[Evidence, ...] = ()
@@ -193,7 +193,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class ClaimEvent:
     """A claim of the answer, checked, with those of its quotes that were not told before."""
 
     claim: Claim
@@ -201,12 +201,12 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class FinalEvent:
     """The whole answer. ``answer`` is its id where it is kept in a conversation."""
 
     reply: Reply
     answer: UUID | None = None
 
 
-Event: TypeAlias = Progress | Claimed | Finished
+Event: TypeAlias = Progress | ClaimEvent | FinalEvent
 """What is told while a question is answered, in this order; nothing is told that was not checked."""

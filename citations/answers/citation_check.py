@@ -5,13 +5,13 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Final, NamedTuple
 
-from citations.answers.answer import Checked, Evidence, Quote
-from citations.answers.writing.output_parser import Cited
+from citations.answers.answer import CheckedQuote, Evidence, Quote
+from citations.answers.writing.output_parser import CitedQuote
 from citations.library.filters import Filter
 from citations.models import Source
 from citations.quotes import anchoring, matching, source_texts, verification
 from citations.quotes.matching import Verdict
-from citations.quotes.source_texts import Reading
+from citations.quotes.source_texts import SourceText
 from transcripts.scope import NOTHING, Scope
 
 AROUND: Final = 1_000  # characters on either side of a passage, in which what belongs to a sentence is looked for
@@ -21,7 +21,7 @@ MOST_LOOKED_UP: Final = (
 Span = tuple[int, int]
 
 
-class Found(NamedTuple):
+class QuoteMatch(NamedTuple):
     """Where a quote stands: the source, the characters, what stands around them, and which of the checks found it."""
 
     source: Source
@@ -41,7 +41,7 @@ class Proof:
         wanted: Filter = Filter(),
     ) -> None:
         self.quotes: list[Quote] = []
-        self.checks: list[Checked] = []
+        self.checks: list[CheckedQuote] = []
         self.milliseconds = 0.0
         self._evidence = {one.number: one for one in evidence}
         self._scope, self._wanted = scope, wanted
@@ -49,16 +49,16 @@ class Proof:
         self._numbers: dict[tuple[int, Span], int] = {}
         self._left = MOST_LOOKED_UP
 
-    def look_up(self, cited: Cited) -> Found | None:
+    def look_up(self, cited: CitedQuote) -> QuoteMatch | None:
         """Look a quote up in the source of the passage that was named, then in all that were asked; None where it stands nowhere. Notes the verdict."""
         started = perf_counter()
         verdict, place = self._looked_up(cited)
         passage = cited.passage if cited.passage in self._evidence else 0
-        self.checks.append(Checked(quote=cited.quote, verdict=verdict, evidence=passage))
+        self.checks.append(CheckedQuote(quote=cited.quote, verdict=verdict, evidence=passage))
         self.milliseconds += (perf_counter() - started) * 1000
-        return Found(*place, check=len(self.checks) - 1) if place else None
+        return QuoteMatch(*place, check=len(self.checks) - 1) if place else None
 
-    def number(self, found: Found) -> int:
+    def number(self, found: QuoteMatch) -> int:
         """Make a citation of what was found, and return its number; what was cited before has the number that it had. 0 where the source is gone."""
         started = perf_counter()
         key = found.source.pk, found.span
@@ -71,7 +71,7 @@ class Proof:
         self.milliseconds += (perf_counter() - started) * 1000
         return number
 
-    def text(self, found: Found) -> str:
+    def text(self, found: QuoteMatch) -> str:
         """Return the text of the source that a quote was found in; nothing where the source is gone."""
         known = self._known(found.source.pk)
         return known.reading.text if known else ""
@@ -86,7 +86,7 @@ class Proof:
 
     # Where it stands
 
-    def _looked_up(self, cited: Cited) -> tuple[Verdict, tuple[Source, Span, str] | None]:
+    def _looked_up(self, cited: CitedQuote) -> tuple[Verdict, tuple[Source, Span, str] | None]:
         if not matching.is_enough(cited.quote):
             return Verdict.NOT_FOUND, None
         named = self._evidence.get(cited.passage)
@@ -179,10 +179,10 @@ class _Known:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._reading: Reading | None = None
+        self._reading: SourceText | None = None
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> SourceText:
         if self._reading is None:
             self._reading = source_texts.of(self.source)
         return self._reading

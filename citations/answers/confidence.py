@@ -24,7 +24,7 @@ RIGHT, PRESENT = "right", "present"  # what was trained
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class LogisticModel:
     """A logistic regression over some signs; ``border`` is the estimate below which it is taken not to be so."""
 
     signs: tuple[str, ...]
@@ -102,10 +102,10 @@ def _known(signs: Mapping[str, float]) -> str:
 
 
 @lru_cache(maxsize=2)
-def _trained(what: str) -> dict[str, Calibration]:
+def _trained(what: str) -> dict[str, LogisticModel]:
     stored: dict[str, dict[str, Any]] = json.loads(TRAINED.read_text(encoding="utf-8"))
     return {
-        name: Calibration(tuple(one["signs"]), tuple(one["weights"]), one["bias"], one["border"])
+        name: LogisticModel(tuple(one["signs"]), tuple(one["weights"]), one["bias"], one["border"])
         for name, one in stored[what].items()
     }
 

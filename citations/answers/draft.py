@@ -7,19 +7,19 @@ from typing import Final, TypeVar
 
 from django.contrib.auth.models import User
 
-from citations.answers.answer import Claim, Claimed, Evidence, Part, Route
+from citations.answers.answer import Claim, ClaimEvent, Evidence, QuestionPart, Route
 from citations.answers.citation_check import Proof
 from citations.library.filters import Filter
 from citations.passages import Stage
 from transcripts.scope import Scope
 
 ROUTE, RETRIEVE, WRITE, GROUND = "route", "retrieve", "write", "ground"
-NOTHING: Final = Route(parts=(Part(text=""),))
+NOTHING: Final = Route(parts=(QuestionPart(text=""),))
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AnswerRequest:
     """What is asked, by whom, and where to look. Where it asks for more, ``told`` are the quotes of earlier answers."""
 
     scope: Scope
@@ -32,7 +32,7 @@ class Asked:
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class AnswerRun:
     """What is known so far. ``missing`` are the questions that stay without an answer, ``was_cut`` whether the language model broke off,
     ``goes_on`` whether something of an answer was told before.
 
@@ -40,7 +40,7 @@ class Run:
     rated by the model that confidence was calibrated with. ``notes`` are for those who ask how it was made, ``said`` stands with the answer.
     """
 
-    asked: Asked
+    asked: AnswerRequest
     asked_as: str = ""
     route: Route = NOTHING
     evidence: list[Evidence] = field(default_factory=list)
@@ -79,13 +79,13 @@ class Run:
         ]
         self.proof = Proof(self.evidence, scope=self.asked.scope, wanted=self.asked.wanted)
 
-    def begin_anew(self, asked: Asked) -> None:
+    def begin_anew(self, asked: AnswerRequest) -> None:
         """Forget what was found and said, and look where ``asked`` says. How long it took stays."""
         self.asked, self.tokens = asked, {}
         self.claims, self.missing, self.signs = [], [], []
         self.was_cut, self.confidence, self.said = False, None, []
 
-    def tell(self, claim: Claim, *, known: int) -> Claimed:
+    def tell(self, claim: Claim, *, known: int) -> ClaimEvent:
         """Add a claim; ``known`` quotes were told before it."""
         self.claims.append(claim)
-        return Claimed(claim=claim, quotes=tuple(self.proof.quotes[known:]))
+        return ClaimEvent(claim=claim, quotes=tuple(self.proof.quotes[known:]))

@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 
 from django.contrib.auth.models import User
 
-from citations.answers.answer import Breadth, Evidence, Part
+from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.errors import InvalidProvider, ModelError
-from citations.library.filters import Filter, Reach, resolve
+from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Chunk, EmbeddingSpace, Level
 from citations.outline import overview as outline_overview
 from citations.outline import search as outline_search
-from citations.outline.search import Summary, Wanted
+from citations.outline.search import NodeFilter, Summary
 from citations.passages import Passage, Results, Stage
 from citations.providers import registry
 from citations.search import fusion, rescoring
@@ -49,7 +49,7 @@ class Strategy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class EvidenceSet:
     """Passages of any level, best first and numbered from 1, and how they were found. ``notes`` are sentences for people."""
 
     evidence: tuple[Evidence, ...]
@@ -59,13 +59,13 @@ class Found:
 
 def find(
     scope: Scope,
-    part: Part,
+    part: QuestionPart,
     *,
     wanted: Filter = Filter(),
     limit: int = 10,
     strategy: Strategy | None = None,
     user: User | None = None,
-) -> Found:
+) -> EvidenceSet:
     """Find what may answer a question, at most ``limit`` (1–50) passages.
 
     On levels a fact gets chunks and groups, an overview sections and documents.
@@ -90,7 +90,7 @@ def find(
     )
     chunks = _chunks(results.passages)
     if strategy == Strategy.FLAT:
-        return Found(
+        return EvidenceSet(
             evidence=_numbered([one.evidence for one in chunks[:limit]]),
             stages=results.stages,
             notes=notes,
@@ -103,12 +103,12 @@ def find(
         milliseconds=(perf_counter() - started) * 1000,
         count=sum(one.level > 0 for one in evidence),
     )
-    return Found(evidence=evidence, stages=(*results.stages, stage), notes=notes)
+    return EvidenceSet(evidence=evidence, stages=(*results.stages, stage), notes=notes)
 
 
 class _Asked(NamedTuple):
     scope: Scope
-    part: Part
+    part: QuestionPart
     wanted: Filter
     limit: int
     user: User | None
@@ -182,14 +182,16 @@ def _numbered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 # Levels, all at once
 
 
-def _whole(asked: _Asked) -> Found:
+def _whole(asked: _Asked) -> EvidenceSet:
     started = perf_counter()
     whole = outline_overview.of(
         asked.scope, resolve(asked.scope, asked.wanted), asked.question, limit=asked.limit
     )
     evidence = _numbered(_distinct(_told(whole.nodes)))
     stage = Stage(name=LEVELS, milliseconds=(perf_counter() - started) * 1000, count=len(evidence))
-    return Found(evidence=evidence, stages=(stage,), notes=(whole.note,) if whole.note else ())
+    return EvidenceSet(
+        evidence=evidence, stages=(stage,), notes=(whole.note,) if whole.note else ()
+    )
 
 
 def _collapsed(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> list[Evidence]:
@@ -206,12 +208,12 @@ def _collapsed(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> li
 
 
 def _nodes(
-    asked: _Asked, reach: Reach, chunks: Sequence[_Chunk], *, levels: Collection[Level]
+    asked: _Asked, reach: ResolvedFilter, chunks: Sequence[_Chunk], *, levels: Collection[Level]
 ) -> list[Summary]:
     """Return the nodes near the question, and those above the chunks that were found."""
-    near = _near(asked, Wanted(asked.scope, reach, levels), limit=NEAREST)
+    near = _near(asked, NodeFilter(asked.scope, reach, levels), limit=NEAREST)
     over = outline_search.over(
-        Wanted(
+        NodeFilter(
             asked.scope, reach, levels, above=[(one.evidence.source, one.ordinal) for one in chunks]
         )
     )
@@ -219,7 +221,7 @@ def _nodes(
     return outline_overview.in_its_language(nodes, asked.question) if asked.is_broad else nodes
 
 
-def _near(asked: _Asked, wanted: Wanted, *, limit: int) -> list[Summary]:
+def _near(asked: _Asked, wanted: NodeFilter, *, limit: int) -> list[Summary]:
     space = vector_space.active()
     vector = _vector(asked.subject, space) if space else None
     return (
@@ -270,7 +272,7 @@ def _descended(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> li
     passed: list[Summary] = []
     above: list[int] | None = None
     for level, width in BEAM.items():
-        nearest = _near(asked, Wanted(asked.scope, reach, (level,), parents=above), limit=width)
+        nearest = _near(asked, NodeFilter(asked.scope, reach, (level,), parents=above), limit=width)
         passed += nearest
         above = [one.node for one in nearest]
     if not passed:

@@ -10,16 +10,16 @@ from citations import conf
 from citations.answers import confidence, writers
 from citations.answers import evidence as answer_evidence
 from citations.answers.answer import (
+    AnswerOutcome,
+    AnswerTrace,
     Event,
     Evidence,
-    Finished,
-    Outcome,
+    FinalEvent,
     Progress,
     Reply,
     Route,
-    Trace,
 )
-from citations.answers.draft import GROUND, RETRIEVE, ROUTE, WRITE, Asked, Run
+from citations.answers.draft import GROUND, RETRIEVE, ROUTE, WRITE, AnswerRequest, AnswerRun
 from citations.answers.follow_up import asks_for_more, rewritten
 from citations.answers.question import router
 from citations.answers.source_selection import Aim, aim, speaks
@@ -53,7 +53,7 @@ def ask(
     asked_as: str = "",
     told: Iterable[str] = (),
 ) -> Iterator[Event]:
-    """Answer a question out of what the scope may read, telling how far it is; the last event is ``Finished``.
+    """Answer a question out of what the scope may read, telling how far it is; the last event is ``FinalEvent``.
 
     ``history`` has (question, answer) of what was said before, oldest first; ``asked_as`` is the question by itself where that is known already. ``told`` are
     the quotes of earlier answers, which one that asks for more does not hear again; no other looks at them.
@@ -64,7 +64,7 @@ def ask(
     resolve(scope, wanted)
     heard = tuple(told) if asks_for_more(text) else ()
     return _events(
-        Asked(
+        AnswerRequest(
             scope=scope,
             question=text,
             history=tuple(history),
@@ -87,8 +87,8 @@ def _checked(question: str) -> str:
     return text
 
 
-def _events(asked: Asked) -> Iterator[Event]:
-    run = Run(asked=asked)
+def _events(asked: AnswerRequest) -> Iterator[Event]:
+    run = AnswerRun(asked=asked)
     yield Progress(stage=ROUTE)
     llm = _llm(run)
     named = run.timed(ROUTE, lambda: _routed(run, llm))
@@ -98,10 +98,12 @@ def _events(asked: Asked) -> Iterator[Event]:
         yield from _written(run, llm)
     if named and not any(claim.is_supported for claim in run.claims):
         yield from _everywhere(run, asked, named, llm)
-    yield Finished(reply=_reply(run))
+    yield FinalEvent(reply=_reply(run))
 
 
-def _everywhere(run: Run, asked: Asked, named: Aim, llm: Llm | None) -> Iterator[Event]:
+def _everywhere(
+    run: AnswerRun, asked: AnswerRequest, named: Aim, llm: Llm | None
+) -> Iterator[Event]:
     """Begin anew where the sources that were named say nothing: a title may be a subject, too."""
     spent = run.tokens
     run.begin_anew(asked)
@@ -114,7 +116,7 @@ def _everywhere(run: Run, asked: Asked, named: Aim, llm: Llm | None) -> Iterator
     }
 
 
-def _written(run: Run, llm: Llm | None) -> Iterator[Event]:
+def _written(run: AnswerRun, llm: Llm | None) -> Iterator[Event]:
     yield Progress(stage=WRITE)
     started = perf_counter()
     yield from writers.write(run, llm, rate=_rate(run))
@@ -122,14 +124,14 @@ def _written(run: Run, llm: Llm | None) -> Iterator[Event]:
     run.stages += [Stage(name=WRITE, milliseconds=writing, count=len(run.claims)), _grounded(run)]
 
 
-def _grounded(run: Run) -> Stage:
+def _grounded(run: AnswerRun) -> Stage:
     return Stage(name=GROUND, milliseconds=run.proof.milliseconds, count=len(run.proof.checks))
 
 
 # Route and retrieve
 
 
-def _llm(run: Run) -> Llm | None:
+def _llm(run: AnswerRun) -> Llm | None:
     try:
         return registry.llm()
     except InvalidProvider as error:
@@ -139,7 +141,7 @@ def _llm(run: Run) -> Llm | None:
         return None
 
 
-def _routed(run: Run, llm: Llm | None) -> Aim | None:
+def _routed(run: AnswerRun, llm: Llm | None) -> Aim | None:
     """Say what is looked up, and where: in the sources that the question names, else in all that were asked for."""
     asked = run.asked
     run.asked_as = asked.asked_as or rewritten(asked.question, asked.history, llm=llm)
@@ -172,7 +174,7 @@ def _embedder() -> Embedder | None:
         return None
 
 
-def _rate(run: Run) -> sentence_ranking.Rate | None:
+def _rate(run: AnswerRun) -> sentence_ranking.Rate | None:
     """Return what says how near sentences are to a question; None where a person would wait for it. Its failure costs no answer."""
     made = _embedder()
 
@@ -190,7 +192,7 @@ def _rate(run: Run) -> sentence_ranking.Rate | None:
     return rate if made else None
 
 
-def _retrieved(run: Run) -> Iterator[Evidence]:
+def _retrieved(run: AnswerRun) -> Iterator[Evidence]:
     limit = min(MOST, LIMIT + len(run.asked.told))  # what was told is found again
     for number, part in enumerate(run.route.parts):
         found = answer_evidence.find(
@@ -207,9 +209,9 @@ def _retrieved(run: Run) -> Iterator[Evidence]:
 # The reply
 
 
-def _reply(run: Run) -> Reply:
+def _reply(run: AnswerRun) -> Reply:
     outcome = _outcome(run)
-    claims = () if outcome == Outcome.REFUSED else tuple(run.claims)
+    claims = () if outcome == AnswerOutcome.REFUSED else tuple(run.claims)
     return Reply(
         question=run.asked.question,
         asked_as=run.asked_as,
@@ -217,7 +219,7 @@ def _reply(run: Run) -> Reply:
         trace=_trace(run),
         claims=claims,
         quotes=tuple(run.proof.quotes) if claims else (),
-        nearest=_nearest(run) if outcome == Outcome.REFUSED else (),
+        nearest=_nearest(run) if outcome == AnswerOutcome.REFUSED else (),
         note=_note(run, outcome),
         confidence=run.confidence if claims else None,
         model=run.model,
@@ -225,16 +227,16 @@ def _reply(run: Run) -> Reply:
     )
 
 
-def _outcome(run: Run) -> Outcome:
+def _outcome(run: AnswerRun) -> AnswerOutcome:
     if not any(claim.is_supported for claim in run.claims):
-        return Outcome.REFUSED
-    return Outcome.PARTIAL if run.missing or run.was_cut else Outcome.ANSWERED
+        return AnswerOutcome.REFUSED
+    return AnswerOutcome.PARTIAL if run.missing or run.was_cut else AnswerOutcome.ANSWERED
 
 
-def _note(run: Run, outcome: Outcome) -> str:
+def _note(run: AnswerRun, outcome: AnswerOutcome) -> str:
     missing = (
         [run.asked_as]
-        if outcome == Outcome.REFUSED and len(run.missing) < len(run.route.parts)
+        if outcome == AnswerOutcome.REFUSED and len(run.missing) < len(run.route.parts)
         else run.missing
     )
     what = "more information" if run.goes_on else "information"
@@ -245,12 +247,12 @@ def _note(run: Run, outcome: Outcome) -> str:
     return " ".join((*refused, *run.said))
 
 
-def _nearest(run: Run) -> tuple[Evidence, ...]:
+def _nearest(run: AnswerRun) -> tuple[Evidence, ...]:
     return tuple(sorted(run.evidence, key=lambda one: -one.score)[:NEAREST])
 
 
-def _trace(run: Run) -> Trace:
-    return Trace(
+def _trace(run: AnswerRun) -> AnswerTrace:
+    return AnswerTrace(
         route=run.route,
         evidence=tuple(run.evidence),
         checks=tuple(run.proof.checks),

@@ -6,13 +6,13 @@ from typing import Final
 
 from django.db.models import Q
 
-from citations.answers.draft import Asked, Run
+from citations.answers.draft import AnswerRequest, AnswerRun
 from citations.answers.question import named_sources
 from citations.answers.question.named_sources import Clue
 from citations.answers.writing import term_matching
 from citations.answers.writing.sentence_ranking import Rate
 from citations.library.filters import matching
-from citations.models import Kind
+from citations.models import SourceKind
 
 MOST: Final = 1_000  # titles with the words of a naming; where there are more, they name nothing in particular
 NEAR: Final = 0.35  # cosine from which on a passage tells of a question that has other words
@@ -38,7 +38,7 @@ class Aim:
         return f"Nothing that answers was found in {self.titles}, which the question names; looked everywhere."
 
 
-def aim(asked: Asked, question: str) -> Aim | None:
+def aim(asked: AnswerRequest, question: str) -> Aim | None:
     """Return the sources that a question names; None where it names none, or the asker has chosen sources."""
     if asked.wanted.sources or asked.wanted.keys is not None:
         return None
@@ -51,14 +51,16 @@ def aim(asked: Asked, question: str) -> Aim | None:
     return Aim(keys=found.keys, question=found.question, titles=" and ".join(told))
 
 
-def _only(asked: Asked, question: str) -> Aim | None:
+def _only(asked: AnswerRequest, question: str) -> Aim | None:
     """Return the one document, or the one recording, that a question means by “the book” or “the talk”, where there are other sources beside it."""
     kind = named_sources.kind(question)
     if not kind:
         return None
     sources = matching(asked.scope, asked.wanted).filter(chunk_count__gt=0)
     meant = (
-        sources.filter(kind=Kind.VIDEO) if kind == "recording" else sources.exclude(kind=Kind.VIDEO)
+        sources.filter(kind=SourceKind.VIDEO)
+        if kind == "recording"
+        else sources.exclude(kind=SourceKind.VIDEO)
     )
     works = list(
         meant.order_by()
@@ -75,7 +77,7 @@ def _only(asked: Asked, question: str) -> Aim | None:
     )
 
 
-def speaks(run: Run, rate: Rate | None) -> bool:
+def speaks(run: AnswerRun, rate: Rate | None) -> bool:
     """Say whether what was found tells of a question: by half of the words of a part, or by what is near to it.
 
     A search of one source always finds something, and finds it first: how high its scores are says nothing. Of what it is as a whole every source tells.
@@ -95,7 +97,7 @@ def _tells_of(question: str, texts: Sequence[str], said: set[str], rate: Rate | 
     return near is not None and max(near) >= NEAR
 
 
-def _titles(asked: Asked, clues: Sequence[Clue]) -> list[tuple[int, str]]:
+def _titles(asked: AnswerRequest, clues: Sequence[Clue]) -> list[tuple[int, str]]:
     """Return the titles with the words that are named, of what the asker may read; none where these are too many."""
     wanted = Q()
     for clue in clues:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from citations import conf
 from citations.answers import confidence
 from citations.answers.answer import Breadth, Claim, Event, Progress
-from citations.answers.draft import GROUND, Run
+from citations.answers.draft import GROUND, AnswerRun
 from citations.answers.relevance_check import relates
 from citations.answers.writing import (
     claim_support,
@@ -16,7 +16,7 @@ from citations.answers.writing import (
 )
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.extractive import Extract
-from citations.answers.writing.output_parser import Cited, Drafted, Unanswered
+from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
 from citations.answers.writing.sentence_ranking import Rate
 from citations.errors import ModelError
 from citations.providers.llm import Llm, Usage
@@ -25,7 +25,7 @@ from citations.providers.prompts import Prompt, prompt_tokens
 ECHOED = 0.5  # share of its words that a remark on what is missing has to have from the question
 
 
-def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
+def write(run: AnswerRun, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
     """Write the answer, telling each claim when it is checked. Where a language model fails before it has said anything, the sources speak."""
     extracts = extractive.extract(
         run.route.parts, run.evidence, rate=rate, read=run.proof.around, told=run.asked.told
@@ -57,7 +57,7 @@ def write(run: Run, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
             run.missing.append(extract.part.text)
 
 
-def _known(run: Run, extract: Extract) -> dict[str, float]:
+def _known(run: AnswerRun, extract: Extract) -> dict[str, float]:
     """Return the signs that are measured as they were when confidence was calibrated."""
     strange = (() if run.is_fused else confidence.FUSED) + (
         () if run.knows_meaning else confidence.NEAR
@@ -75,12 +75,12 @@ def _failed(llm: Llm, error: ModelError, *, was_cut: bool) -> str:
 # The sources themselves
 
 
-def _extracted(run: Run, extract: Extract, *, sure: float | None) -> Iterator[Event]:
+def _extracted(run: AnswerRun, extract: Extract, *, sure: float | None) -> Iterator[Event]:
     told = 0
     run.confidence = sure if run.confidence is None else run.confidence
     for pick in extract.picks:
         known = len(run.proof.quotes)
-        place = run.proof.look_up(Cited(quote=pick.text, passage=pick.evidence.number))
+        place = run.proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
         if place and (number := run.proof.number(place)):
             told += 1
             yield run.tell(
@@ -91,7 +91,7 @@ def _extracted(run: Run, extract: Extract, *, sure: float | None) -> Iterator[Ev
         run.missing.append(extract.part.text)
 
 
-def _claim(run: Run, text: str, number: int, *, is_overview: bool) -> Claim:
+def _claim(run: AnswerRun, text: str, number: int, *, is_overview: bool) -> Claim:
     """Return an excerpt as a claim; in an overview it says once under which heading, or in which source, it and those behind it stand."""
     label = _place(run, number) if is_overview else ""
     before = _place(run, run.claims[-1].citations[0]) if label and run.claims else ""
@@ -100,7 +100,7 @@ def _claim(run: Run, text: str, number: int, *, is_overview: bool) -> Claim:
     )
 
 
-def _place(run: Run, number: int) -> str:
+def _place(run: AnswerRun, number: int) -> str:
     quote = run.proof.quotes[number - 1]
     return " ".join((quote.heading or quote.origin.title).split())
 
@@ -108,7 +108,7 @@ def _place(run: Run, number: int) -> str:
 # A language model
 
 
-def _by_model(run: Run, llm: Llm, rate: Rate | None) -> Iterator[Event]:
+def _by_model(run: AnswerRun, llm: Llm, rate: Rate | None) -> Iterator[Event]:
     run.model = llm.name
     prompt = writing_prompts.prompt(
         run.asked_as, run.route.parts, run.evidence, budget=llm.budget, told=run.asked.told
@@ -124,7 +124,7 @@ def _by_model(run: Run, llm: Llm, rate: Rate | None) -> Iterator[Event]:
     waiting: list[Claim] = []  # claims without a proof are not told before one that has it
     for draft in output_parser.drafts(pieces):
         known = len(run.proof.quotes)
-        if isinstance(draft, Unanswered):
+        if isinstance(draft, UnansweredPart):
             run.missing.append(_missing(run, draft))
         elif (claim := _checked(run, draft, rate)).is_supported or conf.marks_unsupported():
             waiting.append(claim)
@@ -139,7 +139,7 @@ def _by_model(run: Run, llm: Llm, rate: Rate | None) -> Iterator[Event]:
         )
 
 
-def _sure(run: Run) -> float | None:
+def _sure(run: AnswerRun) -> float | None:
     """Return the confidence in the first citation: that of the part whose passage it is from, by how many of the model's quotes were true."""
     cited = [check.number > 0 for check in run.proof.checks]
     first = next(
@@ -157,7 +157,7 @@ def _sure(run: Run) -> float | None:
     )
 
 
-def _count(run: Run, usage: Usage, prompt: Prompt) -> None:
+def _count(run: AnswerRun, usage: Usage, prompt: Prompt) -> None:
     """Note what it cost; what a server does not say is estimated."""
     asked = usage.asked or prompt_tokens(prompt)
     run.tokens = {
@@ -168,7 +168,7 @@ def _count(run: Run, usage: Usage, prompt: Prompt) -> None:
     }
 
 
-def _checked(run: Run, draft: Drafted, rate: Rate | None) -> Claim:
+def _checked(run: AnswerRun, draft: ClaimDraft, rate: Rate | None) -> Claim:
     """Keep of a claim's quotes those that stand in the sources, and speak of what it says; without one, or with a number that none of their passages has, it
     has no support.
     """
@@ -195,7 +195,7 @@ def _checked(run: Run, draft: Drafted, rate: Rate | None) -> Claim:
     return Claim(text=draft.text, citations=numbers, is_supported=bool(numbers))
 
 
-def _missing(run: Run, draft: Unanswered) -> str:
+def _missing(run: AnswerRun, draft: UnansweredPart) -> str:
     """Return what is missing in the model's words where they are the question's, else the question."""
     said, asked = set(term_matching.stems(draft.text)), set(term_matching.stems(run.asked_as))
     return draft.text if said and len(said & asked) >= ECHOED * len(said) else run.asked_as

@@ -11,7 +11,7 @@ from django.utils.http import content_disposition_header
 from ninja import Query, Router, Status
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import Claimed, Event, Finished, Progress
+from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress
 from citations.api.conversations_in import (
     AnswerId,
     AskIn,
@@ -134,7 +134,9 @@ def get_quotation(request: Request, quotation_id: QuotationId) -> dict[str, Any]
 @router.get(
     "conversations", response=answers({200: ConversationsOut}, 404), summary="List conversations"
 )
-def list_conversations(request: Request, wanted: Query[ConversationsIn]) -> conversations.Page:
+def list_conversations(
+    request: Request, wanted: Query[ConversationsIn]
+) -> conversations.ConversationPage:
     """List your conversations, the latest first. Nobody else sees them."""
     about = {"words": wanted.words, "collection": wanted.collection}
     return conversations.list_conversations(
@@ -187,7 +189,7 @@ _KINDS: Final = (
     "application/vnd.citationstyles.csl+json",
     "application/x-bibtex",
 )
-_FILES: Final = {
+_FILES: Final[dict[int, dict[str, Any]]] = {
     200: {
         "description": "The file.",
         "content": {kind: {"schema": {"type": "string"}} for kind in _KINDS},
@@ -195,7 +197,7 @@ _FILES: Final = {
 }
 _FILES[200]["content"]["application/json"] = _FILES[200]["content"][
     "application/vnd.citationstyles.csl+json"
-] = {"schema": {}}  # type: ignore[index]
+] = {"schema": {}}
 
 
 @router.get(
@@ -276,7 +278,7 @@ def _written(request: Request, told: Iterator[Event], answer: Answer | None) -> 
         for one in told:
             if isinstance(one, Progress):
                 yield _event("stage", {"stage": one.stage})
-            elif isinstance(one, Claimed):
+            elif isinstance(one, ClaimEvent):
                 yield _event(
                     "claim",
                     {**one.claim.as_json(), "quotes": [citation(quote) for quote in one.quotes]},
@@ -295,7 +297,7 @@ def _whole(request: Request, last: Event, answer: Answer | None) -> dict[str, An
         return _kept(
             request, notebook_answers.find_answer(request.reach, request.caller.user, answer.uuid)
         )
-    if not isinstance(last, Finished):
+    if not isinstance(last, FinalEvent):
         raise TypeError("A question was answered without an end.")
     return forgotten(last.reply)
 

@@ -7,7 +7,7 @@ from ninja import Field, Path, Schema
 from pydantic import ConfigDict, StringConstraints, WithJsonSchema, model_validator
 
 from citations.notebook.conversations import MAX_SOURCES
-from citations.notebook.export import Form
+from citations.notebook.export import ExportFormat
 from citations.notebook.notes import MAX_TEXT
 from citations.notebook.questions import MAX_QUESTION
 from transcripts.api.in_ import BIGGEST_ID, Shelf, Text
@@ -18,7 +18,9 @@ QuotationId = Annotated[UUID, Path(description="The citation's id.")]
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 Title = Annotated[Text, StringConstraints(max_length=300)]
 # Described where it stands: another part of the API has an enumeration of this name.
-FormOf = Annotated[Form, WithJsonSchema({"type": "string", "enum": [form.value for form in Form]})]
+FormOf = Annotated[
+    ExportFormat, WithJsonSchema({"type": "string", "enum": [form.value for form in ExportFormat]})
+]
 
 
 class AskIn(Schema):
@@ -91,7 +93,7 @@ class ExportIn(Schema):
     """What a conversation is written as."""
 
     format: FormOf = Field(
-        Form.MARKDOWN,
+        ExportFormat.MARKDOWN,
         description="Markdown, a page to print, JSON, CSL-JSON or BibTeX of the sources that are cited.",
     )
 

@@ -9,7 +9,7 @@ from ninja import Field, Schema
 
 from citations.answers.answer import Reply
 from citations.models import Answer, Conversation, Note
-from citations.notebook.answers import Record
+from citations.notebook.answers import AnswerRecord
 from citations.notebook.export import as_json, citation, nearest
 
 
@@ -123,7 +123,7 @@ class ConversationOut(Schema):
         return conversation.collection.slug if conversation.collection else None
 
 
-class ListedOut(ConversationOut):
+class ConversationSummaryOut(ConversationOut):
     """A conversation in the list."""
 
     answers: int = Field(description="How many questions were asked.")
@@ -137,7 +137,7 @@ class ListedOut(ConversationOut):
 class ConversationsOut(Schema):
     """A page of conversations, the latest first; ``next`` is the offset of the one after it."""
 
-    conversations: list[ListedOut]
+    conversations: list[ConversationSummaryOut]
     total: int
     next: int | None
 
@@ -178,7 +178,7 @@ class NotesOut(Schema):
     next: int | None
 
 
-def kept(record: Record) -> dict[str, Any]:
+def kept(record: AnswerRecord) -> dict[str, Any]:
     """Return an answer that is kept."""
     return {**as_json(record), "conversation": record.conversation, "trace": record.trace}
 
@@ -203,7 +203,7 @@ def forgotten(reply: Reply) -> dict[str, Any]:
     }
 
 
-def whole(conversation: Conversation, records: Sequence[Record]) -> dict[str, Any]:
+def whole(conversation: Conversation, records: Sequence[AnswerRecord]) -> dict[str, Any]:
     """Return a conversation with its answers."""
     return {"conversation": conversation, "answers": [kept(one) for one in records]}
 

@@ -34,6 +34,7 @@ from citations.api.lectures_out import (
 from citations.lectures import event_stream
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
+from citations.lectures.report import LectureStatistics
 from citations.models import Citation, Happening, LectureSession, Window
 from transcripts import library
 from transcripts.api.endpoints import Request
@@ -74,7 +75,7 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
 
 
 @router.get("sessions", response=answers({200: SessionsOut}, 404), summary="List lectures")
-def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lecture_sessions.Page:
+def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lecture_sessions.SessionPage:
     """List the lectures of your collections, newest first."""
     page = lecture_sessions.list_sessions(
         request.reach,
@@ -150,7 +151,9 @@ def end_session(request: Request, session_id: SessionId) -> Status[Any]:
 @router.post(
     "rag/query", response=answers({200: AnswerOut}, 404, 409, 413), summary="Cite for one window"
 )
-def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> lecture_worker.Answer:
+def query_window(
+    request: Request, response: HttpResponse, sent: WindowIn
+) -> lecture_worker.WindowResult:
     """Find what belongs beside one window of speech, and wait for it. The same text with the same index gets the same citations again.
 
     An index that belongs to another text, or to a window made of what was said in the lecture, is refused (409). What there is to say of an answer, that it
@@ -194,7 +197,7 @@ def list_citations(
     response=answers({200: StatisticsOut}, 404),
     summary="See how a lecture's windows fared",
 )
-def get_statistics(request: Request, session_id: SessionId) -> lecture_sessions.Statistics:
+def get_statistics(request: Request, session_id: SessionId) -> LectureStatistics:
     """Say how many windows cite something, how many were left out and at which stage, and how long each stage took."""
     return lecture_sessions.statistics(lecture_sessions.find_session(request.reach, session_id))
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from ninja import Field, Schema
 
-from citations.lectures.worker import Answer
+from citations.lectures.worker import WindowResult
 from citations.models import Citation, LectureSession
 
 PAGE = "Counted from 1; null in a recording, and in an event its start says where."
@@ -88,7 +88,7 @@ class WindowsOut(Schema):
     windows: list[WindowOut]
 
 
-class Cited(Schema):
+class CitationPlaceOut(Schema):
     """What every citation says of its place."""
 
     document_name: str
@@ -105,7 +105,7 @@ class Cited(Schema):
         return citation.page
 
 
-class CitedWhole(Cited):
+class CitedWhole(CitationPlaceOut):
     """What a citation says of its place where it is looked at by itself."""
 
     document_id: UUID
@@ -146,7 +146,7 @@ class AnswerOut(Schema):
     query_metadata: QueryMetadata
 
     @staticmethod
-    def resolve_query_metadata(answer: Answer) -> dict[str, Any]:
+    def resolve_query_metadata(answer: WindowResult) -> dict[str, Any]:
         """Lay out how it was found."""
         return {
             "keywords": answer.keywords,
@@ -173,7 +173,7 @@ class CitationOut(CitedWhole):
         return citation.quote
 
 
-class ListedOut(Cited):
+class CitationSummaryOut(CitationPlaceOut):
     """A citation in the list of a session's."""
 
     id: UUID
@@ -191,7 +191,7 @@ class ListedOut(Cited):
 class CitationsOut(Schema):
     """A session's citations, in the order of windows and ranks."""
 
-    citations: list[ListedOut]
+    citations: list[CitationSummaryOut]
 
 
 class StageTimeOut(Schema):

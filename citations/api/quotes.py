@@ -9,7 +9,7 @@ from pydantic import ConfigDict, StringConstraints
 from citations.api.search_out import absolute, seconds
 from citations.library.filters import MAX_VALUES, Filter
 from citations.quotes import verification
-from citations.quotes.verification import MAX_QUOTE, Verified
+from citations.quotes.verification import MAX_QUOTE, VerifiedQuote
 from transcripts.api.endpoints import Request
 from transcripts.api.in_ import Text
 from transcripts.api.out import answers
@@ -66,7 +66,7 @@ class VerifiedOut(Schema):
     ms: float
 
     @staticmethod
-    def of(found: Verified) -> dict[str, Any]:
+    def of(found: VerifiedQuote) -> dict[str, Any]:
         """Lay it out flat."""
         origin, at = found.origin, found.locator
         same = (

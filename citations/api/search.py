@@ -4,7 +4,7 @@ from typing import Any
 
 from ninja import Query, Router, Status
 
-from citations.api.search_in import MarkedIn, MarkIn, SearchIn, SourceId
+from citations.api.search_in import LibrarySearchIn, MarkedIn, MarkIn, SourceId
 from citations.api.search_out import MarkOut, SearchOut, SourceOut
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import find_source
@@ -22,7 +22,7 @@ router = Router()
 @router.get(
     "search", response=answers({200: SearchOut}, 404, 409, 503), summary="Search the library"
 )
-def search(request: Request, wanted: Query[SearchIn]) -> Results:
+def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
     """Find the passages of all sources that answer best: by words, by meaning, or by both. Reading them whole is another operation, or the link."""
     return search_pipeline.search(
         request.reach,

@@ -8,8 +8,8 @@ from ninja import Field, Path, Schema
 from pydantic import ConfigDict, StringConstraints, WithJsonSchema
 
 from citations.library.filters import MAX_VALUES, Filter
-from citations.models import Kind
-from citations.passages import Mode
+from citations.models import SourceKind
+from citations.passages import SearchMode
 from citations.search.pipeline import MAX_LIMIT
 from transcripts.api.in_ import BIGGEST_ID, Text
 from transcripts.library import MAX_QUERY
@@ -17,20 +17,22 @@ from transcripts.library import MAX_QUERY
 LATEST = 1_000_000  # seconds; no recording is eleven days long
 
 # Described where it stands: another part of the API has an enumeration of this name.
-ModeOf = Annotated[Mode, WithJsonSchema({"type": "string", "enum": [mode.value for mode in Mode]})]
+ModeOf = Annotated[
+    SearchMode, WithJsonSchema({"type": "string", "enum": [mode.value for mode in SearchMode]})
+]
 Question = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY)]
 Seconds = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
 SourceId = Annotated[UUID, Path(description="The source's id, as searches and lists give it.")]
 
 
-class SearchIn(Schema):
+class LibrarySearchIn(Schema):
     """What to look for, and where. Whatever can be given several times is met by any of its values; all that is given must be met."""
 
     q: Question = Field(
         description='Words, "a phrase", -without. In hybrid and vector mode a question in plain language does as well.'
     )
     mode: ModeOf = Field(
-        Mode.HYBRID, description="By words and meaning, by words alone, or by meaning alone."
+        SearchMode.HYBRID, description="By words and meaning, by words alone, or by meaning alone."
     )
     limit: int = Field(10, ge=1, le=MAX_LIMIT)
     collection: list[Annotated[Text, StringConstraints(max_length=120)]] = Field(
@@ -39,7 +41,7 @@ class SearchIn(Schema):
     source: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
         [], max_length=MAX_VALUES, description="Ids of sources or of videos."
     )
-    kind: list[Kind] = Field([], max_length=MAX_VALUES)
+    kind: list[SourceKind] = Field([], max_length=MAX_VALUES)
     channel: list[Annotated[Text, StringConstraints(max_length=200)]] = Field(
         [], max_length=MAX_VALUES, description="Channels or authors."
     )

@@ -13,7 +13,7 @@ from pydantic import ValidationError as Invalid
 from citations.api.search_in import SourceId
 from citations.api.search_out import SourceOut
 from citations.documents import storage as document_storage
-from citations.documents.storage import Added
+from citations.documents.storage import AddedDocument
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import find_source
 from citations.tasks import send
@@ -143,9 +143,9 @@ def _add_files(request: Request) -> Status[Any]:
 
 def _add_documents(
     shelf: Any, files: "Sequence[UploadedFile[Any]]", about: UploadIn, *, alone: bool
-) -> tuple[list[Added], list[dict[str, str]]]:
+) -> tuple[list[AddedDocument], list[dict[str, str]]]:
     """Store documents; returns what is there now and what was not taken. Raises what kept the only file that was sent (``alone``) out."""
-    added: list[Added] = []
+    added: list[AddedDocument] = []
     problems: list[dict[str, str]] = []
     for file in files:
         try:

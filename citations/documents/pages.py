@@ -79,7 +79,7 @@ class PageHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class PageMatches:
     """The pages that words were found on, in order, at most ``MOST_PAGES``; ``count`` is how many times on all of these."""
 
     words: str
@@ -128,12 +128,12 @@ def picture_of(scope: Scope, source_id: UUID, number: int) -> Document:
     return source.document
 
 
-def find_in(scope: Scope, source_id: UUID, words: str) -> Found:
+def find_in(scope: Scope, source_id: UUID, words: str) -> PageMatches:
     """Find the pages of a document on which all of these words occur, "a phrase in quotes" as it stands; case does not matter. Raises ``SourceNotFound``."""
     source = find_source(scope, str(source_id))
     needles = _needles(words)
     if not needles:
-        return Found(words=clean(words, MAX_QUERY), hits=())
+        return PageMatches(words=clean(words, MAX_QUERY), hits=())
     pages = (
         Page.objects.filter(_containing(needles), document=source.pk)
         .order_by("number")
@@ -145,7 +145,7 @@ def find_in(scope: Scope, source_id: UUID, words: str) -> Found:
             hits.append(hit)
         if len(hits) > MOST_PAGES:
             break
-    return Found(
+    return PageMatches(
         words=clean(words, MAX_QUERY), hits=tuple(hits[:MOST_PAGES]), is_cut=len(hits) > MOST_PAGES
     )
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText
-from citations.models import Document, DocumentPart, Kind, Page, Source, State
+from citations.models import Document, DocumentPart, Page, Source, SourceKind, State
 from citations.readers import dispatch as reader_dispatch
 from citations.readers import file_types
 from citations.readers.page import Facts, ReadPage, Survey
@@ -32,10 +32,10 @@ KEPT_BYTES: Final = 2_000_000_000  # of files in the cache
 KEPT_SECONDS: Final = 3_600  # that a file stays there after it was used, however full the cache is
 
 _KINDS: Final = {
-    file_types.PDF: Kind.PDF,
-    file_types.MARKDOWN: Kind.MARKDOWN,
-    file_types.TEXT: Kind.TEXT,
-    file_types.HTML: Kind.HTML,
+    file_types.PDF: SourceKind.PDF,
+    file_types.MARKDOWN: SourceKind.MARKDOWN,
+    file_types.TEXT: SourceKind.TEXT,
+    file_types.HTML: SourceKind.HTML,
 }
 
 sniff = file_types.sniff
@@ -43,7 +43,7 @@ may_be_document = file_types.may_be_document
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedDocument:
     """A document in the library, and whether it was added just now, or was there."""
 
     source: Source
@@ -61,7 +61,7 @@ def add(
     title: str = "",
     tags: Sequence[str] = (),
     language: str = "",
-) -> Added:
+) -> AddedDocument:
     """Store a file (that can be read twice) as a source that waits to be read; the same bytes in the same collection are the same source.
 
     One that could not be read before is tried again. Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``InvalidInput`` for an empty one.
@@ -80,7 +80,7 @@ def add(
         if known is not None:
             if known.state == State.FAILED:
                 known.start_anew()
-            return Added(known, is_new=False)
+            return AddedDocument(known, is_new=False)
         about = {
             "title": clean(title, TITLE_LENGTH) or _title_of(name),
             "language": clean(language, LANGUAGE_LENGTH),
@@ -93,7 +93,7 @@ def add(
         file.seek(0)
         for ordinal, data in enumerate(_parts(file)):
             DocumentPart.objects.create(document=document, ordinal=ordinal, data=data)
-    return Added(source, is_new=True)
+    return AddedDocument(source, is_new=True)
 
 
 def is_document(file: IO[bytes], name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from citations.answers import confidence
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import Finished, Outcome, Reply
+from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.answers.confidence import Bin
 from citations.evaluation import search_quality
 from citations.evaluation.search_quality import Judge, Question, Tell
@@ -52,14 +52,14 @@ def appraise(
         replies += [
             event.reply
             for event in answer_pipeline.ask(scope, question.query, wanted=wanted)
-            if isinstance(event, Finished)
+            if isinstance(event, FinalEvent)
         ]
         tell(len(replies), len(asked))
     right = [_right(judge, question, reply) for question, reply in zip(asked, replies, strict=True)]
     answered = [
         (reply, found)
         for reply, found in zip(replies, right, strict=True)
-        if reply.outcome != Outcome.REFUSED
+        if reply.outcome != AnswerOutcome.REFUSED
     ]
     table = confidence.reliability(
         [

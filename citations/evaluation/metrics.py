@@ -31,7 +31,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class GoldLocation:
     """Where a passage is: its source, and its seconds or its pages (both included)."""
 
     source: str
@@ -54,7 +54,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ScoreDifference:
     """By how much scores changed on average, and the 95 % interval of that."""
 
     mean: float
@@ -189,7 +189,7 @@ def _is_number(value: object) -> bool:
 # Scoring
 
 
-def is_relevant(place: Place, gold: Gold) -> bool:
+def is_relevant(place: GoldLocation, gold: Gold) -> bool:
     """Say whether a passage answers: it is in the source, and with one of the ranges it shares at least half of itself or half of the range."""
     if place.source != gold.source:
         return False
@@ -240,7 +240,9 @@ def mean(rows: Sequence[Scores]) -> Scores:
     )
 
 
-def compare(before: Sequence[float], after: Sequence[float], *, rounds: int = 1_000) -> Difference:
+def compare(
+    before: Sequence[float], after: Sequence[float], *, rounds: int = 1_000
+) -> ScoreDifference:
     """Compare two settings by the scores of the same queries, in the same order.
 
     The interval is the paired bootstrap's: the middle 95 % of the mean difference of ``rounds`` samples of the queries, drawn with replacement
@@ -248,11 +250,11 @@ def compare(before: Sequence[float], after: Sequence[float], *, rounds: int = 1_
     """
     differences = [new - old for old, new in zip(before, after, strict=True)]
     if not differences:
-        return Difference(0.0, 0.0, 0.0)
+        return ScoreDifference(0.0, 0.0, 0.0)
     chance = random.Random(0)
     means = sorted(fmean(chance.choices(differences, k=len(differences))) for _ in range(rounds))
     cut = rounds // 40
-    return Difference(fmean(differences), means[cut], means[-1 - cut])
+    return ScoreDifference(fmean(differences), means[cut], means[-1 - cut])
 
 
 def _shares(one: Range, other: Range) -> bool:

@@ -14,7 +14,7 @@ from citations.errors import InvalidGold, SourceNotFound
 from citations.evaluation import metrics
 from citations.library.filters import Filter, matching
 from citations.models import Chunk, EmbeddingSpace, Mark, Source
-from citations.passages import Locator, Mode, Passage
+from citations.passages import Locator, Passage, SearchMode
 from citations.providers import registry
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
@@ -37,9 +37,9 @@ class Approach(StrEnum):
     RERANKED = "hybrid+rerank"
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> SearchMode:
         """The mode of its searches."""
-        return Mode.HYBRID if self == Approach.RERANKED else Mode(self.value)
+        return SearchMode.HYBRID if self == Approach.RERANKED else SearchMode(self.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class QualityReport:
     """What was measured, and with how many questions; ``skipped`` ones have no answer in this library. ``settings`` says with what."""
 
     rows: tuple[Row, ...]
@@ -81,13 +81,13 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ApproachChange:
     """What became of one approach, on the ``questions`` that both reports have."""
 
     approach: str
     before: float
     after: float
-    difference: metrics.Difference
+    difference: metrics.ScoreDifference
     questions: int
 
     @property
@@ -162,7 +162,7 @@ def evaluate(
     wanted: Filter = Filter(),
     space: EmbeddingSpace | None = None,
     tell: Tell = lambda done, total: None,
-) -> Report:
+) -> QualityReport:
     """Ask every question in every mode (default: all that can be taken now), look at the first ``limit`` passages, and score them.
 
     A passage answers by the rule of ``gold.is_relevant``; how many would is counted among all chunks. Questions that no chunk answers are skipped; one
@@ -194,7 +194,7 @@ def evaluate(
             tries[approach].append(_Try(question.key, scores, milliseconds))
     tell(len(judged), len(judged))
     rows = tuple(_row(approach, found) for approach, found in tries.items())
-    return Report(
+    return QualityReport(
         rows=rows,
         questions=len(judged),
         skipped=len(questions) - len(judged),
@@ -241,7 +241,7 @@ def settings_in_use(space: EmbeddingSpace | None = None) -> dict[str, str]:
 # Comparing
 
 
-def compare(before: Report, after: Report) -> list[Change]:
+def compare(before: QualityReport, after: QualityReport) -> list[ApproachChange]:
     """Compare two reports, approach by approach, on the questions that both have. Raises ``InvalidGold`` where they share nothing."""
     old = {row.approach: row for row in before.rows}
     changes = [
@@ -257,7 +257,7 @@ def compare(before: Report, after: Report) -> list[Change]:
     return changes
 
 
-def loses(space: EmbeddingSpace, *, tell: Tell = lambda done, total: None) -> list[Change]:
+def loses(space: EmbeddingSpace, *, tell: Tell = lambda done, total: None) -> list[ApproachChange]:
     """Return how a hybrid search would find the hits that people marked as right worse in ``space`` than in the active one; nothing where it would not.
 
     All users' marks in all collections count. Where there are none, nothing can be lost.
@@ -273,14 +273,14 @@ def loses(space: EmbeddingSpace, *, tell: Tell = lambda done, total: None) -> li
     return [change for change in compare(*reports) if change.loses]
 
 
-def from_json(text: str) -> Report:
-    """Read a report that ``Report.as_json`` wrote. Raises ``InvalidGold`` for anything else."""
+def from_json(text: str) -> QualityReport:
+    """Read a report that ``QualityReport.as_json`` wrote. Raises ``InvalidGold`` for anything else."""
     try:
         data = json.loads(text)
         rows = tuple(
             Row(**{**row, "scores": metrics.Scores(**row["scores"])}) for row in data["rows"]
         )
-        report = Report(
+        report = QualityReport(
             rows=rows,
             questions=data["questions"],
             skipped=data["skipped"],
@@ -368,11 +368,11 @@ class _Library:
         return self._places[source]
 
 
-def _place(source: str, where: Locator, *, by_characters: bool) -> metrics.Place:
+def _place(source: str, where: Locator, *, by_characters: bool) -> metrics.GoldLocation:
     if by_characters:
-        return metrics.Place(source=source, start=where.span[0], end=where.span[1])
+        return metrics.GoldLocation(source=source, start=where.span[0], end=where.span[1])
     start, end = (None if moment is None else moment / 1000 for moment in (where.start, where.end))
-    return metrics.Place(
+    return metrics.GoldLocation(
         source=source, start=start, end=end, page=where.page, last_page=where.last_page
     )
 
@@ -392,10 +392,10 @@ def _row(approach: Approach, tries: Sequence[_Try]) -> Row:
     )
 
 
-def _change(before: Row, after: Row) -> Change:
+def _change(before: Row, after: Row) -> ApproachChange:
     shared = [key for key in before.questions if key in after.questions]
     old, new = [before.questions[key] for key in shared], [after.questions[key] for key in shared]
-    return Change(
+    return ApproachChange(
         approach=after.approach,
         before=fmean(old),
         after=fmean(new),

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from citations.lexical import index as lexical_index
 from citations.models import Chunk, Source, keep_switch_out
-from citations.text.chunking import Draft
+from citations.text.chunking import ChunkDraft
 
 _MOVED = (
     "ordinal",
@@ -32,7 +32,7 @@ def digest_of(context: str, text: str) -> bytes:
     ).digest()
 
 
-def exchange(source: Source, drafts: Sequence[Draft], **about: Any) -> None:
+def exchange(source: Source, drafts: Sequence[ChunkDraft], **about: Any) -> None:
     """Give a source these chunks, and its row what is told ``about`` it. Words and chunks change at one moment: no hit is lost or doubled.
 
     Raises ``SourceNotFound`` when it was deleted meanwhile.
@@ -95,7 +95,7 @@ def _by_text(chunks: "Any") -> dict[str, deque[Chunk]]:
     return found
 
 
-def _row(draft: Draft, number: int, first: int) -> tuple[Any, ...]:
+def _row(draft: ChunkDraft, number: int, first: int) -> tuple[Any, ...]:
     where = (draft.span_start, draft.span_end, draft.start, draft.end, draft.page, draft.last_page)
     return (number, first + number, *where, draft.heading)
 
@@ -115,7 +115,7 @@ def _move(rows: Sequence[tuple[int, tuple[Any, ...]]]) -> None:
         )
 
 
-def _new(source: Source, draft: Draft, row: tuple[Any, ...]) -> Chunk:
+def _new(source: Source, draft: ChunkDraft, row: tuple[Any, ...]) -> Chunk:
     return Chunk(
         source=source,
         text=draft.text,

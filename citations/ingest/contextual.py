@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class ContextRequest:
     """A piece of a text that wants a context: ``start`` and ``end`` are its place in characters; ``key`` is handed back with the context."""
 
     key: int
@@ -74,7 +74,7 @@ def write(
     *,
     title: str,
     text: str,
-    pieces: Sequence[Piece],
+    pieces: Sequence[ContextRequest],
     save: Callable[[int, str], None],
     concurrency: int = 0,
 ) -> Written:
@@ -98,7 +98,7 @@ def write(
     return Written(written=tally.written, failed=tally.failed, usage=tally.usage)
 
 
-def estimate(*, title: str, text: str, pieces: Sequence[Piece], budget: int) -> Cost:
+def estimate(*, title: str, text: str, pieces: Sequence[ContextRequest], budget: int) -> Cost:
     """Say beforehand what ``write`` costs with a language model of that ``budget``. Pure."""
     bare = provider_prompts.prompt_tokens(provider_prompts.context(title="", text="", piece=""))
     cost = Cost()
@@ -124,7 +124,7 @@ class _Tally:
         self.usage = Usage()
         self.over: ModelError | None = None
 
-    def came(self, piece: Piece, context: str, usage: Usage) -> None:
+    def came(self, piece: ContextRequest, context: str, usage: Usage) -> None:
         self.usage += usage
         self._in_a_row = 0
         if context:
@@ -142,22 +142,24 @@ class _Tally:
 
 
 _Answer: TypeAlias = "Future[tuple[str, Usage]]"
-_Turn: TypeAlias = list[tuple[str, Piece]]  # what may be asked at once
+_Turn: TypeAlias = list[tuple[str, ContextRequest]]  # what may be asked at once
 _Group: TypeAlias = tuple[
-    str, list[Piece]
+    str, list[ContextRequest]
 ]  # an excerpt, and the pieces that are asked about with it
 
 
-def _ask(llm: Llm, title: str, excerpt: str, piece: Piece) -> tuple[str, Usage]:
+def _ask(llm: Llm, title: str, excerpt: str, piece: ContextRequest) -> tuple[str, Usage]:
     text = piece.text[:_MOST_PIECE]
     done = llm.ask(provider_prompts.context(title=title[:_MOST_TITLE], text=excerpt, piece=text))
     return provider_prompts.clean_context(done.text, piece=text), done.usage
 
 
-def _take(turn: _Turn, start: Callable[[str, Piece], _Answer], at_once: int, tally: _Tally) -> None:
+def _take(
+    turn: _Turn, start: Callable[[str, ContextRequest], _Answer], at_once: int, tally: _Tally
+) -> None:
     """Ask about each piece of a turn, never more ``at_once`` than that, the ones that wait to be saved included; nothing new once it is over."""
     waiting = iter(turn)
-    under_way: dict[_Answer, Piece] = {}
+    under_way: dict[_Answer, ContextRequest] = {}
     while True:
         room = 0 if tally.over else at_once - len(under_way)
         under_way |= {start(excerpt, piece): piece for excerpt, piece in islice(waiting, room)}
@@ -167,7 +169,7 @@ def _take(turn: _Turn, start: Callable[[str, Piece], _Answer], at_once: int, tal
             _note(answer, under_way.pop(answer), tally)
 
 
-def _note(answer: _Answer, piece: Piece, tally: _Tally) -> None:
+def _note(answer: _Answer, piece: ContextRequest, tally: _Tally) -> None:
     try:
         context, usage = answer.result()
     except ModelError as error:
@@ -186,7 +188,7 @@ def _turns(groups: list[_Group], *, waits: bool) -> Iterator[_Turn]:
         yield [(excerpt, piece) for piece in others]
 
 
-def _excerpts(text: str, pieces: Sequence[Piece], budget: int) -> list[_Group]:
+def _excerpts(text: str, pieces: Sequence[ContextRequest], budget: int) -> list[_Group]:
     """Return what of the text is read for each piece: all of it, or its beginning and a part around the piece.
 
     Such parts overlap by half and start at fixed places, so that neighbouring pieces share one, and it is paid for once.
@@ -206,7 +208,7 @@ def _excerpts(text: str, pieces: Sequence[Piece], budget: int) -> list[_Group]:
     ]
 
 
-def _overhead(pieces: Sequence[Piece]) -> int:
+def _overhead(pieces: Sequence[ContextRequest]) -> int:
     """The tokens of a question beside the text, and of its answer."""
     longest = max(
         (provider_prompts.tokens(piece.text[:_MOST_PIECE]) for piece in pieces), default=0
@@ -215,7 +217,7 @@ def _overhead(pieces: Sequence[Piece]) -> int:
     return provider_prompts.prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
 
 
-def _middles(text: str, pieces: Sequence[Piece]) -> Iterator[int]:
+def _middles(text: str, pieces: Sequence[ContextRequest]) -> Iterator[int]:
     """Yield the byte in the middle of each piece; pieces are in order, and so the text is encoded once in all."""
     seen = place = 0
     for piece in pieces:

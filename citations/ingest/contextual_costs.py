@@ -16,7 +16,7 @@ WITHOUT_CONTEXTS = Q(chunk_count__gt=0) & ~Q(contexts_of=F("digest"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ContextPlan:
     """What is missing, and what it will cost with the language model that the settings name."""
 
     model: str
@@ -25,7 +25,7 @@ class Plan:
     cost: contextual.Cost
 
 
-def plan() -> Plan:
+def plan() -> ContextPlan:
     """Estimate the contexts that are missing; those of sources that are found only by words so far come to about the same when they are cut by meaning.
 
     Reads the texts of these sources. Raises ``Unavailable`` without a language model.
@@ -47,12 +47,12 @@ def plan() -> Plan:
         )
         sources += 1
         pieces += len(wanted)
-    return Plan(model=llm.name, sources=sources, pieces=pieces, cost=cost)
+    return ContextPlan(model=llm.name, sources=sources, pieces=pieces, cost=cost)
 
 
-def pieces_of(chunks: Iterable[Chunk]) -> list[contextual.Piece]:
+def pieces_of(chunks: Iterable[Chunk]) -> list[contextual.ContextRequest]:
     """Return chunks as what contexts are written for."""
     return [
-        contextual.Piece(key=one.pk, text=one.text, start=one.span_start, end=one.span_end)
+        contextual.ContextRequest(key=one.pk, text=one.text, start=one.span_start, end=one.span_end)
         for one in chunks
     ]

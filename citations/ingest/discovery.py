@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from citations.models import Kind, Source, State
-from transcripts.models import Origin, Video
+from citations.models import Source, SourceKind, State
+from transcripts.models import CaptionOrigin, Video
 
 AT_ONCE = 500
 
@@ -49,7 +49,7 @@ def adopt(*, limit: int = AT_ONCE) -> list[Source]:
 
 def _about(one: _Stale, video: Video) -> dict[str, Any]:
     return {
-        "kind": Kind.VIDEO,
+        "kind": SourceKind.VIDEO,
         "video_id": one.video,
         "transcript_id": one.transcript,
         "language": one.language,
@@ -79,7 +79,7 @@ def _renewed(one: _Stale, video: Video) -> dict[str, Any]:
 
 def _stale(limit: int) -> list[_Stale]:
     with connection.cursor() as cursor:
-        cursor.execute(_QUERY, {"origins": [*Origin.values], "limit": limit})
+        cursor.execute(_QUERY, {"origins": [*CaptionOrigin.values], "limit": limit})
         return [_Stale(*row) for row in cursor.fetchall()]
 
 

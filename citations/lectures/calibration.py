@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from citations.errors import NothingToCalibrate
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import window_analysis, windows
-from citations.library.filters import Reach
+from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, Embedding, EmbeddingSpace
 from citations.providers import registry
 from citations.providers.embedding import Embedder
@@ -39,7 +39,7 @@ EDGE: Final = 1e-6  # what lies exactly there is too far
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class DistanceCalibration:
     """A distance and how it was found: squared L2 distances, 0 to 4; ``nearest_off_topic`` is the least, the 5th, 50th and 95th percentile.
 
     ``kept`` is the share of the library's own passages that have another passage within that distance, None where there is only one.
@@ -63,7 +63,9 @@ class Calibration:
         return asdict(self)
 
 
-def calibrate(*, false_citations: float = FALSE_CITATIONS, off_topic: str = "") -> Calibration:
+def calibrate(
+    *, false_citations: float = FALSE_CITATIONS, off_topic: str = ""
+) -> DistanceCalibration:
     """Set the distance of the space that is searched, so that of a hundred windows that have nothing to do with the library so many would be cited.
 
     ``off_topic`` is such talk, paragraph by paragraph; without it our own is used. Raises ``NothingToCalibrate``, ``InvalidInput``, and what embedding
@@ -105,15 +107,15 @@ def border(distances: Sequence[float], false_citations: float) -> float:
 
 def _measured(
     space: EmbeddingSpace, chunks: int, talk: Sequence[str], false_citations: float
-) -> Calibration:
+) -> DistanceCalibration:
     embedder = vector_space.embedder_of(space)
-    reach = Reach(sources=None, chunks=chunks)
+    reach = ResolvedFilter(sources=None, chunks=chunks)
     distances = [_nearest(vector, space, reach) for vector in _vectors(embedder, _phrased(talk))]
     farthest = border(distances, false_citations)
     least, low, middle, high = (
         round(float(one), 4) for one in np.quantile(distances, (0, 0.05, 0.5, 0.95))
     )
-    return Calibration(
+    return DistanceCalibration(
         farthest=farthest,
         false_citations=false_citations,
         windows=len(distances),
@@ -157,7 +159,9 @@ def _windows(paragraph: str) -> list[str]:
 def _phrased(texts: Sequence[str]) -> list[str]:
     """Say texts as a lecture's windows are looked up."""
     extractor = (
-        registry.keywords() if lecture_pipeline.FORM is lecture_pipeline.Form.ENRICHED else None
+        registry.keywords()
+        if lecture_pipeline.FORM is lecture_pipeline.WindowQueryForm.ENRICHED
+        else None
     )
     return (
         [
@@ -177,7 +181,7 @@ def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float3
 
 
 def _nearest(
-    vector: NDArray[np.float32], space: EmbeddingSpace, reach: Reach, *, beside: int = 0
+    vector: NDArray[np.float32], space: EmbeddingSpace, reach: ResolvedFilter, *, beside: int = 0
 ) -> float:
     """Return the distance to the nearest chunk but one; 4, the greatest there is, where there is none."""
     near = vector_search.search(vector, space=space, limit=2 if beside else 1, reach=reach)
@@ -186,7 +190,9 @@ def _nearest(
     )
 
 
-def _kept(space: EmbeddingSpace, reach: Reach, embedder: Embedder, farthest: float) -> float | None:
+def _kept(
+    space: EmbeddingSpace, reach: ResolvedFilter, embedder: Embedder, farthest: float
+) -> float | None:
     """Say how many of the library's own passages would still be found from what stands in another one."""
     if reach.chunks < 2:
         return None

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from citations.lectures.events import tell
 from citations.lectures.sessions import CITATIONS, told
-from citations.library.filters import Reach
-from citations.models import Citation, LectureSession, Outcome, Source, Window
+from citations.library.filters import ResolvedFilter
+from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from citations.search.candidates import Candidate
 from citations.text.snippets import snippet
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cited:
+class StoredWindow:
     """What came of a window: its row as it is stored now, and what it cites, best first. ``is_stored`` is false while the database is away."""
 
     window: Window
@@ -33,7 +33,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CitationMatch:
     """A passage that is to be cited, and how relevant it is, 0 to 1."""
 
     candidate: Candidate
@@ -41,30 +41,30 @@ class Found:
 
 
 @dataclass(slots=True)
-class Run:
+class WindowRun:
     """One window on its way. It is decided once it has an outcome, or the database went away."""
 
     window: Window
     started: float
-    reach: Reach | None = None
+    reach: ResolvedFilter | None = None
     sense: Vector | None = (
         None  # of what is said, by the model that the gate and the keywords go by
     )
     text: str = ""  # what is looked for
     vector: Vector | None = None  # of that, in the library's space
     near: list[tuple[Candidate, float]] = field(default_factory=list)  # nearest first, with cosines
-    found: list[Found] = field(default_factory=list)
-    outcome: Outcome | None = None
+    found: list[CitationMatch] = field(default_factory=list)
+    outcome: WindowOutcome | None = None
     notes: list[str] = field(default_factory=list)
     is_away: bool = False
-    result: Cited | None = None
+    result: StoredWindow | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether the next stage concerns it."""
         return self.outcome is None and not self.is_away
 
-    def decide(self, outcome: Outcome, note: str = "") -> None:
+    def decide(self, outcome: WindowOutcome, note: str = "") -> None:
         """Note what becomes of it: no further stage concerns it."""
         self.outcome = outcome
         if note:
@@ -83,7 +83,7 @@ class Run:
 
 
 @contextmanager
-def timed(stage: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
+def timed(stage: str, runs: Sequence[WindowRun]) -> Iterator[list[WindowRun]]:
     """Give the windows that are still open to a stage, and write down how long it took: whoever is in a batch waits for all of it."""
     concerned = [run for run in runs if run.is_open]
     started = perf_counter()
@@ -95,7 +95,10 @@ def timed(stage: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
 
 
 def each(
-    runs: Sequence[Run], work: Callable[[Run], None], *, failing: Callable[[Run], None]
+    runs: Sequence[WindowRun],
+    work: Callable[[WindowRun], None],
+    *,
+    failing: Callable[[WindowRun], None],
 ) -> None:
     """Do something for each window; an unexpected failure is logged, and what follows from it concerns that window alone."""
     for run in runs:
@@ -108,14 +111,14 @@ def each(
             failing(run)
 
 
-def give_up(window: Window, note: str) -> Cited:
+def give_up(window: Window, note: str) -> StoredWindow:
     """Store that a window failed, and tell of it."""
-    run = Run(window, perf_counter())
-    run.decide(Outcome.FAILED, note)
+    run = WindowRun(window, perf_counter())
+    run.decide(WindowOutcome.FAILED, note)
     return _stored(run)
 
 
-def settle(runs: Sequence[Run]) -> None:
+def settle(runs: Sequence[WindowRun]) -> None:
     """Store what is decided and not stored yet, but nothing before the windows of its session that come first: citations are told in their order."""
     waiting: set[int] = set()
     for run in runs:
@@ -125,7 +128,7 @@ def settle(runs: Sequence[Run]) -> None:
             run.result = _stored(run)
 
 
-def note_keywords(runs: Sequence[Run]) -> None:
+def note_keywords(runs: Sequence[WindowRun]) -> None:
     """Write down keywords that were found after their window was stored, and how long that took."""
     for run in runs:
         if run.result is not None and run.window.keywords and not run.result.window.keywords:
@@ -134,17 +137,17 @@ def note_keywords(runs: Sequence[Run]) -> None:
             Window.objects.filter(pk=row.pk).update(keywords=row.keywords, stages=row.stages)
 
 
-def unstored(run: Run) -> Cited:
+def unstored(run: WindowRun) -> StoredWindow:
     """Return what is known of a window that could not be stored."""
     run.window.note = " ".join(dict.fromkeys(run.notes))
     run.window.milliseconds = round((perf_counter() - run.started) * 1000, 3)
-    return Cited(window=run.window, is_stored=False)
+    return StoredWindow(window=run.window, is_stored=False)
 
 
 # Under the lock
 
 
-def _stored(run: Run) -> Cited:
+def _stored(run: WindowRun) -> StoredWindow:
     """Write what came of a window and tell of it, unless somebody else did meanwhile or it was deleted.
 
     The session is locked first, as by whoever speaks in it or deletes it; then what is cited, each source before its chunks, as by whoever deletes those.
@@ -154,9 +157,9 @@ def _stored(run: Run) -> Cited:
         session = next(iter(LectureSession.objects.raw(_LOCK, [run.window.session_id])), None)
         row = next(iter(Window.objects.raw(_WINDOW, [run.window.pk])), None) if session else None
         if session is None or row is None:
-            return Cited(window=run.window)
-        if row.outcome != Outcome.WAITING:
-            return Cited(
+            return StoredWindow(window=run.window)
+        if row.outcome != WindowOutcome.WAITING:
+            return StoredWindow(
                 window=row, citations=tuple(row.citations.select_related("source").order_by("rank"))
             )
         citations = _citations(run, row, session)
@@ -170,13 +173,13 @@ def _stored(run: Run) -> Cited:
             "milliseconds": row.milliseconds,
         }
         tell(session, [(CITATIONS, {**about, "citations": cited})])
-    return Cited(window=row, citations=tuple(citations))
+    return StoredWindow(window=row, citations=tuple(citations))
 
 
-def _finish(run: Run, row: Window, started: float, *, is_cited: bool) -> None:
-    gone = run.outcome is Outcome.CITED and not is_cited
+def _finish(run: WindowRun, row: Window, started: float, *, is_cited: bool) -> None:
+    gone = run.outcome is WindowOutcome.CITED and not is_cited
     now = perf_counter()
-    row.outcome = Outcome.TOO_FAR if gone else run.outcome or Outcome.FAILED
+    row.outcome = WindowOutcome.TOO_FAR if gone else run.outcome or WindowOutcome.FAILED
     row.note = " ".join(
         [*dict.fromkeys(run.notes), *(["What was found was deleted meanwhile."] if gone else [])]
     )
@@ -205,7 +208,7 @@ def _finish(run: Run, row: Window, started: float, *, is_cited: bool) -> None:
     )
 
 
-def _citations(run: Run, row: Window, session: LectureSession) -> list[Citation]:
+def _citations(run: WindowRun, row: Window, session: LectureSession) -> list[Citation]:
     """Make the citations of what is still there: without the chunk where only that is gone, for the quote stands in the source's text as it was."""
     sources = (
         {
@@ -240,7 +243,11 @@ _CHUNKS = "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY
 
 
 def _citation(
-    found: Found, citation: Citation, sources: dict[int, Source], chunks: set[int], words: str
+    found: CitationMatch,
+    citation: Citation,
+    sources: dict[int, Source],
+    chunks: set[int],
+    words: str,
 ) -> Citation:
     one = found.candidate
     citation.source, citation.chunk_id = (

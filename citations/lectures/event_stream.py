@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError, connection
 
 from citations.lectures import events, listener
-from citations.models import Happening, LectureSession, Outcome, Window
+from citations.models import Happening, LectureSession, Window, WindowOutcome
 from transcripts.errors import Throttled
 
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
@@ -114,7 +114,7 @@ def _look(
 
 
 def _is_awaited(session: int) -> bool:
-    return Window.objects.filter(session=session, outcome=Outcome.WAITING).exists()
+    return Window.objects.filter(session=session, outcome=WindowOutcome.WAITING).exists()
 
 
 @contextmanager

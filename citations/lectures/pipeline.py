@@ -22,18 +22,18 @@ from citations.errors import KnowledgeBaseError
 from citations.lectures import window_analysis
 from citations.lectures.citation_storage import (
     STORE,
-    Cited,
-    Found,
-    Run,
+    CitationMatch,
+    StoredWindow,
     Vector,
+    WindowRun,
     each,
     note_keywords,
     settle,
     timed,
     unstored,
 )
-from citations.library.filters import Reach
-from citations.models import EmbeddingSpace, Outcome, Window
+from citations.library.filters import ResolvedFilter
+from citations.models import EmbeddingSpace, Window, WindowOutcome
 from citations.providers import registry, tokens
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
@@ -57,19 +57,19 @@ NOT_INDEXED: Final = "The documents are still being indexed."
 UNEXPECTED: Final = "It could not be cited, for an unexpected reason; the server's log says more."
 
 
-class Form(StrEnum):
+class WindowQueryForm(StrEnum):
     """What is looked for: a window's text with its keywords behind it, or its text alone."""
 
     ENRICHED = "enriched"
     PLAIN = "plain"
 
 
-FORM: Final[Form] = (
-    Form.PLAIN
+FORM: Final[WindowQueryForm] = (
+    WindowQueryForm.PLAIN
 )  # finds the right page more often on all pairs of lectures and books that were measured: bench/lectures.py
 
 
-def describe(runs: Sequence[Run]) -> None:
+def describe(runs: Sequence[WindowRun]) -> None:
     """Find the keywords of windows that were cited without, and store them."""
     window_analysis.find_keywords(runs)
     note_keywords(runs)
@@ -78,28 +78,30 @@ def describe(runs: Sequence[Run]) -> None:
 def cite(
     windows: Sequence[Window],
     *,
-    form: Form = FORM,
-    describing: Callable[[Sequence[Run]], None] = describe,
-) -> list[Cited]:
+    form: WindowQueryForm = FORM,
+    describing: Callable[[Sequence[WindowRun]], None] = describe,
+) -> list[StoredWindow]:
     """Cite windows that wait, together; return what came of each, in their order. Nothing is raised: what fails becomes their outcome.
 
     A window that somebody else has finished meanwhile stays as it is; its citations are returned. Where keywords are not looked for, they are left to
     ``describing``, which is given those that are about the subject, once they are stored.
     """
-    runs = [Run(window, perf_counter()) for window in windows]
+    runs = [WindowRun(window, perf_counter()) for window in windows]
     with _surviving_the_database(runs):
         _look_where(runs)
         window_analysis.make_sense(runs)
         window_analysis.leave_out_asides(runs)
         settle(runs)  # what is decided does not wait for a model's server
         spoken = [run for run in runs if run.is_open]
-        if form is Form.ENRICHED:
+        if form is WindowQueryForm.ENRICHED:
             window_analysis.find_keywords(spoken)
         space = _embed(runs, form)
         for run in runs:
             _look_up(run, space)
             settle(runs)
-        if form is Form.PLAIN:  # no citation waits for keywords that nothing is looked for with
+        if (
+            form is WindowQueryForm.PLAIN
+        ):  # no citation waits for keywords that nothing is looked for with
             describing(spoken)
     return [run.result or unstored(run) for run in runs]
 
@@ -108,7 +110,7 @@ def cite(
 
 
 @contextmanager
-def _surviving_the_database(runs: Sequence[Run]) -> Iterator[None]:
+def _surviving_the_database(runs: Sequence[WindowRun]) -> Iterator[None]:
     """Let windows wait when the database goes away under them."""
     try:
         yield
@@ -118,31 +120,31 @@ def _surviving_the_database(runs: Sequence[Run]) -> Iterator[None]:
                 run.lose_database(error)
 
 
-def _fail(run: Run) -> None:
-    run.decide(Outcome.FAILED, UNEXPECTED)
+def _fail(run: WindowRun) -> None:
+    run.decide(WindowOutcome.FAILED, UNEXPECTED)
 
 
 # Where to look
 
 
-def _look_where(runs: Sequence[Run]) -> None:
+def _look_where(runs: Sequence[WindowRun]) -> None:
     with timed(REACH, runs) as open_:
         found = reaches({run.window.session_id for run in open_})
         for run in open_:
             run.reach = found[run.window.session_id]
             if run.reach.is_empty:
-                run.decide(Outcome.NO_DOCUMENTS)
+                run.decide(WindowOutcome.NO_DOCUMENTS)
 
 
-def reaches(sessions: Collection[int]) -> dict[int, Reach]:
+def reaches(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
     """Return what each session (by primary key) cites: the sources that it names, or all of its collection; never the recording that it replays."""
     with connection.cursor() as cursor:
         cursor.execute(_REACH, [list(sessions)])
         found = {
-            pk: Reach(sources=frozenset(sources), chunks=chunks)
+            pk: ResolvedFilter(sources=frozenset(sources), chunks=chunks)
             for pk, sources, chunks in cursor.fetchall()
         }
-    return {pk: found.get(pk, Reach(sources=frozenset(), chunks=0)) for pk in sessions}
+    return {pk: found.get(pk, ResolvedFilter(sources=frozenset(), chunks=0)) for pk in sessions}
 
 
 # All sessions of a batch at once. What may be seen is what ``SourceQuerySet.visible`` says.
@@ -171,7 +173,7 @@ def enriched(text: str, keywords: Sequence[str]) -> str:
     return f"{tokens.keep_end(text, most=max(room, MOST_TOKENS // 2))} {terms}".strip()
 
 
-def _embed(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
+def _embed(runs: Sequence[WindowRun], form: WindowQueryForm) -> EmbeddingSpace | None:
     """Embed what is looked for in the library's space, which is returned; None where nothing can be looked up."""
     with timed(EMBED, runs) as open_:
         try:
@@ -185,29 +187,29 @@ def _embed(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
             logger.exception("lectures cite nothing")
             note = UNEXPECTED
         for run in open_:
-            run.decide(Outcome.FAILED, note)
+            run.decide(WindowOutcome.FAILED, note)
         return None
 
 
-def _embedded(runs: Sequence[Run], form: Form) -> EmbeddingSpace | None:
+def _embedded(runs: Sequence[WindowRun], form: WindowQueryForm) -> EmbeddingSpace | None:
     space = vector_space.active()
     if space is None:
         for run in runs:
-            run.decide(Outcome.NO_DOCUMENTS, NOT_INDEXED)
+            run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
         return None
     for run in runs:
         run.text = (
             enriched(run.window.text, run.window.keywords)
-            if form is Form.ENRICHED
+            if form is WindowQueryForm.ENRICHED
             else run.window.text
         )
     _fill(runs, space, form)
     return space
 
 
-def _fill(runs: Sequence[Run], space: EmbeddingSpace, form: Form) -> None:
+def _fill(runs: Sequence[WindowRun], space: EmbeddingSpace, form: WindowQueryForm) -> None:
     model = vector_space.embedder_of(space)
-    if form is Form.PLAIN and model is registry.live_encoder():
+    if form is WindowQueryForm.PLAIN and model is registry.live_encoder():
         for run in runs:
             run.vector = run.sense
     missing = [run for run in runs if run.vector is None]
@@ -254,7 +256,7 @@ _recent: Final = _Recent()
 # The passages
 
 
-def _look_up(run: Run, space: EmbeddingSpace | None) -> None:
+def _look_up(run: WindowRun, space: EmbeddingSpace | None) -> None:
     """Find the nearest passages; stop where even the nearest is too far, else order them and choose."""
     if space is not None:
         with timed(SEARCH, [run]) as open_:
@@ -273,16 +275,16 @@ def distance_of(cosine: float) -> float:
     return min(4.0, max(0.0, 2 - 2 * cosine))
 
 
-def _search(run: Run, space: EmbeddingSpace) -> None:
+def _search(run: WindowRun, space: EmbeddingSpace) -> None:
     assert run.vector is not None
     assert run.reach is not None
     near = vector_search.search(run.vector, space=space, limit=NEAREST, reach=run.reach)
     if not near:
-        run.decide(Outcome.NO_DOCUMENTS, NOT_INDEXED)
+        run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
         return
     run.window.distance = distance_of(near[0].cosine)
     if run.window.distance > farthest(space):
-        run.decide(Outcome.TOO_FAR)
+        run.decide(WindowOutcome.TOO_FAR)
         return
     rows = candidates.fetch(
         Scope(readable=frozenset({run.window.session.collection_id})), [one.place for one in near]
@@ -290,18 +292,18 @@ def _search(run: Run, space: EmbeddingSpace) -> None:
     run.near = [(rows[one.place], one.cosine) for one in near if one.place in rows]
 
 
-def _choose(run: Run, limit: float) -> None:
+def _choose(run: WindowRun, limit: float) -> None:
     """Order the passages by the cross-encoder and keep those that are relevant enough; without it by similarity, those that are near enough."""
     scores = _scores(run)
     if scores is None:
         found = [
-            Found(one, min(1.0, max(0.0, cosine)))
+            CitationMatch(one, min(1.0, max(0.0, cosine)))
             for one, cosine in run.near
             if distance_of(cosine) <= limit
         ]
     else:
         ranked = [
-            Found(one, score)
+            CitationMatch(one, score)
             for (one, _), score in zip(run.near, scores, strict=True)
             if score >= conf.live_relevance()
         ]
@@ -309,10 +311,16 @@ def _choose(run: Run, limit: float) -> None:
             ranked, key=lambda one: -one.score
         )  # stable: equal scores stay in the order of their similarity
     run.found = found[:CITED]
-    run.decide(Outcome.CITED if found else Outcome.TOO_WEAK if run.near else Outcome.TOO_FAR)
+    run.decide(
+        WindowOutcome.CITED
+        if found
+        else WindowOutcome.TOO_WEAK
+        if run.near
+        else WindowOutcome.TOO_FAR
+    )
 
 
-def _scores(run: Run) -> list[float] | None:
+def _scores(run: WindowRun) -> list[float] | None:
     """Return the cross-encoder's scores, 0 to 1; None where there is none or it fails, which is noted."""
     reranker = registry.live_reranker()
     if reranker is None:

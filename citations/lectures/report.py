@@ -9,15 +9,15 @@ from django.db import connection
 from django.db.models import Count
 from django.utils import timezone
 
-from citations.models import Citation, LectureSession, Outcome, Window
+from citations.models import Citation, LectureSession, Window, WindowOutcome
 from transcripts import conf
 from transcripts.scope import Scope
 from transcripts.timecodes import clock
 
 SKIPPED: Final = (
-    Outcome.OFF_TOPIC,
-    Outcome.TOO_FAR,
-    Outcome.TOO_WEAK,
+    WindowOutcome.OFF_TOPIC,
+    WindowOutcome.TOO_FAR,
+    WindowOutcome.TOO_WEAK,
 )  # by the gate, the distance, the relevance
 NOTES: Final = 10  # of the notes of windows, the most frequent ones
 
@@ -33,7 +33,7 @@ class StageTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistics:
+class LectureStatistics:
     """How windows fared. Shares are of those that are finished and had documents to cite, 0 to 1; times in ms, ``total`` those of whole windows."""
 
     windows: int
@@ -46,36 +46,37 @@ class Statistics:
     @property
     def waiting(self) -> int:
         """Windows that are not finished."""
-        return self.outcomes.get(Outcome.WAITING, 0)
+        return self.outcomes.get(WindowOutcome.WAITING, 0)
 
     @property
     def cited(self) -> float:
         """The share of windows that cite something."""
-        return self._share(Outcome.CITED)
+        return self._share(WindowOutcome.CITED)
 
     @property
     def off_topic(self) -> float:
         """The share that the gate left out."""
-        return self._share(Outcome.OFF_TOPIC)
+        return self._share(WindowOutcome.OFF_TOPIC)
 
     @property
     def too_far(self) -> float:
         """The share that is too far from everything there is."""
-        return self._share(Outcome.TOO_FAR)
+        return self._share(WindowOutcome.TOO_FAR)
 
     @property
     def too_weak(self) -> float:
         """The share for which the cross-encoder found nothing relevant enough."""
-        return self._share(Outcome.TOO_WEAK)
+        return self._share(WindowOutcome.TOO_WEAK)
 
     def _share(self, outcome: str) -> float:
         looked_up = sum(
-            self.outcomes.get(one, 0) for one in (*SKIPPED, Outcome.CITED, Outcome.FAILED)
+            self.outcomes.get(one, 0)
+            for one in (*SKIPPED, WindowOutcome.CITED, WindowOutcome.FAILED)
         )
         return self.outcomes.get(outcome, 0) / looked_up if looked_up else 0.0
 
 
-def statistics(session: LectureSession | None = None) -> Statistics:
+def statistics(session: LectureSession | None = None) -> LectureStatistics:
     """Count what became of a session's windows and how long their stages took; of all sessions when none is named."""
     windows = Window.objects.filter(session=session) if session else Window.objects.all()
     citations = Citation.objects.filter(session=session) if session else Citation.objects.all()
@@ -88,7 +89,7 @@ def statistics(session: LectureSession | None = None) -> Statistics:
         .order_by("-times", "note")
     )
     times = _times(session.pk if session else None)
-    return Statistics(
+    return LectureStatistics(
         windows=sum(outcomes.values()),
         citations=citations.count(),
         outcomes=outcomes,

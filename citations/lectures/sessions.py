@@ -19,7 +19,7 @@ from django.utils import timezone
 from citations.errors import CitationNotFound, InvalidFilter, LectureEnded, LectureNotFound
 from citations.lectures import windows
 from citations.lectures.events import tell
-from citations.lectures.report import Statistics, export, statistics
+from citations.lectures.report import LectureStatistics, export, statistics
 from citations.lectures.windows import Utterance
 from citations.library.filters import Filter, matching
 from citations.models import Citation, CitationQuerySet, LectureSession, Segment, Source, Window
@@ -31,8 +31,8 @@ from transcripts.sanitize import clean, uuid_of
 from transcripts.scope import Scope
 
 __all__ = [
-    "Page",
-    "Statistics",
+    "SessionPage",
+    "LectureStatistics",
     "advance",
     "citations_of",
     "delete",
@@ -62,7 +62,7 @@ SEGMENT, WINDOW, CITATIONS, ENDED = "segment", "window", "citations", "ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class SessionPage:
     """Some sessions, newest first, each with ``citation_count``; ``next`` goes on after the last one, None at the end."""
 
     sessions: tuple[LectureSession, ...]
@@ -125,7 +125,7 @@ def start_again(scope: Scope, user: User | None, session: LectureSession) -> Lec
 
 def list_sessions(
     scope: Scope, *, words: str = "", collection: str = "", offset: int = 0, limit: int = 24
-) -> Page:
+) -> SessionPage:
     """Return a page of sessions in whose title every one of ``words`` occurs, newest first. Raises ``CollectionNotFound``."""
     found = LectureSession.objects.visible(scope)
     if collection:
@@ -138,7 +138,7 @@ def list_sessions(
         .annotate(citation_count=Count("citations"))
         .order_by("-created_at", "-pk")[offset : offset + limit + 1]
     )
-    return Page(
+    return SessionPage(
         sessions=rows[:limit],
         total=found.count(),
         next=offset + limit if len(rows) > limit else None,
@@ -352,7 +352,7 @@ def _finish(locked: LectureSession) -> list[Window]:
 def _keep(
     locked: LectureSession,
     buffer: windows.Buffer,
-    made: Sequence[windows.Window],
+    made: Sequence[windows.SpeechWindow],
     said: Sequence[tuple[str, Mapping[str, Any]]],
 ) -> list[Window]:
     """Store windows and buffer, and tell of them after what was said. Windows are counted by the session: others than these may have been asked for."""

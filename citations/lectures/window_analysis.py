@@ -7,8 +7,8 @@ from typing import Final, TypeVar
 
 from citations import conf
 from citations.errors import ModelError
-from citations.lectures.citation_storage import Run, Vector, each, timed
-from citations.models import Outcome
+from citations.lectures.citation_storage import Vector, WindowRun, each, timed
+from citations.models import WindowOutcome
 from citations.providers import registry
 
 logger = logging.getLogger(__name__)
@@ -18,26 +18,26 @@ TERMS: Final = 5  # keywords of a window
 SENSE, GATE, KEYWORDS = STAGES = ("sense", "gate", "keywords")
 
 
-def make_sense(runs: Sequence[Run]) -> None:
+def make_sense(runs: Sequence[WindowRun]) -> None:
     """Embed what is said with the model that the gate and the keywords go by; without it, neither is asked."""
     with timed(SENSE, runs) as open_:
         for run, vector in zip(open_, _sense([run.window.text for run in open_]), strict=False):
             run.sense = vector
 
 
-def leave_out_asides(runs: Sequence[Run]) -> None:
+def leave_out_asides(runs: Sequence[WindowRun]) -> None:
     """Let the gate decide about asides."""
     gate = _there(registry.gate, runs)
     if gate is None:
         return
     limit = conf.live_off_topic()
 
-    def look(run: Run) -> None:
+    def look(run: WindowRun) -> None:
         if run.sense is None:
             return
         run.window.off_topic = gate.off_topic(run.sense)
         if run.window.off_topic > limit:
-            run.decide(Outcome.OFF_TOPIC)
+            run.decide(WindowOutcome.OFF_TOPIC)
 
     with timed(GATE, runs) as open_:
         each(
@@ -49,7 +49,7 @@ def leave_out_asides(runs: Sequence[Run]) -> None:
         )
 
 
-def find_keywords(runs: Sequence[Run]) -> None:
+def find_keywords(runs: Sequence[WindowRun]) -> None:
     """Find the words that stand for what is said; what goes wrong is logged, and leaves a window without them."""
     extractor = _there(registry.keywords, runs)
     for run in runs:
@@ -81,7 +81,7 @@ def _sense(texts: Sequence[str]) -> Sequence[Vector]:
     return []
 
 
-def _there(model: Callable[[], T | None], runs: Sequence[Run]) -> T | None:
+def _there(model: Callable[[], T | None], runs: Sequence[WindowRun]) -> T | None:
     """Return a model that goes by the vectors of what is said; None where there are none, or it cannot be loaded."""
     try:
         return model() if any(run.sense is not None for run in runs) else None

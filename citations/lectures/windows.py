@@ -36,7 +36,7 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class SpeechWindow:
     """What is looked up together. ``first`` and ``last`` are the numbers of its utterances; ``start`` and ``end`` are ms, None where nobody knows."""
 
     index: int
@@ -78,13 +78,13 @@ class Buffer:
         return asdict(self)
 
 
-def feed(buffer: Buffer, utterances: Iterable[Utterance]) -> tuple[Buffer, list[Window]]:
+def feed(buffer: Buffer, utterances: Iterable[Utterance]) -> tuple[Buffer, list[SpeechWindow]]:
     """Take what was said; return the buffer as it is then, and the windows that are full. Takes linear time."""
     buffer = _taken(buffer, utterances)
     return _cut(buffer, _ready(buffer), is_last=False)
 
 
-def flush(buffer: Buffer) -> tuple[Buffer, list[Window]]:
+def flush(buffer: Buffer) -> tuple[Buffer, list[SpeechWindow]]:
     """Make windows of all that is left, whatever is missing and however short the last one becomes. Speech may go on afterwards."""
     return _cut(buffer, len(buffer.fresh), is_last=True)
 
@@ -157,7 +157,7 @@ def _is_gap(seen: Sequence[_Range], before: int, after: int) -> bool:
 _Group = tuple[int, int]  # sentences, from and to
 
 
-def _cut(buffer: Buffer, ready: int, *, is_last: bool) -> tuple[Buffer, list[Window]]:
+def _cut(buffer: Buffer, ready: int, *, is_last: bool) -> tuple[Buffer, list[SpeechWindow]]:
     line = _Line((*buffer.overlap, *buffer.fresh[:ready]))
     spans = _sentences(line, len(buffer.overlap), is_last=is_last)
     shared = 1 if buffer.overlap else 0
@@ -204,12 +204,12 @@ def _is_full(words: Sequence[int]) -> bool:
     )
 
 
-def _window(index: int, pieces: Sequence[Utterance]) -> Window:
+def _window(index: int, pieces: Sequence[Utterance]) -> SpeechWindow:
     numbers = [piece.number for piece in pieces]
     starts = [piece.start for piece in pieces if piece.start is not None]
     ends = [piece.end for piece in pieces if piece.end is not None]
     text = " ".join(piece.text for piece in pieces)
-    return Window(
+    return SpeechWindow(
         index, text, min(numbers), max(numbers), min(starts, default=None), max(ends, default=None)
     )
 

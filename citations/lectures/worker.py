@@ -23,11 +23,11 @@ from django.utils import timezone
 from citations.errors import WindowTaken
 from citations.lectures import citation_storage
 from citations.lectures import pipeline as lecture_pipeline
-from citations.lectures.citation_storage import Cited, Run
+from citations.lectures.citation_storage import StoredWindow, WindowRun
 from citations.lectures.events import tell
-from citations.lectures.pipeline import Form, cite
+from citations.lectures.pipeline import WindowQueryForm, cite
 from citations.lectures.sessions import WINDOW, opened
-from citations.models import Chunk, Citation, LectureSession, Outcome, Window
+from citations.models import Chunk, Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
 from transcripts import library
 from transcripts.errors import InvalidInput, KnowledgeBaseError
@@ -36,9 +36,9 @@ from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 __all__ = [
-    "Answer",
-    "Cited",
-    "Form",
+    "WindowResult",
+    "StoredWindow",
+    "WindowQueryForm",
     "catch_up",
     "cite",
     "prepare",
@@ -74,7 +74,7 @@ _learning: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class WindowResult:
     """What a window of speech cites, best first. ``note`` says what a reader should know: not re-ranked, why nothing was looked up."""
 
     window_index: int
@@ -89,7 +89,7 @@ class Answer:
 # Asked and answered
 
 
-def query(scope: Scope, session: LectureSession, text: str, index: int) -> Answer:
+def query(scope: Scope, session: LectureSession, text: str, index: int) -> WindowResult:
     """Cite a window of speech now, and store it as the session's window ``index``; the same text is answered again as it was.
 
     While the database is away the answer is empty, and says so. Raises ``InvalidInput`` for an empty or too long text and an index outside 0 to
@@ -101,8 +101,8 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Answe
         window = _asked(session, said, index)
         cited = (
             cite([window])[0]
-            if window.outcome == Outcome.WAITING
-            else Cited(window=window, citations=_cited_by(window))
+            if window.outcome == WindowOutcome.WAITING
+            else StoredWindow(window=window, citations=_cited_by(window))
         )
         transaction.on_commit(
             _crew.ring
@@ -114,8 +114,8 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Answe
             session.pk,
             error,
         )
-        return Answer(
-            window_index=index, outcome=Outcome.FAILED, note="The database does not answer."
+        return WindowResult(
+            window_index=index, outcome=WindowOutcome.FAILED, note="The database does not answer."
         )
 
 
@@ -159,11 +159,11 @@ def _cited_by(window: Window) -> tuple[Citation, ...]:
     return tuple(window.citations.select_related("source").order_by("rank"))
 
 
-def _answer(index: int, cited: Cited) -> Answer:
+def _answer(index: int, cited: StoredWindow) -> WindowResult:
     window = cited.window
-    return Answer(
+    return WindowResult(
         window_index=index,
-        outcome=window.outcome if cited.is_stored else Outcome.FAILED,
+        outcome=window.outcome if cited.is_stored else WindowOutcome.FAILED,
         citations=cited.citations,
         keywords=tuple(window.keywords),
         milliseconds=round(window.milliseconds or 0),
@@ -190,9 +190,9 @@ def warm() -> None:
     registry.warm()
 
 
-def catch_up(session: LectureSession) -> list[Cited]:
+def catch_up(session: LectureSession) -> list[StoredWindow]:
     """Cite here and now what waits in a session; return what came of each window."""
-    done: list[Cited] = []
+    done: list[StoredWindow] = []
     while taken := _take(session=session):
         done += cite(taken)
         if not all(one.is_stored for one in done):
@@ -329,7 +329,7 @@ def _describe_next() -> bool:
 
 
 _crew: Final = _Crew(THREADS, _work)
-_undescribed: Final[deque[Run]] = deque(maxlen=UNDESCRIBED)
+_undescribed: Final[deque[WindowRun]] = deque(maxlen=UNDESCRIBED)
 
 
 def _release() -> None:

@@ -14,20 +14,20 @@ from citations.errors import SourceNotFound
 from citations.lexical import merging, scoring, snapshot
 from citations.lexical.postings import Words, stored
 from citations.lexical.query import Query
-from citations.lexical.segments import Wanted
-from citations.library.filters import Reach
+from citations.lexical.segments import TermFilter
+from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
 from transcripts.tokenizer import TOKENIZER_VERSION, query_counts
 
-__all__ = ["MOST_VERIFIED", "SPARE", "Scored", "explain", "index", "merge", "rebuild", "search"]
+__all__ = ["MOST_VERIFIED", "SPARE", "ChunkScore", "explain", "index", "merge", "rebuild", "search"]
 
 SPARE = 32  # entries outside the packs that searches put up with
 MOST_VERIFIED = 5_000  # chunks whose text is looked at for one query's phrases and exclusions
 _ATTEMPTS = 3  # when chunks are replaced between reading the lexicon and reading them
 
 
-class Scored(NamedTuple):
+class ChunkScore(NamedTuple):
     """A chunk that a search found: its place (``Chunk.place``), and its score above zero."""
 
     place: int
@@ -63,7 +63,7 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
     return first
 
 
-def search(query: Query, *, limit: int, reach: Reach) -> list[Scored]:
+def search(query: Query, *, limit: int, reach: ResolvedFilter) -> list[ChunkScore]:
     """Find the ``limit`` best chunks, best first, equal ones in the order of their places; chunks without any word of the query are left out.
 
     Phrases and exclusions are verified on what was indexed of the chunks: of the ``MOST_VERIFIED`` best that say all words of the phrases. Statistics are
@@ -76,7 +76,9 @@ def search(query: Query, *, limit: int, reach: Reach) -> list[Scored]:
     for _ in range(_ATTEMPTS):
         seen = snapshot.read({*counts, *wanted.required, *wanted.excluded}, reach)
         if not query.phrases and not query.excluded:
-            return [Scored(*hit) for hit in scoring.rank(seen, counts, limit=limit, wanted=wanted)]
+            return [
+                ChunkScore(*hit) for hit in scoring.rank(seen, counts, limit=limit, wanted=wanted)
+            ]
         for breadth in (8 * limit, max(limit, MOST_VERIFIED)):
             hits = scoring.rank(seen, counts, limit=breadth, wanted=wanted)
             found, gone = _verified(query, hits, limit)
@@ -133,12 +135,12 @@ def _counts(words: str) -> dict[str, int]:
     return {stored(term): repetitions for term, repetitions in query_counts(words).items()}
 
 
-def _wanted(query: Query) -> Wanted:
+def _wanted(query: Query) -> TermFilter:
     """Say what the chunks' words must be for the query to admit them: all words of its phrases, and no excluded single word."""
     excluded = [
         terms for phrase in query.excluded if len(terms := [*query_counts(phrase).items()]) == 1
     ]
-    return Wanted(
+    return TermFilter(
         required=tuple(dict.fromkeys(term for phrase in query.phrases for term in _counts(phrase))),
         excluded=tuple(stored(term) for [(term, repetitions)] in excluded if repetitions == 1),
     )
@@ -152,15 +154,15 @@ def _take_places(count: int) -> int:
 
 def _verified(
     query: Query, hits: Sequence[tuple[int, float]], limit: int
-) -> tuple[list[Scored], bool]:
+) -> tuple[list[ChunkScore], bool]:
     """Keep the hits that a query admits, until there are enough; and say whether a chunk was gone when its text was to be read."""
-    kept: list[Scored] = []
+    kept: list[ChunkScore] = []
     start, step, gone = 0, 4 * limit, False
     while start < len(hits) and len(kept) < limit:
         batch = hits[start : start + step]
         chunks = Chunk.objects.order_by().in_bulk([place for place, _ in batch], field_name="place")
         kept += [
-            Scored(place, score)
+            ChunkScore(place, score)
             for place, score in batch
             if place in chunks and query.admits(chunks[place].indexed_text)
         ]

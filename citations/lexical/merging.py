@@ -33,7 +33,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MergeEntry:
     """An entry to be gathered, or (``dead``) to be swept out."""
 
     pk: int
@@ -56,7 +56,7 @@ class Entry:
         )
 
 
-class Found(NamedTuple):
+class PackPostings(NamedTuple):
     """Postings within a pack: ascending slots, and frequencies."""
 
     slots: NDArray[Any]
@@ -87,7 +87,7 @@ def _merge_some(spare: int) -> int:
         )
     )
     entries = [
-        Entry(pk, first, count, merged, dead, Words.from_bytes(data[pk]))
+        MergeEntry(pk, first, count, merged, dead, Words.from_bytes(data[pk]))
         for pk, first, count, merged, dead in chosen
     ]
     living, dead = (
@@ -124,7 +124,7 @@ def _execute(sql: str, parameters: Sequence[Any]) -> None:
         cursor.execute(sql, parameters)
 
 
-def _rewrite(living: Sequence[Entry], dead: Sequence[Entry]) -> None:
+def _rewrite(living: Sequence[MergeEntry], dead: Sequence[MergeEntry]) -> None:
     """Write every pack and block anew that any of the entries has a part in."""
     if not living and not dead:
         return
@@ -151,7 +151,7 @@ def _rewrite(living: Sequence[Entry], dead: Sequence[Entry]) -> None:
 
 
 def _rewrite_packs(
-    packs: Sequence[int], living: Sequence[Entry], dead: Sequence[Entry], version: int
+    packs: Sequence[int], living: Sequence[MergeEntry], dead: Sequence[MergeEntry], version: int
 ) -> dict[int, NDArray[Any]]:
     """Bring the packs' lengths and sums up to date; return the lengths."""
     old = {
@@ -186,7 +186,7 @@ _WRITE_PACKS = """
 """
 
 
-def _marked(pack: int, dead: Sequence[Entry]) -> Mask | None:
+def _marked(pack: int, dead: Sequence[MergeEntry]) -> Mask | None:
     """Mark the slots of a pack that dead entries leave; None: none."""
     if not any(pack in entry.packs for entry in dead):
         return None
@@ -199,7 +199,7 @@ def _marked(pack: int, dead: Sequence[Entry]) -> Mask | None:
 # Blocks
 
 
-def _gathered(entries: Sequence[Entry]) -> dict[Key, Found]:
+def _gathered(entries: Sequence[MergeEntry]) -> dict[Key, PackPostings]:
     """Bring the postings of entries, which are in the order of places, together by pack and term."""
     numbers: dict[str, int] = {}
     owners = [
@@ -226,7 +226,7 @@ def _gathered(entries: Sequence[Entry]) -> dict[Key, Found]:
     borders = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(keys)]
     names = list(numbers)
     return {
-        (int(key) // len(names), names[int(key) % len(names)]): Found(
+        (int(key) // len(names), names[int(key) % len(names)]): PackPostings(
             slots[start:stop], frequencies[start:stop]
         )
         for key, (start, stop) in zip(keys[borders[:-1]].tolist(), pairwise(borders), strict=True)
@@ -243,7 +243,9 @@ _READ_BLOCKS = """
 """
 
 
-def _united(old: Postings | None, added: Found | None, gone: Mask | None) -> Found | None:
+def _united(
+    old: Postings | None, added: PackPostings | None, gone: Mask | None
+) -> PackPostings | None:
     """Return the postings a block is to have; None if it had none and gets none."""
     if old is None:
         return added
@@ -252,14 +254,14 @@ def _united(old: Postings | None, added: Found | None, gone: Mask | None) -> Fou
         kept = ~gone[slots]
         slots, frequencies = slots[kept], frequencies[kept]
     if added is None:
-        return Found(slots, frequencies)
+        return PackPostings(slots, frequencies)
     slots = np.concatenate((slots, added.slots))
     order = np.argsort(slots, kind="stable")
-    return Found(slots[order], np.concatenate((frequencies, added.frequencies))[order])
+    return PackPostings(slots[order], np.concatenate((frequencies, added.frequencies))[order])
 
 
 def _write_blocks(
-    blocks: Sequence[tuple[Key, Found]], lengths: dict[int, NDArray[Any]], version: int
+    blocks: Sequence[tuple[Key, PackPostings]], lengths: dict[int, NDArray[Any]], version: int
 ) -> None:
     empty = [key for key, found in blocks if not len(found.slots)]
     if empty:
@@ -270,7 +272,7 @@ def _write_blocks(
 
 
 def _rows(
-    blocks: Iterable[tuple[Key, Found]], lengths: dict[int, NDArray[Any]], version: int
+    blocks: Iterable[tuple[Key, PackPostings]], lengths: dict[int, NDArray[Any]], version: int
 ) -> Iterator[tuple[Any, ...]]:
     for (pack, term), (slots, frequencies) in blocks:
         if len(slots):

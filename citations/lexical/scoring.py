@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from citations.caches import CACHE
 from citations.lexical.postings import Postings
-from citations.lexical.segments import Mask, Part, Slots, Wanted, allowed, parts
+from citations.lexical.segments import LexicalSegment, Mask, Slots, TermFilter, allowed, parts
 from citations.lexical.snapshot import Snapshot
 from citations.passages import TermScore
 from transcripts.bm25 import K1, B, idf, length_norm, score_formula
@@ -29,7 +29,7 @@ _PAIR = struct.Struct("<II")
 _ROUNDING = 1e-6  # a sum of rough scores errs by less than this share of it for each term
 
 
-class Asked(NamedTuple):
+class QueryTerm(NamedTuple):
     """A term of the query: how often it is asked for, and its idf."""
 
     term: str
@@ -42,35 +42,35 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class CorpusStatistics:
     """What scores depend on beside the chunk itself. Terms stand in the order of the query."""
 
     average: float
-    asked: tuple[Asked, ...]
+    asked: tuple[QueryTerm, ...]
 
 
 class Term(NamedTuple):
     """A term within a part: where it is said, and the most that it adds to any score."""
 
-    asked: Asked
+    asked: QueryTerm
     postings: Postings
     bound: float
 
 
-def statistics(snapshot: Snapshot, counts: Mapping[str, int]) -> Statistics:
+def statistics(snapshot: Snapshot, counts: Mapping[str, int]) -> CorpusStatistics:
     """Work out the statistics of a query; ``counts`` says how often it has which (stored) term. Terms that nobody says are left out."""
     chunks = snapshot.chunks
     spread = {term: snapshot.containing(term) for term in counts}
     asked = tuple(
-        Asked(term, repetitions, idf(chunks, spread[term]))
+        QueryTerm(term, repetitions, idf(chunks, spread[term]))
         for term, repetitions in counts.items()
         if spread[term] > 0
     )
-    return Statistics(average=snapshot.tokens / chunks if chunks else 0.0, asked=asked)
+    return CorpusStatistics(average=snapshot.tokens / chunks if chunks else 0.0, asked=asked)
 
 
 def rank(
-    snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, wanted: Wanted
+    snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, wanted: TermFilter
 ) -> list[tuple[int, float]]:
     """Return the ``limit`` best places with their scores, best first, equal ones in the order of places."""
     found, best = statistics(snapshot, counts), Best(limit)
@@ -91,7 +91,7 @@ def explain(
     found, asked_for = statistics(snapshot, counts), np.array(sorted(set(places)), np.int64)
     told: dict[int, tuple[TermScore, ...]] = {}
     for part in parts(snapshot, counts):
-        mask = allowed(snapshot, part, Wanted())
+        mask = allowed(snapshot, part, TermFilter())
         slots = part.inside(asked_for)
         for slot in slots if mask is None else slots[mask[slots]]:
             if scores := _explained(part, found, slot):
@@ -99,7 +99,7 @@ def explain(
     return told
 
 
-def _explained(part: Part, found: Statistics, slot: int) -> tuple[TermScore, ...]:
+def _explained(part: LexicalSegment, found: CorpusStatistics, slot: int) -> tuple[TermScore, ...]:
     norm = length_norm(int(part.lengths[slot]), found.average)
     said = [
         (asked, int(part.postings[asked.term].at(np.array([slot]))[0]))
@@ -160,7 +160,7 @@ class Best:
 # One part
 
 
-def _terms(part: Part, found: Statistics) -> list[Term]:
+def _terms(part: LexicalSegment, found: CorpusStatistics) -> list[Term]:
     """Return a part's terms, those that can add the most first."""
     terms = []
     for asked in found.asked:
@@ -170,7 +170,7 @@ def _terms(part: Part, found: Statistics) -> list[Term]:
     return sorted(terms, key=lambda term: -term.bound)
 
 
-def _bound(part: Part, postings: Postings, asked: Asked, average: float) -> float:
+def _bound(part: LexicalSegment, postings: Postings, asked: QueryTerm, average: float) -> float:
     sky = part.skies.get(asked.term)
     if not sky:
         slots, frequencies = postings.pairs()
@@ -188,7 +188,11 @@ def _bound(part: Part, postings: Postings, asked: Asked, average: float) -> floa
 
 
 def _search(
-    part: Part, terms: Sequence[Term], found: Statistics, best: Best, mask: Mask | None
+    part: LexicalSegment,
+    terms: Sequence[Term],
+    found: CorpusStatistics,
+    best: Best,
+    mask: Mask | None,
 ) -> None:
     """Add a part's best chunks."""
     if mask is not None:
@@ -218,16 +222,16 @@ def _search(
     return _settle(part, found, best, _thinned(slots, rough, best.limit, len(terms)))
 
 
-def _settle(part: Part, found: Statistics, best: Best, slots: Slots) -> None:
+def _settle(part: LexicalSegment, found: CorpusStatistics, best: Best, slots: Slots) -> None:
     """Score chunks exactly and keep what is good."""
     if len(slots):
         best.add(part.places(slots), _scores(part, found, slots))
 
 
 def _floor(
-    part: Part,
+    part: LexicalSegment,
     terms: Sequence[Term],
-    found: Statistics,
+    found: CorpusStatistics,
     norms: Rough,
     limit: int,
     mask: Mask | None,
@@ -263,7 +267,7 @@ def _thinned(slots: Slots, rough: Rough, limit: int, terms: int) -> Slots:
 
 
 def _brought_up(
-    part: Part, terms: Sequence[Term], norms: Rough, least: float
+    part: LexicalSegment, terms: Sequence[Term], norms: Rough, least: float
 ) -> tuple[Slots, Rough]:
     """Return the chunks that say any of these terms, with what the terms add, where that is at least so much."""
     if len(terms) == 1:
@@ -279,7 +283,7 @@ def _brought_up(
     return reached, sums[reached]
 
 
-def _fewest(asked: Asked, least: float, norms: Rough) -> int:
+def _fewest(asked: QueryTerm, least: float, norms: Rough) -> int:
     """Return how often a chunk must at least say a term for that to add so much, were it the shortest chunk."""
     most, norm = asked.repetitions * asked.weight * (K1 + 1), K1 * (1 - B)
     if least <= 0:
@@ -292,7 +296,7 @@ def _fewest(asked: Asked, least: float, norms: Rough) -> int:
 # The formula over arrays
 
 
-def _scores(part: Part, found: Statistics, slots: Slots) -> Floats:
+def _scores(part: LexicalSegment, found: CorpusStatistics, slots: Slots) -> Floats:
     """Score chunks: the operations of ``transcripts.bm25`` in the same order, so that the results are the same to the last bit."""
     norms = _exact_norms(part.lengths[slots], found.average)
     scores = np.zeros(len(slots))
@@ -314,7 +318,7 @@ def _exact_norms(lengths: NDArray[Any], average: float) -> Floats:
     )
 
 
-def _rough(asked: Asked, frequencies: NDArray[Any], norms: Rough) -> Rough:
+def _rough(asked: QueryTerm, frequencies: NDArray[Any], norms: Rough) -> Rough:
     counted = frequencies.astype(np.float32)
     scores: Rough = counted * np.float32(asked.repetitions * asked.weight * (K1 + 1))
     counted += norms
@@ -322,7 +326,7 @@ def _rough(asked: Asked, frequencies: NDArray[Any], norms: Rough) -> Rough:
     return scores
 
 
-def _norms(part: Part, average: float) -> Rough:
+def _norms(part: LexicalSegment, average: float) -> Rough:
     """Weigh the lengths of all of a part's chunks, or remember how they were weighed."""
     key = ("norms", *part.key)
     known, norms = CACHE.get(key) or (None, None)

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.lexical.postings import PACK, Postings
-from citations.lexical.snapshot import Entry, Pack, Run, Snapshot
+from citations.lexical.snapshot import Pack, Run, Snapshot, UnmergedEntry
 
 Mask = NDArray[np.bool_]
 Slots = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LexicalSegment:
     """Chunks that are searched together. A slot is a chunk's number within the part; places ascend with slots.
 
     ``runs`` are the places of its slots; a pack has one, with an end that its lengths do not always reach. ``skies`` bound the scores of a term's postings
@@ -73,14 +73,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class TermFilter:
     """Which chunks may be found beside those of the snapshot's reach: those that say all of ``required`` (stored terms) and none of ``excluded``."""
 
     required: Sequence[str] = ()
     excluded: Sequence[str] = ()
 
 
-def parts(snapshot: Snapshot, terms: Iterable[str]) -> list[Part]:
+def parts(snapshot: Snapshot, terms: Iterable[str]) -> list[LexicalSegment]:
     """Return the parts in which any of the (stored) terms is said."""
     found = [_of_pack(pack) for pack in snapshot.packs if pack.blocks]
     if snapshot.tail:
@@ -88,7 +88,7 @@ def parts(snapshot: Snapshot, terms: Iterable[str]) -> list[Part]:
     return [part for part in found if part.postings]
 
 
-def allowed(snapshot: Snapshot, part: Part, wanted: Wanted) -> Mask | None:
+def allowed(snapshot: Snapshot, part: LexicalSegment, wanted: TermFilter) -> Mask | None:
     """Mark the slots that may be found. None: all of them."""
     mask = _within_reach(snapshot, part)
     if not wanted.required and not wanted.excluded:
@@ -103,7 +103,7 @@ def allowed(snapshot: Snapshot, part: Part, wanted: Wanted) -> Mask | None:
     return mask
 
 
-def _within_reach(snapshot: Snapshot, part: Part) -> Mask | None:
+def _within_reach(snapshot: Snapshot, part: LexicalSegment) -> Mask | None:
     mask: Mask | None = None
     if snapshot.runs is not None:
         mask = part.covered(snapshot.runs)
@@ -116,17 +116,17 @@ def _within_reach(snapshot: Snapshot, part: Part) -> Mask | None:
     return mask
 
 
-def _overlaps(entry: Entry, part: Part) -> bool:
+def _overlaps(entry: UnmergedEntry, part: LexicalSegment) -> bool:
     return entry.first < part.runs[-1][1] and entry.first + entry.count > part.runs[0][0]
 
 
-def _slots(part: Part, term: str) -> Slots:
+def _slots(part: LexicalSegment, term: str) -> Slots:
     postings = part.postings.get(term)
     return postings.slots if postings else np.empty(0, np.int64)
 
 
-def _of_pack(pack: Pack) -> Part:
-    return Part(
+def _of_pack(pack: Pack) -> LexicalSegment:
+    return LexicalSegment(
         key=("pack", pack.number, pack.version),
         runs=((pack.number * PACK, (pack.number + 1) * PACK),),
         lengths=pack.lengths,
@@ -135,10 +135,10 @@ def _of_pack(pack: Pack) -> Part:
     )
 
 
-def _of_tail(snapshot: Snapshot, terms: Iterable[str]) -> Part:
+def _of_tail(snapshot: Snapshot, terms: Iterable[str]) -> LexicalSegment:
     entries = snapshot.tail
     starts = np.cumsum([0, *(entry.count for entry in entries)]).astype(np.uint32)
-    return Part(
+    return LexicalSegment(
         key=("tail", *(entry.pk for entry in entries)),
         runs=[entry.run for entry in entries],
         lengths=np.concatenate([entry.words.lengths for entry in entries]),

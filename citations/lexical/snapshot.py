@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from citations.caches import CACHE
 from citations.lexical.postings import Postings, Words, from_block, from_lengths
-from citations.library.filters import Reach
+from citations.library.filters import ResolvedFilter
 
 INLINE = (
     4096  # postings of a block that is fetched at once; larger ones are kept, being asked for again
@@ -25,7 +25,7 @@ Run = tuple[int, int]  # the first of some consecutive places, and the first tha
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class UnmergedEntry:
     """A source's entry that the packs do not hold yet, or (``dead``) should no longer hold."""
 
     pk: int
@@ -42,7 +42,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PostingBlock:
     """A term's postings in one pack. ``sky`` are the pairs that bound their scores; few postings have none."""
 
     version: int
@@ -60,7 +60,7 @@ class Pack:
     chunks: int
     tokens: int
     lengths: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.uint8))
-    blocks: dict[str, Block] = field(default_factory=dict)
+    blocks: dict[str, PostingBlock] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -71,8 +71,8 @@ class Snapshot:
     """
 
     packs: list[Pack]
-    tail: list[Entry]
-    dead: list[Entry]
+    tail: list[UnmergedEntry]
+    dead: list[UnmergedEntry]
     runs: list[Run] | None
     places: NDArray[np.int64] | None
     _in_tail: dict[str, list[tuple[int, Postings]]] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class Snapshot:
         return found
 
 
-def read(terms: Iterable[str], reach: Reach | None = None) -> Snapshot:
+def read(terms: Iterable[str], reach: ResolvedFilter | None = None) -> Snapshot:
     """Read what a search for these (stored) terms needs."""
     terms = list(terms)
     try:
@@ -182,7 +182,7 @@ _OF_TIMES = """
 """
 
 
-def _read(terms: list[str], reach: Reach | None, *, inline: int) -> Snapshot:
+def _read(terms: list[str], reach: ResolvedFilter | None, *, inline: int) -> Snapshot:
     sources = None if reach is None or reach.sources is None else list(reach.sources)
     parameters: dict[str, Any] = {
         "inline": inline,
@@ -215,7 +215,7 @@ def _understood(rows: list[Row], *, narrowed: bool) -> Snapshot:
     )
 
 
-def _read_entries(rows: list[Row]) -> list[Entry]:
+def _read_entries(rows: list[Row]) -> list[UnmergedEntry]:
     relevant = {
         row[2]: row for row in rows if row[6] != _DEAD
     }  # one that died before it was merged was never counted
@@ -227,7 +227,7 @@ def _read_entries(rows: list[Row]) -> list[Entry]:
     )
     ordered = sorted(relevant.values(), key=lambda row: int(row[3]))
     return [
-        Entry(pk, first, count, tokens, dead=bool(flags & _DEAD), words=words[pk])
+        UnmergedEntry(pk, first, count, tokens, dead=bool(flags & _DEAD), words=words[pk])
         for _, _, pk, first, count, tokens, flags, *_ in ordered
     ]
 
@@ -266,7 +266,7 @@ def _add_blocks(packs: dict[int, Pack], rows: list[Row]) -> None:
         decode=from_block,
     )
     for _, term, number, version, n, _, _, sky, data, _ in rows:
-        packs[number].blocks[term] = Block(
+        packs[number].blocks[term] = PostingBlock(
             version, n, sky, postings[term, number] if data is None else from_block(data)
         )
 

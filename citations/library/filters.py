@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from citations.errors import InvalidFilter, SourceNotFound
-from citations.models import Kind, Source, SourceQuerySet
+from citations.models import Source, SourceKind, SourceQuerySet
 from transcripts.errors import InvalidUrl
 from transcripts.models import Collection
 from transcripts.sanitize import clean, is_uuid
@@ -64,7 +64,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class ResolvedFilter:
     """A filter within a scope, looked up: the sources (primary keys; None: every one there is), how many chunks they have, and the time range (ms)."""
 
     sources: frozenset[int] | None
@@ -83,15 +83,15 @@ class Reach:
         return self.start is not None or self.end is not None
 
 
-def resolve(scope: Scope, wanted: Filter) -> Reach:
+def resolve(scope: Scope, wanted: Filter) -> ResolvedFilter:
     """Look a filter up. Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound`` for values that name nothing the caller can see."""
     _check(wanted)
     total, visible = _chunks(scope)
     # Whoever sees every chunk there is needs no list of sources: what is searched then is the whole index.
     if visible == total and not wanted.narrows_sources:
-        return Reach(sources=None, chunks=total, start=wanted.start, end=wanted.end)
+        return ResolvedFilter(sources=None, chunks=total, start=wanted.start, end=wanted.end)
     rows = list(matching(scope, wanted).filter(chunk_count__gt=0).values_list("pk", "chunk_count"))
-    return Reach(
+    return ResolvedFilter(
         sources=frozenset(pk for pk, _ in rows),
         chunks=sum(count for _, count in rows),
         start=wanted.start,
@@ -174,10 +174,11 @@ def _check(wanted: Filter) -> None:
             raise InvalidFilter(
                 f"A filter takes at most {MAX_VALUES} values of one kind; these are {len(values)}."
             )
-    unknown = [kind for kind in wanted.kinds if kind not in Kind.values]
+    unknown = [kind for kind in wanted.kinds if kind not in SourceKind.values]
     if unknown:
         raise InvalidFilter(
-            f"There is no kind “{clean(unknown[0], 40)}”.", hint=f"Kinds: {', '.join(Kind.values)}."
+            f"There is no kind “{clean(unknown[0], 40)}”.",
+            hint=f"Kinds: {', '.join(SourceKind.values)}.",
         )
     if wanted.since and wanted.until and wanted.since > wanted.until:
         raise InvalidFilter("The first day lies after the last.", hint="Exchange the two.")

@@ -39,7 +39,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class SourcePage:
     """Some sources, newest first; ``next`` goes on after the last one, None at the end.
 
     ``total`` counts all that were asked for, ``counts`` the same in every state, whichever state was asked for.
@@ -59,7 +59,7 @@ def list_sources(
     state: str = "",
     offset: int = 0,
     limit: int = 25,
-) -> Page:
+) -> SourcePage:
     """Return a page of sources in whose title, author or video's id every one of ``words`` occurs, or whose own id begins with it.
 
     Raises ``InvalidFilter`` for a state there is none of, ``SourceNotFound`` and ``CollectionNotFound``.
@@ -74,7 +74,7 @@ def list_sources(
         found = found.filter(state=state)
     rows = tuple(_shown(found)[offset : offset + limit + 1])
     total = getattr(counts, state) if state else counts.total
-    return Page(
+    return SourcePage(
         sources=rows[:limit],
         total=total,
         counts=counts,

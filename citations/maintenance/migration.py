@@ -23,7 +23,7 @@ from citations.providers import registry
 from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
-from citations.vectors.store import Wanted
+from citations.vectors.store import MissingEmbedding
 from transcripts.errors import KnowledgeBaseError
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ Told = Callable[[EmbeddingSpace], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class MigrationPlan:
     """What a migration would do: chunks to embed, and their tokens, roughly, which remote providers are paid for."""
 
     provider: str
@@ -54,7 +54,7 @@ class Plan:
         return vector_space.describe(self.provider, self.model, self.dimensions)
 
 
-def plan(to: conf.EmbeddingChoice) -> Plan:
+def plan(to: conf.EmbeddingChoice) -> MigrationPlan:
     """Look at what a migration would do. Raises ``InvalidProvider``, ``ModelMissing``, and ``MigrationConflict`` where there is nothing to migrate."""
     active = vector_space.locked()
     if active is None:
@@ -80,7 +80,7 @@ def plan(to: conf.EmbeddingChoice) -> Plan:
             "SELECT count(*), coalesce(sum(length(context) + length(text)), 0) FROM citations_chunk"
         )
         chunks, characters = cursor.fetchone()
-    return Plan(
+    return MigrationPlan(
         provider=provider,
         model=model,
         dimensions=dimensions,
@@ -187,7 +187,7 @@ def sweep_away(*, seconds: float = 20) -> None:
             space.delete()
 
 
-def _created(planned: Plan) -> EmbeddingSpace:
+def _created(planned: MigrationPlan) -> EmbeddingSpace:
     values = {
         "provider": planned.provider,
         "model": planned.model,
@@ -254,7 +254,7 @@ class _Build:
             if self.meanwhile:
                 self.meanwhile()
 
-    def _batches(self) -> Iterator[Sequence[Wanted]]:
+    def _batches(self) -> Iterator[Sequence[MissingEmbedding]]:
         after = 0
         while not self._is_late and (
             batch := vector_store.wanted(self.space, after=after, limit=vector_store.BATCH)

@@ -15,14 +15,14 @@ from citations.models.lectures import (
     Happening,
     LectureQuerySet,
     LectureSession,
-    Outcome,
     Segment,
     Window,
+    WindowOutcome,
 )
 from citations.models.levels import Level, Node, Topic, TopicMember
 from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.marks import Mark
-from citations.models.sources import Chunk, Cut, Kind, Source, SourceQuerySet, State
+from citations.models.sources import Chunk, Cut, Source, SourceKind, SourceQuerySet, State
 from citations.models.spaces import (
     Embedding,
     EmbeddingSpace,
@@ -45,7 +45,7 @@ __all__ = [
     "Embedding",
     "EmbeddingSpace",
     "Happening",
-    "Kind",
+    "SourceKind",
     "LectureQuerySet",
     "LectureSession",
     "Level",
@@ -55,7 +55,7 @@ __all__ = [
     "Mark",
     "Node",
     "Note",
-    "Outcome",
+    "WindowOutcome",
     "Page",
     "Quotation",
     "QuotationQuerySet",

@@ -11,7 +11,7 @@ from transcripts.models import Collection, Transcript
 from transcripts.scope import Scope
 
 
-class Outcome(models.TextChoices):
+class WindowOutcome(models.TextChoices):
     """What became of a window."""
 
     WAITING = "waiting", "waiting"
@@ -106,7 +106,9 @@ class Window(models.Model):
     last = models.PositiveIntegerField("last segment", null=True, blank=True)
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
-    outcome = models.CharField(max_length=14, choices=Outcome.choices, default=Outcome.WAITING)
+    outcome = models.CharField(
+        max_length=14, choices=WindowOutcome.choices, default=WindowOutcome.WAITING
+    )
     note = models.TextField(
         blank=True,
         help_text="What a reader of the citations should know: not re-ranked, failed for which reason.",
@@ -131,7 +133,9 @@ class Window(models.Model):
         ordering = ("session_id", "index")
         constraints = (
             models.UniqueConstraint(fields=("session", "index"), name="window_once"),
-            models.CheckConstraint(condition=Q(outcome__in=Outcome.values), name="window_outcome"),
+            models.CheckConstraint(
+                condition=Q(outcome__in=WindowOutcome.values), name="window_outcome"
+            ),
         )
         indexes = (
             models.Index(

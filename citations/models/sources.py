@@ -19,7 +19,7 @@ LOCK_SPACE = (
 )
 
 
-class Kind(models.TextChoices):
+class SourceKind(models.TextChoices):
     """What a source is."""
 
     VIDEO = "video", "video"
@@ -66,7 +66,7 @@ class Source(models.Model):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="sources")
-    kind = models.CharField(max_length=10, choices=Kind.choices)
+    kind = models.CharField(max_length=10, choices=SourceKind.choices)
     video = models.ForeignKey(
         Video, on_delete=models.CASCADE, null=True, blank=True, related_name="sources"
     )
@@ -122,7 +122,7 @@ class Source(models.Model):
     class Meta:
         ordering = ("-created_at", "-pk")
         constraints = (
-            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="source_kind"),
+            models.CheckConstraint(condition=Q(kind__in=SourceKind.values), name="source_kind"),
             models.CheckConstraint(condition=Q(state__in=State.values), name="source_state"),
             models.UniqueConstraint(
                 fields=("video", "language"),

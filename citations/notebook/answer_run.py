@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from citations.answers.answer import Claim, Claimed, Event, Finished, Quote, Reply
+from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Quote, Reply
 from citations.errors import AlreadyAnswering, AnswerNotFound
 from citations.models import Answer, AnswerState, Note, Quotation, Source
 from citations.notebook.answers import ASK_AGAIN
@@ -18,7 +18,7 @@ from transcripts.sanitize import clean
 
 
 @dataclass(slots=True)
-class Run:
+class AnswerLease:
     """One process that answers one question: ``active_at`` tells it from any other that was let in after it."""
 
     answer: Answer
@@ -40,14 +40,14 @@ class Run:
 
     def told(self, event: Event) -> Event:
         """Return what is told of an event, with the ids of quotations; the end is stored first. Raises ``AnswerNotFound``."""
-        if isinstance(event, Finished):
+        if isinstance(event, FinalEvent):
             reply = replace(event.reply, quotes=self._named(event.reply.quotes))
             self.keep(reply)
-            return Finished(reply=reply, answer=self.answer.uuid)
+            return FinalEvent(reply=reply, answer=self.answer.uuid)
         self._live()
         return (
             replace(event, quotes=self._named(event.quotes))
-            if isinstance(event, Claimed)
+            if isinstance(event, ClaimEvent)
             else event
         )
 

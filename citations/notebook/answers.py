@@ -26,7 +26,7 @@ ASK_AGAIN = "Ask again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class AnswerRecord:
     """A question and its answer. ``withheld`` claims are left out: a source that they cite lies outside the scope, or did when it was deleted.
 
     ``gone`` are the numbers that claims cite of sources that were deleted: nobody can look there any more. ``nearest`` (of a refusal) and ``trace`` are what
@@ -87,7 +87,7 @@ def find_quotation(scope: Scope, reference: UUID | str) -> Quote:
     return quote_of(found)
 
 
-def of(scope: Scope, conversation: Conversation) -> tuple[Record, ...]:
+def of(scope: Scope, conversation: Conversation) -> tuple[AnswerRecord, ...]:
     """Return what was asked and answered in a conversation, in order."""
     return read(
         scope,
@@ -97,7 +97,7 @@ def of(scope: Scope, conversation: Conversation) -> tuple[Record, ...]:
     )
 
 
-def read(scope: Scope, answers: Iterable[Answer]) -> tuple[Record, ...]:
+def read(scope: Scope, answers: Iterable[Answer]) -> tuple[AnswerRecord, ...]:
     """Return answers as the scope may see them; four queries, however many there are."""
     rows = list(answers)
     quotes = _quotes(scope, rows)
@@ -221,7 +221,7 @@ class _Evident:
         return collections is not None and self.scope.readable.issuperset(collections)
 
 
-def _record(row: Answer, evident: _Evident) -> Record:
+def _record(row: Answer, evident: _Evident) -> AnswerRecord:
     trace, is_whole = _trace(row.trace, evident.numbers, evident.seen)
     claims = [one for one in row.claims if evident.shows(row, one, is_whole=is_whole)]
     shown = tuple(
@@ -246,7 +246,7 @@ def _record(row: Answer, evident: _Evident) -> Record:
         "milliseconds",
         "created_at",
     )
-    return Record(
+    return AnswerRecord(
         id=row.uuid,
         conversation=row.conversation.uuid,
         state=state,

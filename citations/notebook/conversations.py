@@ -23,7 +23,7 @@ MAX_WORDS: Final = 1_000  # characters of what a title is looked for by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class ConversationPage:
     """Some conversations, the latest first, each with ``answer_count``; ``next`` goes on after the last one, None at the end."""
 
     conversations: tuple[Conversation, ...]
@@ -68,7 +68,7 @@ def list_conversations(
     collection: str = "",
     offset: int = 0,
     limit: int = 25,
-) -> Page:
+) -> ConversationPage:
     """Return a page of the caller's conversations in whose title every one of ``words`` occurs, the latest first. Raises ``CollectionNotFound``."""
     found = Conversation.objects.of(scope, user)
     if collection:
@@ -81,7 +81,7 @@ def list_conversations(
         .order_by("-updated_at", "-pk")
     )
     rows = tuple(counted[offset : offset + limit + 1])
-    return Page(
+    return ConversationPage(
         conversations=rows[:limit],
         total=found.count(),
         next=offset + limit if len(rows) > limit else None,

@@ -18,7 +18,7 @@ from citations.lectures.report import plain
 from citations.models import Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import bibliography
-from citations.notebook.answers import Record
+from citations.notebook.answers import AnswerRecord
 from citations.notebook.bibliography import Work
 from citations.passages import Locator
 from transcripts.conf import public_url
@@ -28,7 +28,7 @@ from transcripts.timecodes import clock
 GONE: Final = "This source was deleted."
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     """What a conversation can be written as."""
 
     MARKDOWN = "md"
@@ -39,7 +39,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class ExportFile:
     """A conversation as a file: its ``name`` is made of its title, ``media_type`` says the encoding too, where that is not given by the type."""
 
     text: str
@@ -47,18 +47,18 @@ class Exported:
     name: str
 
 
-def export(scope: Scope, conversation: Conversation, form: Form) -> Exported:
+def export(scope: Scope, conversation: Conversation, form: ExportFormat) -> ExportFile:
     """Write down a conversation as the scope may see it; what is cited has its permanent address. A bibliography has each source once."""
     write, media_type, ending = _FORMS[form]
     told = _Told(conversation, notebook_answers.of(scope, conversation), scope)
-    return Exported(
+    return ExportFile(
         text=write(told),
         media_type=media_type,
         name=f"{slugify(conversation.title)[:80] or 'conversation'}.{ending}",
     )
 
 
-def told(record: Record, *, base: str = "") -> str:
+def told(record: AnswerRecord, *, base: str = "") -> str:
     """Write an answer as Markdown: its claims with links to what they cite, then the quotes, numbered. ``base`` is put before addresses of this site."""
     if not record.claims:
         return plain(record.note or record.error) + "\n"
@@ -101,7 +101,7 @@ def place(locator: Locator) -> str:
 @dataclass(frozen=True, slots=True)
 class _Told:
     conversation: Conversation
-    answers: Sequence[Record]
+    answers: Sequence[AnswerRecord]
     scope: Scope
 
     @property
@@ -162,7 +162,7 @@ def _html(said: _Told) -> str:
     return format_html(_PAGE, title=said.conversation.title, about=said.about, answers=answers)
 
 
-def _section(record: Record) -> SafeString:
+def _section(record: AnswerRecord) -> SafeString:
     base = public_url()
     anchors = {
         one.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', one.id, one.number)
@@ -225,7 +225,7 @@ def _behind(quote: Quote) -> str:
 # JSON
 
 
-def as_json(record: Record) -> dict[str, Any]:
+def as_json(record: AnswerRecord) -> dict[str, Any]:
     """Return an answer as plain values: what every door gives of it. Places in seconds or pages."""
     return {
         "id": str(record.id),
@@ -335,10 +335,10 @@ def _work(source: Source, quotes: Iterable[Quote], accessed: date) -> Work:
     )
 
 
-_FORMS: Final[Mapping[Form, tuple[Callable[[_Told], str], str, str]]] = {
-    Form.MARKDOWN: (_markdown, "text/markdown; charset=utf-8", "md"),
-    Form.HTML: (_html, "text/html; charset=utf-8", "html"),
-    Form.JSON: (_json, "application/json", "json"),
-    Form.CSL: (_csl, "application/vnd.citationstyles.csl+json", "csl.json"),
-    Form.BIBTEX: (_bibtex, "application/x-bibtex; charset=utf-8", "bib"),
+_FORMS: Final[Mapping[ExportFormat, tuple[Callable[[_Told], str], str, str]]] = {
+    ExportFormat.MARKDOWN: (_markdown, "text/markdown; charset=utf-8", "md"),
+    ExportFormat.HTML: (_html, "text/html; charset=utf-8", "html"),
+    ExportFormat.JSON: (_json, "application/json", "json"),
+    ExportFormat.CSL: (_csl, "application/vnd.citationstyles.csl+json", "csl.json"),
+    ExportFormat.BIBTEX: (_bibtex, "application/x-bibtex; charset=utf-8", "bib"),
 }

@@ -23,7 +23,7 @@ TITLE: Final = 80  # characters of a note's first line, where it was given no ti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class NotePage:
     """Some notes of one collection or of several, the latest first; ``next`` goes on after the last one, None at the end."""
 
     notes: tuple[Note, ...]
@@ -32,7 +32,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class StoredNote:
     """The note that an answer is kept as; ``is_new`` unless it was kept already."""
 
     note: Note
@@ -41,7 +41,7 @@ class Kept:
 
 def list_notes(
     scope: Scope, *, collection: str = "", words: str = "", offset: int = 0, limit: int = 25
-) -> Page:
+) -> NotePage:
     """Return a page of the notes of a collection ("": of all that may be read) in which every one of ``words`` occurs. Raises ``CollectionNotFound``."""
     found = Note.objects.filter(collection__in=scope.readable)
     if collection:
@@ -53,7 +53,7 @@ def list_notes(
             "-updated_at", "-pk"
         )[offset : offset + limit + 1]
     )
-    return Page(
+    return NotePage(
         notes=rows[:limit], total=found.count(), next=offset + limit if len(rows) > limit else None
     )
 
@@ -84,7 +84,7 @@ def pin(
 
 def keep(
     scope: Scope, user: User | None, answer: Answer, *, collection: str = "", title: str = ""
-) -> Kept:
+) -> StoredNote:
     """Keep an answer of the caller's with its citations, once, in the collection that was asked unless another one is named.
 
     Raises what ``pin`` raises, and ``Conflict`` for an answer that says nothing, or that quotes what not everybody who reads the collection may read.
@@ -97,12 +97,12 @@ def keep(
         .first()
     )
     if before is not None:
-        return Kept(note=before, is_new=False)
+        return StoredNote(note=before, is_new=False)
     written = _written(title or answer.question, _told(shelf, answer))
     note, is_new = Note.objects.get_or_create(
         answer=answer, collection=shelf, defaults={"author": user, **written}
     )  # two pages may save it at once
-    return Kept(note=note, is_new=is_new)
+    return StoredNote(note=note, is_new=is_new)
 
 
 def saved(scope: Scope, answers: Iterable[UUID]) -> dict[UUID, Note]:

@@ -18,7 +18,7 @@ from citations.library.filters import Filter
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations
-from citations.notebook.answer_run import Run
+from citations.notebook.answer_run import AnswerLease
 from citations.notebook.answers import ASK_AGAIN, SILENCE, find_answer
 from transcripts.errors import Conflict, EmptyQuery, InvalidInput, Throttled
 from transcripts.sanitize import clean
@@ -104,7 +104,7 @@ def respond(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
     Raises ``AlreadyAnswering`` where somebody else answers it, ``AnswerNotFound`` when it was deleted meanwhile, and what answering raises, which is stored as
     well: a question that fails, or that nobody waits for to the end, keeps the answer that it had before.
     """
-    run = Run(answer)
+    run = AnswerLease(answer)
     run.take()
     try:
         for event in _events(scope, user, answer):

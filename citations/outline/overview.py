@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from citations.library.filters import Reach
+from citations.library.filters import ResolvedFilter
 from citations.models import Level
-from citations.outline.search import Summary, Wanted, largest, place, typical
+from citations.outline.search import NodeFilter, Summary, largest, place, typical
 from citations.providers.stopwords import stop_words
 from transcripts.scope import Scope
 from transcripts.tokenizer import tokenize
@@ -21,14 +21,14 @@ class Whole(NamedTuple):
     note: str = ""
 
 
-def of(scope: Scope, reach: Reach, question: str, *, limit: int) -> Whole:
+def of(scope: Scope, reach: ResolvedFilter, question: str, *, limit: int) -> Whole:
     """Return the nodes that stand for what can be seen, at most ``limit``; of a video's tracks those in the language of the question."""
     documents = in_its_language(
-        largest(Wanted(scope, reach, (Level.DOCUMENT,)), limit=limit), question
+        largest(NodeFilter(scope, reach, (Level.DOCUMENT,)), limit=limit), question
     )
     if len(documents) > FEW:
         sections = in_its_language(
-            typical(Wanted(scope, reach, (Level.SECTION,)), limit=limit), question
+            typical(NodeFilter(scope, reach, (Level.SECTION,)), limit=limit), question
         )
         if len(sections) > 1:
             return Whole(
@@ -37,7 +37,7 @@ def of(scope: Scope, reach: Reach, question: str, *, limit: int) -> Whole:
             )
         return Whole(_scored(documents), "There are many sources: this is of the longest ones.")
     sections = in_its_language(
-        largest(Wanted(scope, reach, (Level.SECTION,)), limit=limit), question
+        largest(NodeFilter(scope, reach, (Level.SECTION,)), limit=limit), question
     )
     return Whole(_scored([*documents, *sections]))
 

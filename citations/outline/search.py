@@ -8,7 +8,7 @@ from django.db import connection
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from citations.library.filters import Reach
+from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace
 from citations.search.candidates import Candidate
 from transcripts.scope import Scope
@@ -29,11 +29,11 @@ class Summary(NamedTuple):
     told: Candidate
 
 
-class Wanted(NamedTuple):
+class NodeFilter(NamedTuple):
     """Which nodes are looked for: as far as a scope and a reach go, of these levels, and below or above others where these are given."""
 
     scope: Scope
-    reach: Reach
+    reach: ResolvedFilter
     levels: Collection[int]
     parents: Collection[int] | None = None  # only right below these nodes
     above: Collection[tuple[int, int]] | None = (
@@ -47,7 +47,7 @@ def place(one: Summary) -> tuple[int, int, int]:
 
 
 def near(
-    wanted: Wanted, vector: NDArray[Any], *, space: EmbeddingSpace, limit: int
+    wanted: NodeFilter, vector: NDArray[Any], *, space: EmbeddingSpace, limit: int
 ) -> list[Summary]:
     """Find, of each level, the ``limit`` nodes that are nearest to a vector of length 1, nearest first. All are looked at: they are few beside the chunks."""
     if wanted.reach.is_empty or limit <= 0:
@@ -71,7 +71,7 @@ def near(
     return _fetched(ranked, values, wanted.scope)
 
 
-def largest(wanted: Wanted, *, limit: int) -> list[Summary]:
+def largest(wanted: NodeFilter, *, limit: int) -> list[Summary]:
     """Return, of each level, the ``limit`` nodes with the most chunks, in no order, without cosines."""
     if wanted.reach.is_empty or limit <= 0:
         return []
@@ -85,7 +85,7 @@ def largest(wanted: Wanted, *, limit: int) -> list[Summary]:
     return _fetched(ranked, {**values, "limit": limit}, wanted.scope)
 
 
-def typical(wanted: Wanted, *, limit: int) -> list[Summary]:
+def typical(wanted: NodeFilter, *, limit: int) -> list[Summary]:
     """Return a section for each of the ``limit`` topics with the most sections: that which belongs to it most; in no order, without cosines."""
     if wanted.reach.is_empty or limit <= 0:
         return []
@@ -103,7 +103,7 @@ def typical(wanted: Wanted, *, limit: int) -> list[Summary]:
     return _fetched(ranked, {**values, "limit": limit}, wanted.scope)
 
 
-def over(wanted: Wanted) -> list[Summary]:
+def over(wanted: NodeFilter) -> list[Summary]:
     """Return the nodes above chunks, in no order, without cosines."""
     if wanted.reach.is_empty or not wanted.above:
         return []
@@ -197,7 +197,7 @@ def _summary(row: Sequence[Any]) -> Summary:
     )
 
 
-def _conditions(wanted: Wanted) -> tuple[list[str], dict[str, Any]]:
+def _conditions(wanted: NodeFilter) -> tuple[list[str], dict[str, Any]]:
     """Write out which nodes are looked for. Of a time range only nodes that lie within it: the sentences of others may stand outside."""
     reach = wanted.reach
     conditions: list[str] = []

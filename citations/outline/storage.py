@@ -15,7 +15,7 @@ from pgvector import HalfVector
 from citations import conf
 from citations.models import Chunk, EmbeddingSpace, Level, Node, Source, State, keep_switch_out
 from citations.outline import tree as outline_tree
-from citations.outline.tree import Draft, Piece
+from citations.outline.tree import NodeDraft, OutlineChunk
 from citations.providers import prompts as provider_prompts
 from citations.providers import registry
 from citations.providers.stopwords import stop_words
@@ -41,7 +41,7 @@ _PLACED = (
 )
 
 
-class Touched(NamedTuple):
+class NodeChanges(NamedTuple):
     """How many nodes of a source stayed, were made and were deleted; ``moved`` of those that stayed stand elsewhere or tell of it otherwise."""
 
     kept: int = 0
@@ -55,7 +55,7 @@ class Touched(NamedTuple):
         return bool(self.made or self.deleted or self.moved)
 
 
-def refresh(source: Source) -> Touched:
+def refresh(source: Source) -> NodeChanges:
     """Build the tree of a source from its chunks and the vectors that they have, and write what is new in it. Whoever calls holds the source.
 
     A node that tells of the same text stays, with its abstract. Without vectors for all chunks the tree goes by their words, and its nodes have none.
@@ -66,7 +66,7 @@ def refresh(source: Source) -> Touched:
     with transaction.atomic():
         keep_switch_out()
         if not Source.objects.select_for_update(no_key=True).filter(pk=source.pk).values_list("pk"):
-            return Touched()  # it was deleted meanwhile
+            return NodeChanges()  # it was deleted meanwhile
         if space is not None and not EmbeddingSpace.objects.filter(pk=space.pk).exists():
             space = None
         return _exchange(source, drafts, space)
@@ -189,11 +189,11 @@ _FIELDS = (
 )
 
 
-def _pieces(source: Source, space: EmbeddingSpace | None) -> list[Piece]:
+def _pieces(source: Source, space: EmbeddingSpace | None) -> list[OutlineChunk]:
     with connection.cursor() as cursor:
         cursor.execute(_PIECES, [space.pk if space else 0, source.pk])
         return [
-            Piece(**dict(zip(_FIELDS, row, strict=False)), vector=_vector(row[-1]))
+            OutlineChunk(**dict(zip(_FIELDS, row, strict=False)), vector=_vector(row[-1]))
             for row in cursor.fetchall()
         ]
 
@@ -206,7 +206,9 @@ def _vector(sent: Any) -> NDArray[np.float16] | None:
 # What is written
 
 
-def _exchange(source: Source, drafts: Sequence[Draft], space: EmbeddingSpace | None) -> Touched:
+def _exchange(
+    source: Source, drafts: Sequence[NodeDraft], space: EmbeddingSpace | None
+) -> NodeChanges:
     """Write the tree level by level, parents first; nodes that are left are deleted when nothing is below them any more."""
     before = _by_digest(Node.objects.select_for_update().filter(source=source).order_by("pk"))
     kept = made = moved = 0
@@ -227,7 +229,7 @@ def _exchange(source: Source, drafts: Sequence[Draft], space: EmbeddingSpace | N
             draft.ordinal: node or row for draft, node, row in zip(own, found, rows, strict=True)
         }
         kept, made, moved = kept + len(own) - len(new), made + len(new), moved + len(changed)
-    return Touched(
+    return NodeChanges(
         kept=kept,
         made=made,
         deleted=_delete(node.pk for left in before.values() for node in left),
@@ -242,13 +244,13 @@ def _by_digest(nodes: Iterable[Node]) -> dict[tuple[int, bytes], deque[Node]]:
     return found
 
 
-def _taken(before: dict[tuple[int, bytes], deque[Node]], draft: Draft) -> Node | None:
+def _taken(before: dict[tuple[int, bytes], deque[Node]], draft: NodeDraft) -> Node | None:
     equal = before.get((draft.level, draft.digest))
     return equal.popleft() if equal else None
 
 
 def _row(
-    source: Source, draft: Draft, space: EmbeddingSpace | None, above: dict[int, Node]
+    source: Source, draft: NodeDraft, space: EmbeddingSpace | None, above: dict[int, Node]
 ) -> Node:
     vector = None if draft.vector is None or space is None else HalfVector(draft.vector)
     return Node(

@@ -41,7 +41,7 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class OutlineChunk:
     """A chunk: ``text`` is the source's from ``span_start`` to ``span_end``, ``vector`` of length 1; times in ms."""
 
     ordinal: int
@@ -57,7 +57,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class NodeDraft:
     """A node to be. ``text`` are the sentences at ``spans`` of the source's text, joined by blanks; ``parent`` is the ordinal of the one a level above.
 
     ``digest`` is of the text and the headings below it, wherever they stand: equal ones tell of the same. ``vector``, of length 1, is the direction of the
@@ -83,8 +83,11 @@ class Draft:
 
 
 def build(
-    pieces: Sequence[Piece], *, split: Split = sentences.split, stops: frozenset[str] = frozenset()
-) -> list[Draft]:
+    pieces: Sequence[OutlineChunk],
+    *,
+    split: Split = sentences.split,
+    stops: frozenset[str] = frozenset(),
+) -> list[NodeDraft]:
     """Make the tree of a source from its chunks, in order: the document, its sections, their groups. Nothing of nothing.
 
     ``stops`` are words that say nothing. The tree depends on nothing but what is given, so that a tree built anew is equal.
@@ -113,7 +116,7 @@ def build(
 # Shape
 
 
-def _shape(pieces: Sequence[Piece], likeness: Vectors) -> tuple[list[Range], list[Range]]:
+def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Range], list[Range]]:
     """Return the groups as places of chunks, and the sections as places of groups."""
     groups: list[Range] = []
     sections: list[Range] = []
@@ -129,7 +132,7 @@ def _shape(pieces: Sequence[Piece], likeness: Vectors) -> tuple[list[Range], lis
     return groups, sections
 
 
-def _runs(pieces: Sequence[Piece]) -> list[Range]:
+def _runs(pieces: Sequence[OutlineChunk]) -> list[Range]:
     """Return what lies between two headings or silences."""
     starts = [
         place
@@ -139,7 +142,7 @@ def _runs(pieces: Sequence[Piece]) -> list[Range]:
     return [*pairwise([0, *starts, len(pieces)])]
 
 
-def _begins(before: Piece, piece: Piece) -> bool:
+def _begins(before: OutlineChunk, piece: OutlineChunk) -> bool:
     is_late = (
         before.end is not None and piece.start is not None and piece.start - before.end >= SILENCE
     )
@@ -221,16 +224,16 @@ class _Node:
     level: int
     ordinal: int
     places: Range
-    pieces: Sequence[Piece]
+    pieces: Sequence[OutlineChunk]
     words: Words
     gist: Gist
     digest: bytes
     vector: Vectors | None
 
-    def draft(self, name: str, parent: int | None) -> Draft:
+    def draft(self, name: str, parent: int | None) -> NodeDraft:
         """Give it its name, and its place in the tree."""
         first, last = self.pieces[0], self.pieces[-1]
-        return Draft(
+        return NodeDraft(
             level=self.level,
             ordinal=self.ordinal,
             parent=parent,
@@ -253,7 +256,7 @@ class _Node:
 class _Source:
     """What nodes are made from: the sentences of each chunk that the one before does not have, and how much their words say."""
 
-    def __init__(self, pieces: Sequence[Piece], split: Split, stops: frozenset[str]) -> None:
+    def __init__(self, pieces: Sequence[OutlineChunk], split: Split, stops: frozenset[str]) -> None:
         self._pieces = pieces
         self._own = _own_texts(pieces)
         raw = [
@@ -343,7 +346,7 @@ class _Source:
         )
 
 
-def _own_texts(pieces: Sequence[Piece]) -> list[tuple[str, int]]:
+def _own_texts(pieces: Sequence[OutlineChunk]) -> list[tuple[str, int]]:
     """Return what each chunk does not share with the one before, and where it starts in the source's text."""
     found = []
     seen = 0
@@ -354,7 +357,7 @@ def _own_texts(pieces: Sequence[Piece]) -> list[tuple[str, int]]:
     return found
 
 
-def _stacked(pieces: Sequence[Piece]) -> Vectors | None:
+def _stacked(pieces: Sequence[OutlineChunk]) -> Vectors | None:
     if any(piece.vector is None for piece in pieces):
         return None
     return np.stack([np.asarray(piece.vector, dtype=np.float32) for piece in pieces])
@@ -368,7 +371,7 @@ def _titles(nodes: Sequence[_Node]) -> list[str]:
     ]
 
 
-def _headings(pieces: Sequence[Piece]) -> str:
+def _headings(pieces: Sequence[OutlineChunk]) -> str:
     return " · ".join(
         [*dict.fromkeys(piece.heading for piece in pieces if piece.heading)][:HEADINGS_NAMED]
     )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from pydantic import BaseModel
 
 from citations.errors import ModelRefused, ModelServerError
-from citations.providers.http import Server
+from citations.providers.http import ModelServer
 from citations.providers.llm import Completion, Usage
 from citations.providers.prompts import Prompt, prompt_tokens
 from citations.providers.server_errors import Refusal
@@ -21,7 +21,7 @@ _CONTROL: Final = dict.fromkeys(code for code in range(32) if chr(code) not in "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ChatReply:
     """What has been said so far; ``latest`` is the newest piece, ``done`` whether it came to its end, and ``reason`` why it ended."""
 
     text: str = ""
@@ -31,7 +31,7 @@ class Said:
     done: bool = False
     error: str = ""
 
-    def then(self, next_: "Said") -> "Said":
+    def then(self, next_: "ChatReply") -> "ChatReply":
         """Add what was said next. Counts of tokens are running totals: the highest holds."""
         older, newer = self.usage, next_.usage
         usage = Usage(
@@ -57,7 +57,7 @@ class RemoteLlm(ABC):
     provider: ClassVar[str]
     home: ClassVar[str] = ""  # the host of the service itself
 
-    def __init__(self, server: Server, model: str, context_tokens: int = 0) -> None:
+    def __init__(self, server: ModelServer, model: str, context_tokens: int = 0) -> None:
         self._server = server
         self.model = model
         self.official = server.host == self.home
@@ -117,7 +117,7 @@ class RemoteLlm(ABC):
         """Yield the answer as it comes. Raises as ``ask`` does, also where it ends before its end; ``told`` gets what it cost even then."""
         wanted = Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
         self._check(wanted)
-        heard = Said()
+        heard = ChatReply()
         try:
             for event in self._events(wanted, tries):
                 heard = heard.then(self._read(event))
@@ -147,7 +147,7 @@ class RemoteLlm(ABC):
                 hint="Ask with less text, or raise LLM_CONTEXT_TOKENS if the model reads more.",
             )
 
-    def _failed(self, said: Said) -> ModelServerError:
+    def _failed(self, said: ChatReply) -> ModelServerError:
         if said.error:
             return ModelServerError(
                 f"{self.name} broke off: “{said.error}”", hint="Try again later."
@@ -178,7 +178,7 @@ class RemoteLlm(ABC):
     def _body(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]: ...
 
     @abstractmethod
-    def _read(self, answer: Any) -> Said: ...
+    def _read(self, answer: Any) -> ChatReply: ...
 
 
 def words(error: Any) -> str:

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from citations import conf
 from citations.errors import InvalidProvider
-from citations.providers.chat_api import RemoteLlm, Said, words
-from citations.providers.http import Server
+from citations.providers.chat_api import ChatReply, RemoteLlm, words
+from citations.providers.http import ModelServer
 from citations.providers.llm import Llm, Usage
 from citations.providers.prompts import Prompt
 from citations.providers.server_errors import Names, Refusal, not_pulled
@@ -104,11 +104,11 @@ class OpenAiLlm(RemoteLlm):
         found = re.match(r"gpt-(\d+)(?:\.(\d+))?(?:-|$)", self.model)
         return (int(found[1]), int(found[2] or 0)) if found else (0, 0)
 
-    def _read(self, answer: "_Chat") -> Said:
+    def _read(self, answer: "_Chat") -> ChatReply:
         choice = answer.choices[0] if answer.choices else _Choice()
         part, cost = choice.message or choice.delta or _Content(), answer.usage or _ChatUsage()
         details = cost.prompt_tokens_details or _ChatDetails()
-        return Said(
+        return ChatReply(
             text=part.content or "",
             usage=Usage(
                 asked=cost.prompt_tokens,
@@ -184,11 +184,11 @@ class AnthropicLlm(RemoteLlm):
             return body | {"max_tokens": prompt.max_tokens, "thinking": {"type": "disabled"}}
         return body | {"max_tokens": prompt.max_tokens + _THINKING_ROOM}
 
-    def _read(self, answer: "_Message") -> Said:
+    def _read(self, answer: "_Message") -> ChatReply:
         cost = answer.usage or (answer.message.usage if answer.message else None) or _MessageUsage()
         text = "".join(block.text for block in answer.content if block.type == "text")
         cached, stored = cost.cache_read_input_tokens or 0, cost.cache_creation_input_tokens or 0
-        return Said(
+        return ChatReply(
             text=text + (answer.delta.text if answer.delta else ""),
             usage=Usage(
                 asked=(cost.input_tokens or 0) + cached + stored,
@@ -263,8 +263,8 @@ class OllamaLlm(RemoteLlm):
             "options": options,
         }
 
-    def _read(self, answer: "_OllamaChat") -> Said:
-        return Said(
+    def _read(self, answer: "_OllamaChat") -> ChatReply:
+        return ChatReply(
             text=answer.message.content if answer.message else "",
             usage=Usage(asked=answer.prompt_eval_count, answered=answer.eval_count),
             reason=answer.done_reason,
@@ -296,7 +296,7 @@ _CLASSES: Final[dict[str, type[RemoteLlm]]] = {
 }
 
 
-def _server(choice: conf.LlmChoice) -> Server:
+def _server(choice: conf.LlmChoice) -> ModelServer:
     provider = choice.provider
     key = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "ollama": ""}[provider]
     address = (
@@ -313,7 +313,7 @@ def _server(choice: conf.LlmChoice) -> Server:
         address=address,
     )
     header, scheme = ("x-api-key", "") if provider == "anthropic" else ("Authorization", "Bearer ")
-    server = Server(
+    server = ModelServer(
         names,
         remote,
         header=header,

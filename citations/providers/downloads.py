@@ -31,7 +31,7 @@ _FORMS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Needed:
+class RemoteFile:
     """A file to fetch, and its bytes. ``sha256`` of the large ones, "" for the others."""
 
     name: str
@@ -55,7 +55,7 @@ def fetch(name: str, report: Report) -> Path:
     return weights.find(name)
 
 
-def _needed(name: str) -> list[Needed]:
+def _needed(name: str) -> list[RemoteFile]:
     """Ask the hub what is to be fetched: the configuration first, the weights last, so that what is complete has its weights."""
     from huggingface_hub import HfApi
 
@@ -80,16 +80,16 @@ def _needed(name: str) -> list[Needed]:
     return [files[file] for file in [*sorted(beside), *sorted(form)]]
 
 
-def _file(told: Any) -> Needed:
+def _file(told: Any) -> RemoteFile:
     sha256 = str(told.lfs.sha256) if told.lfs else ""
-    return Needed(
+    return RemoteFile(
         name=told.rfilename,
         size=int(told.size or 0),
         sha256=sha256 if _SHA256.fullmatch(sha256) else "",
     )
 
 
-def _download(name: str, file: Needed, count: "_Count") -> None:
+def _download(name: str, file: RemoteFile, count: "_Count") -> None:
     from huggingface_hub import hf_hub_download
 
     if file.sha256:
@@ -100,7 +100,7 @@ def _download(name: str, file: Needed, count: "_Count") -> None:
     count.finish(file.size)
 
 
-def _go_on(name: str, file: Needed, count: "_Count") -> None:
+def _go_on(name: str, file: RemoteFile, count: "_Count") -> None:
     """Fetch what is missing of a large file. One process does it while others wait."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import http_get
@@ -139,7 +139,7 @@ def _go_on(name: str, file: Needed, count: "_Count") -> None:
     )
 
 
-def _blob(name: str, file: Needed) -> Path:
+def _blob(name: str, file: RemoteFile) -> Path:
     """Return where the hub's cache keeps a large file."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
@@ -152,11 +152,11 @@ def _blob(name: str, file: Needed) -> Path:
     )
 
 
-def _part(name: str, file: Needed) -> Path:
+def _part(name: str, file: RemoteFile) -> Path:
     return _blob(name, file).with_suffix(".part")
 
 
-def _here(name: str, file: Needed) -> int:
+def _here(name: str, file: RemoteFile) -> int:
     """Return how many bytes of a large file have been fetched before."""
     found = next(
         (path for path in (_blob(name, file), _part(name, file)) if file.sha256 and path.is_file()),

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelServerError
-from citations.providers.http import Server
+from citations.providers.http import ModelServer
 from citations.providers.server_errors import Names, Refusal, not_pulled
 from transcripts.sanitize import clean
 
@@ -24,7 +24,7 @@ _QUERY_TRIES: Final = 2  # somebody waits for the search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class EmbeddingModelFacts:
     """What has to be known of a model: the length of its vectors, and what it wants before a text."""
 
     dimensions: int
@@ -35,31 +35,31 @@ class Known:
 _MXBAI: Final = "Represent this sentence for searching relevant passages: "  # from the model's card
 _KNOWN: Final = {
     "voyage": {
-        "voyage-3-large": Known(dimensions=1024),
-        "voyage-3.5": Known(dimensions=1024),
-        "voyage-3.5-lite": Known(dimensions=1024),
-        "voyage-4-large": Known(dimensions=1024),
-        "voyage-4": Known(dimensions=1024),
-        "voyage-4-lite": Known(dimensions=1024),
+        "voyage-3-large": EmbeddingModelFacts(dimensions=1024),
+        "voyage-3.5": EmbeddingModelFacts(dimensions=1024),
+        "voyage-3.5-lite": EmbeddingModelFacts(dimensions=1024),
+        "voyage-4-large": EmbeddingModelFacts(dimensions=1024),
+        "voyage-4": EmbeddingModelFacts(dimensions=1024),
+        "voyage-4-lite": EmbeddingModelFacts(dimensions=1024),
     },
     "openai": {
-        "text-embedding-3-large": Known(dimensions=3072),
-        "text-embedding-3-small": Known(dimensions=1536),
-        "text-embedding-ada-002": Known(dimensions=1536),
+        "text-embedding-3-large": EmbeddingModelFacts(dimensions=3072),
+        "text-embedding-3-small": EmbeddingModelFacts(dimensions=1536),
+        "text-embedding-ada-002": EmbeddingModelFacts(dimensions=1536),
     },
     "ollama": {
-        "mxbai-embed-large": Known(dimensions=1024, query=_MXBAI),
-        "nomic-embed-text": Known(
+        "mxbai-embed-large": EmbeddingModelFacts(dimensions=1024, query=_MXBAI),
+        "nomic-embed-text": EmbeddingModelFacts(
             dimensions=768, query="search_query: ", document="search_document: "
         ),
-        "bge-m3": Known(dimensions=1024),
-        "all-minilm": Known(dimensions=384),
+        "bge-m3": EmbeddingModelFacts(dimensions=1024),
+        "all-minilm": EmbeddingModelFacts(dimensions=384),
     },
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RequestLimits:
     """What one request may hold: so many texts, so many bytes in all and a text. A token is a byte at least, so a limit in bytes keeps one in tokens."""
 
     texts: int
@@ -68,13 +68,13 @@ class Limits:
 
 
 _LIMITS: Final = {
-    "voyage": Limits(
+    "voyage": RequestLimits(
         texts=128, together=120_000, each=32_000
     ),  # 1,000 texts, 120,000 tokens, 32,000 a text
-    "openai": Limits(
+    "openai": RequestLimits(
         texts=256, together=300_000, each=8_190
     ),  # 2,048 texts, 300,000 tokens, 8,191 a text
-    "ollama": Limits(
+    "ollama": RequestLimits(
         texts=16, together=100_000, each=32_000
     ),  # none; but 16 texts keep a processor busy for some seconds
 }
@@ -118,7 +118,7 @@ class HostedEmbedder:
 
     def __init__(self, provider: str, model: str, dimensions: int) -> None:
         self.provider, self.model, self.dimensions = provider, model, dimensions
-        self._known = _known(provider, model) or Known(dimensions=dimensions)
+        self._known = _known(provider, model) or EmbeddingModelFacts(dimensions=dimensions)
         self._limits = _LIMITS[provider]
         self._server = _server(provider)
         self._query = lru_cache(_QUERIES_KEPT)(self._fresh)
@@ -290,11 +290,11 @@ def _in_order(answer: _Listed, nonsense: Callable[[str], ModelServerError]) -> l
     return [vector.embedding for vector in ordered]
 
 
-def _known(provider: str, model: str) -> Known | None:
+def _known(provider: str, model: str) -> EmbeddingModelFacts | None:
     return _KNOWN[provider].get(model) or _KNOWN[provider].get(model.partition(":")[0])
 
 
-def _server(provider: str) -> Server:
+def _server(provider: str) -> ModelServer:
     names = {
         "voyage": Names(server="Voyage AI", key="VOYAGE_API_KEY", address="VOYAGE_BASE_URL"),
         "openai": Names(server="OpenAI", key="OPENAI_API_KEY", address="OPENAI_BASE_URL"),
@@ -310,7 +310,7 @@ def _server(provider: str) -> Server:
             f"{names.server} wants a key, and {names.key} is empty.",
             hint=f"Set {names.key}, or choose another EMBEDDING_PROVIDER.",
         )
-    return Server(names, remote)
+    return ModelServer(names, remote)
 
 
 def _fitting(text: str, limit: int) -> str:
@@ -319,7 +319,7 @@ def _fitting(text: str, limit: int) -> str:
     return fit.encode()[:limit].decode(errors="ignore") or "."
 
 
-def _batches(texts: list[str], limits: Limits) -> Iterator[list[str]]:
+def _batches(texts: list[str], limits: RequestLimits) -> Iterator[list[str]]:
     batch: list[str] = []
     size = 0
     for text in texts:

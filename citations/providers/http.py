@@ -64,7 +64,7 @@ PATIENCE = Patience()
 """The patience with every server; tests put one with tiny pauses in its place."""
 
 
-class Server:
+class ModelServer:
     """A model server that is reached over HTTP. Safe to share between threads; its connections close when it is no longer used."""
 
     def __init__(

@@ -21,7 +21,7 @@ OLLAMA: Final = "ollama"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ModelEntry:
     """A model. ``present``: None where its maker's server has it, or cannot say. ``size`` in bytes: None where it is not known. ``note``: what is wrong."""
 
     model: str
@@ -38,7 +38,7 @@ class Entry:
         return self.provider in LOCAL
 
 
-def wanted() -> list[Entry]:
+def wanted() -> list[ModelEntry]:
     """Return the models that the settings name, each once. Only a local Ollama is asked anything."""
     models: dict[str, list[str]] = {}
     for use, model in _local_uses():
@@ -82,18 +82,18 @@ def _local_uses() -> Iterator[tuple[str, str]]:
         yield LECTURES, conf.live_reranker()
 
 
-def _local(model: str, uses: tuple[str, ...]) -> Entry:
+def _local(model: str, uses: tuple[str, ...]) -> ModelEntry:
     provider = next((name for name, one in LOCAL.items() if one.model == model), "local")
     known = weights.KNOWN.get(model)
     size, licence = (known.size, known.licence) if known else (None, "")
     try:
         folder = weights.find(model)
     except ModelMissing:
-        return Entry(
+        return ModelEntry(
             model=model, provider=provider, uses=uses, present=False, size=size, licence=licence
         )
     except ModelError as error:
-        return Entry(
+        return ModelEntry(
             model=model,
             provider=provider,
             uses=uses,
@@ -102,7 +102,7 @@ def _local(model: str, uses: tuple[str, ...]) -> Entry:
             licence=licence,
             note=_told(error),
         )
-    return Entry(
+    return ModelEntry(
         model=model,
         provider=provider,
         uses=uses,
@@ -112,7 +112,7 @@ def _local(model: str, uses: tuple[str, ...]) -> Entry:
     )
 
 
-def _served() -> Iterator[Entry]:
+def _served() -> Iterator[ModelEntry]:
     choice = conf.embedding()
     if choice.provider not in LOCAL:
         yield _embedding(choice)
@@ -120,33 +120,33 @@ def _served() -> Iterator[Entry]:
         yield _language(conf.llm())
 
 
-def _embedding(choice: conf.EmbeddingChoice) -> Entry:
+def _embedding(choice: conf.EmbeddingChoice) -> ModelEntry:
     try:
         provider, model, _ = registry.identity(choice)
-        return Entry(
+        return ModelEntry(
             model=model,
             provider=provider,
             uses=(EMBEDDING,),
             **(_pulled(model) if provider == OLLAMA else {}),
         )
     except KnowledgeBaseError as error:
-        return Entry(
+        return ModelEntry(
             model=choice.model, provider=choice.provider, uses=(EMBEDDING,), note=_told(error)
         )
 
 
-def _language(choice: conf.LlmChoice) -> Entry:
+def _language(choice: conf.LlmChoice) -> ModelEntry:
     try:
         made = registry.llm()
         name = made.name.partition(":")[2] if made else choice.model
-        return Entry(
+        return ModelEntry(
             model=name,
             provider=choice.provider,
             uses=(LANGUAGE,),
             **(_pulled(name) if choice.provider == OLLAMA and not choice.base_url else {}),
         )
     except KnowledgeBaseError as error:
-        return Entry(
+        return ModelEntry(
             model=choice.model, provider=choice.provider, uses=(LANGUAGE,), note=_told(error)
         )
 

@@ -1,6 +1,6 @@
 """Turns a model's weights into a graph that OpenVINO runs, pooling and all. Runs as a program of its own, so that torch leaves with it.
 
-``python -m citations.providers.export FOLDER HEAD OUT``: FOLDER holds the weights, HEAD is ``vector`` or ``logits``, OUT is the file to write.
+``python -m citations.providers.openvino_export FOLDER HEAD OUT``: FOLDER holds the weights, HEAD is ``vector`` or ``logits``, OUT is the file to write.
 The exit code is 3 where the model cannot be converted, with the reason as the last line of the error output.
 """
 
@@ -36,7 +36,7 @@ def converted(folder: Path, head: str) -> Any:
     return graph
 
 
-class Pooled(torch.nn.Module):
+class PooledEncoder(torch.nn.Module):
     """A model whose token vectors become one of length 1."""
 
     def __init__(self, inner: torch.nn.Module, pooling: str) -> None:
@@ -55,7 +55,7 @@ class Pooled(torch.nn.Module):
         )  # the length is lost anyway, so no division by the count
 
 
-class Judged(torch.nn.Module):
+class PairScorer(torch.nn.Module):
     """A model that says one number of a pair of texts."""
 
     def __init__(self, inner: torch.nn.Module) -> None:
@@ -77,7 +77,9 @@ def _module(folder: Path, head: str, blueprint: Blueprint) -> torch.nn.Module:
         local_files_only=True,
         trust_remote_code=False,
     ).eval()
-    return (Pooled(model, blueprint.pooling) if head == "vector" else Judged(model)).eval()
+    return (
+        PooledEncoder(model, blueprint.pooling) if head == "vector" else PairScorer(model)
+    ).eval()
 
 
 def _inputs(blueprint: Blueprint, head: str, shape: tuple[int, int]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from citations.errors import ModelError, ModelMissing
 from citations.providers import runtime  # noqa: F401  sets what the hub's library reads when it is imported
 
 
-class Known(NamedTuple):
+class ModelFacts(NamedTuple):
     """What is known of a model that is not here: its licence, and its size in bytes, about."""
 
     licence: str
@@ -24,11 +24,11 @@ PINNED: Final = {
     MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 }  # SHA-256 of model.safetensors, as its makers publish it
 KNOWN: Final = {
-    MINILM: Known("apache-2.0", 92_000_000),
-    "BAAI/bge-m3": Known("mit", 2_300_000_000),
-    "BAAI/bge-base-en-v1.5": Known("mit", 439_000_000),
-    "cross-encoder/ms-marco-MiniLM-L-12-v2": Known("apache-2.0", 134_000_000),
-    "cross-encoder/ms-marco-TinyBERT-L-2-v2": Known("apache-2.0", 18_000_000),
+    MINILM: ModelFacts("apache-2.0", 92_000_000),
+    "BAAI/bge-m3": ModelFacts("mit", 2_300_000_000),
+    "BAAI/bge-base-en-v1.5": ModelFacts("mit", 439_000_000),
+    "cross-encoder/ms-marco-MiniLM-L-12-v2": ModelFacts("apache-2.0", 134_000_000),
+    "cross-encoder/ms-marco-TinyBERT-L-2-v2": ModelFacts("apache-2.0", 18_000_000),
 }
 _FORMS: Final = (
     ("model.safetensors", "model.safetensors.index.json"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final, TypeAlias
 
-from citations.quotes.matching import Prepared, places, prepare
+from citations.quotes.matching import PreparedText, places, prepare
 from citations.text.alignment import common
 
 AROUND: Final = 100  # characters on either side that tell equal places apart
@@ -33,7 +33,7 @@ def find(
     span: Span,
     before: str,
     behind: str,
-    prepared: Callable[[], Prepared] | None = None,
+    prepared: Callable[[], PreparedText] | None = None,
 ) -> Span | None:
     """Return the characters [first, last) of a text that are the quote, which stood at ``span`` between ``before`` and ``behind``; None when unsure.
 

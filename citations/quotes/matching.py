@@ -48,7 +48,7 @@ class Text(NamedTuple):
     text: str
 
 
-class Difference(NamedTuple):
+class WordDifference(NamedTuple):
     """Words that the quote leaves out ("missing"), adds ("added") or replaces ("changed"); ``quoted`` and ``actual`` are as they are written."""
 
     kind: str
@@ -57,7 +57,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class PreparedText:
     """A text cut into tokens, to be asked many times. Takes about four times the memory of the text, ``nbytes`` says."""
 
     text: str
@@ -93,7 +93,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class QuoteCheck:
     """What is known of a quote.
 
     ``source`` is the one among the others that it was found in or comes nearest to; empty: the claimed one. ``span``: [first, last) characters of it, None
@@ -104,12 +104,12 @@ class Check:
     verdict: Verdict
     source: str = ""
     span: Span | None = None
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[WordDifference, ...] = ()
     likeness: float = 0.0
     is_enough: bool = True
 
 
-def prepare(text: str) -> Prepared:
+def prepare(text: str) -> PreparedText:
     """Cut a text into tokens, in linear time (about a second a million characters): to be kept while it is asked."""
     tokens = tokenize(text)
     drops_um = _is_english(tokens)
@@ -118,24 +118,26 @@ def prepare(text: str) -> Prepared:
 
 def check(
     quote: str,
-    claimed: Prepared | None,
-    others: Iterable[tuple[str, Prepared]] = (),
+    claimed: PreparedText | None,
+    others: Iterable[tuple[str, PreparedText]] = (),
     *,
     near: Span | None = None,
-) -> Check:
+) -> QuoteCheck:
     """Look a quote up in the text that it is said to be from, then in others; without a claimed one, a quote that another has is VERBATIM.
 
     Of several equal places in the claimed text, the one inside ``near`` is given, or the nearest to it; without ``near``, the first.
     """
     if not is_enough(quote):
-        return Check(verdict=Verdict.NOT_FOUND, is_enough=False)
+        return QuoteCheck(verdict=Verdict.NOT_FOUND, is_enough=False)
     if claimed is not None and (span := find(quote, claimed, near=near)):
-        return Check(verdict=Verdict.VERBATIM, span=span, likeness=1.0)
+        return QuoteCheck(verdict=Verdict.VERBATIM, span=span, likeness=1.0)
     plain = bare(quote)
-    nearest = _nearest(plain, claimed) if claimed is not None else Check(verdict=Verdict.NOT_FOUND)
+    nearest = (
+        _nearest(plain, claimed) if claimed is not None else QuoteCheck(verdict=Verdict.NOT_FOUND)
+    )
     for source, prepared in others:
         if span := find(quote, prepared):
-            return Check(
+            return QuoteCheck(
                 verdict=Verdict.VERBATIM if claimed is None else Verdict.MISATTRIBUTED,
                 source=source,
                 span=span,
@@ -148,7 +150,7 @@ def check(
     return nearest
 
 
-def find(quote: str, text: Prepared, *, near: Span | None = None) -> Span | None:
+def find(quote: str, text: PreparedText, *, near: Span | None = None) -> Span | None:
     """Return the characters of a text that are the quote, [first, last); the first such place, or the nearest to ``near``; None where there is none."""
     spans = places(quote, text)
     return (
@@ -158,7 +160,7 @@ def find(quote: str, text: Prepared, *, near: Span | None = None) -> Span | None
     )
 
 
-def places(quote: str, text: Prepared) -> Iterator[Span]:
+def places(quote: str, text: PreparedText) -> Iterator[Span]:
     """Yield the characters of each place of a text that is the quote, [first, last), in order; at most 1,000 are looked at.
 
     What stands there as it is given is looked for first, then what remains of it without what came along when it was copied.
@@ -184,7 +186,7 @@ def is_enough(quote: str) -> bool:
     )
 
 
-def _places(quote: str, text: Prepared) -> Iterator[Span]:
+def _places(quote: str, text: PreparedText) -> Iterator[Span]:
     wanted = [token for token in tokenize(quote) if not token.is_filler(text.drops_um)]
     for words in _readings(wanted, text) if wanted else ():
         is_found = False
@@ -232,12 +234,12 @@ def _has_asides(said: Counter[str], edges: Span, text: str, span: Span) -> bool:
 # Layout
 
 
-def _laid_out(text: str, tokens: Sequence[Token], drops_um: bool) -> Prepared:
+def _laid_out(text: str, tokens: Sequence[Token], drops_um: bool) -> PreparedText:
     joins: dict[str, list[int]] = {}
     for index, (token, behind) in enumerate(pairwise(tokens)):
         if token.is_broken and behind.is_word:
             joins.setdefault(token.text + behind.text, []).append(index)
-    return Prepared(
+    return PreparedText(
         text=text,
         key=_key([token.text for token in tokens]),
         places=array(
@@ -256,7 +258,7 @@ def _key(words: Sequence[str]) -> str:
     return _MARK + _MARK.join(words) + _MARK
 
 
-def _readings(words: list[Token], text: Prepared) -> Iterator[list[Token]]:
+def _readings(words: list[Token], text: PreparedText) -> Iterator[list[Token]]:
     """Yield the quote's words with its own line-break hyphens taken for part of the word, then for hyphenation where the text knows the whole word."""
     yield words
     if any(token.is_broken for token in words):
@@ -271,7 +273,7 @@ def _readings(words: list[Token], text: Prepared) -> Iterator[list[Token]]:
         )
 
 
-def _joined(text: Prepared, words: Sequence[Token]) -> Prepared:
+def _joined(text: PreparedText, words: Sequence[Token]) -> PreparedText:
     """Return the text with those words whole that the quote has whole and that a hyphen cuts at the end of a line."""
     if not text.joins:
         return text
@@ -293,7 +295,7 @@ def _merged(tokens: Iterable[Token], firsts: set[int]) -> list[Token]:
     return merged
 
 
-def _side_by_side(words: Sequence[Token], text: Prepared) -> Iterator[Span]:
+def _side_by_side(words: Sequence[Token], text: PreparedText) -> Iterator[Span]:
     """Yield where the words stand side by side, in order; at most ``_MOST_PLACES`` are looked at."""
     needle, at = _key([word.text for word in words]), -1
     for _ in range(_MOST_PLACES):
@@ -309,7 +311,7 @@ def _side_by_side(words: Sequence[Token], text: Prepared) -> Iterator[Span]:
 # What comes nearest
 
 
-def _nearest(quote: str, text: Prepared, *, source: str = "") -> Check:
+def _nearest(quote: str, text: PreparedText, *, source: str = "") -> QuoteCheck:
     """Compare a quote that does not stand in a text with the place in it that has most of its words."""
     mine = prepare(quote)
     words = mine.words()[:MOST_COMPARED]
@@ -318,11 +320,11 @@ def _nearest(quote: str, text: Prepared, *, source: str = "") -> Check:
     pairs = common(words, actual)
     likeness = len(pairs) / len(words) if words else 0.0
     if likeness < LIKE:
-        return Check(verdict=Verdict.NOT_FOUND, source=source, likeness=likeness)
+        return QuoteCheck(verdict=Verdict.NOT_FOUND, source=source, likeness=likeness)
     low, high = first + pairs[0][1], first + pairs[-1][1] + 1
     between = gaps([(one, first + other) for one, other in pairs], (0, low), (len(words), high))
     differences = (_difference(mine.written(*one), text.written(*other)) for one, other in between)
-    return Check(
+    return QuoteCheck(
         verdict=Verdict.ALTERED,
         source=source,
         span=(text.starts[low], text.ends[high - 1]),
@@ -331,7 +333,7 @@ def _nearest(quote: str, text: Prepared, *, source: str = "") -> Check:
     )
 
 
-def _difference(quoted: str, actual: str) -> Difference:
-    return Difference(
+def _difference(quoted: str, actual: str) -> WordDifference:
+    return WordDifference(
         "changed" if quoted and actual else "added" if quoted else "missing", quoted, actual
     )

@@ -10,7 +10,7 @@ from typing import Final
 from citations.caches import Cache
 from citations.models import Document, Source
 from citations.passages import Locator
-from citations.quotes.matching import Prepared, prepare
+from citations.quotes.matching import PreparedText, prepare
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
 from citations.text.chunking import Block
@@ -27,7 +27,7 @@ _NONE = -1  # of a block without times, or without a page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class SourceText:
     """A source's text as it is now. Arrays run over its blocks (cues, paragraphs), and over the words whose times are known; times are milliseconds."""
 
     digest: str
@@ -93,7 +93,7 @@ class Reading:
         return min(end, max(self.word_starts[following], self.word_starts[following - 1] + 1))
 
 
-def of(source: Source) -> Reading:
+def of(source: Source) -> SourceText:
     """Return a source's text as it is stored at this moment; an empty one where there is none (yet, or any more)."""
     key = ("text", *_version(source))
     found = _CACHE.get(key)
@@ -103,7 +103,7 @@ def of(source: Source) -> Reading:
     return found  # type: ignore[no-any-return]  # the cache holds anything
 
 
-def prepared(source: Source) -> Prepared:
+def prepared(source: Source) -> PreparedText:
     """Return a source's text, ready to be asked for quotes."""
     key = ("prepared", *_version(source))
     found = _CACHE.get(key)
@@ -135,10 +135,10 @@ def _version(source: Source) -> tuple[Hashable, ...]:
     )
 
 
-def _read(blocks: Sequence[Block]) -> Reading:
+def _read(blocks: Sequence[Block]) -> SourceText:
     words = [word for block in blocks for word in block.words]
     shared: dict[str, str] = {}
-    return Reading(
+    return SourceText(
         digest=text_chunking.digest_of(blocks),
         text=text_chunking.text_of(blocks),
         offsets=array("q", [block.offset for block in blocks]),

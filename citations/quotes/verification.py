@@ -13,11 +13,11 @@ from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
 from citations.library.filters import Filter, matching, resolve
 from citations.models import Chunk, Citation, Quotation, Source, SourceQuerySet
-from citations.passages import Locator, Origin
+from citations.passages import Locator, PassageSource
 from citations.quotes import anchoring, source_texts
 from citations.quotes import matching as quote_matching
 from citations.quotes.copy_artifacts import bare
-from citations.quotes.matching import Check, Difference, Prepared, Verdict, prepare
+from citations.quotes.matching import PreparedText, QuoteCheck, Verdict, WordDifference, prepare
 from transcripts import conf
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -37,7 +37,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class VerifiedQuote:
     """What is known of a quote. Of one that is VERBATIM or MISATTRIBUTED: its true place, and ``text`` as it stands there, between ``before`` and ``behind``.
 
     Of an ALTERED one: the nearest place and what differs. ``is_enough`` is False of a quote that is too short to prove anything.
@@ -46,7 +46,7 @@ class Verified:
     verdict: Verdict
     quote: str
     source: int | None = None  # primary key
-    origin: Origin | None = None
+    origin: PassageSource | None = None
     locator: Locator | None = None
     text: str = ""
     before: str = ""
@@ -55,13 +55,15 @@ class Verified:
     digest: str = ""
     link: str = ""  # the path of this site's page that opens exactly there
     timestamp_link: str = ""  # YouTube at that second; for others the address of the page here
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[WordDifference, ...] = ()
     likeness: float = 0.0  # share of the quote's words that stand there in their order, 0 to 1
     is_enough: bool = True
     milliseconds: float = 0.0
 
 
-def verify(scope: Scope, quote: str, *, source: str = "", wanted: Filter = Filter()) -> Verified:
+def verify(
+    scope: Scope, quote: str, *, source: str = "", wanted: Filter = Filter()
+) -> VerifiedQuote:
     """Look a quote up: in the source that it is said to be from (an id or a video's address), then in whatever others that the filter leaves have its words.
 
     Without ``source``, a quote that stands anywhere is VERBATIM. Raises ``SourceNotFound`` for a source that the caller cannot see, ``InvalidFilter`` for
@@ -137,9 +139,9 @@ def address_of(scope: Scope, citation_id: UUID) -> str:
     raise CitationNotFound("There is no such citation.")
 
 
-def origin_of(source: Source) -> Origin:
+def origin_of(source: Source) -> PassageSource:
     """Return what is shown of a source; its ``collection`` and ``video`` should have been read with it."""
-    return Origin(
+    return PassageSource(
         id=source.uuid,
         kind=source.kind,
         title=source.title,
@@ -175,7 +177,7 @@ def _seconds(milliseconds: int) -> str:
 class _Found:
     """A check, and the source that its span counts in."""
 
-    check: Check
+    check: QuoteCheck
     place: Source | None = None
 
     @property
@@ -192,7 +194,7 @@ def _sources(scope: Scope, wanted: Filter) -> SourceQuerySet:
 
 def _found(scope: Scope, quote: str, claimed: Sequence[Source], wanted: Filter) -> _Found:
     """Return the best of what is known: a place where the quote stands, the claimed source's before any other, else the nearest."""
-    best = _Found(Check(verdict=Verdict.NOT_FOUND, is_enough=quote_matching.is_enough(quote)))
+    best = _Found(QuoteCheck(verdict=Verdict.NOT_FOUND, is_enough=quote_matching.is_enough(quote)))
     if not best.check.is_enough:
         return best
     for source in claimed:
@@ -246,13 +248,13 @@ def _compared(quote: str, source: Source, passage: Span) -> _Found:
     return _Found(_shifted(check, first), source)
 
 
-def _piece(text: str, first: int, last: int) -> Prepared:
+def _piece(text: str, first: int, last: int) -> PreparedText:
     return prepare(text[first:last])
 
 
-def _shifted(check: Check, by: int) -> Check:
+def _shifted(check: QuoteCheck, by: int) -> QuoteCheck:
     span = (check.span[0] + by, check.span[1] + by) if check.span else None
-    return Check(
+    return QuoteCheck(
         verdict=check.verdict, span=span, differences=check.differences, likeness=check.likeness
     )
 
@@ -260,11 +262,11 @@ def _shifted(check: Check, by: int) -> Check:
 # Telling
 
 
-def _told(quote: str, found: _Found, *, is_misattributed: bool, begun: float) -> Verified:
+def _told(quote: str, found: _Found, *, is_misattributed: bool, begun: float) -> VerifiedQuote:
     check, source = found.check, found.place
     took = (perf_counter() - begun) * 1000
     if source is None or check.span is None:
-        return Verified(
+        return VerifiedQuote(
             verdict=check.verdict,
             quote=quote,
             likeness=check.likeness,
@@ -279,7 +281,7 @@ def _told(quote: str, found: _Found, *, is_misattributed: bool, begun: float) ->
         if is_misattributed and check.verdict == Verdict.VERBATIM
         else check.verdict
     )
-    return Verified(
+    return VerifiedQuote(
         verdict=verdict,
         quote=quote,
         source=source.pk,

@@ -6,7 +6,7 @@ from typing import Final
 from citations.readers import plain_text
 from citations.readers.file_types import HTML, MARKDOWN, PDF, TEXT
 from citations.readers.markup import html, markdown
-from citations.readers.pagination import Opened
+from citations.readers.pagination import OpenDocument
 from citations.readers.pdf import reader as pdf_reader
 
 _READERS: Final = {MARKDOWN: markdown, TEXT: plain_text, HTML: html}
@@ -17,15 +17,17 @@ def version_of(media_type: str) -> str:
     return pdf_reader.VERSION if media_type == PDF else _READERS[media_type].VERSION
 
 
-def open_file(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> Opened:
+def open_file(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> OpenDocument:
     """Open a file to read its pages from number ``first`` on; those of a PDF are read as they are asked for.
 
     Raises, here or while pages come: ``DocumentEncrypted``, ``DocumentBroken``, ``DocumentTooLarge``.
     """
     if media_type == PDF:
-        return Opened(
+        return OpenDocument(
             facts=pdf_reader.describe(path),
             pages=pdf_reader.read(path, most_pages=most_pages, first=first),
         )
     opened = _READERS[media_type].read(path, most_pages=most_pages)
-    return Opened(facts=opened.facts, pages=[page for page in opened.pages if page.number >= first])
+    return OpenDocument(
+        facts=opened.facts, pages=[page for page in opened.pages if page.number >= first]
+    )

@@ -19,7 +19,7 @@ class Paragraph(NamedTuple):
     boundary: bool = False
 
 
-class Entry(NamedTuple):
+class OutlineEntry(NamedTuple):
     """A line of a document's outline: ``level`` counts from 1, ``page`` too. As JSON it is the list that ``Document.outline`` keeps."""
 
     level: int
@@ -61,7 +61,7 @@ class Facts:
     title: str = ""
     author: str = ""
     language: str = ""
-    outline: tuple[Entry, ...] = ()
+    outline: tuple[OutlineEntry, ...] = ()
 
 
 @dataclass(slots=True)

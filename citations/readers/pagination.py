@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from citations.errors import DocumentTooLarge
-from citations.readers.page import Entry, Facts, Paragraph, ReadPage
+from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
 from citations.text.sentences import between_letters
 
 PAGE = 3_000  # characters that a page is filled up to
@@ -16,7 +16,7 @@ LONGEST_HEADING = 300  # characters; what is longer is a paragraph
 MOST_ENTRIES = 5_000  # of an outline
 
 
-class Piece(NamedTuple):
+class MarkupBlock(NamedTuple):
     """A paragraph, list, table or program; with a ``level`` (1–6) a heading."""
 
     text: str
@@ -24,7 +24,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenDocument:
     """A document that is being read: what it says of itself, and its pages as they come. Pages may raise what the reader raises."""
 
     facts: Facts
@@ -32,13 +32,13 @@ class Opened:
 
 
 def flow(
-    pieces: Iterable[Piece],
+    pieces: Iterable[MarkupBlock],
     *,
     most_pages: int,
     title: str = "",
     author: str = "",
     language: str = "",
-) -> Opened:
+) -> OpenDocument:
     """Lay pieces out on pages. Raises ``DocumentTooLarge`` for more than ``most_pages`` of them."""
     layout = _Layout(most_pages=most_pages)
     for piece in chain.from_iterable(_fitting(piece) for piece in pieces):
@@ -52,21 +52,21 @@ def flow(
         language=language,
         outline=tuple(layout.outline),
     )
-    return Opened(facts=facts, pages=layout.pages)
+    return OpenDocument(facts=facts, pages=layout.pages)
 
 
 @dataclass(slots=True)
 class _Layout:
     most_pages: int
     pages: list[ReadPage] = field(default_factory=list)
-    outline: list[Entry] = field(default_factory=list)
+    outline: list[OutlineEntry] = field(default_factory=list)
     heading: str = ""
     after_heading: bool = False
     _texts: list[str] = field(default_factory=list)
     _blocks: list[Paragraph] = field(default_factory=list)
     _length: int = 0
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: MarkupBlock) -> None:
         """Put a piece on this page, or on the next one where it does not fit, or where a heading does better there."""
         if self._length and (
             self._length + len(piece.text) > PAGE
@@ -109,32 +109,32 @@ class _Layout:
         )
         self._texts, self._blocks, self._length = [], [], 0
 
-    def _note_heading(self, piece: Piece) -> None:
+    def _note_heading(self, piece: MarkupBlock) -> None:
         if len(self.outline) < MOST_ENTRIES:
             self.outline.append(
-                Entry(piece.level, " ".join(piece.text.split()), len(self.pages) + 1)
+                OutlineEntry(piece.level, " ".join(piece.text.split()), len(self.pages) + 1)
             )
 
 
 _BREAKS = tuple(re.compile(pattern) for pattern in (r"\n", r"[.!?…。！？][\"'”’»)]*\s", r"\s"))
 
 
-def _fitting(piece: Piece) -> Iterator[Piece]:
+def _fitting(piece: MarkupBlock) -> Iterator[MarkupBlock]:
     """Yield a piece without blanks around it, in parts where it is longer than a page; a heading nobody would call one becomes a paragraph."""
     text = piece.text.strip("\n").rstrip() if not piece.level else piece.text.strip()
     if not text.strip():
         return
     if len(text) <= PAGE:
-        yield Piece(text, piece.level if len(text) <= LONGEST_HEADING else 0)
+        yield MarkupBlock(text, piece.level if len(text) <= LONGEST_HEADING else 0)
         return
     start = 0
     while len(text) - start > PAGE:
         stop = _cut(text, start)
         if part := text[start:stop].rstrip():
-            yield Piece(part)
+            yield MarkupBlock(part)
         start = stop
     if rest := text[start:].strip():
-        yield Piece(rest)
+        yield MarkupBlock(rest)
 
 
 def _cut(text: str, start: int) -> int:

@@ -9,7 +9,7 @@ from typing import Final
 from charset_normalizer import from_bytes
 
 from citations.errors import DocumentTooLarge
-from citations.readers.pagination import PAGE, Opened, Piece, flow
+from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, flow
 from transcripts import captions
 
 VERSION: Final = "text 1"
@@ -42,7 +42,7 @@ _UNWANTED: Final = {
 }
 
 
-def read(path: Path, *, most_pages: int) -> Opened:
+def read(path: Path, *, most_pages: int) -> OpenDocument:
     """Lay a text file out on pages. Raises ``DocumentTooLarge``."""
     return flow(pieces(load(path, most=most_pages * PAGE)), most_pages=most_pages)
 
@@ -77,17 +77,17 @@ def clean(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNWANTED)
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[MarkupBlock]:
     """Yield the paragraphs, which empty lines part, and the headings among them. The lines of a paragraph stay as they are."""
     for paragraph in _EMPTY_LINES.split(text):
         lines = [line.rstrip() for line in paragraph.split("\n")]
         if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) and _may_be_heading(lines[0]):
-            yield Piece(lines[0].strip(), 1 if lines[1][0] == "=" else 2)
+            yield MarkupBlock(lines[0].strip(), 1 if lines[1][0] == "=" else 2)
             lines = lines[2:]
         elif len(lines) == 1 and _is_heading(lines[0]):
-            yield Piece(lines[0].strip(), 1)
+            yield MarkupBlock(lines[0].strip(), 1)
             continue
-        yield Piece("\n".join(lines))
+        yield MarkupBlock("\n".join(lines))
 
 
 _EMPTY_LINES: Final = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")

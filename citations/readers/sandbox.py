@@ -26,16 +26,16 @@ TOLD = (
 GRACE = 2.0  # seconds that the child has to end itself before it is killed
 
 
-class Ended(Exception):
+class ChildExited(Exception):
     """The child ended instead of answering."""
 
 
-class TookTooLong(Ended):
+class TookTooLong(ChildExited):
     """The child did not answer in time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ChildReply:
     """What a child answered: facts, and bytes."""
 
     head: dict[str, Any]
@@ -58,7 +58,7 @@ class Child:
         os.register_at_fork(after_in_child=self._forget)
         atexit.register(self.close)
 
-    def ask(self, request: dict[str, Any], *, seconds: float) -> Answer:
+    def ask(self, request: dict[str, Any], *, seconds: float) -> ChildReply:
         """Return the answer. A child that ends after it has worked before is tried once more in a new process: it may have been idle, or out of memory
         for what came before.
 
@@ -72,7 +72,7 @@ class Child:
                 return self._exchange(request, seconds)
             except TookTooLong:
                 raise
-            except Ended:
+            except ChildExited:
                 if was_fresh:
                     raise
             self._start()
@@ -119,22 +119,22 @@ class Child:
         )
         return True
 
-    def _exchange(self, request: dict[str, Any], seconds: float) -> Answer:
+    def _exchange(self, request: dict[str, Any], seconds: float) -> ChildReply:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
-            raise Ended("there is no process")
+            raise ChildExited("there is no process")
         deadline = time.monotonic() + seconds + self._grace
         try:
             process.stdin.write(json.dumps({**request, "seconds": seconds}).encode() + b"\n")
             reader = _Reader(process.stdout.fileno(), deadline)
             head = json.loads(reader.take(int.from_bytes(reader.take(4), "big")))
-            return Answer(head, tuple(reader.take(size) for size in head["blobs"]))
+            return ChildReply(head, tuple(reader.take(size) for size in head["blobs"]))
         except TookTooLong:
             self._stop()
             raise
-        except (Ended, OSError, ValueError, KeyError, TypeError) as error:
+        except (ChildExited, OSError, ValueError, KeyError, TypeError) as error:
             ended_by_alarm = self._stop() == -signal.SIGALRM
-            raise (TookTooLong if ended_by_alarm else Ended)(str(error)) from error
+            raise (TookTooLong if ended_by_alarm else ChildExited)(str(error)) from error
 
     def _stop(self) -> int | None:
         process, self._process = self._process, None
@@ -167,7 +167,7 @@ class _Reader:
     def take(self, size: int) -> bytes:
         """Return exactly ``size`` bytes."""
         if not 0 <= size <= MAX_ANSWER:
-            raise Ended("an answer of an impossible size")
+            raise ChildExited("an answer of an impossible size")
         parts = bytearray()
         while len(parts) < size:
             left = self._deadline - time.monotonic()
@@ -175,6 +175,6 @@ class _Reader:
                 raise TookTooLong("no answer in time")
             part = os.read(self._descriptor, min(size - len(parts), 1 << 20))
             if not part:
-                raise Ended("it ended")
+                raise ChildExited("it ended")
             parts += part
         return bytes(parts)

@@ -1,6 +1,6 @@
 """Readers turn what is stored of a source into Blocks: text with the second or page it stands on."""
 
-from citations.models import Document, Kind, Source
+from citations.models import Document, Source, SourceKind
 from citations.readers import stored_document, transcript
 from citations.text.chunking import Block, digest_of, text_of
 
@@ -9,7 +9,7 @@ __all__ = ["digest_of", "read", "text_of"]
 
 def read(source: Source) -> list[Block]:
     """Return the blocks of a source, in order; none when its text is not there (any more)."""
-    if source.kind == Kind.VIDEO:
+    if source.kind == SourceKind.VIDEO:
         return transcript.read(source.transcript) if source.transcript is not None else []
     found = Document.objects.filter(source=source).first()
     return stored_document.read(found) if found is not None else []

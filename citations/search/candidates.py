@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import connection
 
 from citations.models import Chunk
-from citations.passages import Locator, Origin
+from citations.passages import Locator, PassageSource
 from transcripts import conf
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
@@ -62,9 +62,9 @@ class Candidate(NamedTuple):
         )
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> PassageSource:
         """Its source."""
-        return Origin(
+        return PassageSource(
             id=self.uuid,
             kind=self.kind,
             title=self.title,

@@ -7,11 +7,11 @@ from citations.search import fusion, rescoring
 from citations.search.candidates import Candidate
 
 
-class Hit(NamedTuple):
+class CandidateHit(NamedTuple):
     """A candidate with how it was found; ``most`` is the fused score of a passage that is first in every branch that was looked up."""
 
     candidate: Candidate
-    fused: rescoring.Weighed[int]
+    fused: rescoring.RescoredHit[int]
     bm25: float | None
     cosine: float | None
     most: float
@@ -21,10 +21,10 @@ class Hit(NamedTuple):
         return min(1.0, self.fused.score / self.most)
 
 
-class Ranked(NamedTuple):
+class RankedHit(NamedTuple):
     """A candidate with its score; ``least`` is that of the worst that the cross-encoder looked at, for those behind it."""
 
-    hit: Hit
+    hit: CandidateHit
     score: float
     rerank_score: float | None = None
     least: float | None = None
@@ -39,7 +39,7 @@ class Ranked(NamedTuple):
         return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f}, the most that it can be"
 
 
-def explanation(ranked: Ranked, terms: tuple[TermScore, ...]) -> Explanation:
+def explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:
     """Say how a score came about; ``terms`` are the passage's words of the query."""
     hit = ranked.hit
     (lexical_rank, vector_rank), (rrf_lexical, rrf_vector), (lexical_weight, vector_weight) = (
@@ -65,7 +65,7 @@ def explanation(ranked: Ranked, terms: tuple[TermScore, ...]) -> Explanation:
     )
 
 
-def _sum(hit: Hit) -> str:
+def _sum(hit: CandidateHit) -> str:
     """Write out how the fused score adds up."""
     fused = hit.fused
     parts = zip(fused.ranks, fused.weights, strict=True)

@@ -12,7 +12,7 @@ DUPLICATE = 0.9
 K = TypeVar("K", bound=Hashable)
 
 
-class Fused(NamedTuple, Generic[K]):
+class FusedHit(NamedTuple, Generic[K]):
     """What was fused: ``ranks`` say, ranking by ranking, where it stood (from 1; None: nowhere), ``parts`` what that added; ``score`` is their sum."""
 
     key: K
@@ -21,14 +21,14 @@ class Fused(NamedTuple, Generic[K]):
     parts: tuple[float, ...]
 
 
-class Kept(NamedTuple):
+class UniqueText(NamedTuple):
     """A text that stays, and those that went because of it: (place, similarity), in rank order; places count from 0."""
 
     place: int
     dropped: list[tuple[int, float]]
 
 
-def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> list[Fused[K]]:
+def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> list[FusedHit[K]]:
     """Fuse rankings (best first) by reciprocal rank: a key's score is the sum of 1 / (k + rank) over the rankings that hold it.
 
     Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods" (2009). A key that a ranking
@@ -41,14 +41,14 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> list[Fused[K]]:
     )
 
 
-def deduplicate(texts: Sequence[str], threshold: float = DUPLICATE) -> list[Kept]:
+def deduplicate(texts: Sequence[str], threshold: float = DUPLICATE) -> list[UniqueText]:
     """Keep, of texts in rank order, those that say something new; each other one is told under the kept text that it is most like.
 
     Likeness is Jaccard's: the share of common words among all words of the two, each counted once; ``threshold`` and above is a near-duplicate.
     Texts without any word are like one another only when they are equal.
     """
     numbers: dict[str, int] = {}
-    kept: list[tuple[Kept, int, int]] = []
+    kept: list[tuple[UniqueText, int, int]] = []
     for place, text in enumerate(texts):
         words = frozenset(tokenize(text)) or frozenset({text.strip()})
         bits = _bits(words, numbers)
@@ -61,7 +61,7 @@ def deduplicate(texts: Sequence[str], threshold: float = DUPLICATE) -> list[Kept
         if kept and likeness >= threshold:
             kept[twin][0].dropped.append((place, likeness))
         else:
-            kept.append((Kept(place, []), bits, len(words)))
+            kept.append((UniqueText(place, []), bits, len(words)))
     return [group for group, _, _ in kept]
 
 
@@ -80,13 +80,13 @@ def _places(ranking: Sequence[K]) -> dict[K, int]:
     return places
 
 
-def _fused(key: K, ranks: Sequence[int | None], k: int) -> Fused[K]:
+def _fused(key: K, ranks: Sequence[int | None], k: int) -> FusedHit[K]:
     parts = tuple(0.0 if rank is None else 1 / (k + rank) for rank in ranks)
-    return Fused(
+    return FusedHit(
         key, math.fsum(parts), tuple(ranks), parts
     )  # fsum: the sum does not depend on the order of the rankings
 
 
-def _order(fused: Fused[K]) -> tuple[float, list[float]]:
+def _order(fused: FusedHit[K]) -> tuple[float, list[float]]:
     ranks = [math.inf if rank is None else rank for rank in fused.ranks]
     return -fused.score, [min(ranks), *ranks]

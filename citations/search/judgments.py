@@ -13,7 +13,7 @@ from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 
-class Place(Protocol):
+class TextLocation(Protocol):
     """A piece of a source's text."""
 
     @property
@@ -59,7 +59,7 @@ def mark(scope: Scope, user: User, query: str, chunk: int, *, right: bool | None
     mine.filter(pk__in=stale).delete()
 
 
-def marks_of(user: User, query: str, places: Iterable[Place]) -> dict[int, bool]:
+def marks_of(user: User, query: str, places: Iterable[TextLocation]) -> dict[int, bool]:
     """Return a user's verdicts on chunks for this query, by the chunk's primary key."""
     shown = list(places)
     mine = Mark.objects.filter(

@@ -15,14 +15,14 @@ from citations import conf
 from citations.errors import InvalidProvider, ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical import query as lexical_query
-from citations.library.filters import Filter, Reach, resolve
+from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import EmbeddingSpace
-from citations.passages import Mode, Passage, Results, Stage, TermScore, Twin
+from citations.passages import Passage, Results, SearchMode, Stage, TermScore, Twin
 from citations.providers import registry
 from citations.search import candidates, fusion, judgments, rescoring
 from citations.search.candidates import Candidate
-from citations.search.explanation import Hit, Ranked, explanation
-from citations.search.query_expansion import EMBED, EXPAND, Meaning, Vector, anticipate
+from citations.search.explanation import CandidateHit, RankedHit, explanation
+from citations.search.query_expansion import EMBED, EXPAND, QueryEmbedding, Vector, anticipate
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import EmptyQuery, InvalidInput, Unavailable
@@ -52,7 +52,7 @@ def search(
     scope: Scope,
     query: str,
     *,
-    mode: Mode = Mode.HYBRID,
+    mode: SearchMode = SearchMode.HYBRID,
     limit: int = 10,
     wanted: Filter = Filter(),
     explain: bool = False,
@@ -75,7 +75,7 @@ def search(
     asked = _Asked(
         scope=scope,
         query=_understood(query),
-        mode=_quick_mode(Mode(mode)) if quick else Mode(mode),
+        mode=_quick_mode(SearchMode(mode)) if quick else SearchMode(mode),
         limit=_checked(limit),
         wanted=wanted,
         explain=explain,
@@ -102,9 +102,9 @@ def search(
     )
 
 
-def slow_stages(*, mode: Mode = Mode.HYBRID, rerank: bool = True) -> tuple[str, ...]:
+def slow_stages(*, mode: SearchMode = SearchMode.HYBRID, rerank: bool = True) -> tuple[str, ...]:
     """Name the stages of such a search that take longer than a person notices, as the settings stand: where there are any, show a ``quick`` one first."""
-    by_meaning = mode != Mode.LEXICAL
+    by_meaning = mode != SearchMode.LEXICAL
     slow = {
         EXPAND: by_meaning and conf.uses_hyde(),
         EMBED: by_meaning and conf.embedding().provider in REMOTE,
@@ -117,7 +117,7 @@ def staged(
     scope: Scope,
     query: str,
     *,
-    mode: Mode = Mode.HYBRID,
+    mode: SearchMode = SearchMode.HYBRID,
     limit: int = 10,
     wanted: Filter = Filter(),
     explain: bool = False,
@@ -145,7 +145,7 @@ def staged(
 class _Asked:
     scope: Scope
     query: lexical_query.Query
-    mode: Mode
+    mode: SearchMode
     limit: int
     wanted: Filter
     explain: bool
@@ -156,11 +156,11 @@ class _Asked:
 
     @property
     def by_meaning(self) -> bool:
-        return self.mode != Mode.LEXICAL
+        return self.mode != SearchMode.LEXICAL
 
     @property
     def by_words(self) -> bool:
-        return self.mode != Mode.VECTOR
+        return self.mode != SearchMode.VECTOR
 
     @property
     def breadth(self) -> int:
@@ -190,8 +190,12 @@ def _checked(limit: int) -> int:
     return limit
 
 
-def _quick_mode(mode: Mode) -> Mode:
-    return Mode.LEXICAL if mode == Mode.HYBRID and conf.embedding().provider in REMOTE else mode
+def _quick_mode(mode: SearchMode) -> SearchMode:
+    return (
+        SearchMode.LEXICAL
+        if mode == SearchMode.HYBRID and conf.embedding().provider in REMOTE
+        else mode
+    )
 
 
 @dataclass(slots=True)
@@ -218,14 +222,14 @@ _EMBEDDED_LATER = "Add something, or wait until it is indexed; `kb list` shows h
 # Look up
 
 
-def _meaning(asked: _Asked, log: _Log) -> Meaning | None:
+def _meaning(asked: _Asked, log: _Log) -> QueryEmbedding | None:
     """Start to work out what the question means; None where the search has to do without."""
     if not asked.by_meaning:
         return None
     anticipated = None if asked.space or asked.expands else anticipate(asked.query.words)
     space = asked.space or vector_space.active()
     if space is not None:
-        return Meaning(
+        return QueryEmbedding(
             asked.query.words, space=space, expands=asked.expands, anticipated=anticipated
         )
     if not asked.by_words:
@@ -236,7 +240,7 @@ def _meaning(asked: _Asked, log: _Log) -> Meaning | None:
     return None
 
 
-def _vector(asked: _Asked, meaning: Meaning | None, log: _Log) -> Vector | None:
+def _vector(asked: _Asked, meaning: QueryEmbedding | None, log: _Log) -> Vector | None:
     if meaning is None:
         return None
     try:
@@ -248,7 +252,7 @@ def _vector(asked: _Asked, meaning: Meaning | None, log: _Log) -> Vector | None:
         return None
 
 
-def _find(asked: _Asked, log: _Log) -> tuple[Meaning | None, list[Hit]]:
+def _find(asked: _Asked, log: _Log) -> tuple[QueryEmbedding | None, list[CandidateHit]]:
     """Look up and fuse; once more when a source was cut anew while the index was asked.
 
     A migration that ends meanwhile does no harm: the vectors of the space that it replaces stay for a while.
@@ -261,7 +265,9 @@ def _find(asked: _Asked, log: _Log) -> tuple[Meaning | None, list[Hit]]:
     return meaning, _look_up(asked, meaning, log)[0]
 
 
-def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[Hit], bool]:
+def _look_up(
+    asked: _Asked, meaning: QueryEmbedding | None, log: _Log
+) -> tuple[list[CandidateHit], bool]:
     """Return the candidates, best first, and whether all that the branches found is there."""
     reach = resolve(asked.scope, asked.wanted)
     if reach.is_empty:
@@ -279,7 +285,7 @@ def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[Hi
     weighed = rescoring.by_neighbours(fused, _beside(rows)) if branches > 1 else fused
     most = branches / (fusion.RRF_K + 1)
     hits = [
-        Hit(rows[one.key], one, words.get(one.key), near.get(one.key), most)
+        CandidateHit(rows[one.key], one, words.get(one.key), near.get(one.key), most)
         for one in weighed
         if one.key in rows
     ]
@@ -288,7 +294,7 @@ def _look_up(asked: _Asked, meaning: Meaning | None, log: _Log) -> tuple[list[Hi
 
 def _fuse(
     words: dict[int, float], near: dict[int, float], branches: int
-) -> list[rescoring.Weighed[int]]:
+) -> list[rescoring.RescoredHit[int]]:
     """Fuse places by reciprocal rank; the order of one branch alone is its own."""
     fused = fusion.rrf([list(words), list(near)])
     return rescoring.by_closeness(fused, [words, near]) if branches > 1 else rescoring.evenly(fused)
@@ -309,7 +315,7 @@ def _beside(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | Non
     }
 
 
-def _by_words(asked: _Asked, reach: Reach) -> dict[int, float]:
+def _by_words(asked: _Asked, reach: ResolvedFilter) -> dict[int, float]:
     """Find places by the literal query, best first, with their BM25 scores."""
     return {
         one.place: one.score
@@ -318,7 +324,7 @@ def _by_words(asked: _Asked, reach: Reach) -> dict[int, float]:
 
 
 def _by_meaning(
-    asked: _Asked, reach: Reach, vector: Vector, space: EmbeddingSpace
+    asked: _Asked, reach: ResolvedFilter, vector: Vector, space: EmbeddingSpace
 ) -> dict[int, float]:
     """Find places by meaning, best first, with their cosines."""
     limit = asked.breadth * VERIFIED if asked.is_strict else asked.breadth
@@ -339,11 +345,11 @@ def _by_meaning(
 # Re-rank
 
 
-def _by_fusion(hits: Sequence[Hit]) -> list[Ranked]:
-    return [Ranked(hit, hit.share) for hit in hits]
+def _by_fusion(hits: Sequence[CandidateHit]) -> list[RankedHit]:
+    return [RankedHit(hit, hit.share) for hit in hits]
 
 
-def _rerank(asked: _Asked, hits: list[Hit], log: _Log) -> list[Ranked]:
+def _rerank(asked: _Asked, hits: list[CandidateHit], log: _Log) -> list[RankedHit]:
     """Order the first candidates by the cross-encoder; where there is none, or it fails, the fused order stays and a note says so."""
     reranker = registry.reranker()
     if reranker is None:
@@ -363,22 +369,22 @@ def _rerank(asked: _Asked, hits: list[Hit], log: _Log) -> list[Ranked]:
     except ModelError as error:
         log.notes.append(f"Not re-ranked: {error.message} {error.hint}".rstrip())
         return _by_fusion(hits)
-    ranked = [Ranked(hit, score, score) for hit, score in zip(first, scores, strict=True)]
+    ranked = [RankedHit(hit, score, score) for hit, score in zip(first, scores, strict=True)]
     ranked.sort(key=lambda one: -one.score)  # stable: equal scores stay in fused order
     least = ranked[-1].score if ranked else 1.0
     # Those that it did not look at come below those that it did, in fused order.
-    return ranked + [Ranked(hit, least * hit.share, least=least) for hit in hits[len(first) :]]
+    return ranked + [RankedHit(hit, least * hit.share, least=least) for hit in hits[len(first) :]]
 
 
 # Deduplicate and enrich
 
 
 class _Group(NamedTuple):
-    best: Ranked
-    twins: list[tuple[Ranked, float]]
+    best: RankedHit
+    twins: list[tuple[RankedHit, float]]
 
 
-def _deduplicate(ranked: Sequence[Ranked], limit: int) -> list[_Group]:
+def _deduplicate(ranked: Sequence[RankedHit], limit: int) -> list[_Group]:
     kept = fusion.deduplicate([one.hit.candidate.text for one in ranked])[:limit]
     return [
         _Group(ranked[place], [(ranked[twin], likeness) for twin, likeness in dropped])

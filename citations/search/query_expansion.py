@@ -31,7 +31,7 @@ Vector = NDArray[np.float32]
 T = TypeVar("T")
 
 
-class Meaning:
+class QueryEmbedding:
     """The meaning of a question in an embedding space: its vector, or that of a hypothetical answer to it. Made at once, waited for when it is needed."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Meaning:
         *,
         space: EmbeddingSpace,
         expands: bool,
-        anticipated: "Anticipated | None" = None,
+        anticipated: "PendingVector | None" = None,
     ) -> None:
         self.space = space
         self.hypothesis = ""
@@ -90,7 +90,7 @@ class Meaning:
         return embedded.value
 
 
-class Anticipated:
+class PendingVector:
     """A question's vector in the space of the settings, begun before it is known whether that is the space that is searched: it nearly always is."""
 
     def __init__(self, question: str) -> None:
@@ -109,9 +109,9 @@ class Anticipated:
         )
 
 
-def anticipate(question: str) -> Anticipated | None:
+def anticipate(question: str) -> PendingVector | None:
     """Begin to embed a question, where that costs nothing but time of this machine."""
-    return Anticipated(question) if conf.embedding().provider in LOCAL else None
+    return PendingVector(question) if conf.embedding().provider in LOCAL else None
 
 
 @dataclass(frozen=True, slots=True)

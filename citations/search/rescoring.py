@@ -8,7 +8,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from citations.search.fusion import Fused
+from citations.search.fusion import FusedHit
 
 LEAST = 0.25  # what the last of a ranking counts for
 BESIDE = 0.2  # what each neighbour adds of its own
@@ -17,7 +17,7 @@ SHARED = 1 + 2 * BESIDE  # what a passage and its two neighbours can come to, in
 K = TypeVar("K", bound=Hashable)
 
 
-class Weighed(NamedTuple, Generic[K]):
+class RescoredHit(NamedTuple, Generic[K]):
     """A fused passage, weighed. ``score`` is the sum of its parts, each times its weight; with ``beside``, which its neighbours add, divided by ``SHARED``."""
 
     key: K
@@ -28,16 +28,17 @@ class Weighed(NamedTuple, Generic[K]):
     beside: float | None = None  # None: neighbours were not asked
 
 
-def evenly(fused: Sequence[Fused[K]]) -> list[Weighed[K]]:
+def evenly(fused: Sequence[FusedHit[K]]) -> list[RescoredHit[K]]:
     """Weigh nothing: each part counts fully, and no neighbour does."""
     return [
-        Weighed(one.key, one.score, one.ranks, one.parts, (1.0,) * len(one.parts)) for one in fused
+        RescoredHit(one.key, one.score, one.ranks, one.parts, (1.0,) * len(one.parts))
+        for one in fused
     ]
 
 
 def by_closeness(
-    fused: Sequence[Fused[K]], scores: Sequence[Mapping[K, float]]
-) -> list[Weighed[K]]:
+    fused: Sequence[FusedHit[K]], scores: Sequence[Mapping[K, float]]
+) -> list[RescoredHit[K]]:
     """Weigh each part by where its score lies between the best of that ranking (1) and the last (``LEAST``); ``scores`` come ranking by ranking.
 
     Only differences within a ranking count, so that it does not matter what kind of score it is. Equal scores stay in their order.
@@ -49,8 +50,8 @@ def by_closeness(
 
 
 def by_neighbours(
-    weighed: Sequence[Weighed[K]], neighbours: Mapping[K, tuple[K | None, K | None]]
-) -> list[Weighed[K]]:
+    weighed: Sequence[RescoredHit[K]], neighbours: Mapping[K, tuple[K | None, K | None]]
+) -> list[RescoredHit[K]]:
     """Add to each score ``BESIDE`` of the scores of what stands before and behind, and divide by what that can come to.
 
     What stands between answers is likelier to answer. None, an end of the source, counts as the passage itself, so that a short source is no worse off
@@ -76,10 +77,10 @@ def _closeness(ranking: Mapping[K, float]) -> dict[K, float]:
     }
 
 
-def _weighed(one: Fused[K], weights: tuple[float, ...]) -> Weighed[K]:
+def _weighed(one: FusedHit[K], weights: tuple[float, ...]) -> RescoredHit[K]:
     score = math.fsum(part * weight for part, weight in zip(one.parts, weights, strict=True))
-    return Weighed(one.key, score, one.ranks, one.parts, weights)
+    return RescoredHit(one.key, score, one.ranks, one.parts, weights)
 
 
-def _sorted(weighed: Sequence[Weighed[K]]) -> list[Weighed[K]]:
+def _sorted(weighed: Sequence[RescoredHit[K]]) -> list[RescoredHit[K]]:
     return sorted(weighed, key=lambda one: -one.score)

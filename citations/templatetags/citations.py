@@ -9,13 +9,13 @@ from django import template
 from django.utils.html import escape, format_html, format_html_join, linebreaks
 from django.utils.safestring import SafeString, mark_safe
 
-from citations.models import Kind
+from citations.models import SourceKind
 from transcripts.timecodes import clock
 
 register = template.Library()
 
 
-class Placed(Protocol):
+class Located(Protocol):
     """What has a place in a recording or a document: a locator, a chunk."""
 
     start: int | None
@@ -25,7 +25,7 @@ class Placed(Protocol):
 
 
 @register.filter
-def place(at: Placed) -> str:
+def place(at: Located) -> str:
     """Write where something is: ``4:06–4:39``, ``page 5``, ``pages 5–6``; empty where only its characters are known."""
     if at.start is not None:
         return f"{clock(at.start)}–{clock(at.end)}" if at.end else clock(at.start)
@@ -38,7 +38,7 @@ def place(at: Placed) -> str:
     )
 
 
-class Marked(Protocol):
+class MarkedText(Protocol):
     """A text in which a quote and words that are looked for are marked; spans are characters [first, last)."""
 
     quote: Sequence[tuple[int, int]]
@@ -46,7 +46,7 @@ class Marked(Protocol):
 
 
 @register.filter
-def lit(text: str, marks: Marked) -> SafeString:
+def lit(text: str, marks: MarkedText) -> SafeString:
     """Escape a text and mark the quote and the words in it, which may overlap."""
     borders = sorted(
         {0, len(text), *(place for span in (*marks.quote, *marks.found) for place in span)}
@@ -58,7 +58,7 @@ def lit(text: str, marks: Marked) -> SafeString:
     )
 
 
-def _kinds(place: int, marks: Marked) -> list[str]:
+def _kinds(place: int, marks: MarkedText) -> list[str]:
     spans = {"quoted": marks.quote, "looked-for": marks.found}
     return [
         kind for kind, found in spans.items() if any(first <= place < last for first, last in found)
@@ -84,7 +84,7 @@ def percent(share: float) -> int:
 @register.filter
 def kind_name(kind: str) -> str:
     """Write a kind of source as people call it."""
-    return str(Kind(kind).label) if kind in Kind.values else kind
+    return str(SourceKind(kind).label) if kind in SourceKind.values else kind
 
 
 _LINK = re.compile(r"\[((?:\\.|[^\[\]\\\n]){1,500})\]\(((?:https?://|/)[^\s()<>\"]{1,2000})\)")

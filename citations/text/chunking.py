@@ -37,7 +37,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class ChunkDraft:
     """A chunk to be: ``text`` is exactly the source's text from ``span_start`` to ``span_end``."""
 
     text: str
@@ -86,7 +86,7 @@ def chunk(
     target: int = 500,
     overlap: int = 150,
     percentile: float = 80,
-) -> list[Draft]:
+) -> list[ChunkDraft]:
     """Cut blocks (in order) into chunks of about ``target`` characters, 0.6 to 1.4 times that wherever a section is long enough.
 
     A chunk ends where a sentence ends. With ``embed``, each sentence and its neighbours on either side are embedded (``BATCH`` windows a call), and
@@ -309,10 +309,10 @@ class _Where:
         self._blocks = [block for block in blocks if block.text]
         self._offsets = [block.offset for block in self._blocks]
 
-    def draft(self, text: str, span: Span) -> Draft:
+    def draft(self, text: str, span: Span) -> ChunkDraft:
         first, last = self._block(span[0]), self._block(span[1] - 1)
         start, end = _start(first, span[0]), _end(last, span[1])
-        return Draft(
+        return ChunkDraft(
             text=text[span[0] : span[1]],
             span_start=span[0],
             span_end=span[1],

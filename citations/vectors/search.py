@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from citations.library.filters import Reach
+from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace
 
 INDEXED_FROM = 5_000  # vectors that looking at all of them takes longer than the index
@@ -27,7 +27,9 @@ class Near(NamedTuple):
     cosine: float
 
 
-def search(vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
+def search(
+    vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, reach: ResolvedFilter
+) -> list[Near]:
     """Find the ``limit`` chunks of a space that are nearest to a vector of length 1, nearest first, equal ones in the order of their places.
 
     No filter starves the result: where few chunks match, all of them are compared; where the index gives too few, that is done after all. A chunk whose
@@ -41,12 +43,16 @@ def search(vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, reach: Re
     return found if len(found) >= min(limit, reach.chunks) else _exact(vector, space, limit, reach)
 
 
-def _exact(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
+def _exact(
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: ResolvedFilter
+) -> list[Near]:
     # The column itself, not what the index is made of: the planner may take the index even where hardly a row of it matches, and would miss the rest.
     return _fetched(_query("e.vector", space, reach), _values(vector, space, limit, reach))
 
 
-def _by_index(vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach) -> list[Near]:
+def _by_index(
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: ResolvedFilter
+) -> list[Near]:
     is_far = (
         _is_narrow(reach) and reach.chunks > EXACT_ROWS
     )  # else few rows lie between those that match, or all are looked at after all
@@ -71,11 +77,11 @@ def indexed_expression(space: EmbeddingSpace, table: str = "") -> str:
     )
 
 
-def _is_narrow(reach: Reach) -> bool:
+def _is_narrow(reach: ResolvedFilter) -> bool:
     return reach.sources is not None or reach.narrows_time
 
 
-def _query(column: str, space: EmbeddingSpace, reach: Reach) -> str:
+def _query(column: str, space: EmbeddingSpace, reach: ResolvedFilter) -> str:
     conditions = ["e.space_id = %(space)s"]
     if reach.sources is not None:
         conditions.append("e.source_id = ANY(%(sources)s)")
@@ -94,7 +100,7 @@ def _query(column: str, space: EmbeddingSpace, reach: Reach) -> str:
 
 
 def _values(
-    vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: Reach
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: ResolvedFilter
 ) -> dict[str, Any]:
     if vector.shape != (space.dimensions,):
         raise ValueError(

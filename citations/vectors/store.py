@@ -16,7 +16,7 @@ BATCH = (
 )
 
 
-class Wanted(NamedTuple):
+class MissingEmbedding(NamedTuple):
     """A chunk whose vector a space lacks, or has of another text."""
 
     chunk: int
@@ -31,7 +31,7 @@ class SpaceGone(Exception):
 
 def wanted(
     space: EmbeddingSpace, *, source: int | None = None, after: int = 0, limit: int | None = None
-) -> list[Wanted]:
+) -> list[MissingEmbedding]:
     """Return chunks that lack their vector, in the order of their primary keys, those beyond ``after``."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -39,7 +39,7 @@ def wanted(
             {"space": space.pk, "source": source, "after": after, "limit": limit},
         )
         return [
-            Wanted(chunk, of, bytes(digest), f"{context}\n\n{text}" if context else text)
+            MissingEmbedding(chunk, of, bytes(digest), f"{context}\n\n{text}" if context else text)
             for chunk, of, digest, context, text in cursor.fetchall()
         ]
 
@@ -64,14 +64,14 @@ def copy_equal(space: EmbeddingSpace, *, source: int) -> int:
 
 
 def make(
-    space: EmbeddingSpace, embedder: Embedder, batches: Iterable[Sequence[Wanted]]
+    space: EmbeddingSpace, embedder: Embedder, batches: Iterable[Sequence[MissingEmbedding]]
 ) -> Iterator[int]:
     """Embed and store batch after batch; yields how many chunks of each are stored. While one is being stored, the next is being embedded.
 
     Raises what the embedder raises, and ``SpaceGone``; batches that came before are stored.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="embedding") as executor:
-        ready: tuple[Sequence[Wanted], list[int], Future[NDArray[Any]]] | None = None
+        ready: tuple[Sequence[MissingEmbedding], list[int], Future[NDArray[Any]]] | None = None
         for batch in batches:
             texts, places = _distinct(batch)
             being_made = executor.submit(embedder.embed_documents, texts)
@@ -82,7 +82,7 @@ def make(
             yield store(space, ready[0], ready[2].result()[ready[1]])
 
 
-def store(space: EmbeddingSpace, chunks: Sequence[Wanted], vectors: NDArray[Any]) -> int:
+def store(space: EmbeddingSpace, chunks: Sequence[MissingEmbedding], vectors: NDArray[Any]) -> int:
     """Store the vectors of chunks, in place of older ones; chunks that are gone are left out. Returns how many there were. Raises ``SpaceGone``."""
     with transaction.atomic():
         _stay(space)
@@ -112,13 +112,13 @@ def store(space: EmbeddingSpace, chunks: Sequence[Wanted], vectors: NDArray[Any]
         return len(rows)
 
 
-def in_batches(rows: Sequence[Wanted]) -> Iterator[Sequence[Wanted]]:
+def in_batches(rows: Sequence[MissingEmbedding]) -> Iterator[Sequence[MissingEmbedding]]:
     """Cut them into batches."""
     for start in range(0, len(rows), BATCH):
         yield rows[start : start + BATCH]
 
 
-def _distinct(batch: Sequence[Wanted]) -> tuple[list[str], list[int]]:
+def _distinct(batch: Sequence[MissingEmbedding]) -> tuple[list[str], list[int]]:
     """Return each text once, and which of them every chunk has."""
     texts: dict[str, int] = {}
     places = [texts.setdefault(one.text, len(texts)) for one in batch]

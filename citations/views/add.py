@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.documents import storage as document_storage
-from citations.documents.storage import Added
+from citations.documents.storage import AddedDocument
 from citations.library.filters import find_source
 from citations.tasks import send
 from transcripts.errors import KnowledgeBaseError
@@ -21,11 +21,11 @@ from transcripts.views.requests import PageRequest, fragment
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DocumentResult:
     """What became of a document: the source, or the error that kept it out."""
 
     name: str
-    added: Added | None = None
+    added: AddedDocument | None = None
     error: KnowledgeBaseError | None = None
 
 
@@ -66,7 +66,7 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
     )
 
 
-def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, alone: bool) -> Outcome:
+def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, alone: bool) -> DocumentResult:
     name = document_storage.clean_name(file.name or "")
     about = {
         "title": values["title"] if alone else "",
@@ -76,12 +76,12 @@ def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, alone: bool) -> O
     try:
         added = document_storage.add(values["collection"], file, name=name, **about)
     except KnowledgeBaseError as error:
-        return Outcome(name, error=error)
+        return DocumentResult(name, error=error)
     send(added.source)
-    return Outcome(name, added)
+    return DocumentResult(name, added)
 
 
-def _tell(request: PageRequest, outcomes: list[Outcome]) -> None:
+def _tell(request: PageRequest, outcomes: list[DocumentResult]) -> None:
     for outcome in outcomes:
         if outcome.error:
             messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")

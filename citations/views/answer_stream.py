@@ -7,7 +7,7 @@ from typing import Final
 from django.http import StreamingHttpResponse
 from django.template.loader import render_to_string
 
-from citations.answers.answer import Claimed, Event, Finished, Progress, Quote
+from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Quote
 from citations.views import answer_context
 from transcripts.errors import KnowledgeBaseError
 from transcripts.views import events
@@ -49,7 +49,7 @@ def written(told: Iterator[Event], *, address: str, whole: Callable[[], str]) ->
 def _piece(one: Event, known: dict[int, Quote]) -> Iterator[str]:
     if isinstance(one, Progress):
         yield events.event("stage", STAGES.get(one.stage, one.stage))
-    elif isinstance(one, Claimed):
+    elif isinstance(one, ClaimEvent):
         known |= answer_context.by_number(one.quotes)
         yield events.event(
             "claim",
@@ -58,7 +58,7 @@ def _piece(one: Event, known: dict[int, Quote]) -> Iterator[str]:
                 {"said": answer_context.said(one.claim, known), "quotes": one.quotes},
             ),
         )
-    elif isinstance(one, Finished):
+    elif isinstance(one, FinalEvent):
         yield events.event("stage", "Done")
 
 

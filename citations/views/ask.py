@@ -14,7 +14,7 @@ from citations.answers.answer import Event
 from citations.errors import KnowledgeBaseError
 from citations.models import Answer, Conversation, Source, SourceQuerySet, State
 from citations.notebook import answers, conversations, notes, questions
-from citations.notebook.answers import Record
+from citations.notebook.answers import AnswerRecord
 from citations.views import answer_context, answer_stream
 from citations.views.ask_form import MOST_SHOWN, AskForm
 from transcripts import library
@@ -135,7 +135,7 @@ def _one(request: PageRequest, answer: Answer) -> dict[str, Any]:
     return {"one": one, "conversation": answer.conversation, **_shelves(request)}
 
 
-def _told(request: PageRequest, found: Sequence[Record]) -> list[answer_context.Shown]:
+def _told(request: PageRequest, found: Sequence[AnswerRecord]) -> list[answer_context.Shown]:
     return answer_context.shown(found, notes=notes.saved(request.reach, [one.id for one in found]))
 
 

@@ -15,7 +15,7 @@ from citations.models import Answer
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations, notes, questions
 from citations.notebook import export as notebook_export
-from citations.notebook.answers import Record
+from citations.notebook.answers import AnswerRecord
 from citations.views.ask_form import AskForm, rating, words_of
 from citations.views.lecture_form import number_of
 from citations.views.notes import address_of
@@ -64,17 +64,17 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpResponse:
     """Give a conversation as a file; the page to print is shown."""
     conversation = conversations.find(request.reach, request.user, conversation_id)
-    if form not in list(notebook_export.Form):
+    if form not in list(notebook_export.ExportFormat):
         raise ConversationNotFound(
             f"A conversation is not written as “{form}”.",
-            hint="There are: " + ", ".join(notebook_export.Form) + ".",
+            hint="There are: " + ", ".join(notebook_export.ExportFormat) + ".",
         )
-    made = notebook_export.export(request.reach, conversation, notebook_export.Form(form))
+    made = notebook_export.export(request.reach, conversation, notebook_export.ExportFormat(form))
     response = HttpResponse(made.text, content_type=made.media_type)
-    if form == notebook_export.Form.HTML:
+    if form == notebook_export.ExportFormat.HTML:
         response["Content-Security-Policy"] = PRINTED
     response["Content-Disposition"] = (
-        content_disposition_header(form != notebook_export.Form.HTML, made.name) or "inline"
+        content_disposition_header(form != notebook_export.ExportFormat.HTML, made.name) or "inline"
     )
     return response
 
@@ -108,7 +108,7 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
     return redirect(address_of(kept.note))
 
 
-def _record(request: PageRequest, answer: Answer) -> Record:
+def _record(request: PageRequest, answer: Answer) -> AnswerRecord:
     return notebook_answers.read(request.reach, [answer])[0]
 
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from citations.library.facets import Facets
 from citations.library.filters import find_source
-from citations.models import Kind
-from citations.views.search_form import LISTS, Asked
+from citations.models import SourceKind
+from citations.views.search_form import LISTS, SearchRequest
 from transcripts.scope import Scope
 
 LABELS = {
     "collection": "Collection",
     "source": "Source",
-    "kind": "Kind",
+    "kind": "SourceKind",
     "channel": "Channel",
     "tag": "Tag",
     "language": "Language",
@@ -35,7 +35,7 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class FilterSelect:
     """A select that adds a value to the filter: pairs of value and what is shown for it."""
 
     name: str
@@ -43,16 +43,16 @@ class Choice:
     options: tuple[tuple[str, str], ...]
 
 
-def chips(scope: Scope, asked: Asked, known: Facets) -> list[Chip]:
+def chips(scope: Scope, asked: SearchRequest, known: Facets) -> list[Chip]:
     """Return a chip for each value of the filter. Raises ``SourceNotFound``."""
     return [_chip(scope, asked, known, name, value) for name, value in asked.filters]
 
 
-def choices(asked: Asked, known: Facets) -> list[Choice]:
+def choices(asked: SearchRequest, known: Facets) -> list[FilterSelect]:
     """Return the selects, without what is chosen already; one that would offer nothing is left out."""
     offered = {
         "collection": known.collections,
-        "kind": tuple((kind, str(Kind(kind).label)) for kind in known.kinds),
+        "kind": tuple((kind, str(SourceKind(kind).label)) for kind in known.kinds),
         "channel": _plain(known.channels),
         "tag": _plain(known.tags),
         "language": _plain(known.languages),
@@ -63,13 +63,13 @@ def choices(asked: Asked, known: Facets) -> list[Choice]:
         for name, pairs in offered.items()
     }
     return [
-        Choice(name=name, label=LABELS[name], options=pairs)
+        FilterSelect(name=name, label=LABELS[name], options=pairs)
         for name, pairs in left.items()
         if pairs
     ]
 
 
-def _chip(scope: Scope, asked: Asked, known: Facets, name: str, value: str) -> Chip:
+def _chip(scope: Scope, asked: SearchRequest, known: Facets, name: str, value: str) -> Chip:
     return Chip(
         name=name,
         value=value,
@@ -87,7 +87,7 @@ def _shown(scope: Scope, known: Facets, name: str, value: str) -> str:
         case "collection":
             return dict(known.collections).get(value, value)
         case "kind":
-            return str(Kind(value).label) if value in Kind.values else value
+            return str(SourceKind(value).label) if value in SourceKind.values else value
     return value
 
 

@@ -18,12 +18,12 @@ from citations.lectures import worker as lecture_worker
 from citations.models import (
     Citation,
     LectureSession,
-    Outcome,
     Segment,
     Source,
     SourceQuerySet,
     State,
     Window,
+    WindowOutcome,
 )
 from citations.text import sentences
 from citations.views.lecture_form import (
@@ -45,7 +45,7 @@ USUAL: Final = "library"  # the collection that is proposed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class SpeechLine:
     """A piece of speech, and the windows that end in it and cite something."""
 
     segment: Segment
@@ -302,7 +302,7 @@ def _figures(lecture: LectureSession) -> dict[str, Any]:
         "figures": figures,
         "outcomes": [
             (label, figures.outcomes[value])
-            for value, label in Outcome.choices
+            for value, label in WindowOutcome.choices
             if figures.outcomes.get(value)
         ],
     }
@@ -315,12 +315,16 @@ def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
     for window in _citing(lecture):
         ends.setdefault(window.last, []).append(window)
     lines = [
-        Line(segment=one, windows=tuple(ends.get(one.number, ())))
+        SpeechLine(segment=one, windows=tuple(ends.get(one.number, ())))
         for one in lecture.segments.order_by("number")[skipped:]
     ]
-    waiting = lecture.windows.filter(outcome=Outcome.WAITING).values_list("index", flat=True)
-    looked = lecture.windows.exclude(outcome=Outcome.WAITING)
-    last = looked.filter(outcome__in=(Outcome.CITED, Outcome.FAILED)).order_by("-index").first()
+    waiting = lecture.windows.filter(outcome=WindowOutcome.WAITING).values_list("index", flat=True)
+    looked = lecture.windows.exclude(outcome=WindowOutcome.WAITING)
+    last = (
+        looked.filter(outcome__in=(WindowOutcome.CITED, WindowOutcome.FAILED))
+        .order_by("-index")
+        .first()
+    )
     return {
         "lines": lines,
         "earlier": skipped,

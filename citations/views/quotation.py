@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from citations.documents import pages
 from citations.errors import CitationNotFound, PageNotFound
-from citations.models import Kind, Quotation
+from citations.models import Quotation, SourceKind
 from citations.passages import Locator
 from citations.quotes import verification
 from transcripts.views.requests import PageRequest, fragment
@@ -63,7 +63,7 @@ def _clip(quotation: Quotation, at: Locator | None) -> Clip | None:
 
 
 def _page(request: PageRequest, quotation: Quotation, at: Locator | None) -> Any:
-    if at is None or at.page is None or quotation.source.kind == Kind.VIDEO:
+    if at is None or at.page is None or quotation.source.kind == SourceKind.VIDEO:
         return None
     try:
         return pages.show(request.reach, quotation.source.uuid, at.page, quote=at.span)

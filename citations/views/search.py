@@ -16,23 +16,23 @@ from citations.errors import EmbeddingMismatch, InvalidProvider, KnowledgeBaseEr
 from citations.library import sources
 from citations.library.facets import facets
 from citations.models import Source
-from citations.passages import Mode, Origin, Passage, Results
+from citations.passages import Passage, PassageSource, Results, SearchMode
 from citations.search import judgments
 from citations.search import pipeline as search_pipeline
 from citations.views.filter_chips import chips, choices
-from citations.views.search_form import MOST, Asked, MarkForm, SearchForm
+from citations.views.search_form import MOST, MarkForm, SearchForm, SearchRequest
 from transcripts.errors import NotFound, Unavailable
 from transcripts.views.requests import PageRequest, fragment
 
 MODES: Final = (
-    (Mode.HYBRID, "Both", "words and meaning"),
-    (Mode.LEXICAL, "Words", "exactly these words"),
-    (Mode.VECTOR, "Meaning", "in other words too"),
+    (SearchMode.HYBRID, "Both", "words and meaning"),
+    (SearchMode.LEXICAL, "Words", "exactly these words"),
+    (SearchMode.VECTOR, "Meaning", "in other words too"),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class RankedPassage:
     """A passage and its rank among all that were found, counted from 1."""
 
     rank: int
@@ -40,12 +40,12 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class SourceHits:
     """The hits of one source, best first, and its collection's name; groups stand in the order of their best hits."""
 
-    origin: Origin
+    origin: PassageSource
     collection: str
-    hits: tuple[Hit, ...]
+    hits: tuple[RankedPassage, ...]
 
 
 @require_safe
@@ -97,7 +97,7 @@ def _answer(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
     return response
 
 
-def _context(request: PageRequest, asked: Asked) -> dict[str, Any]:
+def _context(request: PageRequest, asked: SearchRequest) -> dict[str, Any]:
     known = facets(request.reach)
     context = {
         "asked": asked,
@@ -113,7 +113,7 @@ def _context(request: PageRequest, asked: Asked) -> dict[str, Any]:
     )
 
 
-def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict[str, Any]:
+def _found(request: PageRequest, asked: SearchRequest, *, names: dict[str, str]) -> dict[str, Any]:
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=asked.mode))
     results, problem = _search(request, asked, is_first=is_first)
@@ -121,7 +121,7 @@ def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict
         "results": results,
         "groups": _grouped(results.passages, names),
         "problem": problem,
-        "is_partial": asked.mode != Mode.LEXICAL
+        "is_partial": asked.mode != SearchMode.LEXICAL
         and all(stage.name != search_pipeline.VECTOR for stage in results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
@@ -131,7 +131,7 @@ def _found(request: PageRequest, asked: Asked, *, names: dict[str, str]) -> dict
 
 
 def _search(
-    request: PageRequest, asked: Asked, *, is_first: bool
+    request: PageRequest, asked: SearchRequest, *, is_first: bool
 ) -> tuple[Results, KnowledgeBaseError | None]:
     """Search; what no model can be found for is looked for by its words, and the error is returned as well."""
     look = partial(
@@ -146,17 +146,17 @@ def _search(
     try:
         return look(mode=asked.mode, quick=is_first), None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
-        if asked.mode == Mode.LEXICAL:
+        if asked.mode == SearchMode.LEXICAL:
             raise
-        return look(mode=Mode.LEXICAL, rerank=False), error
+        return look(mode=SearchMode.LEXICAL, rerank=False), error
 
 
-def _grouped(passages: Sequence[Passage], names: dict[str, str]) -> list[Group]:
-    found: dict[UUID, list[Hit]] = {}
+def _grouped(passages: Sequence[Passage], names: dict[str, str]) -> list[SourceHits]:
+    found: dict[UUID, list[RankedPassage]] = {}
     for rank, passage in enumerate(passages, start=1):
-        found.setdefault(passage.origin.id, []).append(Hit(rank=rank, passage=passage))
+        found.setdefault(passage.origin.id, []).append(RankedPassage(rank=rank, passage=passage))
     heads = ((hits[0].passage.origin, tuple(hits)) for hits in found.values())
     return [
-        Group(origin=origin, collection=names.get(origin.collection, ""), hits=hits)
+        SourceHits(origin=origin, collection=names.get(origin.collection, ""), hits=hits)
         for origin, hits in heads
     ]

@@ -11,7 +11,7 @@ from django import forms
 
 from citations.errors import InvalidFilter
 from citations.library.filters import MAX_VALUES, Filter
-from citations.passages import Mode
+from citations.passages import SearchMode
 from transcripts.errors import InvalidInput, InvalidTime
 from transcripts.library import MAX_QUERY
 from transcripts.sanitize import clean
@@ -85,11 +85,11 @@ class AskedPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SearchRequest:
     """A question as an address says it. ``cut`` tells that it was longer than ``MAX_QUERY``."""
 
     query: str = ""
-    mode: Mode = Mode.HYBRID
+    mode: SearchMode = SearchMode.HYBRID
     wanted: Filter = Filter()
     limit: int = PAGE
     cut: bool = False
@@ -111,15 +111,15 @@ class Asked:
     @property
     def address(self) -> str:
         """Its parameters as the end of an address; what is as usual is left out."""
-        mode = [("mode", str(self.mode))] if self.mode != Mode.HYBRID else []
+        mode = [("mode", str(self.mode))] if self.mode != SearchMode.HYBRID else []
         limit = [("limit", str(self.limit))] if self.limit != PAGE else []
         return urlencode([("q", self.query), *mode, *self.filters, *limit])
 
-    def in_mode(self, mode: Mode) -> "Asked":
+    def in_mode(self, mode: SearchMode) -> "SearchRequest":
         """Ask the same in another mode."""
         return replace(self, mode=mode, limit=PAGE)
 
-    def without(self, name: str, value: str) -> "Asked":
+    def without(self, name: str, value: str) -> "SearchRequest":
         """Ask the same without one value of the filter."""
         left: Any = None
         part = LISTS.get(name, name)
@@ -128,11 +128,11 @@ class Asked:
         changes: dict[str, Any] = {part: left}
         return replace(self, wanted=replace(self.wanted, **changes), limit=PAGE)
 
-    def unfiltered(self) -> "Asked":
+    def unfiltered(self) -> "SearchRequest":
         """Ask the same of everything."""
         return replace(self, wanted=Filter(), limit=PAGE)
 
-    def more(self) -> "Asked":
+    def more(self) -> "SearchRequest":
         """Ask for more passages."""
         return replace(self, limit=min(MOST, self.limit + 2 * PAGE))
 
@@ -153,7 +153,9 @@ class SearchForm(forms.Form):
     """The address of a search."""
 
     q = forms.CharField(required=False)
-    mode = forms.ChoiceField(required=False, choices=[(mode.value, mode.value) for mode in Mode])
+    mode = forms.ChoiceField(
+        required=False, choices=[(mode.value, mode.value) for mode in SearchMode]
+    )
     since = forms.DateField(
         required=False,
         input_formats=["%Y-%m-%d"],
@@ -168,7 +170,7 @@ class SearchForm(forms.Form):
     end = MomentField(required=False, max_length=20)
     limit = forms.IntegerField(required=False, min_value=1, max_value=MOST)
 
-    def asked(self) -> Asked:
+    def asked(self) -> SearchRequest:
         """Return what is asked. Raises ``InvalidFilter`` that names the first part that cannot be understood."""
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
@@ -180,12 +182,14 @@ class SearchForm(forms.Form):
             self.question(), wanted=self._filter(), limit=self.cleaned_data["limit"] or PAGE
         )
 
-    def question(self) -> Asked:
+    def question(self) -> SearchRequest:
         """Return the question and its mode alone, whatever is wrong with the filter."""
         self.is_valid()
         text = self.cleaned_data.get("q") or ""
-        mode = self.cleaned_data.get("mode") or Mode.HYBRID
-        return Asked(query=clean(text, MAX_QUERY), mode=Mode(mode), cut=len(text) > MAX_QUERY)
+        mode = self.cleaned_data.get("mode") or SearchMode.HYBRID
+        return SearchRequest(
+            query=clean(text, MAX_QUERY), mode=SearchMode(mode), cut=len(text) > MAX_QUERY
+        )
 
     def _filter(self) -> Filter:
         sent: Any = self.data

@@ -9,16 +9,16 @@ from typing import Any
 
 from django.db.models import Prefetch, prefetch_related_objects
 
-from citations.documents.storage import Added
+from citations.documents.storage import AddedDocument
 from kbsite.cli import add_files, indexing_progress, job_progress, output, shapes
-from kbsite.cli.add_files import Problem
+from kbsite.cli.add_files import FileProblem
 from kbsite.cli.terminal import note, print_json, say, table
 from kbsite.errors import exit_code_of
 from transcripts import acquisition, conf, library, storage, tasks
 from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
 from transcripts.models import Collection, Job, Transcript, WorkerPulse
 from transcripts.scope import Scope
-from transcripts.storage import Stored
+from transcripts.storage import StoredTranscript
 from transcripts.timecodes import parse_target
 
 PASTED = "-"
@@ -27,7 +27,7 @@ DOCUMENTS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class AddOptions:
     """How things are to be added."""
 
     tags: tuple[str, ...] = ()
@@ -40,28 +40,30 @@ class Wishes:
 
 
 @dataclass(slots=True)
-class Report:
+class AddReport:
     """What came of it. A problem with what was named on the command line sets the exit code; one inside a folder does not."""
 
-    stored: list[Stored] = field(default_factory=list)
-    documents: list[Added] = field(default_factory=list)
+    stored: list[StoredTranscript] = field(default_factory=list)
+    documents: list[AddedDocument] = field(default_factory=list)
     skipped: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     exit_code: int = 0
     waited: bool = False
-    indexed: indexing_progress.Indexed = field(default_factory=indexing_progress.Indexed)
+    indexed: indexing_progress.IndexingCounts = field(
+        default_factory=indexing_progress.IndexingCounts
+    )
 
     def fail(self, name: str, error: KnowledgeBaseError) -> None:
         """Note a problem with something that was named."""
-        self.problems.append(Problem.of(name, error))
+        self.problems.append(FileProblem.of(name, error))
         self.exit_code = self.exit_code or exit_code_of(error)
 
     def counts(self) -> dict[str, int]:
         """Return how many transcripts were added, updated and unchanged, and how many files were skipped."""
         changes = [str(one.change) for one in self.stored]
         return {
-            **{change: changes.count(change) for change in storage.Change},
+            **{change: changes.count(change) for change in storage.StorageChange},
             "skipped": self.skipped,
         }
 
@@ -149,9 +151,9 @@ def shelf(scope: Scope, name: str) -> Collection:
     return library.find_collection(scope, name) if name else Collection.objects.default()
 
 
-def add(collection: Collection, what: Sequence[str], *, wishes: Wishes) -> Report:
+def add(collection: Collection, what: Sequence[str], *, wishes: AddOptions) -> AddReport:
     """Add everything that was named; one that fails does not keep the others out."""
-    report = Report(waited=wishes.wait)
+    report = AddReport(waited=wishes.wait)
     paths = [Path(name) for name in what if name != PASTED and _exists(name)]
     addresses = [name for name in what if name != PASTED and not _exists(name)]
     _check_title(what, paths, wishes)
@@ -170,11 +172,11 @@ def add(collection: Collection, what: Sequence[str], *, wishes: Wishes) -> Repor
     return report
 
 
-def _changed(report: Report) -> set[int]:
+def _changed(report: AddReport) -> set[int]:
     """Return the videos (primary keys) that are to be indexed."""
     fetched = {pk for job in report.jobs if job.is_finished and (pk := job.video_id)}
     return fetched | {
-        one.video.pk for one in report.stored if one.change is not storage.Change.UNCHANGED
+        one.video.pk for one in report.stored if one.change is not storage.StorageChange.UNCHANGED
     }
 
 
@@ -185,7 +187,7 @@ def _exists(name: str) -> bool:
         return False
 
 
-def _check_title(what: Sequence[str], paths: Sequence[Path], wishes: Wishes) -> None:
+def _check_title(what: Sequence[str], paths: Sequence[Path], wishes: AddOptions) -> None:
     if PASTED in what and not wishes.title:
         raise InvalidInput("What is pasted has no title.", hint="Give it one: kb add - --title “…”")
     if wishes.title and (
@@ -197,7 +199,7 @@ def _check_title(what: Sequence[str], paths: Sequence[Path], wishes: Wishes) -> 
         )
 
 
-def _add_pasted(collection: Collection, wishes: Wishes, report: Report) -> None:
+def _add_pasted(collection: Collection, wishes: AddOptions, report: AddReport) -> None:
     text = sys.stdin.buffer.read(conf.max_upload_bytes() + 1).decode(errors="replace")
     try:
         report.stored.append(
@@ -210,7 +212,7 @@ def _add_pasted(collection: Collection, wishes: Wishes, report: Report) -> None:
 
 
 def _add_paths(
-    collection: Collection, paths: Iterable[Path], wishes: Wishes, report: Report
+    collection: Collection, paths: Iterable[Path], wishes: AddOptions, report: AddReport
 ) -> None:
     gathered = add_files.gather(list(paths))
     report.skipped += gathered.skipped
@@ -225,18 +227,18 @@ def _add_paths(
         add_files.run(collection, gathered, **how),
         add_files.run_papers(collection, gathered, **how),
     ):
-        if isinstance(outcome.result, Stored):
+        if isinstance(outcome.result, StoredTranscript):
             report.stored.append(outcome.result)
-        elif isinstance(outcome.result, Added):
+        elif isinstance(outcome.result, AddedDocument):
             report.documents.append(outcome.result)
         elif outcome.found.named:
             report.fail(str(outcome.found.path), outcome.result)
         else:
             report.skipped += 1
-            report.problems.append(Problem.of(str(outcome.found.path), outcome.result))
+            report.problems.append(FileProblem.of(str(outcome.found.path), outcome.result))
 
 
-def _request(collection: Collection, address: str, wishes: Wishes, report: Report) -> None:
+def _request(collection: Collection, address: str, wishes: AddOptions, report: AddReport) -> None:
     try:
         parse_target(address)
         job = acquisition.request(
@@ -263,7 +265,7 @@ def _request(collection: Collection, address: str, wishes: Wishes, report: Repor
     report.jobs.append(job)
 
 
-def _follow(report: Report, *, quiet: bool) -> None:
+def _follow(report: AddReport, *, quiet: bool) -> None:
     ended = job_progress.follow(report.jobs, quiet=quiet)
     report.jobs = ended.jobs
     for job in ended.jobs:

@@ -11,12 +11,12 @@ from typing import Generic, TypeVar
 from django.db import transaction
 
 from citations.documents import storage as document_storage
-from citations.documents.storage import Added
+from citations.documents.storage import AddedDocument
 from kbsite.cli.terminal import err
 from transcripts import conf, files, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
-from transcripts.storage import Stored
+from transcripts.storage import StoredTranscript
 
 File = TypeVar("File")
 
@@ -24,7 +24,7 @@ AT_ONCE = 25  # files stored in one transaction: a commit waits for the disk, an
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FileProblem:
     """Something that was not added, and why."""
 
     name: str
@@ -33,7 +33,7 @@ class Problem:
     hint: str
 
     @classmethod
-    def of(cls, name: str, error: KnowledgeBaseError) -> "Problem":
+    def of(cls, name: str, error: KnowledgeBaseError) -> "FileProblem":
         """Make it from an error."""
         return cls(name=name, code=error.code, message=error.message, hint=error.hint)
 
@@ -43,7 +43,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CaptionFile:
     """A caption file, its name as stored, yt-dlp's metadata beside it, and whether the person named it (rather than its folder).
 
     ``instead`` are the same recording in other formats, best first, for when this one cannot be read.
@@ -53,7 +53,7 @@ class Found:
     name: str
     info: Path | None = None
     named: bool = False
-    instead: "tuple[Found, ...]" = ()
+    instead: "tuple[CaptionFile, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +66,21 @@ class Paper:
 
 
 @dataclass(slots=True)
-class Gathered:
+class FilesToAdd:
     """The files to import, how many others lie beside them, and folders that cannot be read."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[CaptionFile] = field(default_factory=list)
     papers: list[Paper] = field(default_factory=list)
     skipped: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FileResult:
     """What came of one file."""
 
-    found: Found | Paper
-    result: Stored | Added | KnowledgeBaseError
+    found: CaptionFile | Paper
+    result: StoredTranscript | AddedDocument | KnowledgeBaseError
 
 
 def is_file_name(name: str) -> bool:
@@ -88,12 +88,12 @@ def is_file_name(name: str) -> bool:
     return files.is_candidate(name) or document_storage.may_be_document(name)
 
 
-def gather(paths: Sequence[Path]) -> Gathered:
+def gather(paths: Sequence[Path]) -> FilesToAdd:
     """Find the caption files among files and folders, one for each recording and language, and the documents: what has no times is one.
 
     Hidden files and loops of links are left out.
     """
-    gathered = Gathered()
+    gathered = FilesToAdd()
     for path in paths:
         if path.is_dir():
             _gather_folder(path, gathered)
@@ -103,24 +103,24 @@ def gather(paths: Sequence[Path]) -> Gathered:
 
 def run(
     collection: Collection,
-    gathered: Gathered,
+    gathered: FilesToAdd,
     *,
     tags: Sequence[str],
     language: str,
     title: str,
     quiet: bool,
-) -> Iterator[Outcome]:
+) -> Iterator[FileResult]:
     """Import file after file, a bar showing how far it is; yields what came of each."""
     written: set[int] = set()
     with ExitStack() as stack:
-        waiting: Iterable[Found] = gathered.found
+        waiting: Iterable[CaptionFile] = gathered.found
         if not quiet and len(gathered.found) > 1:
             waiting = stack.enter_context(_Tracked(gathered.found))
         remaining = iter(waiting)
         while batch := list(itertools.islice(remaining, AT_ONCE)):
             with transaction.atomic():
                 outcomes = [
-                    Outcome(
+                    FileResult(
                         found,
                         _store(
                             collection,
@@ -138,27 +138,27 @@ def run(
 
 def run_papers(
     collection: Collection,
-    gathered: Gathered,
+    gathered: FilesToAdd,
     *,
     tags: Sequence[str],
     language: str,
     title: str,
     quiet: bool,
-) -> Iterator[Outcome]:
+) -> Iterator[FileResult]:
     """Store document after document, a bar showing how far it is; yields what came of each. They are read later."""
     with ExitStack() as stack:
         waiting: Iterable[Paper] = gathered.papers
         if not quiet and len(gathered.papers) > 1:
             waiting = stack.enter_context(_Tracked(gathered.papers))
         for paper in waiting:
-            yield Outcome(
+            yield FileResult(
                 paper, _store_paper(collection, paper, tags=tags, language=language, title=title)
             )
 
 
 def _store_paper(
     collection: Collection, paper: Paper, *, tags: Sequence[str], language: str, title: str
-) -> Added | KnowledgeBaseError:
+) -> AddedDocument | KnowledgeBaseError:
     try:
         if not paper.path.is_file():
             return _not_ordinary(paper.path)
@@ -174,13 +174,13 @@ def _store_paper(
 
 def _store(
     collection: Collection,
-    found: Found,
+    found: CaptionFile,
     *,
     tags: Sequence[str],
     language: str,
     title: str,
     written: set[int],
-) -> Stored | KnowledgeBaseError:
+) -> StoredTranscript | KnowledgeBaseError:
     result = _store_one(
         collection, found, tags=tags, language=language, title=title, written=written
     )
@@ -189,19 +189,19 @@ def _store(
             _store_one(collection, one, tags=tags, language=language, title=title, written=written)
             for one in found.instead
         )
-        return next((other for other in others if isinstance(other, Stored)), result)
+        return next((other for other in others if isinstance(other, StoredTranscript)), result)
     return result
 
 
 def _store_one(
     collection: Collection,
-    found: Found,
+    found: CaptionFile,
     *,
     tags: Sequence[str],
     language: str,
     title: str,
     written: set[int],
-) -> Stored | KnowledgeBaseError:
+) -> StoredTranscript | KnowledgeBaseError:
     try:
         info = _read(found.info) if found.info else None
         data = _read(found.path)
@@ -274,7 +274,7 @@ class _Tracked(Generic[File]):
 # Finding
 
 
-def _gather_folder(folder: Path, gathered: Gathered) -> None:
+def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
     names = list(_files_under(folder, gathered))
     chosen = files.select(names)
     used = {name for one in chosen for name in (one.name, one.info_name, *one.instead)}
@@ -293,17 +293,20 @@ def _gather_folder(folder: Path, gathered: Gathered) -> None:
             continue
         info = folder / one.info_name if one.info_name else None
         instead = tuple(
-            Found(path=folder / name, name=_stored_name(name), info=info) for name in one.instead
+            CaptionFile(path=folder / name, name=_stored_name(name), info=info)
+            for name in one.instead
         )
         gathered.found.append(
-            Found(path=folder / one.name, name=_stored_name(one.name), info=info, instead=instead)
+            CaptionFile(
+                path=folder / one.name, name=_stored_name(one.name), info=info, instead=instead
+            )
         )
 
 
-def _files_under(folder: Path, gathered: Gathered) -> Iterator[str]:
+def _files_under(folder: Path, gathered: FilesToAdd) -> Iterator[str]:
     def note(error: OSError) -> None:
         gathered.problems.append(
-            Problem.of(
+            FileProblem.of(
                 str(error.filename), InvalidInput(f"This folder cannot be read: {error.strerror}.")
             )
         )
@@ -323,7 +326,7 @@ def _files_under(folder: Path, gathered: Gathered) -> Iterator[str]:
         )
 
 
-def _gather_named(paths: Sequence[Path], gathered: Gathered) -> None:
+def _gather_named(paths: Sequence[Path], gathered: FilesToAdd) -> None:
     chosen = {Path(one.name): one for one in files.select(str(path) for path in paths)}
     used_infos = {Path(one.info_name) for one in chosen.values() if one.info_name}
     for path in dict.fromkeys(paths):
@@ -336,8 +339,8 @@ def _gather_named(paths: Sequence[Path], gathered: Gathered) -> None:
             gathered.skipped += 1
 
 
-def _named(path: Path, *, instead: tuple[Found, ...] = ()) -> Found:
-    return Found(
+def _named(path: Path, *, instead: tuple[CaptionFile, ...] = ()) -> CaptionFile:
+    return CaptionFile(
         path=path,
         name=_stored_name(path.name),
         info=_info_beside(path),

@@ -7,11 +7,19 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from citations.answers.answer import Claim, Claimed, Event, Finished, Outcome, Progress, Reply
+from citations.answers.answer import (
+    AnswerOutcome,
+    Claim,
+    ClaimEvent,
+    Event,
+    FinalEvent,
+    Progress,
+    Reply,
+)
 from citations.errors import ConversationNotFound
 from citations.models import Answer, Conversation
 from citations.notebook import answers, conversations, export, questions
-from citations.passages import Locator, Origin
+from citations.passages import Locator, PassageSource
 from kbsite.cli.output import absolute, place
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
 from kbsite.tui.stages import told
@@ -22,7 +30,7 @@ NEAREST_SHOWN: Final = 280  # characters of a passage that came near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class AskOptions:
     """What is asked, and how the answer is shown."""
 
     sources: tuple[str, ...] = ()
@@ -32,7 +40,7 @@ class Wishes:
     as_json: bool = False
 
 
-def ask(scope: Scope, question: str, wishes: Wishes) -> None:
+def ask(scope: Scope, question: str, wishes: AskOptions) -> None:
     """Answer and print. Raises what ``questions`` raises."""
     answer = (
         _put_next(scope, question, wishes)
@@ -61,17 +69,17 @@ def as_json(
     return {**found, "trace": reply.trace.as_json()} if with_trace else found
 
 
-def _put_first(scope: Scope, question: str, wishes: Wishes) -> Answer:
+def _put_first(scope: Scope, question: str, wishes: AskOptions) -> Answer:
     return questions.put_first(
         scope, None, question, collection=wishes.collection, sources=wishes.sources
     )
 
 
-def _put_next(scope: Scope, question: str, wishes: Wishes) -> Answer:
+def _put_next(scope: Scope, question: str, wishes: AskOptions) -> Answer:
     return questions.put(scope, None, _latest(scope, wishes), question)
 
 
-def _latest(scope: Scope, wishes: Wishes) -> Conversation:
+def _latest(scope: Scope, wishes: AskOptions) -> Conversation:
     if wishes.sources:
         raise InvalidInput(
             "A question that follows is asked of the same sources as the one before.",
@@ -90,7 +98,7 @@ def _latest(scope: Scope, wishes: Wishes) -> Conversation:
 def _told(events: Iterable[Event], *, is_quiet: bool) -> Reply:
     """Print what is told as it comes, unless it is to be quiet; return the whole answer."""
     shown = events if is_quiet else _shown(events)
-    reply = next((event.reply for event in shown if isinstance(event, Finished)), None)
+    reply = next((event.reply for event in shown if isinstance(event, FinalEvent)), None)
     if reply is None:
         raise KnowledgeBaseError("The answer has no end.", hint="Ask again.")
     return reply
@@ -102,7 +110,7 @@ def _shown(events: Iterable[Event]) -> Iterator[Event]:
             match event:
                 case Progress(stage=stage):
                     status.update(told(stage))
-                case Claimed(claim=claim):
+                case ClaimEvent(claim=claim):
                     _print_claim(claim)
             yield event
 
@@ -121,7 +129,7 @@ def _print_claim(claim: Claim) -> None:
 
 def _print_end(reply: Reply) -> None:
     if reply.note:
-        say(reply.note, "yellow" if reply.outcome is Outcome.REFUSED else "dim")
+        say(reply.note, "yellow" if reply.outcome is AnswerOutcome.REFUSED else "dim")
     for quote in reply.quotes:
         say("")
         _print_place(f"[{quote.number}]", quote.origin, quote.locator, quote.text, quote.link)
@@ -138,7 +146,7 @@ def _print_end(reply: Reply) -> None:
         )
     author = (
         "nothing was made up"
-        if reply.outcome is Outcome.REFUSED
+        if reply.outcome is AnswerOutcome.REFUSED
         else reply.model or "the sources’ own words"
     )
     about = [author, f"{reply.milliseconds / 1000:.1f} s"]
@@ -147,7 +155,7 @@ def _print_end(reply: Reply) -> None:
     note(" · ".join(about))
 
 
-def _print_place(label: str, origin: Origin, locator: Locator, text: str, link: str) -> None:
+def _print_place(label: str, origin: PassageSource, locator: Locator, text: str, link: str) -> None:
     head = (
         Text(f"{label} ", style="bold cyan")
         + Text(printable(origin.title), style="bold")

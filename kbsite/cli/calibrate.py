@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from citations.lectures import calibration
-from citations.lectures.calibration import Calibration
+from citations.lectures.calibration import DistanceCalibration
 from kbsite.cli.terminal import note, print_json, say
 from transcripts.errors import InvalidInput
 
@@ -33,7 +33,7 @@ def _read(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace")
 
 
-def _show(found: Calibration) -> None:
+def _show(found: DistanceCalibration) -> None:
     say(f"Lectures cite what is nearer than {found.farthest:.3f} (squared L2 distance).")
     least, low, middle, high = found.nearest_off_topic
     note(

@@ -12,7 +12,7 @@ from transcripts.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class CollectionSummary:
     """A collection, how many videos it has, and its members with their roles."""
 
     slug: str
@@ -28,7 +28,7 @@ class Shelf:
         }
 
 
-def overview(scope: Scope) -> list[Shelf]:
+def overview(scope: Scope) -> list[CollectionSummary]:
     """Return the visible collections."""
     members: dict[int, list[str]] = {}
     for pk, user, role in Membership.objects.order_by("user__username").values_list(
@@ -36,12 +36,12 @@ def overview(scope: Scope) -> list[Shelf]:
     ):
         members.setdefault(pk, []).append(f"{user} ({role})")
     return [
-        Shelf(
+        CollectionSummary(
             slug=one.slug,
             name=one.name,
-            videos=one.video_count,
+            videos=one.video_count,  # type: ignore[attr-defined]  # annotated
             members=tuple(members.get(one.pk, ())),
-        )  # type: ignore[attr-defined]  # annotated
+        )
         for one in library.collections(scope)
     ]
 

@@ -52,7 +52,7 @@ def announce() -> None:
         note(f"{_sentence(planned)} DISABLE_CONTEXTUAL_RETRIEVAL=true does without them.")
 
 
-def _sentence(planned: contextual_costs.Plan) -> str:
+def _sentence(planned: contextual_costs.ContextPlan) -> str:
     if not planned.pieces:
         return "Every chunk has its context."
     cost = planned.cost

@@ -46,7 +46,7 @@ def shape(space: EmbeddingSpace) -> dict[str, Any]:
     return {name: getattr(space, name) for name in names}
 
 
-def _question(planned: migration.Plan, *, going_on: bool) -> str:
+def _question(planned: migration.MigrationPlan, *, going_on: bool) -> str:
     tokens = (
         ""
         if planned.provider in LOCAL

@@ -25,7 +25,7 @@ MARKS: dict[bool | None, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HealthCheck:
     """One thing that was looked at: well, not well, or (None) worth knowing."""
 
     name: str
@@ -38,7 +38,7 @@ class Check:
         return asdict(self)
 
 
-def run() -> list[Check]:
+def run() -> list[HealthCheck]:
     """Look at everything, in an order in which each thing rests on those before it."""
     checks = [
         _guarded(name, look)
@@ -52,17 +52,17 @@ def run() -> list[Check]:
     return [*checks, _guarded("Port", _port)]
 
 
-def _guarded(name: str, look: Callable[[], Check]) -> Check:
+def _guarded(name: str, look: Callable[[], HealthCheck]) -> HealthCheck:
     try:
         return look()
     except Exception as error:  # noqa: BLE001  a doctor reports what it finds
         known = known_error(error) or KnowledgeBaseError(f"{type(error).__name__}: {error}")
-        return Check(name, ok=False, detail=known.message, hint=known.hint)
+        return HealthCheck(name, ok=False, detail=known.message, hint=known.hint)
 
 
-def _python() -> Check:
+def _python() -> HealthCheck:
     found = ".".join(str(part) for part in sys.version_info[:3])
-    return Check(
+    return HealthCheck(
         "Python",
         ok=sys.version_info >= (3, 11),
         detail=found,
@@ -70,14 +70,14 @@ def _python() -> Check:
     )
 
 
-def _data_dir() -> Check:
+def _data_dir() -> HealthCheck:
     folder = Path(settings.DATA_DIR)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         with tempfile.TemporaryFile(dir=folder):
-            return Check("Data directory", ok=True, detail=str(folder))
+            return HealthCheck("Data directory", ok=True, detail=str(folder))
     except OSError as error:
-        return Check(
+        return HealthCheck(
             "Data directory",
             ok=False,
             detail=f"{folder}: {error.strerror}",
@@ -85,9 +85,9 @@ def _data_dir() -> Check:
         )
 
 
-def _disk() -> Check:
+def _disk() -> HealthCheck:
     free = shutil.disk_usage(settings.DATA_DIR).free
-    return Check(
+    return HealthCheck(
         "Free disk",
         ok=free >= LEAST_FREE,
         detail=f"{free / GIGABYTE:.1f} GB",
@@ -95,7 +95,7 @@ def _disk() -> Check:
     )
 
 
-def _postgres() -> Check:
+def _postgres() -> HealthCheck:
     open_database()
     from django.db import connection
 
@@ -107,33 +107,33 @@ def _postgres() -> Check:
         if boot.is_embedded()
         else f"external, at {connection.settings_dict['HOST'] or 'this machine'}"
     )
-    return Check("PostgreSQL", ok=True, detail=f"{found} ({where})")
+    return HealthCheck("PostgreSQL", ok=True, detail=f"{found} ({where})")
 
 
-def _pgvector() -> Check:
+def _pgvector() -> HealthCheck:
     from django.db import connection
 
     from kbsite import checks
 
     if problems := checks.vector_extension(databases=["default"]):
-        return Check(
+        return HealthCheck(
             "pgvector", ok=False, detail=str(problems[0].msg), hint=str(problems[0].hint or "")
         )
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(max(extversion), 'available, not created yet') FROM pg_extension WHERE extname = 'vector'"
         )
-        return Check("pgvector", ok=True, detail=str(cursor.fetchone()[0]))
+        return HealthCheck("pgvector", ok=True, detail=str(cursor.fetchone()[0]))
 
 
-def _migrations() -> Check:
+def _migrations() -> HealthCheck:
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     detail = f"{len(missing)} are not applied" if missing else "all applied"
-    return Check(
+    return HealthCheck(
         "Migrations",
         ok=not missing,
         detail=detail,
@@ -141,70 +141,70 @@ def _migrations() -> Check:
     )
 
 
-def _embeddings() -> Check:
+def _embeddings() -> HealthCheck:
     from citations.vectors import space as vector_space
 
     space = vector_space.active()  # raises where the settings name another model
     if space is None:
-        return Check(
+        return HealthCheck(
             "Embeddings",
             ok=True,
             detail=f"locked to no model yet; the first ingest locks them to {vector_space.describe(*vector_space.wanted())}",
         )
     vector_space.embedder_of(space)  # raises where it cannot be had
-    return Check("Embeddings", ok=True, detail=f"locked to {space}")
+    return HealthCheck("Embeddings", ok=True, detail=f"locked to {space}")
 
 
-def _cross_encoder() -> Check:
+def _cross_encoder() -> HealthCheck:
     from citations import conf
     from citations.providers import registry
 
     if conf.reranker() == conf.NO_RERANKER:
-        return Check(
+        return HealthCheck(
             "Cross-encoder",
             ok=None,
             detail="switched off",
             hint="RERANKER names one; without it, passages stay in the order of words and meaning.",
         )
     if registry.reranker() is None:
-        return Check(
+        return HealthCheck(
             "Cross-encoder",
             ok=None,
             detail=f"{conf.reranker()} is not here",
             hint="`kb models fetch` gets it; RERANKER=none goes without.",
         )
-    return Check("Cross-encoder", ok=True, detail=conf.reranker())
+    return HealthCheck("Cross-encoder", ok=True, detail=conf.reranker())
 
 
-def _lectures() -> Check:
+def _lectures() -> HealthCheck:
     from citations import conf
     from citations.providers import registry
 
     name = "Cross-encoder of lectures"
     if conf.live_reranker() == conf.NO_RERANKER:
-        return Check(
+        return HealthCheck(
             name,
             ok=None,
             detail="switched off",
             hint="LIVE_RERANKER names one; without it, lectures cite by similarity.",
         )
     if registry.live_reranker() is None:
-        return Check(
+        return HealthCheck(
             name,
             ok=None,
             detail=f"{conf.live_reranker()} is not here",
             hint="`kb models fetch` gets it; LIVE_RERANKER=none goes without.",
         )
-    return Check(name, ok=True, detail=conf.live_reranker())
+    return HealthCheck(name, ok=True, detail=conf.live_reranker())
 
 
-def _sources() -> Check:
+def _sources() -> HealthCheck:
     from citations.library import sources
     from kbsite.auth import everything
 
     counts = sources.list_sources(everything(), limit=0).counts
     detail = f"{counts.ready} of {counts.total} found by words and meaning, {counts.unfinished} on their way, {counts.failed} failed"
-    return Check(
+    return HealthCheck(
         "Sources",
         ok=None if counts.failed or counts.unfinished else True,
         detail=detail,
@@ -212,7 +212,7 @@ def _sources() -> Check:
     )
 
 
-def _broker() -> Check:
+def _broker() -> HealthCheck:
     from kbsite.celery import app, make_queue_folders
 
     make_queue_folders()
@@ -225,21 +225,21 @@ def _broker() -> Check:
         with app.connection_for_write(connect_timeout=5) as connection:
             connection.ensure_connection(max_retries=1, timeout=5)
     except Exception as error:  # noqa: BLE001  every broker has errors of its own
-        return Check(
+        return HealthCheck(
             "Queue",
             ok=False,
             detail=f"{where}: {type(error).__name__}",
             hint="Check CELERY_BROKER_URL, and that the broker runs.",
         )
-    return Check("Queue", ok=True, detail=where)
+    return HealthCheck("Queue", ok=True, detail=where)
 
 
-def _worker() -> Check:
+def _worker() -> HealthCheck:
     from transcripts.models import WorkerPulse
 
     if WorkerPulse.is_alive():
-        return Check("Worker", ok=True, detail="alive")
-    return Check(
+        return HealthCheck("Worker", ok=True, detail="alive")
+    return HealthCheck(
         "Worker",
         ok=None,
         detail="none is running",
@@ -247,12 +247,12 @@ def _worker() -> Check:
     )
 
 
-def _gate() -> Check:
+def _gate() -> HealthCheck:
     from kbsite.cli.jobs import gate_text
     from transcripts.models import YouTubeGate
 
     gate = YouTubeGate.current()
-    return Check(
+    return HealthCheck(
         "YouTube",
         ok=gate.state == "open" or None,
         detail=gate_text(gate),
@@ -260,31 +260,33 @@ def _gate() -> Check:
     )
 
 
-def _package(name: str) -> Check:
+def _package(name: str) -> HealthCheck:
     try:
-        return Check(name, ok=True, detail=version(name))
+        return HealthCheck(name, ok=True, detail=version(name))
     except PackageNotFoundError:
-        return Check(name, ok=False, detail="is not installed", hint="Run `make setup`.")
+        return HealthCheck(name, ok=False, detail="is not installed", hint="Run `make setup`.")
 
 
-def _port() -> Check:
+def _port() -> HealthCheck:
     if server := server_lock.find(Path(settings.DATA_DIR)):
-        return Check("Port", ok=True, detail=f"Cuebase runs at {server.url} (process {server.pid})")
+        return HealthCheck(
+            "Port", ok=True, detail=f"Cuebase runs at {server.url} (process {server.pid})"
+        )
     with socket.socket(socket.AF_INET6 if ":" in settings.HOST else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((settings.HOST, settings.PORT))
         except OSError as error:
-            return Check(
+            return HealthCheck(
                 "Port",
                 ok=False,
                 detail=f"{settings.PORT} of {settings.HOST}: {error.strerror}",
                 hint="Use `kb serve --port N`, or set PORT.",
             )
-    return Check("Port", ok=True, detail=f"{settings.PORT} is free")
+    return HealthCheck("Port", ok=True, detail=f"{settings.PORT} is free")
 
 
-_AFTER_DATABASE: tuple[tuple[str, Callable[[], Check]], ...] = (
+_AFTER_DATABASE: tuple[tuple[str, Callable[[], HealthCheck]], ...] = (
     ("pgvector", _pgvector),
     ("Migrations", _migrations),
     ("Embeddings", _embeddings),

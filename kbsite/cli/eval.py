@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from citations.errors import InvalidGold
 from citations.evaluation import search_quality
-from citations.evaluation.search_quality import Approach, Change, Question, Report
+from citations.evaluation.search_quality import Approach, ApproachChange, QualityReport, Question
 from citations.library.filters import Filter
 from citations.providers import registry
 from kbsite.cli.terminal import err, note, print_json, table
@@ -34,7 +34,7 @@ COLUMNS = ("", "nDCG@10", "hit@1", "hit@5", "recall@5", "recall@10", "MRR@10", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class EvalOptions:
     """How to measure, and what to do with the result; ``changed`` holds NAME=VALUE."""
 
     modes: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ def questions(scope: Scope, *, gold: Path | None, user: str = "") -> list[Questi
     return found
 
 
-def measure(scope: Scope, asked: Sequence[Question], wishes: Wishes) -> None:
+def measure(scope: Scope, asked: Sequence[Question], wishes: EvalOptions) -> None:
     """Measure and print. Raises ``Conflict`` when a comparison is lost, and what ``evaluation.evaluate`` raises."""
     before = (
         search_quality.from_json(_read(wishes.against).decode(errors="replace"))
@@ -126,7 +126,9 @@ def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
     return name, text.strip()
 
 
-def _measured(scope: Scope, asked: Sequence[Question], wishes: Wishes, *, label: str) -> Report:
+def _measured(
+    scope: Scope, asked: Sequence[Question], wishes: EvalOptions, *, label: str
+) -> QualityReport:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -145,7 +147,9 @@ def _measured(scope: Scope, asked: Sequence[Question], wishes: Wishes, *, label:
         )
 
 
-def _show(reports: Sequence[Report], changes: Sequence[Change], wishes: Wishes) -> None:
+def _show(
+    reports: Sequence[QualityReport], changes: Sequence[ApproachChange], wishes: EvalOptions
+) -> None:
     if wishes.as_json:
         print_json(
             {
@@ -184,7 +188,7 @@ def _read(path: Path) -> bytes:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _write(path: Path, report: Report) -> None:
+def _write(path: Path, report: QualityReport) -> None:
     try:
         path.write_text(
             json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8"

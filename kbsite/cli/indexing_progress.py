@@ -29,7 +29,7 @@ WORDS_AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Indexed:
+class IndexingCounts:
     """How many sources of what was added are found by words and by meaning, how many wait, and why the first of them does."""
 
     ready: int = 0
@@ -55,7 +55,9 @@ class Indexed:
             note(f"{self.words} found by their words so far; to be found by meaning, {how}.")
 
 
-def run(videos: Iterable[int], papers: Iterable[int] = (), *, wait: bool, quiet: bool) -> Indexed:
+def run(
+    videos: Iterable[int], papers: Iterable[int] = (), *, wait: bool, quiet: bool
+) -> IndexingCounts:
     """Index what was added of these videos and documents (primary keys of their sources). Words are found when this returns; meaning with ``wait``,
     or where that takes a moment only.
 
@@ -127,10 +129,10 @@ def _words(source: Source, deed: str = "Indexing") -> str:
     return printable(f"{deed} {source.title}")[:60].replace("[", "(")
 
 
-def _indexed(ours: QuerySet[Source]) -> Indexed:
+def _indexed(ours: QuerySet[Source]) -> IndexingCounts:
     states = [state for (state,) in ours.values_list("state")]
     troubled = ours.exclude(error_code="").order_by("pk").first()
-    return Indexed(
+    return IndexingCounts(
         ready=states.count(State.READY),
         words=states.count(State.WORDS),
         failed=states.count(State.FAILED),

@@ -28,13 +28,13 @@ EVERY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class FinalJobs:
     """The jobs as they are now, those that they queued included."""
 
     jobs: list[Job]
 
 
-def follow(jobs: Sequence[Job], *, quiet: bool) -> Ended:
+def follow(jobs: Sequence[Job], *, quiet: bool) -> FinalJobs:
     """Wait until the jobs, and those that they queue, have ended or are put off for longer than ``PATIENCE``."""
     wanted = _with_offspring(jobs)
     columns = (
@@ -49,7 +49,7 @@ def follow(jobs: Sequence[Job], *, quiet: bool) -> Ended:
             _show(progress, bar, _all(wanted))
             if WorkerPulse.is_alive() or not _work(pending):
                 time.sleep(EVERY_SECONDS)
-    return Ended(jobs=list(_all(wanted)))
+    return FinalJobs(jobs=list(_all(wanted)))
 
 
 def error_of(job: Job) -> KnowledgeBaseError | None:

@@ -9,7 +9,7 @@ from citations.errors import LectureNotFound
 from citations.lectures import events
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
-from citations.models import Happening, LectureSession, Outcome
+from citations.models import Happening, LectureSession, WindowOutcome
 from kbsite.cli.terminal import note, say, table
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
@@ -22,7 +22,7 @@ ID_LENGTH: Final = 6  # characters of an id that tell which one is meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class ReplayOptions:
     """What is to be replayed, in which lecture, and what it may cite."""
 
     reference: str = ""
@@ -33,7 +33,7 @@ class Wishes:
     collection: str = ""
 
 
-def open_lecture(scope: Scope, wishes: Wishes) -> LectureSession:
+def open_lecture(scope: Scope, wishes: ReplayOptions) -> LectureSession:
     """Return the lecture that is named by its id, or begin one. Raises ``InvalidInput``, ``Conflict`` and what ``lectures.start`` raises."""
     known = _named(scope, wishes.session)
     if known is not None:
@@ -185,7 +185,7 @@ def _named(scope: Scope, reference: str) -> LectureSession | None:
     return found[0] if len(found) == 1 else None
 
 
-def _check_same(scope: Scope, lecture: LectureSession, wishes: Wishes) -> None:
+def _check_same(scope: Scope, lecture: LectureSession, wishes: ReplayOptions) -> None:
     scope.require_write(lecture.collection_id)
     if wishes.reference and (
         lecture.transcript is None
@@ -201,7 +201,7 @@ def _is_over(lecture: LectureSession) -> bool:
     lecture.refresh_from_db(fields=["ended_at"])
     return (
         lecture.ended_at is not None
-        and not lecture.windows.filter(outcome=Outcome.WAITING).exists()
+        and not lecture.windows.filter(outcome=WindowOutcome.WAITING).exists()
     )
 
 

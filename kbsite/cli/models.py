@@ -16,7 +16,7 @@ from rich.progress import (
 
 from citations.errors import ModelMissing
 from citations.providers import downloads, inventory, weights
-from citations.providers.inventory import Entry
+from citations.providers.inventory import ModelEntry
 from kbsite.cli.terminal import err, note, print_json, printable, say, table
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
@@ -80,7 +80,7 @@ def _with_bar(name: str) -> Path:
         )
 
 
-def _row(entry: Entry) -> tuple[str, ...]:
+def _row(entry: ModelEntry) -> tuple[str, ...]:
     size = "" if entry.size is None else f"{'' if entry.present else 'about '}{_size(entry.size)}"
     return (
         entry.model or "?",
@@ -92,7 +92,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
     )
 
 
-def _presence(entry: Entry) -> str:
+def _presence(entry: ModelEntry) -> str:
     if entry.present is None:
         return "unknown" if entry.note else "at its server"
     return "yes" if entry.present else "no"

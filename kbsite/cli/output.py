@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from citations.library.sources import Page
+from citations.library.sources import SourcePage
 from citations.models import Source, State
 from citations.passages import Explanation, Locator, Passage, Results, Twin
 from kbsite.cli.terminal import note, out, printable, say, table
@@ -83,7 +83,7 @@ def source(one: Source) -> dict[str, Any]:
     }
 
 
-def page(found: Page) -> dict[str, Any]:
+def page(found: SourcePage) -> dict[str, Any]:
     """Return a page of sources, with how many there are in each state."""
     return {
         "sources": [source(one) for one in found.sources],
@@ -113,7 +113,7 @@ def print_notes(results: Results) -> None:
         note(sentence)
 
 
-def print_sources(found: Page) -> None:
+def print_sources(found: SourcePage) -> None:
     """Print a table of sources, and what is still on its way."""
     columns = ("ID", "Title", "Kind", "Language", "State", "Chunks", "Collection")
     rows = (

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from citations.errors import SourceNotFound
 from citations.library.filters import Filter, matching
-from citations.passages import Mode
+from citations.passages import SearchMode
 from citations.search import pipeline as search_pipeline
 from kbsite.cli import output, shapes
 from kbsite.cli.terminal import note, print_json
@@ -14,17 +14,17 @@ from transcripts.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class SearchOptions:
     """How to search and how to show it."""
 
-    mode: Mode
+    mode: SearchMode
     limit: int
     rerank: bool
     explain: bool
     as_json: bool
 
 
-def find(scope: Scope, query: str, wishes: Wishes, wanted: Filter) -> None:
+def find(scope: Scope, query: str, wishes: SearchOptions, wanted: Filter) -> None:
     """Search and print. Raises what ``retrieval.search`` raises, and ``VideoNotFound``."""
     if video := _not_indexed(scope, wanted):
         _find_in(video, query, wishes, wanted)
@@ -60,7 +60,7 @@ def _not_indexed(scope: Scope, wanted: Filter) -> Video | None:
     return None if any(one.chunk_count for one in named) else named[0].video
 
 
-def _find_in(video: Video, query: str, wishes: Wishes, wanted: Filter) -> None:
+def _find_in(video: Video, query: str, wishes: SearchOptions, wanted: Filter) -> None:
     note(
         f"“{video}” is not indexed yet: the words of its transcript were searched. `kb sources` shows how far it is."
     )
@@ -76,6 +76,6 @@ def _find_in(video: Video, query: str, wishes: Wishes, wanted: Filter) -> None:
         shapes.print_hits(found)
 
 
-def _overlaps(hit: library.Hit, wanted: Filter) -> bool:
+def _overlaps(hit: library.SegmentHit, wanted: Filter) -> bool:
     after = wanted.start is None or hit.end * 1000 > wanted.start
     return after and (wanted.end is None or hit.start * 1000 < wanted.end)

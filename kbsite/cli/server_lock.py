@@ -16,7 +16,7 @@ NAME = "serve.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningServer:
     """A running server."""
 
     pid: int
@@ -58,7 +58,7 @@ def only_server(data_dir: Path) -> Iterator[Lock]:
         os.close(descriptor)
 
 
-def find(data_dir: Path) -> Running | None:
+def find(data_dir: Path) -> RunningServer | None:
     """Return the server that runs on a data directory, None when there is none."""
     try:
         descriptor = os.open(data_dir / NAME, os.O_RDONLY | os.O_CLOEXEC)
@@ -93,8 +93,8 @@ def _take(descriptor: int, data_dir: Path) -> None:
         ) from None
 
 
-def _read(descriptor: int) -> Running | None:
+def _read(descriptor: int) -> RunningServer | None:
     with contextlib.suppress(ValueError, KeyError, TypeError):
         found = json.loads(os.pread(descriptor, 4096, 0))
-        return Running(pid=int(found["pid"]), url=str(found["url"]))
+        return RunningServer(pid=int(found["pid"]), url=str(found["url"]))
     return None

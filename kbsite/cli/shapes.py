@@ -5,9 +5,9 @@ from typing import Any
 from rich.text import Text
 
 from kbsite.cli.terminal import note, out, printable, say
-from transcripts.library import Hit, VideoReading, VideoSearch, link_at, tracks
+from transcripts.library import SegmentHit, VideoReading, VideoSearch, link_at, tracks
 from transcripts.models import Job, Video
-from transcripts.reading import Chunk
+from transcripts.reading import TimeChunk
 from transcripts.timecodes import clock
 
 
@@ -55,7 +55,7 @@ def reading(found: VideoReading) -> dict[str, Any]:
     }
 
 
-def hit(one: Hit) -> dict[str, Any]:
+def hit(one: SegmentHit) -> dict[str, Any]:
     """Return a search hit."""
     return {
         "text": one.text,
@@ -116,7 +116,7 @@ def print_hits(found: VideoSearch) -> None:
         print_hit(one)
 
 
-def print_hit(one: Hit) -> None:
+def print_hit(one: SegmentHit) -> None:
     """Print one hit: its time, score, link, and its text with the words marked."""
     text = Text(one.text)
     for start, end in one.spans:
@@ -130,7 +130,7 @@ def print_hit(one: Hit) -> None:
     say("")
 
 
-def _place(chunk: Chunk) -> dict[str, Any]:
+def _place(chunk: TimeChunk) -> dict[str, Any]:
     return {
         "index": chunk.index,
         "count": chunk.count,

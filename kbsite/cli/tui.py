@@ -15,14 +15,14 @@ from citations.library import sources
 from citations.library.filters import Filter
 from citations.models import Conversation, Source, State
 from citations.notebook import answers, conversations, questions
-from citations.notebook.answers import Record
-from citations.passages import Locator, Origin
+from citations.notebook.answers import AnswerRecord
+from citations.passages import Locator, PassageSource
 from kbsite import settings
 from kbsite.cli import output, server_lock, terminal
 from kbsite.cli.add_process import Adder
-from kbsite.tui.notebook import Earlier, Link, Listed, Shelf
-from kbsite.tui.places import Place, cited
-from kbsite.tui.turns import Ending, Turn
+from kbsite.tui.notebook import Earlier, Link, ListedSource, SourceList
+from kbsite.tui.places import QuoteInContext, cited
+from kbsite.tui.turns import AnswerFooter, Turn
 from transcripts import library
 from transcripts.conf import public_url
 from transcripts.errors import InvalidUrl
@@ -47,12 +47,12 @@ class LibraryNotebook:
         self._conversation: Conversation | None = None
         self.name = shelf.name if shelf else "the whole library"
 
-    def shelf(self, words: str = "") -> Shelf:
+    def shelf(self, words: str = "") -> SourceList:
         """Return the newest sources in whose title, author or id all of the words occur."""
         with _released():
             wanted = Filter(collections=(self._slug,) if self._slug else ())
             found = sources.list_sources(self._scope(), wanted, words=words, limit=MOST)
-            return Shelf(
+            return SourceList(
                 sources=_listed(found.sources),
                 total=found.total,
                 unfinished=found.counts.unfinished,
@@ -92,7 +92,7 @@ class LibraryNotebook:
             self._conversation = conversations.find(self._scope(), None, conversation)
             return tuple(map(turn_of, answers.of(self._scope(), self._conversation)))
 
-    def links(self, place: Place) -> tuple[Link, ...]:
+    def links(self, place: QuoteInContext) -> tuple[Link, ...]:
         """Return this site's page of a place where a server runs, YouTube's for its videos, and else the page that `kb serve` would show."""
         here = Link(
             label="Cuebase",
@@ -108,7 +108,7 @@ class LibraryNotebook:
         self._adder.close()
 
 
-def turn_of(record: Record) -> Turn:
+def turn_of(record: AnswerRecord) -> Turn:
     """Return an answer that is kept, as it is shown."""
     turn = Turn(question=record.question, claims=list(record.claims))
     if record.is_running or record.error and not record.claims and not record.note:
@@ -117,7 +117,7 @@ def turn_of(record: Record) -> Turn:
     turn.places = list(map(cited, record.quotes)) or [
         _near(one, index) for index, one in enumerate(record.nearest)
     ]
-    turn.ending = Ending(
+    turn.ending = AnswerFooter(
         is_refusal=not record.claims,
         note=record.note,
         model=record.model,
@@ -128,10 +128,10 @@ def turn_of(record: Record) -> Turn:
     return turn
 
 
-def _near(one: Mapping[str, Any], index: int) -> Place:
-    origin = Origin(id=UUID(one["source"]), kind="", title=one["title"])
+def _near(one: Mapping[str, Any], index: int) -> QuoteInContext:
+    origin = PassageSource(id=UUID(one["source"]), kind="", title=one["title"])
     locator = Locator(span=(0, 0), start=one["start"], page=one["page"])
-    return Place(
+    return QuoteInContext(
         label=chr(ord("a") + index % 26),
         origin=origin,
         locator=locator,
@@ -141,14 +141,14 @@ def _near(one: Mapping[str, Any], index: int) -> Place:
     )
 
 
-def _listed(found: Sequence[Source]) -> tuple[Listed, ...]:
+def _listed(found: Sequence[Source]) -> tuple[ListedSource, ...]:
     titles = Counter(one.title for one in found)
     return tuple(_row(one, mark=one.language if titles[one.title] > 1 else "") for one in found)
 
 
-def _row(one: Source, *, mark: str) -> Listed:
+def _row(one: Source, *, mark: str) -> ListedSource:
     is_busy = bool(one.step and one.total and not one.error)
-    return Listed(
+    return ListedSource(
         id=str(one.uuid),
         title=one.title,
         mark=mark,
@@ -169,7 +169,7 @@ def _earlier(one: Conversation) -> Earlier:
     )
 
 
-def _at_youtube(place: Place) -> tuple[Link, ...]:
+def _at_youtube(place: QuoteInContext) -> tuple[Link, ...]:
     if place.locator.start is None or not place.origin.url:
         return ()
     try:

@@ -47,7 +47,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class TokenSummary:
     """A token without its secret."""
 
     id: int
@@ -69,7 +69,7 @@ class Token:
 class NewToken:
     """A token with its secret, for the one time that it is shown."""
 
-    token: Token
+    token: TokenSummary
     text: str
 
     def as_json(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def create_token(
     return NewToken(token=_token(token), text=text)
 
 
-def tokens() -> list[Token]:
+def tokens() -> list[TokenSummary]:
     """Return all tokens, newest first."""
     return [
         _token(one)
@@ -135,7 +135,7 @@ def tokens() -> list[Token]:
     ]
 
 
-def revoke(which: str) -> Token:
+def revoke(which: str) -> TokenSummary:
     """Revoke the token of a number, a name, or a beginning. Raises ``NotFound``, and ``Conflict`` when several are meant."""
     wanted = Q(name=which) | Q(hint=which[:9]) if len(which) >= 9 else Q(name=which)
     if which.isdecimal():
@@ -170,8 +170,8 @@ def _person(user: User) -> Person:
     )
 
 
-def _token(one: ApiToken) -> Token:
-    return Token(
+def _token(one: ApiToken) -> TokenSummary:
+    return TokenSummary(
         id=one.pk,
         name=one.name,
         hint=one.hint,

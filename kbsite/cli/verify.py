@@ -11,8 +11,8 @@ from rich.text import Text
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.library.filters import Filter
 from citations.quotes import verification
-from citations.quotes.matching import Difference, Verdict
-from citations.quotes.verification import Verified
+from citations.quotes.matching import Verdict, WordDifference
+from citations.quotes.verification import VerifiedQuote
 from kbsite.cli.output import place
 from kbsite.cli.terminal import note, out, printable, say
 from transcripts.conf import public_url
@@ -31,7 +31,7 @@ _STYLES: Final = {
 }
 
 
-class Asked(NamedTuple):
+class QuoteRequest(NamedTuple):
     """A quote to be checked, and where it is said to be from; ``line`` is its number in a file, ``problem`` why that line is none."""
 
     quote: str
@@ -40,10 +40,10 @@ class Asked(NamedTuple):
     problem: str = ""
 
 
-def asked(quote: str, source: str, file: Path | None) -> Iterator[Asked]:
+def asked(quote: str, source: str, file: Path | None) -> Iterator[QuoteRequest]:
     """Yield what is to be checked; a line of the file that is no quote with its problem."""
     if file is None:
-        yield Asked(quote, source)
+        yield QuoteRequest(quote, source)
         return
     with file.open("rb") as lines:
         for number, line in enumerate(_lines(lines), start=1):
@@ -51,7 +51,7 @@ def asked(quote: str, source: str, file: Path | None) -> Iterator[Asked]:
                 yield _read(line, number, source)
 
 
-def verify(scope: Scope, quotes: Iterable[Asked], *, collection: str, as_json: bool) -> bool:
+def verify(scope: Scope, quotes: Iterable[QuoteRequest], *, collection: str, as_json: bool) -> bool:
     """Check and print, with ``as_json`` a line of JSON a quote; say whether all are verbatim.
 
     A line of a file that cannot be checked keeps none of the others from it: it is told on the error output, and ``InvalidInput`` is raised at the end.
@@ -82,7 +82,7 @@ def verify(scope: Scope, quotes: Iterable[Asked], *, collection: str, as_json: b
     return are_all
 
 
-def _checked(scope: Scope, one: Asked, wanted: Filter) -> Verified | None:
+def _checked(scope: Scope, one: QuoteRequest, wanted: Filter) -> VerifiedQuote | None:
     """Check a quote; of a line that cannot be checked, say why and return None."""
     problem = one.problem
     try:
@@ -104,29 +104,29 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
             line = file.readline(LONGEST_LINE + 1)
 
 
-def _read(line: bytes, number: int, source: str) -> Asked:
+def _read(line: bytes, number: int, source: str) -> QuoteRequest:
     if len(line) > LONGEST_LINE:
-        return Asked("", "", number, f"It is longer than {LONGEST_LINE:,} bytes.")
+        return QuoteRequest("", "", number, f"It is longer than {LONGEST_LINE:,} bytes.")
     try:
         row = json.loads(line)
         quote, claimed = (
             (row, source) if isinstance(row, str) else (row["quote"], row.get("source") or source)
         )
     except (ValueError, RecursionError):
-        return Asked("", "", number, "It is not JSON.")
+        return QuoteRequest("", "", number, "It is not JSON.")
     except (KeyError, TypeError, AttributeError):
         quote = claimed = None
     if not isinstance(quote, str) or not isinstance(claimed, str):
-        return Asked(
+        return QuoteRequest(
             "",
             "",
             number,
             "It is neither a text nor an object with a “quote” and, if any, a “source”.",
         )
-    return Asked(quote, claimed, number)
+    return QuoteRequest(quote, claimed, number)
 
 
-def _json(found: Verified) -> dict[str, Any]:
+def _json(found: VerifiedQuote) -> dict[str, Any]:
     origin, at = found.origin, found.locator
     return {
         "verdict": found.verdict.value,
@@ -148,7 +148,7 @@ def _json(found: Verified) -> dict[str, Any]:
     }
 
 
-def _print(found: Verified, line: int) -> None:
+def _print(found: VerifiedQuote, line: int) -> None:
     verdict = (
         "too short to prove anything"
         if not found.is_enough
@@ -178,7 +178,7 @@ def _short(text: str) -> str:
     return flat if len(flat) <= SHOWN else f"{flat[:SHOWN]}…"
 
 
-def _differing(one: Difference) -> str:
+def _differing(one: WordDifference) -> str:
     """Return the words that the quote adds or leaves out, or what it says and what stands there."""
     return " → ".join(
         f"“{' '.join(words.split())}”" for words in (one.quoted, one.actual) if words.strip()

@@ -75,11 +75,8 @@ class Collections(
 
     def get_queryset(self) -> QuerySet[Collection]:
         """Return what the caller can see, with the number of videos."""
-        return (
-            Collection.objects.visible(self.request.reach)
-            .annotate(video_count=Count("videos"))
-            .order_by("name")
-        )  # type: ignore[attr-defined]
+        visible = Collection.objects.visible(self.request.reach)  # type: ignore[attr-defined]
+        return visible.annotate(video_count=Count("videos")).order_by("name")
 
     def get_serializer_class(self) -> Any:
         """Let the slug be chosen once."""
@@ -211,11 +208,8 @@ class Feeds(
 
     def get_queryset(self) -> QuerySet[Feed]:
         """Return what the caller can see."""
-        return (
-            Feed.objects.visible(self.request.reach)
-            .select_related("collection")
-            .order_by("title", "pk")
-        )  # type: ignore[attr-defined]
+        visible = Feed.objects.visible(self.request.reach)  # type: ignore[attr-defined]
+        return visible.select_related("collection").order_by("title", "pk")
 
     def perform_update(self, serializer: Any) -> None:
         """Plan the next look anew."""

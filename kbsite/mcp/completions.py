@@ -46,7 +46,7 @@ def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Compl
 def _videos(by: Caller, typed: str, collection: str) -> Completion:
     try:
         found = library.list_videos(
-            by.scope, library.Filter(words=typed, collection=collection), limit=MOST
+            by.scope, library.VideoFilter(words=typed, collection=collection), limit=MOST
         )
     except NotFound:
         return Completion(values=[], total=0, has_more=False)

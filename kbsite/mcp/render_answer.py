@@ -7,7 +7,7 @@ from uuid import UUID
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from citations.answers.answer import Claim, Finished, Quote, Reply
+from citations.answers.answer import Claim, FinalEvent, Quote, Reply
 from citations.notebook import answers, conversations, export, questions
 from kbsite.auth import Caller
 from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
@@ -128,7 +128,7 @@ def ask(by: Caller, asked: AskKnowledgeBase) -> CallToolResult:
             by.scope, by.user, asked.text, collection=asked.collection, sources=asked.source_ids
         )
     for event in questions.respond(by.scope, by.user, put):
-        if isinstance(event, Finished):
+        if isinstance(event, FinalEvent):
             return answer(*reply_answer(event.reply, asked, conversation=put.conversation.uuid))
     raise KnowledgeBaseError("The answer has no end.", hint="Ask again.")
 

@@ -1,7 +1,7 @@
 """A quote that was checked, as a tool answer within the token budget."""
 
-from citations.quotes.matching import Difference
-from citations.quotes.verification import Verified
+from citations.quotes.matching import WordDifference
+from citations.quotes.verification import VerifiedQuote
 from kbsite.mcp.budget import as_json, longest, tokens
 from kbsite.mcp.render_transcript import TITLE
 from kbsite.mcp.tool_inputs import VerifyQuote
@@ -20,7 +20,7 @@ _SAID = {
 _TOO_SHORT = "Too short to prove anything: verify_quote with three words or more."
 
 
-def verified_answer(found: Verified, asked: VerifyQuote) -> tuple[str, VerifiedAnswer]:
+def verified_answer(found: VerifiedQuote, asked: VerifyQuote) -> tuple[str, VerifiedAnswer]:
     """Return the verdict, the true place, and the words that differ."""
     data = _data(found)
     room = max(32, asked.budget // 2 - tokens(as_json(data)) - tokens(_SAID[data.verdict]))
@@ -32,7 +32,7 @@ def verified_answer(found: Verified, asked: VerifyQuote) -> tuple[str, VerifiedA
     return "\n".join(lines), data
 
 
-def _data(found: Verified) -> VerifiedAnswer:
+def _data(found: VerifiedQuote) -> VerifiedAnswer:
     data = VerifiedAnswer(verdict=found.verdict.value, too_short=not found.is_enough)
     data.differences = [_difference(one) for one in found.differences[:DIFFERENCES]]
     if found.origin and found.locator:
@@ -47,7 +47,7 @@ def _data(found: Verified) -> VerifiedAnswer:
     return data
 
 
-def _difference(one: Difference) -> DifferenceAnswer:
+def _difference(one: WordDifference) -> DifferenceAnswer:
     return DifferenceAnswer.model_validate(
         {"kind": one.kind, "quoted": one.quoted[:WORDS], "actual": one.actual[:WORDS]}
     )

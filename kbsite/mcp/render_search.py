@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from pydantic import BaseModel
 
-from citations.library.sources import Page
+from citations.library.sources import SourcePage
 from citations.models import Source
 from citations.passages import Explanation, Passage, Results, Twin
 from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
@@ -58,7 +58,7 @@ def knowledge_answer(found: Results, asked: SearchKnowledgeBase) -> tuple[str, K
     return joined(head, lines, _READ_ON if lines else "", data.next_cursor), data
 
 
-def sources_answer(found: Page, asked: ListSources) -> tuple[str, SourcesAnswer]:
+def sources_answer(found: SourcePage, asked: ListSources) -> tuple[str, SourcesAnswer]:
     """Return a page of sources."""
     offset, _ = asked.place
     data = SourcesAnswer(
@@ -188,7 +188,7 @@ def _seconds(milliseconds: int | None) -> float | None:
 # Sources
 
 
-def _counted(found: Page) -> str:
+def _counted(found: SourcePage) -> str:
     parts = [f"{found.total} sources, newest first"]
     if found.counts.unfinished:
         parts.append(f"{found.counts.unfinished} still being indexed")

@@ -98,7 +98,7 @@ def search_answer(found: library.VideoSearch, asked: SearchTranscript) -> tuple[
     ), data
 
 
-def list_answer(found: library.Page, asked: ListTranscripts) -> tuple[str, ListAnswer]:
+def list_answer(found: library.VideoPage, asked: ListTranscripts) -> tuple[str, ListAnswer]:
     """Return a page of videos."""
     offset, _ = asked.place
     data = ListAnswer(total=found.total)
@@ -245,7 +245,7 @@ def _reading_on(found: library.VideoReading, data: TranscriptAnswer) -> str:
 # Rows
 
 
-def _hit(hit: library.Hit, *, room: int) -> HitAnswer:
+def _hit(hit: library.SegmentHit, *, room: int) -> HitAnswer:
     # A file without times is one long segment: a single hit must not burst the budget.
     text = hit.text[: longest(hit.text, 0, room=max(room, 32))] if hit.text else ""
     return HitAnswer(

@@ -24,7 +24,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from kbsite.body_limits import Bounded
+from kbsite.body_limits import BodyLimit
 from kbsite.mcp import completions, prompts
 from kbsite.mcp.auth import Verifier, caller
 from kbsite.mcp.errors import explained, failed, rejected
@@ -66,7 +66,7 @@ def build_application(
 
 def build_server() -> MCPServer[Any]:
     """Return the MCP server with its tools, resources, completions and prompts."""
-    server = Server(
+    server = McpServer(
         name="cuebase",
         title="Cuebase",
         instructions=INSTRUCTIONS,
@@ -91,7 +91,7 @@ def build_server() -> MCPServer[Any]:
     return server
 
 
-class Server(MCPServer[Any]):
+class McpServer(MCPServer[Any]):
     """The SDK's server, with the one error shape of this project."""
 
     async def call_tool(
@@ -130,7 +130,7 @@ class Application:
     """Django, and the MCP endpoint at /mcp. Works with and without the lifespan protocol."""
 
     def __init__(self, server: MCPServer[Any], *, stateless: bool) -> None:
-        self._django = Bounded(get_asgi_application())
+        self._django = BodyLimit(get_asgi_application())
         # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._mcp = server.streamable_http_app(

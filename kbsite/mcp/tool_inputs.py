@@ -88,7 +88,7 @@ class Arguments(ArgModelBase):
         return {"asked": self}
 
 
-class Paged(Arguments):
+class PagedInput(Arguments):
     """What a tool takes whose answer may need several pages."""
 
     cursor: Annotated[
@@ -117,7 +117,7 @@ class FetchTranscript(Arguments):
     collection: TargetCollection = ""
 
 
-class GetTranscript(Paged):
+class GetTranscript(PagedInput):
     """Arguments of get_transcript."""
 
     video_id: VideoId
@@ -136,7 +136,7 @@ class GetTranscript(Paged):
     collection: Collection = ""
 
 
-class SearchTranscript(Paged):
+class SearchTranscript(PagedInput):
     """Arguments of search_transcript."""
 
     video_id: VideoId
@@ -146,7 +146,7 @@ class SearchTranscript(Paged):
     collection: Collection = ""
 
 
-class ListTranscripts(Paged):
+class ListTranscripts(PagedInput):
     """Arguments of list_transcripts."""
 
     query: Annotated[
@@ -161,7 +161,7 @@ class ListTranscripts(Paged):
     max_results: Annotated[int, Field(ge=1, le=100, description="Videos on one page.")] = 20
 
 
-class Narrowed(Paged):
+class SourceFilterInput(PagedInput):
     """What tools take that look at sources."""
 
     collection: Collection = ""
@@ -182,7 +182,7 @@ class Narrowed(Paged):
         )
 
 
-class SearchKnowledgeBase(Narrowed):
+class SearchKnowledgeBase(SourceFilterInput):
     """Arguments of search_knowledge_base."""
 
     query: Annotated[
@@ -264,7 +264,7 @@ class VerifyQuote(Arguments):
         return Filter(collections=_given(self.collection))
 
 
-class ListSources(Narrowed):
+class ListSources(SourceFilterInput):
     """Arguments of list_sources."""
 
     query: Annotated[
@@ -306,7 +306,7 @@ class AddSource(Arguments):
     ] = None
 
 
-class GetJob(Paged):
+class GetJob(PagedInput):
     """Arguments of get_job."""
 
     job_id: Annotated[

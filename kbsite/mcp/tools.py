@@ -11,7 +11,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel
 
 from citations.library import sources
-from citations.passages import Mode, Results
+from citations.passages import Results, SearchMode
 from citations.quotes import verification as quote_verification
 from citations.search import pipeline as search_pipeline
 from kbsite.auth import Caller
@@ -252,20 +252,20 @@ def _find(by: Caller, asked: SearchKnowledgeBase) -> Results:
     return search_pipeline.search(
         by.scope,
         asked.query,
-        mode=Mode(asked.mode),
+        mode=SearchMode(asked.mode),
         limit=search_pipeline.MAX_LIMIT,
         wanted=asked.wanted,
         explain=asked.explain,
     )
 
 
-def _verify(by: Caller, asked: VerifyQuote) -> quote_verification.Verified:
+def _verify(by: Caller, asked: VerifyQuote) -> quote_verification.VerifiedQuote:
     return quote_verification.verify(
         by.scope, asked.quote, source=asked.source_id, wanted=asked.wanted
     )
 
 
-def _sources(by: Caller, asked: ListSources) -> sources.Page:
+def _sources(by: Caller, asked: ListSources) -> sources.SourcePage:
     offset, _ = asked.place
     return sources.list_sources(
         by.scope,
@@ -283,8 +283,8 @@ def _job_answer(by: Caller, asked: GetJob) -> tuple[str, JobAnswer]:
     return job_answer(job, asked, sources=brought.get(job.video_id or 0, ()))
 
 
-def _list(by: Caller, asked: ListTranscripts) -> library.Page:
-    wanted = library.Filter(
+def _list(by: Caller, asked: ListTranscripts) -> library.VideoPage:
+    wanted = library.VideoFilter(
         words=asked.query,
         collection=asked.collection,
         channel=asked.channel,

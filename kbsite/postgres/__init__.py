@@ -58,7 +58,7 @@ __all__ = [
     "OwnedByAnother",
     "PathUnusable",
     "ProgramsMissing",
-    "Server",
+    "ServerLease",
     "StartFailed",
     "StartTimeout",
     "database_settings",
@@ -80,7 +80,7 @@ def database_settings(data_dir: Path) -> dict[str, Any]:
     }
 
 
-def start(data_dir: Path, *, fast: bool = False) -> "Server":
+def start(data_dir: Path, *, fast: bool = False) -> "ServerLease":
     """Start the server of a data directory, or join it, and register this process as a user until it ends or releases it.
 
     Makes the directory and the database when they are missing, and starts a killed server anew, at most ``START_SECONDS`` long. Calls nest: each needs its
@@ -93,13 +93,13 @@ def start(data_dir: Path, *, fast: bool = False) -> "Server":
         if server is not None and server.pid != os.getpid():  # a forked child is a user of its own
             server.forget()
             server = None
-        server = server or Server(home)
+        server = server or ServerLease(home)
         server.join(fast=fast)
         _servers[home] = server
     return server
 
 
-class Server:
+class ServerLease:
     """The use that this process makes of an embedded server; made by ``start``."""
 
     def __init__(self, home: Home) -> None:
@@ -190,7 +190,7 @@ class Server:
             self._user_lock = None
 
 
-_servers: dict[Home, Server] = {}
+_servers: dict[Home, ServerLease] = {}
 _this_process = threading.RLock()
 
 

@@ -15,20 +15,20 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.worker import get_current_worker
 
-from kbsite.tui.dialogs import Choice, Leaflet, Prompt
+from kbsite.tui.dialogs import ConversationDialog, Leaflet, LineDialog
 from kbsite.tui.keys import BINDINGS, KEYS
-from kbsite.tui.messages import Said, Shelved, Told
-from kbsite.tui.notebook import Earlier, Link, Notebook, Shelf
+from kbsite.tui.messages import AnswerUpdate, CallSucceeded, SourcesLoaded
+from kbsite.tui.notebook import Earlier, Link, Notebook, SourceList
 from kbsite.tui.panels import (
     NO_SOURCES,
     NOTHING_CHOSEN,
-    Conversation,
+    ConversationPanel,
     Details,
-    Sources,
+    SourcesPanel,
     Talk,
     TurnView,
 )
-from kbsite.tui.places import Place
+from kbsite.tui.places import QuoteInContext
 from kbsite.tui.turns import Turn, explained, printable
 from transcripts.errors import KnowledgeBaseError
 
@@ -55,7 +55,11 @@ class CuebaseApp(App[None]):
         self._timer: Timer | None = None
         # Held here, for a query of the app looks at whatever dialog is on top.
         self._title = Static(id="title", markup=False)
-        self._sources, self._conversation, self._details = Sources(), Conversation(), Details()
+        self._sources, self._conversation, self._details = (
+            SourcesPanel(),
+            ConversationPanel(),
+            Details(),
+        )
         self._question = Input(
             placeholder="Ask your sources …", max_length=MAX_QUESTION, id="question"
         )
@@ -101,12 +105,12 @@ class CuebaseApp(App[None]):
                 for event in events:
                     if worker.is_cancelled:
                         break
-                    self.post_message(Told(view, event))
-            self.post_message(Told(view))
+                    self.post_message(AnswerUpdate(view, event))
+            self.post_message(AnswerUpdate(view))
         except KnowledgeBaseError as error:
-            self.post_message(Told(view, error=error))
+            self.post_message(AnswerUpdate(view, error=error))
 
-    def on_told(self, message: Told) -> None:
+    def on_told(self, message: AnswerUpdate) -> None:
         """Show what came in of an answer."""
         turn = message.view.turn
         if not turn.is_running:
@@ -166,12 +170,12 @@ class CuebaseApp(App[None]):
     @work(thread=True, group="shelf", exclusive=True)
     def _look(self) -> None:
         try:
-            found = Shelved(self._notebook.shelf(self._words))
+            found = SourcesLoaded(self._notebook.shelf(self._words))
         except KnowledgeBaseError as error:
-            found = Shelved(Shelf(), problem=f"{error.message} {error.hint}".strip())
+            found = SourcesLoaded(SourceList(), problem=f"{error.message} {error.hint}".strip())
         self.post_message(found)
 
-    def on_shelved(self, message: Shelved) -> None:
+    def on_shelved(self, message: SourcesLoaded) -> None:
         """Show the sources, and look again in a while."""
         if not self._sources.is_attached:  # it is being closed
             return
@@ -202,7 +206,7 @@ class CuebaseApp(App[None]):
     def action_add(self) -> None:
         """Ask what is to be added."""
         self.push_screen(
-            Prompt(
+            LineDialog(
                 "Add",
                 "An address at YouTube, or a file or folder on this machine: captions, PDF, Markdown, text, HTML.",
             ),
@@ -212,7 +216,7 @@ class CuebaseApp(App[None]):
     def action_find(self) -> None:
         """Ask for words of the titles."""
         self.push_screen(
-            Prompt("Find sources", "Words of their titles; empty: all.", value=self._words),
+            LineDialog("Find sources", "Words of their titles; empty: all.", value=self._words),
             self._narrow,
         )
 
@@ -226,13 +230,13 @@ class CuebaseApp(App[None]):
     @work(thread=True, group="adding")
     def _add(self, what: str) -> None:
         try:
-            said = Said(self._notebook.add(what))
+            said = CallSucceeded(self._notebook.add(what))
         except KnowledgeBaseError as error:
-            said = Said(f"{error.message} {error.hint}".strip(), is_problem=True)
+            said = CallSucceeded(f"{error.message} {error.hint}".strip(), is_problem=True)
         self._adding.remove(what)
         self.post_message(said)
 
-    def on_said(self, message: Said) -> None:
+    def on_said(self, message: CallSucceeded) -> None:
         """Tell what became of what was added."""
         self.notify(
             printable(message.text),
@@ -246,7 +250,7 @@ class CuebaseApp(App[None]):
     def _narrow(self, words: str | None) -> None:
         if words is not None:
             self._words = words
-            self._sources.border_title = f"Sources: {words}" if words else "Sources"
+            self._sources.border_title = f"Sources: {words}" if words else "SourcesPanel"
             self._look()
 
     # Conversations
@@ -265,13 +269,15 @@ class CuebaseApp(App[None]):
         try:
             earlier = self._notebook.earlier()
         except KnowledgeBaseError as error:
-            self.post_message(Said(f"{error.message} {error.hint}".strip(), is_problem=True))
+            self.post_message(
+                CallSucceeded(f"{error.message} {error.hint}".strip(), is_problem=True)
+            )
             return
         self.call_from_thread(self._offer, earlier)
 
     def _offer(self, earlier: tuple[Earlier, ...]) -> None:
         if earlier:
-            self.push_screen(Choice(earlier), self._go_on_with)
+            self.push_screen(ConversationDialog(earlier), self._go_on_with)
         else:
             self.notify("There is no earlier conversation.")
 
@@ -285,7 +291,9 @@ class CuebaseApp(App[None]):
         try:
             turns = self._notebook.resume(conversation)
         except KnowledgeBaseError as error:
-            self.post_message(Said(f"{error.message} {error.hint}".strip(), is_problem=True))
+            self.post_message(
+                CallSucceeded(f"{error.message} {error.hint}".strip(), is_problem=True)
+            )
             return
         self.call_from_thread(self._conversation.begin, turns)
 
@@ -311,12 +319,12 @@ class CuebaseApp(App[None]):
         """List the keys."""
         self.push_screen(Leaflet("Keys", Content(KEYS)))
 
-    def _show_shelf(self, shelf: Shelf) -> None:
+    def _show_shelf(self, shelf: SourceList) -> None:
         self._sources.show(shelf)
         if not shelf.total and not self._words and not self._adding:
             self._details.show_note(NO_SOURCES)
 
-    def _show(self, place: Place | None) -> None:
+    def _show(self, place: QuoteInContext | None) -> None:
         if place is not None:
             self._details.show_place(place, self._notebook.links(place))
 

@@ -17,7 +17,7 @@ from kbsite.tui.turns import printable
 _ESCAPE = Binding("escape", "dismiss", "Close")
 
 
-class Prompt(ModalScreen[str | None]):
+class LineDialog(ModalScreen[str | None]):
     """Asks for a line; gives None when it is left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [_ESCAPE]
@@ -39,7 +39,7 @@ class Prompt(ModalScreen[str | None]):
         self.dismiss(event.value.strip())
 
 
-class Choice(ModalScreen[str | None]):
+class ConversationDialog(ModalScreen[str | None]):
     """Offers the earlier conversations; gives the id of one, None when it is left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [_ESCAPE]

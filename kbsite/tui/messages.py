@@ -3,20 +3,20 @@
 from textual.message import Message
 
 from citations.answers.answer import Event
-from kbsite.tui.notebook import Shelf
+from kbsite.tui.notebook import SourceList
 from kbsite.tui.panels import TurnView
 from transcripts.errors import KnowledgeBaseError
 
 
-class Shelved(Message):
+class SourcesLoaded(Message):
     """The sources were looked at."""
 
-    def __init__(self, shelf: Shelf, problem: str = "") -> None:
+    def __init__(self, shelf: SourceList, problem: str = "") -> None:
         super().__init__()
         self.shelf, self.problem = shelf, problem
 
 
-class Told(Message):
+class AnswerUpdate(Message):
     """Something of an answer came in: an event, or why there will be none. Neither: nothing more comes."""
 
     def __init__(
@@ -26,7 +26,7 @@ class Told(Message):
         self.view, self.event, self.error = view, event, error
 
 
-class Said(Message):
+class CallSucceeded(Message):
     """A call ended with a sentence for whoever waits."""
 
     def __init__(self, text: str, *, is_problem: bool = False) -> None:

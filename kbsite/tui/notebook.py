@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from citations.answers.answer import Event
-from kbsite.tui.places import Place
+from kbsite.tui.places import QuoteInContext
 from kbsite.tui.turns import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedSource:
     """A source, as it stands in the list."""
 
     id: str
@@ -23,10 +23,10 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class SourceList:
     """The newest sources that were asked for, how many there are, and how many of these are still being indexed."""
 
-    sources: tuple[Listed, ...] = ()
+    sources: tuple[ListedSource, ...] = ()
     total: int = 0
     unfinished: int = 0
 
@@ -55,7 +55,7 @@ class Notebook(Protocol):
     def name(self) -> str:
         """Return what is asked: a collection's name, or that it is all."""
 
-    def shelf(self, words: str = "") -> Shelf:
+    def shelf(self, words: str = "") -> SourceList:
         """Return the sources in whose title all of the words occur."""
 
     def add(self, what: str) -> str:
@@ -73,7 +73,7 @@ class Notebook(Protocol):
     def resume(self, conversation: str) -> tuple[Turn, ...]:
         """Return what was answered in a conversation, which the next question goes on with."""
 
-    def links(self, place: Place) -> tuple[Link, ...]:
+    def links(self, place: QuoteInContext) -> tuple[Link, ...]:
         """Return the addresses that open a place, the best one first."""
 
     def close(self) -> None:

@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from kbsite.tui.notebook import Link, Listed, Shelf
-from kbsite.tui.places import Place, where
+from kbsite.tui.notebook import Link, ListedSource, SourceList
+from kbsite.tui.places import QuoteInContext, where
 from kbsite.tui.turns import Turn, printable, written
 
 WELCOME = """\
@@ -25,10 +25,10 @@ NO_SOURCES = (
 NOTHING_CHOSEN = "n and p walk through an answer’s citations; each is shown here."
 
 
-class Sources(OptionList):
+class SourcesPanel(OptionList):
     """The sources; questions go to the ticked ones, or to all when none is ticked."""
 
-    BORDER_TITLE = "Sources"
+    BORDER_TITLE = "SourcesPanel"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "select", "Tick", show=False)]
 
     class Ticked(Message):
@@ -36,10 +36,10 @@ class Sources(OptionList):
 
     def __init__(self) -> None:
         super().__init__(id="sources", markup=False)
-        self._listed: dict[str, Listed] = {}
+        self._listed: dict[str, ListedSource] = {}
         self._ticked: dict[str, None] = {}
 
-    def show(self, shelf: Shelf) -> None:
+    def show(self, shelf: SourceList) -> None:
         """Bring the list up to date; what is ticked stays so, shown or not, and the cursor stays where it is."""
         before, self._listed = self._listed, {one.id: one for one in shelf.sources}
         if list(before) == list(self._listed):
@@ -51,7 +51,7 @@ class Sources(OptionList):
         self.border_subtitle = _counted(shelf)
 
     @property
-    def current(self) -> Listed | None:
+    def current(self) -> ListedSource | None:
         """Return the source under the cursor."""
         option = self.highlighted_option
         return self._listed.get(option.id or "") if option else None
@@ -92,12 +92,12 @@ class TurnView(Static):
         super().__init__(written(turn))
         self.turn = turn
 
-    def draw(self, chosen: Place | None = None) -> None:
+    def draw(self, chosen: QuoteInContext | None = None) -> None:
         """Write it anew."""
         self.update(written(self.turn, chosen))
 
 
-class Conversation(VerticalScroll):
+class ConversationPanel(VerticalScroll):
     """What was asked and answered, and which citation is chosen."""
 
     ALLOW_MAXIMIZE = True
@@ -135,7 +135,7 @@ class Conversation(VerticalScroll):
         self.call_after_refresh(self.scroll_to_widget, view, animate=False, top=True)
 
     @property
-    def chosen(self) -> Place | None:
+    def chosen(self) -> QuoteInContext | None:
         """Return the place that is chosen."""
         if self._chosen is None:
             return None
@@ -150,7 +150,7 @@ class Conversation(VerticalScroll):
         views = list(self.query(TurnView))
         return views[-1].turn if views else None
 
-    def walk(self, step: int) -> Place | None:
+    def walk(self, step: int) -> QuoteInContext | None:
         """Choose the next place or the one before, through all turns, and stop at the ends; return it."""
         places = [
             (view, index) for view in self.query(TurnView) for index in range(len(view.turn.places))
@@ -161,7 +161,7 @@ class Conversation(VerticalScroll):
         self._choose(*places[max(0, min(at, len(places) - 1))])
         return self.chosen
 
-    def pick(self, label: str) -> Place | None:
+    def pick(self, label: str) -> QuoteInContext | None:
         """Choose a place of the current turn by its number or letter; return it, None where there is none such."""
         view = self._chosen[0] if self._chosen else next(reversed(self.query(TurnView)), None)
         labels = [place.label for place in view.turn.places] if view else []
@@ -181,7 +181,7 @@ class Conversation(VerticalScroll):
 class Talk(Vertical):
     """The conversation, and below it the question."""
 
-    BORDER_TITLE = "Conversation"
+    BORDER_TITLE = "ConversationPanel"
     ALLOW_MAXIMIZE = True
 
 
@@ -194,7 +194,7 @@ class Details(VerticalScroll):
     def __init__(self) -> None:
         super().__init__(Static(NOTHING_CHOSEN, markup=False), id="details")
 
-    def show_place(self, place: Place, links: Sequence[Link]) -> None:
+    def show_place(self, place: QuoteInContext, links: Sequence[Link]) -> None:
         """Show a quote within what stands around it, where that is, and what opens it."""
         origin = place.origin
         around = Content.assemble(
@@ -217,7 +217,7 @@ class Details(VerticalScroll):
             ]
         )
 
-    def show_source(self, one: Listed) -> None:
+    def show_source(self, one: ListedSource) -> None:
         """Show a source's title in full, how far it is indexed, and what went wrong."""
         parts = [
             Content.styled(printable(one.title), "bold $primary"),
@@ -255,7 +255,7 @@ def _to_word(text: str) -> str:
     return whole if blank and rest.isalnum() else text.rstrip()
 
 
-def _row(one: Listed, *, is_ticked: bool) -> Content:
+def _row(one: ListedSource, *, is_ticked: bool) -> Content:
     box = Content.styled("[x] " if is_ticked else "[ ] ", "bold" if is_ticked else "dim")
     title = (
         Content(_flat(one.title))
@@ -269,7 +269,7 @@ def _row(one: Listed, *, is_ticked: bool) -> Content:
     return box + title if one.is_ready else box + Content.styled("… ", "dim") + title
 
 
-def _counted(shelf: Shelf) -> str:
+def _counted(shelf: SourceList) -> str:
     shown = len(shelf.sources)
     parts = [f"{shown} of {shelf.total:,}" if shown < shelf.total else f"{shelf.total:,}"]
     if shelf.unfinished:

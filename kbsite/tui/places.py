@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 from citations.answers.answer import Evidence, Quote
-from citations.passages import Locator, Origin
+from citations.passages import Locator, PassageSource
 from transcripts.timecodes import clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class QuoteInContext:
     """A quote with what stands around it and where it stands. ``label`` is its number in the answer, or a letter where it is no citation."""
 
     label: str
-    origin: Origin
+    origin: PassageSource
     locator: Locator
     text: str
     before: str = ""
@@ -22,9 +22,9 @@ class Place:
     link: str = ""
 
 
-def cited(quote: Quote) -> Place:
+def cited(quote: Quote) -> QuoteInContext:
     """Return the place of a citation."""
-    return Place(
+    return QuoteInContext(
         label=str(quote.number),
         origin=quote.origin,
         locator=quote.locator,
@@ -36,10 +36,10 @@ def cited(quote: Quote) -> Place:
     )
 
 
-def near(evidence: Evidence, index: int) -> Place:
+def near(evidence: Evidence, index: int) -> QuoteInContext:
     """Return the place of a passage that is no citation; the first is labelled “a”."""
     label = ascii_lowercase[index % len(ascii_lowercase)]
-    return Place(
+    return QuoteInContext(
         label=label,
         origin=evidence.origin,
         locator=evidence.locator,

@@ -6,15 +6,23 @@ from typing import Any
 
 from textual.content import Content
 
-from citations.answers.answer import Claim, Claimed, Event, Finished, Outcome, Progress, Reply
-from kbsite.tui.places import Place, cited, near, where
+from citations.answers.answer import (
+    AnswerOutcome,
+    Claim,
+    ClaimEvent,
+    Event,
+    FinalEvent,
+    Progress,
+    Reply,
+)
+from kbsite.tui.places import QuoteInContext, cited, near, where
 from kbsite.tui.stages import told
 
 NEAREST_SHOWN = 140  # characters of a passage that came near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class AnswerFooter:
     """What is known of a whole answer beside its claims. ``trace`` is what ``replies.Trace.as_json`` makes of how it was made."""
 
     is_refusal: bool = False
@@ -32,8 +40,8 @@ class Turn:
     question: str
     stage: str = "route"
     claims: list[Claim] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
-    ending: Ending | None = None
+    places: list[QuoteInContext] = field(default_factory=list)
+    ending: AnswerFooter | None = None
     problem: str = ""
     hint: str = ""
 
@@ -47,10 +55,10 @@ class Turn:
         match event:
             case Progress(stage=stage):
                 self.stage = stage
-            case Claimed(claim=claim, quotes=quotes):
+            case ClaimEvent(claim=claim, quotes=quotes):
                 self.claims.append(claim)
                 self.places += map(cited, quotes)
-            case Finished(reply=reply):
+            case FinalEvent(reply=reply):
                 self.ending = _ending_of(reply)
                 self.claims = list(reply.claims)
                 self.places = list(map(cited, reply.quotes)) or [
@@ -69,7 +77,7 @@ def printable(text: str) -> str:
     )
 
 
-def written(turn: Turn, chosen: Place | None = None) -> Content:
+def written(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
     """Return a turn as it is shown; the mark of the chosen place stands out, without colours too."""
     parts = [Content.styled(f"❯ {printable(turn.question)}", "bold $primary")]
     parts += [_claim(claim, turn.places, chosen) for claim in turn.claims]
@@ -85,7 +93,7 @@ def written(turn: Turn, chosen: Place | None = None) -> Content:
     return Content("\n").join(parts)
 
 
-def explained(ending: Ending) -> Content:
+def explained(ending: AnswerFooter) -> Content:
     """Return how an answer was made: questions, passages, verdicts, milliseconds, tokens."""
     trace = ending.trace
     parts = [_heading("Questions", f"decided by {trace.get('by', 'rules')}")]
@@ -120,9 +128,9 @@ def _check(one: Mapping[str, Any]) -> str:
     return f"{one['verdict']:<13} {mark:<5} {printable(one['quote'])}"
 
 
-def _ending_of(reply: Reply) -> Ending:
-    return Ending(
-        is_refusal=reply.outcome is Outcome.REFUSED,
+def _ending_of(reply: Reply) -> AnswerFooter:
+    return AnswerFooter(
+        is_refusal=reply.outcome is AnswerOutcome.REFUSED,
         note=reply.note,
         model=reply.model,
         confidence=reply.confidence,
@@ -131,7 +139,7 @@ def _ending_of(reply: Reply) -> Ending:
     )
 
 
-def _claim(claim: Claim, places: list[Place], chosen: Place | None) -> Content:
+def _claim(claim: Claim, places: list[QuoteInContext], chosen: QuoteInContext | None) -> Content:
     label = Content.styled(f"{printable(claim.label)}: ", "bold") if claim.label else Content()
     text = label + Content(printable(claim.text))
     if not claim.is_supported:
@@ -142,7 +150,7 @@ def _claim(claim: Claim, places: list[Place], chosen: Place | None) -> Content:
     return text
 
 
-def _ending(turn: Turn, ending: Ending, chosen: Place | None) -> list[Content]:
+def _ending(turn: Turn, ending: AnswerFooter, chosen: QuoteInContext | None) -> list[Content]:
     parts = (
         [Content.styled(printable(ending.note), "$warning" if ending.is_refusal else "dim")]
         if ending.note
@@ -154,7 +162,7 @@ def _ending(turn: Turn, ending: Ending, chosen: Place | None) -> list[Content]:
     return [*parts, Content.styled(_figures(turn, ending), "dim")]
 
 
-def _nearest(place: Place, *, is_chosen: bool) -> Content:
+def _nearest(place: QuoteInContext, *, is_chosen: bool) -> Content:
     text = " ".join(printable(place.text).split())
     shown = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
     return (
@@ -164,7 +172,7 @@ def _nearest(place: Place, *, is_chosen: bool) -> Content:
     )
 
 
-def _figures(turn: Turn, ending: Ending) -> str:
+def _figures(turn: Turn, ending: AnswerFooter) -> str:
     if ending.is_refusal:
         return f"no citations · nothing was made up · {ending.milliseconds / 1000:.1f} s"
     count = len(turn.places)

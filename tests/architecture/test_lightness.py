@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 from transcripts import bm25, captions, reading
 cues = captions.parse(Path("transcripts/sample/how-bm25-ranks.en.vtt").read_bytes()).cues
-assert reading.read(cues, limits=reading.Limits()).text
+assert reading.read(cues, limits=reading.ReadingLimits()).text
 assert bm25.Index.build([cue.text for cue in cues]).rank("rare word", limit=3)
 """
 THE_SITE = """

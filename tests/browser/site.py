@@ -16,11 +16,11 @@ import json
 from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
-from citations import ingestion
+from citations.ingest import pipeline as ingest_pipeline
 from citations.errors import ModelRefused
 from citations.models import Source
 from tests.makers import caption_json, make_cues, make_paper, make_pdf, replace_chunks
-from transcripts import samples, storing
+from transcripts import samples, storage
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Video
 
@@ -33,19 +33,19 @@ Collection.objects.create(name="Empty shelf", slug="empty-shelf")
 samples.load(library)
 for number in range(30):
     data = caption_json(make_cues(3), id=f"talk-{number}", title=f"Evening talk {number}: what a very patient listener can learn", lang="en")
-    storing.add_captions(library, data, name=f"talk-{number}.json", tags=["evening"])
-long = storing.add_captions(library, caption_json(make_cues(600), id="long", title="A long lecture on neural networks", lang="en"), name="long.json").video
+    storage.add_captions(library, data, name=f"talk-{number}.json", tags=["evening"])
+long = storage.add_captions(library, caption_json(make_cues(600), id="long", title="A long lecture on neural networks", lang="en"), name="long.json").video
 german = caption_json(make_cues(40, sentences=("Das ist ein Satz.",)), id="long")
-storing.add_captions(library, german, name="long.de.json", language="de")
+storage.add_captions(library, german, name="long.de.json", language="de")
 chapters = [[0, "Welcome"], [900000, "Gradients"], [2400000, "Convolution"]]
 Video.objects.filter(pk=long.pk).update(youtube_id="abcdefghijk", channel="Lecture Hall", languages=["en", "de", "fr"], chapters=chapters)
 feed = Feed.objects.create(collection=library, kind="channel", youtube_id="UC" + "a" * 22, title="Lecture Hall", newest=10)
 failed = Job.objects.create(collection=library, kind="video", target="bbbbbbbbbbb", state="failed")
 failed.fail(NoCaptions("This video has no captions."))
 bare = Video.objects.create(collection=library, key="bare", title="Nothing said yet")
-ingestion.index_words()
+ingest_pipeline.index_words()
 for source in Source.objects.waiting():
-    ingestion.ingest(source.pk)
+    ingest_pipeline.ingest(source.pk)
 pages = ["The error of the last layer runs backwards through the network.", "Each weight follows its gradient.", "<b>Bold</b> networks forget."]
 book = make_paper(library, pages, data=make_pdf(pages), name="book.pdf", title="A book on networks")
 replace_chunks(book, pages)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from citations.answers.answer import Event, Finished
+from citations.answers.answer import Event, FinalEvent
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, Conversation, Source
 from citations.notebook import answers, questions
@@ -57,7 +57,7 @@ def asked(
     scope: Scope, user: User | None, conversation: Conversation, question: str = QUESTION
 ) -> Answer:
     *_, last = ask(scope, user, conversation, question)
-    assert isinstance(last, Finished)
+    assert isinstance(last, FinalEvent)
     return Answer.objects.get(uuid=last.answer)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from citations import samples
 from citations.documents import storage as document_storage
-from citations.models import Kind, LectureSession, Source
+from citations.models import LectureSession, Source, SourceKind
 from tests.citations.documents.test_page_images import textbook
 from tests.makers import make_user
 from transcripts import samples as talks
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def test_the_samples_are_stored_once_however_often_they_are_loaded() -> None:
     first, second = samples.load(), samples.load()
     assert (first.textbook.pk, first.lecture.pk) == (second.textbook.pk, second.lecture.pk)
-    assert Source.objects.filter(kind=Kind.PDF).count() == LectureSession.objects.count() == 1
+    assert Source.objects.filter(kind=SourceKind.PDF).count() == LectureSession.objects.count() == 1
 
 
 def test_the_lecture_is_a_talk_that_cites_the_textbook_and_nothing_else(

@@ -75,24 +75,25 @@ def test_a_killed_kb_leaves_the_rest_to_the_next(instance: Instance) -> None:
 SEARCHING = """
 import json, time
 from django.db import connection
-from citations import evaluation, lock, retrieval
+from citations.search import pipeline as search_pipeline
+from citations.vectors import space as vector_space
 from citations.models import Embedding, EmbeddingSpace
-from citations.passages import Mode
+from citations.passages import SearchMode
 from transcripts.scope import Scope
 from transcripts.models import Collection
 scope = Scope(readable=frozenset(Collection.objects.values_list("pk", flat=True)))
 expected = None
 while True:
-    for mode in (Mode.VECTOR, Mode.HYBRID):
-        answer = {"spaces": [lock.active().pk]}
+    for mode in (SearchMode.VECTOR, SearchMode.HYBRID):
+        answer = {"spaces": [vector_space.active().pk]}
         try:
-            found = retrieval.search(scope, "Talk 7 is on its own subject 7.", mode=mode, limit=5)
+            found = search_pipeline.search(scope, "Talk 7 is on its own subject 7.", mode=mode, limit=5)
             answer["texts"] = [one.text[:24] for one in found.passages]
             answer["scores"] = [one.score for one in found.passages]
             answer["notes"] = list(found.notes)
         except Exception as error:
             answer["error"] = repr(error)
-        answer["spaces"].append(lock.active().pk)
+        answer["spaces"].append(vector_space.active().pk)
         print(json.dumps(answer), flush=True)
 """
 MIGRATE = (

@@ -26,11 +26,11 @@ from citations.models import (
     DocumentPart,
     LectureSession,
     Note,
-    Outcome,
     Page,
     Quotation,
     Source,
     Window,
+    WindowOutcome,
 )
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken
@@ -476,7 +476,9 @@ def house(db: None) -> House:
         transcript=video.transcripts.get(),
         window_count=1,
     )
-    window = Window.objects.create(session=lecture, index=0, text=SECRET, outcome=Outcome.CITED)
+    window = Window.objects.create(
+        session=lecture, index=0, text=SECRET, outcome=WindowOutcome.CITED
+    )
     where = {
         "span_start": 0,
         "span_end": len(SECRET),

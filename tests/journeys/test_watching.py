@@ -18,14 +18,14 @@ from tests.instance import ROOT, Instance, kill, wait_until
 
 SEED = """
 from django.contrib.auth.models import User
-from citations import lectures
+from citations.lectures import sessions
 from kbsite.auth import everything
 from kbsite.models import ApiToken
 from tests.makers import make_user
 from transcripts.models import Collection
 shelf = Collection.objects.create(name="Lectures", slug="lectures")
 ada = make_user("ada", collection=shelf)
-print(json.dumps([str(lectures.start(everything(), ada, collection=shelf).uuid), ApiToken.issue(ada, name="watch", can_write=True)[1]]))
+print(json.dumps([str(sessions.start(everything(), ada, collection=shelf).uuid), ApiToken.issue(ada, name="watch", can_write=True)[1]]))
 """
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbsite.body_limits import Bounded, most_bytes
+from kbsite.body_limits import BodyLimit, most_bytes
 
 MEMBER = [(b"authorization", b"Bearer kb_x")]
 Answer = tuple[int | None, bytes, int]  # status, body, bytes that the application got
@@ -49,7 +49,7 @@ def send(*parts: bytes, headers: Any = MEMBER, path: str = "/sources/add/") -> A
         sent.append(event)
 
     asyncio.run(
-        Bounded(application)({"type": "http", "path": path, "headers": headers}, receive, keep)
+        BodyLimit(application)({"type": "http", "path": path, "headers": headers}, receive, keep)
     )
     assert [event["type"] for event in sent] == ["http.response.start", "http.response.body"]
     return sent[0]["status"], sent[1]["body"], got

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.ServerLease]:
     with postgres.start(tmp_path_factory.mktemp("external"), fast=True) as running:
         with psycopg.connect(running.dsn, autocommit=True) as connection:
             connection.execute("CREATE ROLE plain LOGIN")
@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.Server
 
 
 def manage(
-    server: postgres.Server, home: Path, database: str, *command: str
+    server: postgres.ServerLease, home: Path, database: str, *command: str
 ) -> "subprocess.CompletedProcess[str]":
     """Run a management command as the user who may do little."""
     url = f"postgres://plain@/{database}?host={quote(str(server.settings['HOST']))}&port={server.settings['PORT'] or 5432}"
@@ -43,7 +43,7 @@ def manage(
 
 
 def test_a_database_without_the_extension_is_told_with_the_command_that_mends_it(
-    server: postgres.Server, tmp_path: Path
+    server: postgres.ServerLease, tmp_path: Path
 ) -> None:
     for command in (("check", "--database", "default"), ("migrate",)):
         done = manage(server, tmp_path, "bare", *command)
@@ -52,7 +52,7 @@ def test_a_database_without_the_extension_is_told_with_the_command_that_mends_it
 
 
 def test_where_a_superuser_has_made_the_extension_an_ordinary_user_migrates(
-    server: postgres.Server, tmp_path: Path
+    server: postgres.ServerLease, tmp_path: Path
 ) -> None:
     done = manage(server, tmp_path, "ready", "migrate", "--verbosity", "0")
     assert (done.returncode, done.stderr) == (0, "")

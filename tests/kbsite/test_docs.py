@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from citations.api.search_in import SearchIn
+from citations.api.search_in import LibrarySearchIn
 from kbsite.api import api
 from kbsite.cli.app import app
 
@@ -26,7 +26,7 @@ def options() -> list[str]:
     return [next(name for name in one.opts if name.startswith("--")) for one in narrowing]
 
 
-@pytest.mark.parametrize("parameter", sorted(SearchIn.model_fields))
+@pytest.mark.parametrize("parameter", sorted(LibrarySearchIn.model_fields))
 def test_the_page_names_every_parameter(parameter: str) -> None:
     assert f"`{parameter}`" in PAGE.partition("## Over REST")[2]
 

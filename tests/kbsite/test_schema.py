@@ -21,9 +21,9 @@ from citations.models import (
     Conversation,
     LectureSession,
     Note,
-    Outcome,
     Quotation,
     Window,
+    WindowOutcome,
 )
 from kbsite.api import api
 from kbsite.content.views import router
@@ -64,7 +64,7 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         collection=collection, title="Networks", transcript=video.transcripts.get(), window_count=1
     )
     window = Window.objects.create(
-        session=session, index=0, text="Networks learn.", outcome=Outcome.CITED
+        session=session, index=0, text="Networks learn.", outcome=WindowOutcome.CITED
     )
     where = {
         "span_start": 0,

@@ -13,7 +13,7 @@ from transcripts import acquisition, library, storage
 from transcripts.errors import Conflict, InvalidInput, InvalidUrl
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate
 from transcripts.scope import Scope
-from transcripts.storage import Change
+from transcripts.storage import StorageChange
 
 pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
 VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there world\n"
@@ -199,7 +199,7 @@ def test_adding_the_same_file_again_changes_nothing_and_an_edited_one_updates(
         storage.add_captions(collection, data, name="talk.en.vtt").change
         for data in (VTT, VTT, VTT.replace(b"world", b"world again"))
     ]
-    assert changes == [Change.ADDED, Change.UNCHANGED, Change.UPDATED]
+    assert changes == [StorageChange.ADDED, StorageChange.UNCHANGED, StorageChange.UPDATED]
     assert Transcript.objects.get().cue_count == 1
 
 
@@ -256,7 +256,7 @@ def test_a_kept_original_is_parsed_again_after_the_parser_changed(collection: Co
     Transcript.objects.filter(pk=transcript.pk).update(
         digest="of an older parser", cues=[[0, 1, "old"]]
     )
-    assert storage.reparse(video.transcripts.get()) is Change.UPDATED
+    assert storage.reparse(video.transcripts.get()) is StorageChange.UPDATED
     assert video.transcripts.get().cue_count == 60
 
 
@@ -340,5 +340,5 @@ def test_a_version_that_times_its_words_is_an_update_though_the_text_is_the_same
         storage.add_captions(collection, data, name="talk.vtt").change
         for data in (plain, timed, timed)
     ]
-    assert changes == [Change.ADDED, Change.UPDATED, Change.UNCHANGED]
+    assert changes == [StorageChange.ADDED, StorageChange.UPDATED, StorageChange.UNCHANGED]
     assert Transcript.objects.get().word_times

@@ -357,7 +357,9 @@ def store_all_but(patch: pytest.MonkeyPatch, name: str, error: BaseException) ->
     """Let storing one of the files fail in a way of its own."""
     store = storage.add_captions
 
-    def unless_it_is_that(collection: Collection, data: bytes, **about: Any) -> storage.Stored:
+    def unless_it_is_that(
+        collection: Collection, data: bytes, **about: Any
+    ) -> storage.StoredTranscript:
         if about["name"] == name:
             raise error
         return store(collection, data, **about)

@@ -7,7 +7,7 @@ import pytest
 from tests.makers import caption_json, make_cues, make_video
 from transcripts import library, storage
 from transcripts.errors import CollectionNotFound, EmptyQuery, TranscriptNotFound, VideoNotFound
-from transcripts.library import Filter
+from transcripts.library import VideoFilter
 from transcripts.models import Collection, TranscriptIndex, Video
 from transcripts.scope import NOTHING, Scope
 
@@ -37,7 +37,7 @@ def test_a_video_outside_the_scope_is_as_absent_as_one_that_does_not_exist(
             library.find_video(NOTHING, reference)
         assert reference in caught.value.message
     with pytest.raises(CollectionNotFound):
-        library.list_videos(NOTHING, Filter(collection="lectures"))
+        library.list_videos(NOTHING, VideoFilter(collection="lectures"))
 
 
 def test_an_id_with_blanks_umlauts_and_slashes_is_kept_as_far_as_possible(
@@ -64,12 +64,12 @@ def test_a_listing_is_filtered_by_words_channel_tag_and_language(
     german = make_video(collection, key="b", title="Neuronale Netze", lang="de")
     Video.objects.filter(pk=german.pk).update(tags=["course"], channel="Uni")
     for wanted, keys in (
-        (Filter(words="neur net"), {"a", "b"}),
-        (Filter(words="networks"), {"a"}),
-        (Filter(language="en"), {"a"}),
-        (Filter(tag="course"), {"b"}),
-        (Filter(channel="uni"), {"b"}),
-        (Filter(collection="lectures"), {"a", "b"}),
+        (VideoFilter(words="neur net"), {"a", "b"}),
+        (VideoFilter(words="networks"), {"a"}),
+        (VideoFilter(language="en"), {"a"}),
+        (VideoFilter(tag="course"), {"b"}),
+        (VideoFilter(channel="uni"), {"b"}),
+        (VideoFilter(collection="lectures"), {"a", "b"}),
     ):
         assert {video.key for video in library.list_videos(scope, wanted).videos} == keys
 
@@ -154,7 +154,7 @@ def test_no_text_from_outside_upsets_the_database(
 ) -> None:
     video = make_video(collection)
     assert library.list_videos(
-        scope, Filter(words=hostile, channel=hostile, tag=hostile, language=hostile)
+        scope, VideoFilter(words=hostile, channel=hostile, tag=hostile, language=hostile)
     ).total in (0, 1)
     with pytest.raises(VideoNotFound) as caught:
         library.find_video(scope, hostile)

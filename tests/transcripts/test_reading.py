@@ -9,9 +9,18 @@ from hypothesis import strategies as st
 
 from transcripts.cues import Cue
 from transcripts.errors import ChunkNotFound, InvalidTime
-from transcripts.reading import HINTS, Limits, Mode, Reading, chunks, full_text, page_text, read
+from transcripts.reading import (
+    HINTS,
+    Reading,
+    ReadingLimits,
+    ReadingMode,
+    chunks,
+    full_text,
+    page_text,
+    read,
+)
 
-LIMITS = Limits()
+LIMITS = ReadingLimits()
 SHORT = [Cue(number * 60_000, number * 60_000 + 5_000, f"minute {number}") for number in range(12)]
 LONG = [
     Cue(number * 1000, number * 1000 + 1000, f"second {number:05} of a long talk")
@@ -30,7 +39,7 @@ def reading(cues: list[Cue] = SHORT, **wanted: Any) -> Reading:
 def test_a_short_transcript_is_given_whole() -> None:
     found = reading()
     assert (found.mode, found.text, found.cues, found.warning, found.hints) == (
-        Mode.FULL,
+        ReadingMode.FULL,
         full_text(SHORT),
         tuple(SHORT),
         "",
@@ -41,15 +50,19 @@ def test_a_short_transcript_is_given_whole() -> None:
 
 def test_a_transcript_of_exactly_the_limit_is_given_whole_and_one_character_more_is_not() -> None:
     text = "x" * 50
-    assert read([Cue(0, 1, text)], limits=Limits(max_full_transcript_length=50)).mode is Mode.FULL
     assert (
-        read([Cue(0, 1, text)], limits=Limits(max_full_transcript_length=49)).mode is Mode.PREVIEW
+        read([Cue(0, 1, text)], limits=ReadingLimits(max_full_transcript_length=50)).mode
+        is ReadingMode.FULL
+    )
+    assert (
+        read([Cue(0, 1, text)], limits=ReadingLimits(max_full_transcript_length=49)).mode
+        is ReadingMode.PREVIEW
     )
 
 
 def test_a_long_transcript_is_previewed_with_hints_and_its_size() -> None:
     found = reading(LONG)
-    assert found.mode is Mode.PREVIEW
+    assert found.mode is ReadingMode.PREVIEW
     assert found.hints == HINTS
     assert (found.total_characters, found.total_chunks, found.chunk_size) == (
         len(full_text(LONG)),
@@ -69,18 +82,20 @@ def test_a_preview_is_the_beginning_cut_after_a_word() -> None:
 
 
 def test_a_preview_of_a_script_without_blanks_is_cut_anywhere() -> None:
-    found = read([Cue(0, 1, "a " + "水" * 2000)], limits=Limits(max_full_transcript_length=10))
+    found = read(
+        [Cue(0, 1, "a " + "水" * 2000)], limits=ReadingLimits(max_full_transcript_length=10)
+    )
     assert len(found.text) == 501
 
 
 def test_a_preview_that_shows_everything_has_no_ellipsis() -> None:
-    found = read([Cue(0, 1, "all there is")], limits=Limits(max_full_transcript_length=5))
-    assert (found.mode, found.text) == (Mode.PREVIEW, "all there is")
+    found = read([Cue(0, 1, "all there is")], limits=ReadingLimits(max_full_transcript_length=5))
+    assert (found.mode, found.text) == (ReadingMode.PREVIEW, "all there is")
 
 
 def test_a_large_full_text_that_is_asked_for_comes_with_a_warning() -> None:
     found = reading(LONG, include_full=True)
-    assert (found.mode, found.text) == (Mode.FULL, full_text(LONG))
+    assert (found.mode, found.text) == (ReadingMode.FULL, full_text(LONG))
     assert f"{len(full_text(LONG)):,}" in found.warning
 
 
@@ -90,17 +105,17 @@ def test_a_short_full_text_that_is_asked_for_comes_without_a_warning() -> None:
 
 def test_a_time_range_comes_before_a_chunk_and_before_the_full_text() -> None:
     found = reading(start=60.0, end=125.0, chunk_index=0, include_full=True)
-    assert (found.mode, found.text) == (Mode.RANGE, "minute 1 minute 2")
+    assert (found.mode, found.text) == (ReadingMode.RANGE, "minute 1 minute 2")
 
 
 def test_a_chunk_comes_before_the_full_text() -> None:
-    assert reading(chunk_index=1, include_full=True).mode is Mode.CHUNK
+    assert reading(chunk_index=1, include_full=True).mode is ReadingMode.CHUNK
 
 
 def test_a_start_of_zero_is_a_time_range_and_a_chunk_index_of_zero_a_chunk() -> None:
-    assert reading(LONG, start=0).mode is Mode.RANGE
+    assert reading(LONG, start=0).mode is ReadingMode.RANGE
     assert reading(LONG, start=0).cues == tuple(LONG)
-    assert reading(LONG, chunk_index=0).mode is Mode.CHUNK
+    assert reading(LONG, chunk_index=0).mode is ReadingMode.CHUNK
 
 
 # Time ranges
@@ -219,7 +234,7 @@ def test_the_chunks_put_together_are_the_transcript(starts: list[int], size: int
 def test_an_empty_transcript_is_read_as_nothing() -> None:
     found = reading([])
     assert (found.mode, found.text, found.cues, found.total_characters, found.total_chunks) == (
-        Mode.FULL,
+        ReadingMode.FULL,
         "",
         (),
         0,

@@ -21,9 +21,16 @@ from tests.youtube_standin import Track, YouTubeStandIn
 from transcripts import errors
 from transcripts.errors import InvalidUrl, Retry, YouTubeError
 from transcripts.timecodes import Target, parse_target
-from transcripts.youtube import Chapter, Entry, Fetched, Options, YouTube, info_from_json
+from transcripts.youtube import (
+    Chapter,
+    FetchedTranscript,
+    ListedVideo,
+    Options,
+    YouTube,
+    info_from_json,
+)
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Guard, Loopback, session
-from transcripts.youtube.trace import Trace
+from transcripts.youtube.trace import RequestTrace
 
 pytestmark = pytest.mark.youtube
 
@@ -51,7 +58,7 @@ def new_id() -> str:
 
 def ask(
     server: YouTubeStandIn, video_id: str, language: str | None = None, **options: Any
-) -> Fetched:
+) -> FetchedTranscript:
     return YouTube(
         Options(**{"timeout": 5, "max_bytes": 2_000_000, **options}), adapter=server.adapter()
     ).fetch(video_id, language=language)
@@ -71,7 +78,7 @@ def refused(
     return caught.value
 
 
-def spoken(fetched: Fetched) -> str:
+def spoken(fetched: FetchedTranscript) -> str:
     return " ".join(cue.text for cue in fetched.cues)
 
 
@@ -481,7 +488,7 @@ def _stumble(*_: object, **__: object) -> None:
     ],
 )
 def test_the_guard_lets_nothing_past_but_youtube(fresh: YouTubeStandIn, address: str) -> None:
-    trace = Trace()
+    trace = RequestTrace()
     with (
         session(Options(), trace, fresh.adapter()) as http,
         pytest.raises(requests.ConnectionError),
@@ -496,7 +503,7 @@ def test_the_guard_lets_nothing_past_but_youtube(fresh: YouTubeStandIn, address:
 )
 def test_the_guard_speaks_http_only(fresh: YouTubeStandIn, scheme: str) -> None:
     with (
-        session(Options(), Trace(), fresh.adapter()) as http,
+        session(Options(), RequestTrace(), fresh.adapter()) as http,
         pytest.raises(requests.exceptions.InvalidSchema),
     ):
         http.get(scheme)
@@ -663,7 +670,7 @@ def test_a_playlist_is_listed_in_its_order(fresh: YouTubeStandIn) -> None:
         "Stand-in Playlist",
         "playlist",
     )
-    assert listing.entries[0] == Entry(standin.MANUAL, "Baking bread at home")
+    assert listing.entries[0] == ListedVideo(standin.MANUAL, "Baking bread at home")
     assert listing.video_ids == (standin.MANUAL, standin.AUTO, standin.BRITISH)
 
 
@@ -789,5 +796,5 @@ def test_neither_library_is_loaded_before_youtube_is_asked() -> None:
 
 def test_the_guard_closes_what_it_wraps(fresh: YouTubeStandIn) -> None:
     adapter = fresh.adapter()
-    Guard(adapter, Options(), Trace()).close()
+    Guard(adapter, Options(), RequestTrace()).close()
     assert not adapter.poolmanager.pools

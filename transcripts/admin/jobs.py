@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
 
 from transcripts import acquisition
-from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, Record, may, words
+from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, RecordAdmin, may, words
 from transcripts.errors import KnowledgeBaseError
 from transcripts.models import Collection, Job, JobFile, Video, WorkerPulse, YouTubeGate
 from transcripts.tasks import dispatch
@@ -56,7 +56,7 @@ class PasteForm(forms.Form):
 
 
 @admin.register(Job)
-class JobAdmin(Record):
+class JobAdmin(RecordAdmin):
     """Work, its progress and how it ended. Adding one is pasting addresses."""
 
     list_display = (
@@ -163,7 +163,7 @@ class JobFileAdmin(Bytes):
 
 
 @admin.register(YouTubeGate)
-class YouTubeGateAdmin(Record):
+class YouTubeGateAdmin(RecordAdmin):
     """Whether YouTube may be asked."""
 
     list_display = (
@@ -191,7 +191,7 @@ class YouTubeGateAdmin(Record):
 
 
 @admin.register(WorkerPulse)
-class WorkerPulseAdmin(Record):
+class WorkerPulseAdmin(RecordAdmin):
     """When a worker was last seen."""
 
     list_display = ("__str__", "seen_at")

@@ -109,7 +109,7 @@ class Table(Admin):
             )
 
 
-class Record(Table):
+class RecordAdmin(Table):
     """A table that programs write: people look, delete, and ask for work."""
 
     def has_add_permission(self, request: HttpRequest, *_: Any) -> bool:
@@ -125,7 +125,7 @@ class Record(Table):
         return may(request, "view", self.model) or may(request, "change", self.model)
 
 
-class Bytes(Record):
+class Bytes(RecordAdmin):
     """A table of long values, which are never loaded, only measured."""
 
     exclude: ClassVar[Any] = ("data",)

@@ -9,7 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from transcripts import acquisition, storage
-from transcripts.admin.tables import PARSED_AT_ONCE, QUEUED_AT_ONCE, Bytes, Record, Table, words
+from transcripts.admin.tables import (
+    PARSED_AT_ONCE,
+    QUEUED_AT_ONCE,
+    Bytes,
+    RecordAdmin,
+    Table,
+    words,
+)
 from transcripts.models import RawCaptions, Thumbnail, Transcript, TranscriptIndex, Video
 from transcripts.tasks import dispatch
 from transcripts.timecodes import clock
@@ -138,7 +145,7 @@ class VideoAdmin(Table):
 
 
 @admin.register(Transcript)
-class TranscriptAdmin(Record):
+class TranscriptAdmin(RecordAdmin):
     """What is said; the text is read on the pages, not here."""
 
     list_display = (

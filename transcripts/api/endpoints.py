@@ -14,10 +14,10 @@ from transcripts.api.in_ import (
     FilesIn,
     JobId,
     JobsIn,
-    Reach,
     ReadingIn,
-    SearchIn,
     SourceIn,
+    TranscriptChoiceIn,
+    TranscriptSearchIn,
     VideoId,
 )
 from transcripts.api.out import (
@@ -133,7 +133,7 @@ def retry_job(request: Request, job_id: JobId) -> Status[Any]:
     summary="Search within a video",
 )
 def search_transcript(
-    request: Request, video_id: VideoId, wanted: Query[SearchIn]
+    request: Request, video_id: VideoId, wanted: Query[TranscriptSearchIn]
 ) -> library.VideoSearch:
     """Rank the segments of one video by BM25."""
     video = library.find_video(request.reach, video_id, collection=wanted.collection)
@@ -178,7 +178,9 @@ def download_transcript(
     response=answers({202: JobOut}, 404),
     summary="Fetch a video again",
 )
-def refetch_transcript(request: Request, video_id: VideoId, wanted: Query[Reach]) -> Status[Any]:
+def refetch_transcript(
+    request: Request, video_id: VideoId, wanted: Query[TranscriptChoiceIn]
+) -> Status[Any]:
     """Queue a video of YouTube anew, in another language if one is named."""
     request.caller.require_write()
     video = library.find_video(request.reach, video_id, collection=wanted.collection)

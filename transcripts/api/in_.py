@@ -6,7 +6,7 @@ from ninja import Field, Path, Schema
 from pydantic import AfterValidator, ConfigDict, StringConstraints, model_validator
 
 from transcripts import library
-from transcripts.library import Format
+from transcripts.library import TranscriptFormat
 from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
 
 BIGGEST_ID = 2**63 - 1
@@ -84,14 +84,14 @@ class FilesIn(Schema):
     tags: Tags = []
 
 
-class Reach(Schema):
+class TranscriptChoiceIn(Schema):
     """Which of several: a collection where several hold the video, a language where it has several."""
 
     collection: Shelf = ""
     language: Track = ""
 
 
-class ReadingIn(Reach):
+class ReadingIn(TranscriptChoiceIn):
     """Which part: a time range goes before a chunk, a chunk before the whole."""
 
     start: float | None = Field(None, ge=0, description="Seconds; with end, a time range.")
@@ -108,17 +108,17 @@ class ReadingIn(Reach):
     full: bool = Field(False, description="All of it, however long.")
 
 
-class SearchIn(Reach):
+class TranscriptSearchIn(TranscriptChoiceIn):
     """What to look for, and how many answers are wanted."""
 
     query: Annotated[Text, StringConstraints(min_length=1, max_length=library.MAX_QUERY)]
     limit: int = Field(5, ge=1, le=library.MAX_HITS)
 
 
-class DownloadIn(Reach):
+class DownloadIn(TranscriptChoiceIn):
     """The kind of file."""
 
-    format: Format
+    format: TranscriptFormat
 
 
 class JobsIn(Schema):

@@ -6,10 +6,10 @@ from typing import Any, Literal
 from ninja import Field, Schema
 
 from transcripts.models import Job, Transcript, Video
-from transcripts.reading import Mode
+from transcripts.reading import ReadingMode
 
 
-class Problem(Schema):
+class ProblemOut(Schema):
     """Problem details (RFC 9457) with a stable code, and a hint at what to try."""
 
     type: str
@@ -134,7 +134,7 @@ class ChunkOut(Schema):
 class ReadingOut(Schema):
     """What was read; times in seconds."""
 
-    mode: Mode
+    mode: ReadingMode
     text: str
     start: float
     end: float
@@ -190,4 +190,4 @@ class YouTubeOut(Schema):
 
 def answers(good: dict[int, Any], *bad: int) -> dict[Any, Any]:
     """Declare an operation's answers: the good ones, what any operation may refuse with, and what this one may."""
-    return {**good, frozenset({400, 401, 403, 422, *bad}): Problem}
+    return {**good, frozenset({400, 401, 403, 422, *bad}): ProblemOut}

@@ -10,7 +10,7 @@ from typing import Final
 from transcripts.captions.builder import Captions
 from transcripts.captions.encoding import decode, nearly_utf8, unmarked_utf16
 from transcripts.captions.file_names import split_name
-from transcripts.captions.formats import Kind, are_times_dense, sniff
+from transcripts.captions.formats import CaptionKind, are_times_dense, sniff
 from transcripts.captions.json_files import read_json
 from transcripts.captions.plain_text import read_plain
 from transcripts.captions.storage import (
@@ -47,14 +47,14 @@ MAX_BYTES: Final = (
     20 * 1024 * 1024
 )  # two days of word-timed json3; a parsed file takes many times its size
 
-_READERS: Final[dict[Kind, Callable[[str], Captions]]] = {
-    Kind.VTT: read_vtt,
-    Kind.SRT: read_srt,
-    Kind.SBV: read_sbv,
-    Kind.JSON: read_json,
-    Kind.XML: read_xml,
-    Kind.PANEL: read_panel,
-    Kind.PLAIN: read_plain,
+_READERS: Final[dict[CaptionKind, Callable[[str], Captions]]] = {
+    CaptionKind.VTT: read_vtt,
+    CaptionKind.SRT: read_srt,
+    CaptionKind.SBV: read_sbv,
+    CaptionKind.JSON: read_json,
+    CaptionKind.XML: read_xml,
+    CaptionKind.PANEL: read_panel,
+    CaptionKind.PLAIN: read_plain,
 }
 
 
@@ -89,9 +89,11 @@ def is_timed(head: bytes) -> bool:
         kind = sniff(text, name="")
     except CaptionError:
         return False
-    if kind in (Kind.VTT, Kind.SRT, Kind.SBV) and not text.lstrip().startswith("WEBVTT"):
+    if kind in (CaptionKind.VTT, CaptionKind.SRT, CaptionKind.SBV) and not text.lstrip().startswith(
+        "WEBVTT"
+    ):
         return are_times_dense(text)
-    return kind is not Kind.PLAIN
+    return kind is not CaptionKind.PLAIN
 
 
 def _too_large() -> CaptionsTooLarge:

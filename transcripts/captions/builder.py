@@ -33,7 +33,7 @@ class Captions:
     youtube_id: str = ""  # eleven characters, or ""
 
 
-class Draft(NamedTuple):
+class CueDraft(NamedTuple):
     """A cue as found; ``end`` is None where the format gives only starts. Its text may be long and unclean, its times anything; its words are clean.
 
     A tuple, as a long file makes hundreds of thousands of them.
@@ -45,7 +45,7 @@ class Draft(NamedTuple):
     words: tuple[Word, ...] = ()
 
 
-def settle(drafts: Iterable[Draft]) -> tuple[Cue, ...]:
+def settle(drafts: Iterable[CueDraft]) -> tuple[Cue, ...]:
     """Sort the drafts, drop those that repeat or begin outside 0 to 72 h, clip each to the start of the next, and cut long ones.
 
     Raises ``EmptyCaptions`` when no text is left, and ``CaptionsTooLarge`` above ``MAX_CUES``.
@@ -76,25 +76,27 @@ def words_at(moment: int, text: str) -> list[Word]:
     return [Word(moment, word) for word in text.split()]
 
 
-def _usable(drafts: Iterable[Draft]) -> Iterable[Draft]:
+def _usable(drafts: Iterable[CueDraft]) -> Iterable[CueDraft]:
     for draft in drafts:
         if 0 <= draft.start < LAST_MOMENT and (text := clean(draft.text)):
-            yield draft if text == draft.text else Draft(draft.start, draft.end, text, draft.words)
+            yield (
+                draft if text == draft.text else CueDraft(draft.start, draft.end, text, draft.words)
+            )
 
 
-def _start(draft: Draft) -> int:
+def _start(draft: CueDraft) -> int:
     return draft.start
 
 
-def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
+def _distinct(drafts: Sequence[CueDraft]) -> list[CueDraft]:
     """Keep the first of drafts that say the same at the same moment: nobody says a thing twice at once."""
-    first: dict[tuple[int, str], Draft] = {}
+    first: dict[tuple[int, str], CueDraft] = {}
     for draft in drafts:
         first.setdefault((draft.start, draft.text), draft)
     return list(first.values())
 
 
-def _cues(draft: Draft, limit: int) -> list[Cue]:
+def _cues(draft: CueDraft, limit: int) -> list[Cue]:
     end = max(draft.start, min(_end(draft), limit))
     if len(draft.text) <= MAX_TEXT:
         return [
@@ -108,7 +110,7 @@ def _cues(draft: Draft, limit: int) -> list[Cue]:
     return _cut(draft, end)
 
 
-def _end(draft: Draft) -> int:
+def _end(draft: CueDraft) -> int:
     if draft.end is not None:
         return draft.end
     return draft.start + max(_LEAST_PAUSE, 2 * speaking_time(draft.text))
@@ -123,7 +125,7 @@ def _within(words: Sequence[Word], start: int, end: int) -> tuple[Word, ...]:
     return tuple(found)
 
 
-def _cut(draft: Draft, end: int) -> list[Cue]:
+def _cut(draft: CueDraft, end: int) -> list[Cue]:
     """Share the time out by the length of the parts; word times are given up, as no caption track with them has such cues."""
     parts = pieces(draft.text, MAX_TEXT)
     total = sum(map(len, parts))

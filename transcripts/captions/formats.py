@@ -10,7 +10,7 @@ from transcripts.captions.transcript_panel import is_panel
 from transcripts.errors import HtmlPage, UnknownFormat
 
 
-class Kind(Enum):
+class CaptionKind(Enum):
     """What reads a text."""
 
     VTT = auto()
@@ -30,13 +30,13 @@ _HEAD: Final = 8192  # characters
 _LINES_A_CUE: Final = 12
 
 _KIND_BY_EXTENSION: Final = {
-    **dict.fromkeys(["json", "json3"], Kind.JSON),
-    **dict.fromkeys(["srv1", "srv2", "srv3", "ttml", "dfxp", "xml"], Kind.XML),
+    **dict.fromkeys(["json", "json3"], CaptionKind.JSON),
+    **dict.fromkeys(["srv1", "srv2", "srv3", "ttml", "dfxp", "xml"], CaptionKind.XML),
 }
 _TIMED_EXTENSIONS: Final = frozenset({"vtt", "srt", "sbv"})
 
 
-def sniff(text: str, *, name: str) -> Kind:
+def sniff(text: str, *, name: str) -> CaptionKind:
     """Say what reads this text. Raises ``HtmlPage`` for a web page and ``UnknownFormat`` for what no reader knows."""
     start = text[:_HEAD].lstrip()
     _refuse_foreign(start)
@@ -45,13 +45,13 @@ def sniff(text: str, *, name: str) -> Kind:
     if kind is not None:
         return kind
     if is_panel(text):
-        return Kind.PANEL
+        return CaptionKind.PANEL
     if extension in _TIMED_EXTENSIONS:
         raise UnknownFormat(
             f"It is called .{extension}, but has no line of times.",
             hint="Words without times may be sent as .txt.",
         )
-    return Kind.PLAIN
+    return CaptionKind.PLAIN
 
 
 def are_times_dense(text: str) -> bool:
@@ -81,20 +81,20 @@ def _after_prolog(start: str) -> str:
     return start
 
 
-def _by_start(start: str) -> Kind | None:
+def _by_start(start: str) -> CaptionKind | None:
     if start.startswith("WEBVTT"):
-        return Kind.VTT
+        return CaptionKind.VTT
     if _JSON_START.match(start):
-        return Kind.JSON
+        return CaptionKind.JSON
     if _XML_START.match(start) or _XML_START.match(_after_prolog(start)):
-        return Kind.XML
+        return CaptionKind.XML
     return None
 
 
-def _by_times(text: str, extension: str) -> Kind | None:
+def _by_times(text: str, extension: str) -> CaptionKind | None:
     """A dot or a comma before the milliseconds tells WebVTT from SRT, unless the name does."""
     if match := ARROW_LINE.search(text):
         if extension in {"vtt", "srt"}:
-            return Kind[extension.upper()]
-        return Kind.VTT if "." in match[0] else Kind.SRT
-    return Kind.SBV if COMMA_LINE.search(text) else None
+            return CaptionKind[extension.upper()]
+        return CaptionKind.VTT if "." in match[0] else CaptionKind.SRT
+    return CaptionKind.SBV if COMMA_LINE.search(text) else None

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transcripts.captions.builder import Captions, Draft, settle, words_at
+from transcripts.captions.builder import Captions, CueDraft, settle, words_at
 from transcripts.captions.speech import clean, label, language_tag
 from transcripts.cues import Word
 from transcripts.errors import BadJson, LiveChat
@@ -73,26 +73,26 @@ def _is_row(row: object) -> bool:
     return isinstance(row, dict) and "text" in row and "start" in row
 
 
-def _row_drafts(rows: Sequence[object]) -> list[Draft]:
+def _row_drafts(rows: Sequence[object]) -> list[CueDraft]:
     return [draft for row in rows if (draft := _row_draft(row)) is not None]
 
 
-def _row_draft(row: object) -> Draft | None:
+def _row_draft(row: object) -> CueDraft | None:
     if not isinstance(row, dict) or not isinstance(text := row.get("text"), str):
         return None
     start, duration = _number(row.get("start")), _number(row.get("duration"))
     if start is None:
         return None
-    return Draft(
+    return CueDraft(
         round(start * 1000), None if duration is None else round((start + duration) * 1000), text
     )
 
 
-def _event_drafts(events: Sequence[object]) -> list[Draft]:
+def _event_drafts(events: Sequence[object]) -> list[CueDraft]:
     return [draft for event in events if (draft := _event_draft(event)) is not None]
 
 
-def _event_draft(event: object) -> Draft | None:
+def _event_draft(event: object) -> CueDraft | None:
     """Events that only append a line break have no text and drop out later; an event stays on screen while the next is spoken."""
     if not isinstance(event, dict) or not isinstance(found := event.get("segs"), list):
         return None
@@ -105,7 +105,7 @@ def _event_draft(event: object) -> Draft | None:
     if start is None or not segments:
         return None
     text = "".join(segment["utf8"] for segment in segments)
-    return Draft(
+    return CueDraft(
         int(start),
         None if duration is None else int(start + duration),
         text,

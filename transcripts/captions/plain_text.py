@@ -10,7 +10,7 @@ from transcripts.captions.builder import (
     MAX_CUES,
     MAX_TEXT,
     Captions,
-    Draft,
+    CueDraft,
     settle,
     speaking_time,
 )
@@ -36,7 +36,7 @@ def read_plain(text: str) -> Captions:
     drafts, said = [], 0
     for piece, length in zip(found, lengths, strict=True):
         start, said = said, said + length
-        drafts.append(Draft(start * longest // total, said * longest // total, piece))
+        drafts.append(CueDraft(start * longest // total, said * longest // total, piece))
     return Captions(cues=settle(drafts), format="txt")
 
 

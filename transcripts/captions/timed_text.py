@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from transcripts.captions.builder import Captions, Draft, settle, words_at
+from transcripts.captions.builder import Captions, CueDraft, settle, words_at
 from transcripts.captions.rolling_captions import Screen, carried_lines
 from transcripts.captions.speech import language_tag, plain
 from transcripts.captions.speech import lines as split_lines
@@ -120,7 +120,7 @@ def _begins_comment(lines: Sequence[str], position: int) -> bool:
     return _COMMENT.match(lines[position]) is not None and _follows_gap(lines, position)
 
 
-def _drafts(blocks: Sequence[_Block]) -> list[Draft]:
+def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:
     screens = [
         Screen(block.end - block.start, tuple(plain(line) for line in block.lines))
         for block in blocks
@@ -129,7 +129,7 @@ def _drafts(blocks: Sequence[_Block]) -> list[Draft]:
     for block, screen, carried in zip(blocks, screens, carried_lines(screens), strict=True):
         text = " ".join(screen.lines[carried:])
         drafts.append(
-            Draft(block.start, block.end, text, _words(block.lines[carried:], block.start))
+            CueDraft(block.start, block.end, text, _words(block.lines[carried:], block.start))
         )
     return _with_lone_words(drafts)
 
@@ -149,17 +149,17 @@ def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
     return tuple(words)
 
 
-def _with_lone_words(drafts: list[Draft]) -> list[Draft]:
+def _with_lone_words(drafts: list[CueDraft]) -> list[CueDraft]:
     """A line of one word needs no time inside it: it starts with its cue. That holds only in files that time words."""
     if not any(draft.words for draft in drafts):
         return drafts
     return [_with_lone_word(draft) for draft in drafts]
 
 
-def _with_lone_word(draft: Draft) -> Draft:
+def _with_lone_word(draft: CueDraft) -> CueDraft:
     words = draft.text.split()
     return (
-        Draft(draft.start, draft.end, draft.text, (Word(draft.start, words[0]),))
+        CueDraft(draft.start, draft.end, draft.text, (Word(draft.start, words[0]),))
         if len(words) == 1 and not draft.words
         else draft
     )

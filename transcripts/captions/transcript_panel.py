@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from transcripts.captions.builder import MAX_CUES, Captions, Draft, settle
+from transcripts.captions.builder import MAX_CUES, Captions, CueDraft, settle
 from transcripts.captions.speech import clean, lines
 from transcripts.errors import CaptionsTooLarge
 
@@ -51,9 +51,9 @@ def read_panel(text: str) -> Captions:
     if _has_one_line_a_row(rows):
         for row in rows:
             del row.lines[1:]
-    drafts = [Draft(row.start, None, " ".join(row.lines)) for row in rows]
+    drafts = [CueDraft(row.start, None, " ".join(row.lines)) for row in rows]
     if before and rows[0].is_inline and rows[0].start > 0:
-        drafts.append(Draft(0, None, " ".join(before)))
+        drafts.append(CueDraft(0, None, " ".join(before)))
     return Captions(cues=settle(drafts), format="panel")
 
 

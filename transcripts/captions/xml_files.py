@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from defusedxml.ElementTree import ParseError, fromstring
 
-from transcripts.captions.builder import Captions, Draft, settle, words_at
+from transcripts.captions.builder import Captions, CueDraft, settle, words_at
 from transcripts.captions.speech import clean, language_tag, plain, without_unsafe
 from transcripts.cues import Word
 from transcripts.errors import BadXml
@@ -63,21 +63,21 @@ def _name(element: Element) -> str:
 
 def _text_drafts(
     root: Element, start_name: str, duration_name: str, unit: float
-) -> Iterator[Draft]:
+) -> Iterator[CueDraft]:
     """The text of srv1 and srv2 is escaped twice, and may hold tags under the outer escape."""
     for element in root.iterfind("text"):
         start, duration = _number(element.get(start_name)), _number(element.get(duration_name))
         if start is not None:
             end = None if duration is None else round((start + duration) * unit)
-            yield Draft(round(start * unit), end, plain("".join(element.itertext())))
+            yield CueDraft(round(start * unit), end, plain("".join(element.itertext())))
 
 
-def _srv3_drafts(root: Element) -> Iterator[Draft]:
+def _srv3_drafts(root: Element) -> Iterator[CueDraft]:
     for element in root.iterfind("body/p"):
         start, duration = _number(element.get("t")), _number(element.get("d"))
         if start is not None:
             end = None if duration is None else int(start + duration)
-            yield Draft(
+            yield CueDraft(
                 int(start), end, "".join(element.itertext()), _srv3_words(element, int(start))
             )
 
@@ -99,14 +99,14 @@ def _number(value: str | None) -> float | None:
     return float(value) if value is not None and _NUMBER.fullmatch(value.strip()) else None
 
 
-def _ttml_drafts(root: Element) -> Iterator[Draft]:
+def _ttml_drafts(root: Element) -> Iterator[CueDraft]:
     rates = _rate(root, "frameRate", _FRAMES), _rate(root, "tickRate", 1.0)
     for paragraph in _outermost(root, "p"):
         timed = [paragraph] if "begin" in paragraph.attrib else _outermost(paragraph, "span")
         for element in timed:
             start = _moment(element.get("begin"), *rates)
             if start is not None:
-                yield Draft(start, _ttml_end(element, start, *rates), _ttml_text(element))
+                yield CueDraft(start, _ttml_end(element, start, *rates), _ttml_text(element))
 
 
 def _outermost(root: Element, name: str) -> Iterator[Element]:

@@ -4,8 +4,8 @@ from transcripts.models.collections import WRITING_ROLES, Collection, Membership
 from transcripts.models.jobs import Job, JobFile, WorkerPulse, enqueue
 from transcripts.models.videos import (
     KEY_LENGTH,
+    CaptionOrigin,
     Feed,
-    Origin,
     RawCaptions,
     Thumbnail,
     Transcript,
@@ -22,7 +22,7 @@ __all__ = [
     "Job",
     "JobFile",
     "Membership",
-    "Origin",
+    "CaptionOrigin",
     "RawCaptions",
     "Role",
     "Thumbnail",

@@ -90,7 +90,7 @@ class Thumbnail(models.Model):
         return f"thumbnail of {self.video_id}"
 
 
-class Origin(models.TextChoices):
+class CaptionOrigin(models.TextChoices):
     """Who made the text: a person, YouTube's speech recognition, a file, a translating machine."""
 
     MANUAL = "manual", "manual"
@@ -121,7 +121,7 @@ class Transcript(models.Model):
 
     video = models.ForeignKey(Video, on_delete=models.CASCADE, related_name="transcripts")
     language = models.CharField(max_length=35, blank=True)
-    origin = models.CharField(max_length=12, choices=Origin.choices)
+    origin = models.CharField(max_length=12, choices=CaptionOrigin.choices)
     cues = models.JSONField(help_text="[[start, end, text], …]")
     word_times = models.JSONField(
         null=True, blank=True, help_text="Per cue null or [[start, word], …]."
@@ -140,7 +140,7 @@ class Transcript(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("video", "language", "origin"), name="transcript_once"),
             models.CheckConstraint(
-                condition=models.Q(origin__in=Origin.values), name="transcript_origin"
+                condition=models.Q(origin__in=CaptionOrigin.values), name="transcript_origin"
             ),
         )
 
@@ -162,7 +162,11 @@ class Transcript(models.Model):
             for rank, wanted in enumerate(languages)
             if language == wanted or language.startswith(f"{wanted}-")
         ]
-        return (min(ranks, default=len(languages)), Origin.values.index(self.origin), self.pk)
+        return (
+            min(ranks, default=len(languages)),
+            CaptionOrigin.values.index(self.origin),
+            self.pk,
+        )
 
 
 class TranscriptIndex(models.Model):

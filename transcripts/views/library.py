@@ -17,7 +17,7 @@ from transcripts.views.requests import PageRequest, fragment
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AddResult:
     """What became of one thing that was to be added: a job, the video if it is there at once, or the error that kept it out."""
 
     name: str
@@ -61,7 +61,7 @@ def find(request: PageRequest) -> HttpResponse:
     return redirect("video", pk=library.find_video(request.reach, request.GET.get("id", "")).pk)
 
 
-def add_all(request: PageRequest, form: AddForm) -> list[Outcome]:
+def add_all(request: PageRequest, form: AddForm) -> list[AddResult]:
     """Queue or store all that is in a form that has been checked; what fails does not keep the rest out."""
     values = form.cleaned_data
     outcomes = [_add_address(request, form, address) for address in form.addresses()]
@@ -72,7 +72,7 @@ def add_all(request: PageRequest, form: AddForm) -> list[Outcome]:
     return outcomes
 
 
-def _add_address(request: PageRequest, form: AddForm, address: str) -> Outcome:
+def _add_address(request: PageRequest, form: AddForm, address: str) -> AddResult:
     values = form.cleaned_data
     collection: Collection = values["collection"]
     try:
@@ -86,12 +86,12 @@ def _add_address(request: PageRequest, form: AddForm, address: str) -> Outcome:
             by=request.user,
         )
     except KnowledgeBaseError as error:
-        return Outcome(name=address[:100], error=error)
+        return AddResult(name=address[:100], error=error)
     send(job)
-    return Outcome(name=address[:100], job=job)
+    return AddResult(name=address[:100], job=job)
 
 
-def _add_files(request: PageRequest, form: AddForm, uploads: list[tuple[str, bytes]]) -> Outcome:
+def _add_files(request: PageRequest, form: AddForm, uploads: list[tuple[str, bytes]]) -> AddResult:
     values = form.cleaned_data
     name = uploads[0][0] if len(uploads) == 1 else f"{len(uploads)} files"
     try:
@@ -103,12 +103,12 @@ def _add_files(request: PageRequest, form: AddForm, uploads: list[tuple[str, byt
             by=request.user,
         )
     except KnowledgeBaseError as error:
-        return Outcome(name=name, error=error)
+        return AddResult(name=name, error=error)
     send(job)
-    return Outcome(name=name, job=job)
+    return AddResult(name=name, job=job)
 
 
-def _add_text(form: AddForm) -> Outcome:
+def _add_text(form: AddForm) -> AddResult:
     values = form.cleaned_data
     title = values["title"] or "Pasted transcript"
     try:
@@ -120,11 +120,11 @@ def _add_text(form: AddForm) -> Outcome:
             tags=values["tags"],
         )
     except KnowledgeBaseError as error:
-        return Outcome(name=title, error=error)
-    return Outcome(name=title, video=stored.video)
+        return AddResult(name=title, error=error)
+    return AddResult(name=title, video=stored.video)
 
 
-def tell(request: PageRequest, outcomes: Iterable[Outcome]) -> None:
+def tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
     """Say on the next page what became of them."""
     for outcome in outcomes:
         if outcome.error:

@@ -34,7 +34,7 @@ def show_video(request: PageRequest, pk: int) -> HttpResponse:
     context |= {
         "transcripts": video.transcripts.light(),
         "query": request.GET.get("q", "")[: library.MAX_QUERY],
-        "formats": list(library.Format),
+        "formats": list(library.TranscriptFormat),
     }
     try:
         transcript = library.find_transcript(video, language=language)
@@ -86,13 +86,14 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
 @require_safe
 def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
     """Give the transcript as a file."""
-    if form not in list(library.Format):
+    if form not in list(library.TranscriptFormat):
         raise NotFound(
-            f"There is no format “{form[:20]}”.", hint=f"Known: {', '.join(library.Format)}."
+            f"There is no format “{form[:20]}”.",
+            hint=f"Known: {', '.join(library.TranscriptFormat)}.",
         )
     video = collections.find_video(request.reach, pk)
     export = library.export(
-        video, form=library.Format(form), language=request.GET.get("lang", "")[:35]
+        video, form=library.TranscriptFormat(form), language=request.GET.get("lang", "")[:35]
     )
     response = HttpResponse(export.text, content_type=export.media_type)
     response["Content-Disposition"] = content_disposition_header(True, export.name)

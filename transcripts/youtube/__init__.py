@@ -15,8 +15,8 @@ from transcripts.youtube.metadata import info_from_json
 from transcripts.youtube.values import (
     Attempt,
     Chapter,
-    Entry,
-    Fetched,
+    FetchedTranscript,
+    ListedVideo,
     Listing,
     Options,
     Origin,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Attempt",
     "Chapter",
-    "Entry",
-    "Fetched",
+    "ListedVideo",
+    "FetchedTranscript",
     "Listing",
     "Options",
     "Origin",
@@ -56,15 +56,15 @@ class YouTube:
         self._options = options
         self._adapter = adapter
 
-    def fetch(self, video_id: str, *, language: str | None = None) -> Fetched:
+    def fetch(self, video_id: str, *, language: str | None = None) -> FetchedTranscript:
         """Fetch a video's metadata and one transcript, in ``language`` if given. Raises ``YouTubeError`` and, for what is no id, ``InvalidUrl``."""
         first = self._ask_first(_checked(video_id), language)
-        if isinstance(first.outcome, Fetched):
+        if isinstance(first.outcome, FetchedTranscript):
             return first.outcome
         if first.outcome.code not in _SECOND_OPINION:
             raise first.outcome
         second = self._ask_second(video_id, language, first.info)
-        if isinstance(second.outcome, Fetched):
+        if isinstance(second.outcome, FetchedTranscript):
             return second.outcome
         raise _more_telling(first.outcome, second.outcome)
 

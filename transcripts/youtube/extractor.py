@@ -23,9 +23,16 @@ from transcripts.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain
 from transcripts.youtube.guard import Guard
 from transcripts.youtube.metadata import info_from_json, moment, tracks_from_json
-from transcripts.youtube.trace import Trace
+from transcripts.youtube.trace import RequestTrace
 from transcripts.youtube.tracks import Track, choose, raw_name, read
-from transcripts.youtube.values import Attempt, Entry, Fetched, Listing, Options, VideoInfo
+from transcripts.youtube.values import (
+    Attempt,
+    FetchedTranscript,
+    ListedVideo,
+    Listing,
+    Options,
+    VideoInfo,
+)
 
 
 def attempt(
@@ -33,7 +40,7 @@ def attempt(
 ) -> Attempt:
     """Ask for a video's metadata and one transcript."""
     said = _Said()
-    trace = Trace()
+    trace = RequestTrace()
     with _client(options, inner, trace, said) as client:
         raw = _extract(client, watch_url(video_id), said)
         if raw is None:
@@ -75,7 +82,7 @@ def listing(
         channel_id, address = "", target_url(target)
     raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
     entries = {
-        entry["id"]: Entry(entry["id"], clean(entry.get("title"), 500))
+        entry["id"]: ListedVideo(entry["id"], clean(entry.get("title"), 500))
         for entry in _flat(raw.get("entries"))
         if _is_watchable(entry)
     }
@@ -86,7 +93,7 @@ class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp derives its key fr
     """yt-dlp's own way to send requests, its TLS settings included, behind the guard."""
 
     def __init__(
-        self, *, inner: BaseAdapter | None, options: Options, trace: Trace, **settings: Any
+        self, *, inner: BaseAdapter | None, options: Options, trace: RequestTrace, **settings: Any
     ) -> None:
         super().__init__(**settings)
         self._wrap: Callable[[BaseAdapter], Guard] = lambda own: Guard(inner or own, options, trace)
@@ -128,7 +135,7 @@ class _Said:
 
 @contextmanager
 def _client(
-    options: Options, inner: BaseAdapter | None, trace: Trace, said: _Said, **more: Any
+    options: Options, inner: BaseAdapter | None, trace: RequestTrace, said: _Said, **more: Any
 ) -> Iterator[_Client]:
     handler = functools.partial(_GuardedRH, inner=inner, options=options, trace=trace)
     handler.RH_KEY = _GuardedRH.RH_KEY  # type: ignore[attr-defined]
@@ -172,7 +179,7 @@ def _extract(client: _Client, address: str, said: _Said) -> dict[str, Any] | Non
 
 def _transcript(
     client: _Client,
-    trace: Trace,
+    trace: RequestTrace,
     said: _Said,
     *,
     raw: Mapping[str, Any],
@@ -180,7 +187,7 @@ def _transcript(
     tracks: list[Track],
     options: Options,
     language: str | None,
-) -> Fetched | YouTubeError:
+) -> FetchedTranscript | YouTubeError:
     try:
         track = choose(tracks, options, video_id=info.id, language=language)
         body = client.urlopen(track.address).read()
@@ -191,7 +198,7 @@ def _transcript(
         return error
     except YoutubeDLError as error:
         return explain(trace, [str(error)]) or changed()
-    return Fetched(
+    return FetchedTranscript(
         info,
         track.language,
         track.origin,
@@ -226,7 +233,7 @@ def _channel_id(target: Target, options: Options, inner: BaseAdapter | None) -> 
 
 def _list(address: str, items: str, options: Options, inner: BaseAdapter | None) -> dict[str, Any]:
     said = _Said()
-    trace = Trace()
+    trace = RequestTrace()
     with _client(
         options,
         inner,

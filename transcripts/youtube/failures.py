@@ -18,7 +18,7 @@ from transcripts.errors import (
     YouTubeChanged,
     YouTubeError,
 )
-from transcripts.youtube.trace import Trace
+from transcripts.youtube.trace import RequestTrace
 
 _Maker = Callable[[str], YouTubeError]
 _CAPTIONS = "/api/timedtext"
@@ -92,7 +92,7 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
 )
 
 
-def explain(trace: Trace, texts: Iterable[str]) -> YouTubeError | None:
+def explain(trace: RequestTrace, texts: Iterable[str]) -> YouTubeError | None:
     """Find the condition in what went over the wire and in what the library said; None if nothing tells."""
     said = [text for text in map(_cleaned, texts) if text]
     return (
@@ -123,7 +123,7 @@ def changed() -> YouTubeError:
     return YouTubeChanged("YouTube's answer could not be understood: it has probably changed.")
 
 
-def _on_the_wire(trace: Trace) -> YouTubeError | None:
+def _on_the_wire(trace: RequestTrace) -> YouTubeError | None:
     if trace.refusal:
         return trace.refusal
     if trace.captcha:
@@ -137,11 +137,11 @@ def _on_the_wire(trace: Trace) -> YouTubeError | None:
     )
 
 
-def _refused(trace: Trace) -> YouTubeError | None:
+def _refused(trace: RequestTrace) -> YouTubeError | None:
     return Refused("YouTube refused the request (403).") if trace.saw(403) else None
 
 
-def _network(trace: Trace) -> YouTubeError | None:
+def _network(trace: RequestTrace) -> YouTubeError | None:
     if trace.server_error():
         return NetworkProblem("YouTube answered with a server error.")
     return (

@@ -15,7 +15,7 @@ import urllib3
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from transcripts.errors import HostRefused, ResponseTooLarge
-from transcripts.youtube.trace import Trace
+from transcripts.youtube.trace import RequestTrace
 from transcripts.youtube.values import Options
 
 LOOPBACK_VARIABLE = "CUEBASE_YOUTUBE_LOOPBACK"
@@ -33,7 +33,7 @@ class Guard(BaseAdapter):
     leak through the other. The typed error is in ``trace.refusal``.
     """
 
-    def __init__(self, inner: BaseAdapter, options: Options, trace: Trace) -> None:
+    def __init__(self, inner: BaseAdapter, options: Options, trace: RequestTrace) -> None:
         super().__init__()
         self.inner, self.options, self.trace = inner, options, trace
 
@@ -152,7 +152,7 @@ def loopback_from_environment() -> BaseAdapter | None:
     return Loopback(url) if url else None
 
 
-def session(options: Options, trace: Trace, inner: BaseAdapter | None) -> requests.Session:
+def session(options: Options, trace: RequestTrace, inner: BaseAdapter | None) -> requests.Session:
     """Make a session that can reach nothing but YouTube."""
     made = requests.Session()
     made.trust_env = False  # or a password from ~/.netrc would be sent along

@@ -18,9 +18,9 @@ from transcripts.timecodes import watch_url
 from transcripts.youtube.failures import changed, explain, withheld
 from transcripts.youtube.guard import session
 from transcripts.youtube.metadata import thumbnail_address
-from transcripts.youtube.trace import Trace
+from transcripts.youtube.trace import RequestTrace
 from transcripts.youtube.tracks import Track, available, choose, make_track, raw_name, read
-from transcripts.youtube.values import Attempt, Fetched, Options, VideoInfo
+from transcripts.youtube.values import Attempt, FetchedTranscript, Options, VideoInfo
 
 
 def attempt(
@@ -32,7 +32,7 @@ def attempt(
     info: VideoInfo | None,
 ) -> Attempt:
     """Ask for one transcript; ``info`` is what the first library learnt of the video."""
-    trace = Trace()
+    trace = RequestTrace()
     with session(options, trace, inner) as http:
         try:
             tracks = _tracks(http, video_id)
@@ -48,7 +48,7 @@ def attempt(
             return Attempt(explain(trace, ()) or changed(), info)
     partial = known.live_status == "is_live"
     return Attempt(
-        Fetched(
+        FetchedTranscript(
             known,
             track.language,
             track.origin,
@@ -94,7 +94,7 @@ def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) ->
     )
 
 
-def _typed(error: CouldNotRetrieveTranscript, trace: Trace) -> YouTubeError:
+def _typed(error: CouldNotRetrieveTranscript, trace: RequestTrace) -> YouTubeError:
     texts = (
         [" ".join([error.reason or "", *error.sub_reasons])]
         if isinstance(error, VideoUnplayable)

@@ -7,13 +7,13 @@ from transcripts.errors import VideoRemoved, YouTubeChanged
 from transcripts.youtube.failures import explain
 from transcripts.youtube.guard import session
 from transcripts.youtube.metadata import thumbnail_address
-from transcripts.youtube.trace import Trace
+from transcripts.youtube.trace import RequestTrace
 from transcripts.youtube.values import Options
 
 
 def picture(video_id: str, *, options: Options, inner: BaseAdapter | None) -> bytes:
     """Fetch the picture, a JPEG. Raises ``YouTubeError``."""
-    trace = Trace()
+    trace = RequestTrace()
     with session(options, trace, inner) as http:
         try:
             response = http.get(thumbnail_address(video_id))

@@ -6,7 +6,7 @@ from transcripts.errors import YouTubeError
 
 
 @dataclass(slots=True)
-class Trace:
+class RequestTrace:
     """What went over the wire in one attempt. It tells more, and more reliably, than the wording of a library's errors."""
 
     statuses: list[tuple[str, int]] = field(default_factory=list)  # (path, HTTP status)

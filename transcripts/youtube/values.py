@@ -53,7 +53,7 @@ class VideoInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedTranscript:
     """One transcript; ``partial`` while the video is still live. ``raw`` is the file as YouTube sent it."""
 
     info: VideoInfo
@@ -69,12 +69,12 @@ class Fetched:
 class Attempt:
     """What came of asking one library: the transcript, or why not, and what was learnt of the video all the same."""
 
-    outcome: Fetched | YouTubeError
+    outcome: FetchedTranscript | YouTubeError
     info: VideoInfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListedVideo:
     """One video of a list."""
 
     id: str
@@ -88,7 +88,7 @@ class Listing:
     id: str
     title: str
     kind: Kind
-    entries: tuple[Entry, ...]
+    entries: tuple[ListedVideo, ...]
 
     @property
     def video_ids(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from citations.answers.answer import Breadth, Part
+from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.question.decomposition import MAX_PARTS
 from citations.answers.question.words import content
 from transcripts.errors import KnowledgeBaseError
@@ -29,7 +29,7 @@ _MOST_READ: Final = 10_000  # characters of a reply
 _SHARED: Final = 0.5  # of a part's words have to be the question's, and of the question's words have to be in the parts
 
 
-def told(question: str, ask: Callable[[str], str]) -> tuple[Part, ...]:
+def told(question: str, ask: Callable[[str], str]) -> tuple[QuestionPart, ...]:
     """Return what a language model makes of a question; nothing where it fails, or says what was not asked."""
     if len(question) > _MOST_READ // 5:
         return ()
@@ -43,7 +43,9 @@ def told(question: str, ask: Callable[[str], str]) -> tuple[Part, ...]:
     found = [match for line in lines if (match := _LINE.fullmatch(line.strip()))]
     parts = tuple(
         dict.fromkeys(
-            Part(text=_unmarked(match["text"]), breadth=Breadth(match["breadth"].casefold()))
+            QuestionPart(
+                text=_unmarked(match["text"]), breadth=Breadth(match["breadth"].casefold())
+            )
             for match in found
         )
     )
@@ -54,7 +56,7 @@ def _unmarked(text: str) -> str:
     return " ".join(text.strip("*_` ").split())
 
 
-def _is_same(question: str, parts: Sequence[Part]) -> bool:
+def _is_same(question: str, parts: Sequence[QuestionPart]) -> bool:
     """Say whether each part is made of the question's words, and none of these is forgotten by all of them, half of the words allowed for."""
     asked = _stems(question)
     said = [_stems(part.text) for part in parts]

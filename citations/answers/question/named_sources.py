@@ -39,14 +39,14 @@ class Clue(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named(Generic[K]):
+class NamedSource(Generic[K]):
     """The sources that are named, by their keys, and what is asked of them: the question without their names."""
 
     keys: frozenset[K]
     question: str
 
 
-def named(question: str, titles: Sequence[tuple[K, str]]) -> Named[K]:
+def named(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K]:
     """Find the sources that a question names by their titles, whole or a part of at least ``FEWEST`` words that say something.
 
     Sources with the same title all count. No keys, and the question as it is, where none is named or it is in doubt which.
@@ -66,11 +66,11 @@ def named(question: str, titles: Sequence[tuple[K, str]]) -> Named[K]:
             (fit, key, title) for fit, key, title in fits if (fit.length, fit.is_whole) == best
         ]
         if chosen and len({title for _, _, title in chosen}) <= (MAX_NAMED if cue.is_plain else 1):
-            return Named(
+            return NamedSource(
                 keys=frozenset(key for _, key, _ in chosen),
                 question=_without(question, cue, chosen[0][0]),
             )
-    return Named(keys=frozenset(), question=question)
+    return NamedSource(keys=frozenset(), question=question)
 
 
 def kind(question: str) -> str:

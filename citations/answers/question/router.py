@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from citations.answers.answer import Breadth, Part, Route
+from citations.answers.answer import Breadth, QuestionPart, Route
 from citations.answers.question.breadth_examples import Embed, by_meaning
 from citations.answers.question.breadth_rules import by_rules
 from citations.answers.question.decomposition import split
@@ -43,7 +43,7 @@ def route(
     unsure = [part for part, breadth in zip(parts, breadths, strict=True) if breadth is None]
     nearest = by_meaning(unsure, embed) if embed else {}
     routed = tuple(
-        Part(text=part, breadth=breadth or nearest.get(part, Breadth.SPECIFIC))
+        QuestionPart(text=part, breadth=breadth or nearest.get(part, Breadth.SPECIFIC))
         for part, breadth in zip(parts, breadths, strict=True)
     )
     return Route(
@@ -51,5 +51,5 @@ def route(
     )
 
 
-def _with_subject(part: Part) -> Part:
+def _with_subject(part: QuestionPart) -> QuestionPart:
     return replace(part, about=about(part.text)) if part.breadth == Breadth.BROAD else part

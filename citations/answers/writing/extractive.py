@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from citations.answers.answer import Breadth, Evidence, Part
+from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.writing.excerpts import (
     FEWEST_WORDS,
     Pick,
@@ -32,14 +32,14 @@ class Extract:
     ``goes_on``: some of what speaks for it was told before, and is not among the excerpts.
     """
 
-    part: Part
+    part: QuestionPart
     picks: tuple[Pick, ...]
     signs: Signs
     goes_on: bool = False
 
 
 def extract(
-    parts: Sequence[Part],
+    parts: Sequence[QuestionPart],
     evidence: Sequence[Evidence],
     *,
     rate: Rate | None = None,
@@ -79,7 +79,7 @@ def _unheard(known: Sequence[Pick], told: Sequence[str]) -> list[Pick]:
     return [one for one in new if one.score >= least]
 
 
-def _chosen(_: Part, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
+def _chosen(_: QuestionPart, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
     chosen: list[Pick] = []
     for one in sorted(known, key=lambda one: -one.score):
         if len(chosen) == MOST or (chosen and one.score < WORTH * chosen[0].score):

@@ -17,7 +17,7 @@ MAX_QUOTES: Final = 8  # of one claim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cited:
+class CitedQuote:
     """A quote as a language model gave it, and the number of the passage that it named; 0: none."""
 
     quote: str
@@ -25,21 +25,21 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drafted:
+class ClaimDraft:
     """A claim, and what it is said to stand on; nothing of it is checked."""
 
     text: str
-    cited: tuple[Cited, ...] = ()
+    cited: tuple[CitedQuote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unanswered:
+class UnansweredPart:
     """What the passages do not answer, as the language model says."""
 
     text: str
 
 
-Draft: TypeAlias = Drafted | Unanswered
+Draft: TypeAlias = ClaimDraft | UnansweredPart
 
 _NUMBER: Final = r"[\[(#]?\s*(?P<number>\d{1,4})\s*[\])]?"
 _LEAD: Final = r"[\s>*_#`•–-]{0,12}(?:\d{1,3}[.)]\s{1,4})?[\s>*_`]{0,8}"
@@ -139,13 +139,13 @@ class _Claim:
 
     def __init__(self) -> None:
         self._text: list[str] = []
-        self._cited: list[Cited] = []
+        self._cited: list[CitedQuote] = []
 
     def read(self, line: str) -> Iterator[Draft]:
         """Read a line; yield what is complete with it."""
         if missing := _MISSING.fullmatch(line):
             yield from self.end()
-            yield Unanswered(text=_plain(missing["text"]))
+            yield UnansweredPart(text=_plain(missing["text"]))
         elif quote := _QUOTE.fullmatch(line) or _BARE.fullmatch(line):
             self._cite(quote["text"], int(quote["number"] or 0))
         elif claim := _CLAIM.fullmatch(line):
@@ -163,12 +163,12 @@ class _Claim:
         """Yield what was read so far, if there is anything, and begin anew."""
         text = " ".join(self._text)[: 2 * MAX_CLAIM]
         inline = [
-            Cited(quote=found["text"].strip(), passage=int(found["number"]))
+            CitedQuote(quote=found["text"].strip(), passage=int(found["number"]))
             for found in _INLINE.finditer(text)
         ]
         said = _plain(text)
         if said:
-            yield Drafted(text=said, cited=tuple((self._cited + inline)[:MAX_QUOTES]))
+            yield ClaimDraft(text=said, cited=tuple((self._cited + inline)[:MAX_QUOTES]))
         self._text, self._cited = [], []
 
     def _cite(self, text: str, number: int) -> None:
@@ -177,7 +177,7 @@ class _Claim:
             text, number = text[: trailing.start()], number or int(trailing["number"])
         quote = _unquoted(text)
         if quote and len(self._cited) < MAX_QUOTES:
-            self._cited.append(Cited(quote=quote[:MAX_QUOTE], passage=number))
+            self._cited.append(CitedQuote(quote=quote[:MAX_QUOTE], passage=number))
 
 
 def _unquoted(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
-from citations.answers.answer import Part
+from citations.answers.answer import QuestionPart
 from citations.answers.writing.excerpts import PUNCTUATED, Pick, leans, repeats
 from citations.text.sentences import asks, ends_with_stop
 
@@ -16,7 +16,7 @@ NARROW: Final = 0.9  # of a sentence that was central to a part of its source on
 SHORT: Final = 40  # characters; a sentence of fewer says little
 
 
-def overview(part: Part, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
+def overview(part: QuestionPart, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
     """Choose sentences for an overview, in the sources' order: of what the question is about those that say most of it, else some of every source."""
     proper = _proper(known)
     chosen = _about(proper, before) if part.about else _of_the_whole(proper, before)

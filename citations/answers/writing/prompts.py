@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from citations.answers.answer import Breadth, Evidence, Part
+from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.providers.prompts import Prompt, marked, prompt_tokens, tokens
 
 ANSWER_TOKENS: Final = {Breadth.SPECIFIC: 700, Breadth.BROAD: 1_200}
@@ -36,7 +36,7 @@ _REWRITE: Final = (
 
 def prompt(
     question: str,
-    parts: Sequence[Part],
+    parts: Sequence[QuestionPart],
     evidence: Sequence[Evidence],
     *,
     budget: int,

@@ -6,7 +6,7 @@ from typing import Final
 
 from citations.readers import plain_text
 from citations.readers.markup.isolation import take_apart
-from citations.readers.pagination import PAGE, Opened, flow
+from citations.readers.pagination import PAGE, OpenDocument, flow
 
 VERSION: Final = "html 1"
 MARKUP: Final = 4  # times as many characters as its text a page may have
@@ -17,7 +17,7 @@ _CHARSET: Final = re.compile(
 _HEAD: Final = 4_096  # bytes in which a page says how it is encoded
 
 
-def read(path: Path, *, most_pages: int) -> Opened:
+def read(path: Path, *, most_pages: int) -> OpenDocument:
     """Lay a web page out on pages of text. Raises ``DocumentTooLarge``; ``DocumentBroken`` for one that takes a parser too long."""
     with path.open("rb") as stream:
         declared = _CHARSET.search(stream.read(_HEAD))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from citations.errors import DocumentBroken
-from citations.readers.pagination import Piece
+from citations.readers.pagination import MarkupBlock
 from citations.readers.plain_text import clean
 from citations.readers.sandbox import TOLD
 
@@ -24,7 +24,7 @@ class NotTakenApart(DocumentBroken):
 
 def take_apart(
     text: str, *, kind: str, seconds: int = SECONDS
-) -> tuple[dict[str, str], Iterator[Piece]]:
+) -> tuple[dict[str, str], Iterator[MarkupBlock]]:
     """Return what ``html`` or ``markdown`` says of itself, and its pieces. Raises ``NotTakenApart``."""
     with tempfile.TemporaryFile() as given:
         given.write(text.encode(errors="replace"))
@@ -32,7 +32,7 @@ def take_apart(
         lines = _answer(given, kind, seconds)
     facts: dict[str, Any] = next(lines, {})
     return {name: clean(str(value)) for name, value in facts.items()}, (
-        Piece(clean(text), level) for level, text in lines
+        MarkupBlock(clean(text), level) for level, text in lines
     )
 
 

@@ -5,12 +5,12 @@ from typing import Final
 
 from citations.readers import plain_text
 from citations.readers.markup.isolation import NotTakenApart, take_apart
-from citations.readers.pagination import PAGE, Opened, flow
+from citations.readers.pagination import PAGE, OpenDocument, flow
 
 VERSION: Final = "markdown 1"
 
 
-def read(path: Path, *, most_pages: int) -> Opened:
+def read(path: Path, *, most_pages: int) -> OpenDocument:
     """Lay a Markdown file out on pages; one that no parser is done with is read as plain text. Raises ``DocumentTooLarge``."""
     source = plain_text.load(path, most=most_pages * PAGE)
     try:

@@ -27,7 +27,7 @@ _LATIN = re.compile(r"[A-Za-z]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RepairedText:
     """A text put right. ``origin`` says for each of its characters which one of the given text it comes from."""
 
     text: str
@@ -37,7 +37,7 @@ class Mended:
     garbled: int = 0
 
 
-def mend(text: str) -> Mended:
+def mend(text: str) -> RepairedText:
     """Put right what can be, and count the words that had or have wrong letters."""
     changes = _changes(text)
     parts, origin = [], []
@@ -56,7 +56,7 @@ def mend(text: str) -> Mended:
         )
     )
     garbled = sum(1 for word in _WORD.findall("".join(parts)) if _is_garbled(word))
-    return Mended("".join(parts), origin, len(words), mended, garbled)
+    return RepairedText("".join(parts), origin, len(words), mended, garbled)
 
 
 def _changes(text: str) -> dict[int, str]:

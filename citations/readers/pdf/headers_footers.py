@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 from operator import attrgetter
 from typing import TypeAlias
 
-from citations.readers.pdf.layout import Glyphs, Line
+from citations.readers.pdf.layout import Glyphs, TextLine
 from citations.readers.pdf.paragraphs import line_text
 
 REACH = 2  # pages before and after
@@ -38,7 +38,7 @@ class EdgeLine:
 Edges: TypeAlias = Sequence[EdgeLine]
 
 
-def edges(glyphs: Glyphs, lines: Sequence[Line]) -> Edges:
+def edges(glyphs: Glyphs, lines: Sequence[TextLine]) -> Edges:
     """Return what stands near the upper and lower edges of a page. Turned text does not count."""
     found: list[EdgeLine] = []
     for is_top in (True, False):
@@ -74,7 +74,7 @@ def _runs_through(number: int, line: EdgeLine, others: Sequence[tuple[int, Edges
 class _Placed:
     distance: float
     index: int
-    line: Line
+    line: TextLine
 
 
 def _rows(placed: list[_Placed]) -> list[list[_Placed]]:

@@ -37,7 +37,7 @@ class Glyphs:
 
 
 @dataclass(slots=True)
-class Run:
+class PdfRun:
     """Characters that follow each other on a baseline, with blanks (-1) between words. ``left`` to ``right`` and ``base`` are as the text is read."""
 
     glyphs: list[int]
@@ -59,15 +59,15 @@ class Run:
 
 
 @dataclass(slots=True)
-class Line:
+class TextLine:
     """Runs beside each other, from left to right; ``column`` tells the columns of a page apart."""
 
-    runs: list[Run]
+    runs: list[PdfRun]
     column: int = 0
     glyphs: list[int] = field(default_factory=list)  # of all runs, with blanks (-1) between them
 
     @property
-    def main(self) -> Run:
+    def main(self) -> PdfRun:
         """The longest of its runs."""
         return max(self.runs, key=lambda run: (len(run.glyphs), run.size))
 
@@ -96,9 +96,9 @@ class Line:
         return max(run.bottom for run in self.runs)
 
 
-def lay_out(glyphs: Glyphs) -> list[Line]:
+def lay_out(glyphs: Glyphs) -> list[TextLine]:
     """Return the page's lines in reading order; of a page with more than ``MOST_RUNS`` pieces, row by row."""
-    by_turn: dict[int, list[Run]] = {}
+    by_turn: dict[int, list[PdfRun]] = {}
     for run in _runs(glyphs):
         by_turn.setdefault(run.turn, []).append(run)
     groups = [
@@ -116,10 +116,10 @@ def lay_out(glyphs: Glyphs) -> list[Line]:
 # Runs
 
 
-def _runs(glyphs: Glyphs) -> list[Run]:
+def _runs(glyphs: Glyphs) -> list[PdfRun]:
     """Cut the file's order where it jumps."""
-    runs: list[Run] = []
-    run: Run | None = None
+    runs: list[PdfRun] = []
+    run: PdfRun | None = None
     blank = False
     styles, places = glyphs.styles, glyphs.places
     for index, code in enumerate(glyphs.codes):
@@ -135,7 +135,7 @@ def _runs(glyphs: Glyphs) -> list[Run]:
             left, right, y = _turned(turn, (left, top, right, bottom), (x, y))
         size = size or max(1.0, bottom - top)
         if run is None or not _goes_on(run, turn, left, right, y, size):
-            run = Run([], left, right, y, size, turn=turn)
+            run = PdfRun([], left, right, y, size, turn=turn)
             runs.append(run)
         elif blank:
             run.glyphs.append(-1)
@@ -164,7 +164,7 @@ _BLANKS = frozenset(
 ) - {2}
 
 
-def _goes_on(run: Run, turn: int, left: float, right: float, base: float, size: float) -> bool:
+def _goes_on(run: PdfRun, turn: int, left: float, right: float, base: float, size: float) -> bool:
     """Say whether a character belongs to the run before it: no line feed, no superscript, no gap as between columns. Right-to-left scripts go backwards."""
     room = max(run.size, size)
     if turn != run.turn or abs(base - run.base) > 0.2 * room or not 0.75 < size / run.size < 1.34:
@@ -188,15 +188,15 @@ def _turned(
 # Columns
 
 
-def _regions(runs: list[Run], depth: int) -> list[list[Run]]:
+def _regions(runs: list[PdfRun], depth: int) -> list[list[PdfRun]]:
     """Cut what stands side by side into columns; what reaches over them comes between."""
     if depth == 0 or len(runs) < 2 * LEAST_ROWS:
         return [runs]
     gutter = _gutter(runs)
     if gutter is None:
         return [runs]
-    regions: list[list[Run]] = []
-    plain: list[Run] = []
+    regions: list[list[PdfRun]] = []
+    plain: list[PdfRun] = []
     for band, is_split in _bands(sorted(runs, key=lambda run: (run.base, run.left)), gutter):
         if not is_split:
             plain += band
@@ -208,7 +208,7 @@ def _regions(runs: list[Run], depth: int) -> list[list[Run]]:
     return regions + ([plain] if plain else [])
 
 
-def _gutter(runs: list[Run]) -> float | None:
+def _gutter(runs: list[PdfRun]) -> float | None:
     """Return the x at which most rows stand side by side, if enough do. It is tried left of where several runs begin."""
     left, right = min(run.left for run in runs), max(run.right for run in runs)
     room = 0.12 * (right - left)
@@ -227,7 +227,7 @@ def _gutter(runs: list[Run]) -> float | None:
     return best
 
 
-def _bands(ordered: list[Run], gutter: float) -> list[tuple[list[Run], bool]]:
+def _bands(ordered: list[PdfRun], gutter: float) -> list[tuple[list[PdfRun], bool]]:
     """Cut the page at the runs that cross the gutter: bands from top to bottom, and whether each has columns."""
     bands = [
         list(band) for _, band in groupby(ordered, key=lambda run: run.left < gutter < run.right)
@@ -235,14 +235,14 @@ def _bands(ordered: list[Run], gutter: float) -> list[tuple[list[Run], bool]]:
     return [(band, _has_columns(band, gutter)) for band in bands]
 
 
-def _sides(band: Iterable[Run], gutter: float) -> tuple[list[Run], list[Run]]:
-    sides: tuple[list[Run], list[Run]] = ([], [])
+def _sides(band: Iterable[PdfRun], gutter: float) -> tuple[list[PdfRun], list[PdfRun]]:
+    sides: tuple[list[PdfRun], list[PdfRun]] = ([], [])
     for run in band:
         sides[run.left >= gutter].append(run)
     return sides
 
 
-def _has_columns(band: list[Run], gutter: float) -> bool:
+def _has_columns(band: list[PdfRun], gutter: float) -> bool:
     if len(band) < 2 * LEAST_ROWS or band[0].left < gutter < band[0].right:
         return False
     sides = _sides(band, gutter)
@@ -253,11 +253,11 @@ def _has_columns(band: list[Run], gutter: float) -> bool:
     return overlap > 0 and not _is_table(left, right)
 
 
-def _room(left: list[Run], right: list[Run]) -> float:
+def _room(left: list[PdfRun], right: list[PdfRun]) -> float:
     return min(run.left for run in right) - max(run.right for run in left)
 
 
-def _rows(runs: list[Run]) -> list[tuple[float, int]]:
+def _rows(runs: list[PdfRun]) -> list[tuple[float, int]]:
     """Return baseline and number of characters of each row."""
     rows: list[tuple[float, int]] = []
     for run in sorted(runs, key=lambda run: run.base):
@@ -279,39 +279,39 @@ def _is_table(left: list[tuple[float, int]], right: list[tuple[float, int]]) -> 
 # Lines
 
 
-def _lines(runs: list[Run], column: int) -> list[Line]:
+def _lines(runs: list[PdfRun], column: int) -> list[TextLine]:
     """Join what stands beside each other, from top to bottom; a superscript belongs to the line that it overlaps most."""
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     for run in sorted(runs, key=lambda run: -len(run.glyphs)):
         near = max(lines, key=lambda line: _shared(line, run), default=None)
         if near is not None and _shared(near, run) > 0.5:
             near.runs.append(run)
         else:
-            lines.append(Line([run], column))
+            lines.append(TextLine([run], column))
     lines.sort(key=lambda line: (line.base, line.left))
     return _in_order(lines)
 
 
-def _plain_lines(runs: list[Run], column: int) -> list[Line]:
+def _plain_lines(runs: list[PdfRun], column: int) -> list[TextLine]:
     """Join what stands on one baseline, whatever its size: the time grows little more than the number of runs."""
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     base = float("-inf")  # of the line's first run: another one must not carry it on
     for run in sorted(runs, key=lambda run: run.base):
         if run.base - base > 0.4 * run.size:
-            lines.append(Line([], column))
+            lines.append(TextLine([], column))
             base = run.base
         lines[-1].runs.append(run)
     return _in_order(lines)
 
 
-def _in_order(lines: list[Line]) -> list[Line]:
+def _in_order(lines: list[TextLine]) -> list[TextLine]:
     for line in lines:
         line.runs.sort(key=lambda run: run.left)
         line.glyphs = _joined(line.runs)
     return lines
 
 
-def _shared(line: Line, run: Run) -> float:
+def _shared(line: TextLine, run: PdfRun) -> float:
     """Return the share of the smaller one's height that both have, nothing when one stands over the other."""
     main = line.runs[0]
     height = min(main.bottom, run.bottom) - max(main.top, run.top)
@@ -323,7 +323,7 @@ def _shared(line: Line, run: Run) -> float:
     return height / (0.94 * min(main.size, run.size))
 
 
-def _joined(runs: list[Run]) -> list[int]:
+def _joined(runs: list[PdfRun]) -> list[int]:
     glyphs = list(runs[0].glyphs)
     for before, run in pairwise(runs):
         if run.left - before.right > 0.12 * max(before.size, run.size):

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 
 from citations.readers.pdf.glyph_repair import mend
-from citations.readers.pdf.layout import Glyphs, Line
+from citations.readers.pdf.layout import Glyphs, TextLine
 
 HYPHEN = "\ufffe"  # what PDFium gives for a hyphen at the end of a line
 HYPHENS = "-\u00ad\u2010\ufffe\u0002"
@@ -40,7 +40,7 @@ SENTENCE_END = re.compile(r"[.!?:;]['\")\]”’]*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class ProsePiece:
     """A paragraph of a page: its characters in the page's text, and whether it looks like a heading (by size or weight)."""
 
     first: int
@@ -55,14 +55,14 @@ class Prose:
     text: str = ""
     origin: list[int] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[ProsePiece] = field(default_factory=list)
     words: int = 0
     mended: int = 0
     garbled: int = 0
 
 
 def compose(
-    glyphs: Glyphs, lines: Sequence[Line], *, without: frozenset[int] = frozenset()
+    glyphs: Glyphs, lines: Sequence[TextLine], *, without: frozenset[int] = frozenset()
 ) -> Prose:
     """Write the page's text, without the lines of those indexes."""
     kept = [
@@ -85,12 +85,12 @@ def compose(
     return page.mended()
 
 
-def line_text(glyphs: Glyphs, line: Line) -> str:
+def line_text(glyphs: Glyphs, line: TextLine) -> str:
     """Return a line's text by itself, mended."""
     return mend(_plain(glyphs, line)).text.strip()
 
 
-def _plain(glyphs: Glyphs, line: Line) -> str:
+def _plain(glyphs: Glyphs, line: TextLine) -> str:
     codes = glyphs.codes
     return "".join([" " if index < 0 else letter_of(codes[index]) for index in line.glyphs])
 
@@ -110,7 +110,7 @@ class _Written:
     """A line, its index on the page, and what it says."""
 
     index: int
-    line: Line
+    line: TextLine
     text: str
 
 
@@ -183,13 +183,15 @@ def _is_other(now: _Written, before: _Written, style: _Style) -> bool:
     ) or now.line.is_bold != before.line.is_bold
 
 
-def _is_apart(line: Line, before: Line, style: _Style, *, ends: bool, is_short: bool) -> bool:
+def _is_apart(
+    line: TextLine, before: TextLine, style: _Style, *, ends: bool, is_short: bool
+) -> bool:
     """Say whether there is more room between two lines than within a paragraph, where formulas may drive lines apart."""
     usual = max(style.pitch * before.main.size / style.size, before.main.size)
     return line.base - before.base > (1.2 if ends else 1.3 if is_short else 1.45) * usual
 
 
-def _is_indented(line: Line, before: Line, after: Line, least: float) -> bool:
+def _is_indented(line: TextLine, before: TextLine, after: TextLine, least: float) -> bool:
     return (
         after.column == line.column
         and line.left - before.left > least
@@ -245,7 +247,7 @@ class _Page:
         """Return the page's text, put right."""
         mended = mend("".join(self._letters).rstrip())
         pieces = [
-            Piece(
+            ProsePiece(
                 first=bisect_left(mended.origin, first),
                 last=bisect_left(mended.origin, last),
                 is_heading=is_heading,

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge, PageNotFound
-from citations.readers.page import Box, Entry, Facts, Paragraph, ReadPage
+from citations.readers.page import Box, Facts, OutlineEntry, Paragraph, ReadPage
 from citations.readers.pdf.glyph_repair import mend
 from citations.readers.pdf.headers_footers import REACH, Edges, edges, running
-from citations.readers.pdf.layout import Glyphs, Line, lay_out
-from citations.readers.pdf.paragraphs import Piece, Prose, compose
-from citations.readers.sandbox import Answer, Child, Ended, TookTooLong
+from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
+from citations.readers.pdf.paragraphs import Prose, ProsePiece, compose
+from citations.readers.sandbox import Child, ChildExited, ChildReply, TookTooLong
 
 VERSION = "pdf 1"
 """Changes whenever the same file would give other pages; it goes into ``Document.read_by``."""
@@ -53,7 +53,7 @@ def describe(path: Path) -> Facts:
     facts = json.loads(_ask(_READING, path, "describe", OPENING_TIME).blobs[0])
     if facts["page_count"] < 1:
         raise DocumentBroken("The PDF has no pages.")
-    outline = (Entry(level, _clean(title), page) for level, title, page in facts["outline"])
+    outline = (OutlineEntry(level, _clean(title), page) for level, title, page in facts["outline"])
     return Facts(
         page_count=facts["page_count"],
         title=_told(facts["title"]),
@@ -134,7 +134,7 @@ class _LaidOut:
     """A page's lines in reading order, and what is known of the page."""
 
     glyphs: Glyphs
-    lines: list[Line]
+    lines: list[TextLine]
     label: str
     is_drawn_on: bool
     page_count: int
@@ -185,7 +185,7 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
     )
 
 
-def _glyphs(answer: Answer) -> Glyphs:
+def _glyphs(answer: ChildReply) -> Glyphs:
     codes, styles, places = (
         array("I", answer.blobs[0]),
         array("B", answer.blobs[1]),
@@ -210,7 +210,7 @@ def _edges_of(identity: Identity, number: int) -> Edges:
     return edges(laid.glyphs, laid.lines)
 
 
-def _box(laid: _LaidOut, line: Line, marked: list[int]) -> Box:
+def _box(laid: _LaidOut, line: TextLine, marked: list[int]) -> Box:
     """Return the rectangle around the marked glyphs; across the line it is as high as the line's letters, so that boxes of a line are alike."""
     glyphs, size = laid.glyphs, line.main.size
     around = [glyphs.box(index) for index in marked]
@@ -234,7 +234,7 @@ def _box(laid: _LaidOut, line: Line, marked: list[int]) -> Box:
 class _Headings:
     """Knows which heading a paragraph stands under, while the pages go by: the outline's titles where there is an outline, else what looks like one."""
 
-    def __init__(self, outline: Sequence[Entry], first: int) -> None:
+    def __init__(self, outline: Sequence[OutlineEntry], first: int) -> None:
         self._by_page: dict[int, list[str]] = {}
         for entry in outline:
             self._by_page.setdefault(entry.page, []).append(entry.title)
@@ -260,7 +260,7 @@ class _Headings:
             self._now = titles[-1]
 
     def _pass(
-        self, prose: Prose, piece: Piece, title: str | None, *, follows_heading: bool
+        self, prose: Prose, piece: ProsePiece, title: str | None, *, follows_heading: bool
     ) -> None:
         """Note which heading holds from a paragraph on; a heading right below another goes on with it."""
         if title is not None:
@@ -321,14 +321,14 @@ def _told(text: str) -> str:
 # Errors
 
 
-def _ask(child: Child, path: Path, deed: str, seconds: float, **about: Any) -> Answer:
+def _ask(child: Child, path: Path, deed: str, seconds: float, **about: Any) -> ChildReply:
     try:
         answer = child.ask({"do": deed, "path": str(path), **about}, seconds=seconds)
     except TookTooLong as error:
         raise _TooSlow(
             f"The PDF takes too long: no answer{_where(about)} within {seconds:.0f} seconds."
         ) from error
-    except Ended as error:
+    except ChildExited as error:
         raise DocumentBroken(
             f"The PDF cannot be read: the program that reads it failed{_where(about)}."
         ) from error

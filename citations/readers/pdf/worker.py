@@ -45,7 +45,7 @@ GENERATED, BOLD = (
 UNKNOWN = 0xFFFD  # for a glyph of which the file does not say what it means
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is answered with a reason."""
 
 
@@ -107,7 +107,7 @@ def _answer(documents: Documents, request: dict[str, Any]) -> None:
     )  # ends the process even within PDFium, and when the parent is gone
     try:
         header, blobs = DEEDS[request["do"]](documents, request)
-    except Refused as refusal:
+    except RequestRefused as refusal:
         header, blobs = {"refused": str(refusal)}, []
     except Exception as error:  # noqa: BLE001 - whatever a hostile file brings about is an answer
         header, blobs = (
@@ -131,7 +131,7 @@ def _opened(path: str) -> pypdfium2.PdfDocument:
             pdfium.FPDF_ERR_PASSWORD,
             pdfium.FPDF_ERR_SECURITY,
         )
-        raise Refused("encrypted" if encrypted else "broken") from error
+        raise RequestRefused("encrypted" if encrypted else "broken") from error
 
 
 # What is known of the document
@@ -200,11 +200,11 @@ def _read(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any]
 
 def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
     if not 1 <= number <= len(document):
-        raise Refused("no such page")
+        raise RequestRefused("no such page")
     page = document[number - 1]
     if not all(0 < side < FARTHEST for side in page.get_size()):
         page.close()
-        raise Refused("broken")
+        raise RequestRefused("broken")
     return page
 
 

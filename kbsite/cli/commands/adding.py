@@ -66,7 +66,7 @@ def add(
     scope = open_library()
     from kbsite.cli import add as cli_add
 
-    wishes = cli_add.Wishes(
+    wishes = cli_add.AddOptions(
         tags=tuple(tag or ()),
         language=lang,
         newest=newest,

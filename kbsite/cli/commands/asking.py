@@ -49,7 +49,7 @@ def ask(
     scope = open_library()
     from kbsite.cli import ask as cli_ask
 
-    wishes = cli_ask.Wishes(
+    wishes = cli_ask.AskOptions(
         sources=tuple(inside or ()),
         collection=collection,
         follow_up=follow_up,

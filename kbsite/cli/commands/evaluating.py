@@ -11,7 +11,7 @@ from kbsite.cli.terminal import open_library
 from transcripts.errors import InvalidInput
 
 
-class Approach(StrEnum):
+class ApproachOption(StrEnum):
     """A way to search that can be measured by itself."""
 
     LEXICAL = "lexical"
@@ -46,7 +46,7 @@ def evaluate(
         str, typer.Option(metavar="NAME", help="Of those, only this user's.", show_default=False)
     ] = "",
     modes: Annotated[
-        list[Approach] | None,
+        list[ApproachOption] | None,
         typer.Option(
             "--mode", "-m", help="Measure this alone; may be repeated.", show_default=False
         ),
@@ -107,7 +107,7 @@ def evaluate(
     from kbsite.cli import eval as cli_eval
     from kbsite.cli import eval_answers
 
-    wishes = cli_eval.Wishes(
+    wishes = cli_eval.EvalOptions(
         modes=tuple(mode.value for mode in modes or ()),
         limit=limit,
         collection=collection,

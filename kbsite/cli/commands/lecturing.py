@@ -69,7 +69,7 @@ def live(
     scope = open_library()
     from kbsite.cli import live as cli_live
 
-    wishes = cli_live.Wishes(
+    wishes = cli_live.ReplayOptions(
         reference=reference,
         session=session,
         speed=speed,

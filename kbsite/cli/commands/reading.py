@@ -13,7 +13,7 @@ from transcripts.timecodes import clock, parse_clock
 SHELVES = typer.Typer(no_args_is_help=False, help="Collections: list, add, delete.")
 
 
-class Format(StrEnum):
+class FormatOption(StrEnum):
     """What a transcript can be written as."""
 
     VTT = "vtt"
@@ -57,7 +57,7 @@ def list_videos(
     from kbsite.cli import output, shapes
     from transcripts import library
 
-    wanted = library.Filter(
+    wanted = library.VideoFilter(
         words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang
     )
     page = library.list_videos(scope, wanted, offset=offset, limit=limit)
@@ -141,7 +141,9 @@ def show(
 
 def export(
     reference: VideoId,
-    form: Annotated[Format, typer.Option("--format", "-f", help="The format.")] = Format.VTT,
+    form: Annotated[
+        FormatOption, typer.Option("--format", "-f", help="The format.")
+    ] = FormatOption.VTT,
     lang: Track = "",
     collection: InCollection = "",
 ) -> None:
@@ -152,9 +154,11 @@ def export(
     transcript = library.find_transcript(
         library.find_video(scope, reference, collection=collection), language=lang
     )
-    write = {Format.VTT: captions.to_vtt, Format.SRT: captions.to_srt, Format.TXT: captions.to_txt}[
-        form
-    ]
+    write = {
+        FormatOption.VTT: captions.to_vtt,
+        FormatOption.SRT: captions.to_srt,
+        FormatOption.TXT: captions.to_txt,
+    }[form]
     typer.echo(write(library.cues_of(transcript)), nl=False)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from citations.passages import Mode
+from citations.passages import SearchMode
 from kbsite.cli import completion
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import open_library, print_json
@@ -54,8 +54,9 @@ def search(
         ),
     ] = None,
     mode: Annotated[
-        Mode, typer.Option("--mode", "-m", help="By words and meaning, by words, or by meaning.")
-    ] = Mode.HYBRID,
+        SearchMode,
+        typer.Option("--mode", "-m", help="By words and meaning, by words, or by meaning."),
+    ] = SearchMode.HYBRID,
     collection: Collections = None,
     kind: Kinds = None,
     channel: Annotated[
@@ -143,7 +144,9 @@ def search(
     cli_search.find(
         scope,
         query,
-        cli_search.Wishes(mode=mode, limit=limit, rerank=rerank, explain=explain, as_json=as_json),
+        cli_search.SearchOptions(
+            mode=mode, limit=limit, rerank=rerank, explain=explain, as_json=as_json
+        ),
         wanted,
     )
 

@@ -9,12 +9,18 @@ from django.urls import reverse
 
 from citations.lectures import sessions
 from citations.lectures.windows import Utterance
-from citations.models import Citation, LectureSession, Outcome, Segment, Source, Window
+from citations.models import Citation, LectureSession, Segment, Source, Window, WindowOutcome
 from tests.makers import make_document
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
-OUTCOMES = [Outcome.CITED, Outcome.CITED, Outcome.OFF_TOPIC, Outcome.TOO_FAR, Outcome.WAITING]
+OUTCOMES = [
+    WindowOutcome.CITED,
+    WindowOutcome.CITED,
+    WindowOutcome.OFF_TOPIC,
+    WindowOutcome.TOO_FAR,
+    WindowOutcome.WAITING,
+]
 
 
 @pytest.fixture
@@ -33,7 +39,7 @@ def lecture(scope: Scope, source: Source) -> LectureSession:
                 "milliseconds": 12.0,
                 "note": "<b>Ordered</b> by similarity.",
             }
-            if outcome == Outcome.CITED
+            if outcome == WindowOutcome.CITED
             else {}
         )
         Window.objects.create(

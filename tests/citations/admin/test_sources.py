@@ -14,7 +14,16 @@ from django.utils import timezone
 from citations.conf import EmbeddingChoice
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
-from citations.models import Chunk, Embedding, EmbeddingSpace, Kind, Mark, Source, SpaceState, State
+from citations.models import (
+    Chunk,
+    Embedding,
+    EmbeddingSpace,
+    Mark,
+    Source,
+    SourceKind,
+    SpaceState,
+    State,
+)
 from citations.vectors import space as vector_space
 from tests.makers import make_cues, make_user, make_video
 from transcripts.models import Collection, Transcript, Video
@@ -109,7 +118,9 @@ def test_chunks_and_spaces_and_sources_of_videos_are_not_deleted_here(
             ).status_code
             == 403
         )
-    document = Source.objects.create(collection=library.collection, kind=Kind.TEXT, title="Notes")
+    document = Source.objects.create(
+        collection=library.collection, kind=SourceKind.TEXT, title="Notes"
+    )
     assert (
         browser.post(
             reverse("admin:citations_source_delete", args=[document.pk]), {"post": "yes"}
@@ -204,7 +215,7 @@ def ten_thousand(collection: Collection) -> None:
     )
     about = {
         "collection": collection,
-        "kind": Kind.VIDEO,
+        "kind": SourceKind.VIDEO,
         "language": "en",
         "state": State.READY,
         "chunk_count": 2,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import Finished, Outcome, Reply
+from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source
@@ -65,7 +65,7 @@ def liar(model_server: ModelStandIn, fake_models: None, settings: Any) -> ModelS
 
 def asked(scope: Scope, **about: Any) -> Reply:
     *_, last = answer_pipeline.ask(scope, QUESTION, **about)
-    assert isinstance(last, Finished)
+    assert isinstance(last, FinalEvent)
     check(last.reply)
     return last.reply
 
@@ -183,7 +183,7 @@ def test_it_is_not_given_to_a_source_that_was_not_asked(
 ) -> None:
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Soup"]}]: "{TRUE}"')
     reply = asked(scope, wanted=Filter(sources=(str(library["Soup"].uuid),)))
-    assert (reply.outcome, reply.claims, reply.quotes) == (Outcome.REFUSED, (), ())
+    assert (reply.outcome, reply.claims, reply.quotes) == (AnswerOutcome.REFUSED, (), ())
 
 
 def test_where_all_is_lies_there_is_no_answer_but_the_nearest_passages(
@@ -197,7 +197,7 @@ def test_where_all_is_lies_there_is_no_answer_but_the_nearest_passages(
     )
     reply = asked(scope)
     assert (reply.outcome, reply.claims, reply.quotes, reply.confidence) == (
-        Outcome.REFUSED,
+        AnswerOutcome.REFUSED,
         (),
         (),
         None,
@@ -243,7 +243,7 @@ def test_what_was_told_is_not_told_again_where_more_is_asked_for(
         ("What is backpropagation?", [TRUE, further]),
     ):
         *_, last = answer_pipeline.ask(scope, question, told=[f"Backpropagation {TRUE}."])
-        assert isinstance(last, Finished)
+        assert isinstance(last, FinalEvent)
         assert [quote.text for quote in last.reply.quotes] == quotes
     writes(
         liar,
@@ -254,7 +254,7 @@ def test_what_was_told_is_not_told_again_where_more_is_asked_for(
     *_, last = answer_pipeline.ask(
         scope, "Tell me more about backpropagation", told=[f"Backpropagation\n{TRUE}."]
     )
-    assert isinstance(last, Finished)
+    assert isinstance(last, FinalEvent)
     assert (last.reply.quotes, "is new and proves it" in last.reply.note) == ((), True)
 
 
@@ -282,7 +282,7 @@ def test_what_the_passages_do_not_say_makes_an_answer_partial(
         ),
     )
     reply = asked(scope)
-    assert reply.outcome == Outcome.PARTIAL
+    assert reply.outcome == AnswerOutcome.PARTIAL
     assert reply.note == "I cannot find information about “how soup gets its taste” in the sources."
 
 

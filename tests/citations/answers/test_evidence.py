@@ -9,8 +9,8 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from citations.answers import evidence as answer_evidence
-from citations.answers.answer import Breadth, Part
-from citations.answers.evidence import Found, Strategy
+from citations.answers.answer import Breadth, QuestionPart
+from citations.answers.evidence import EvidenceSet, Strategy
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Chunk, Level, Node, Source
@@ -38,7 +38,7 @@ def test_chunks_answer_where_there_is_no_level_above_them(
     collection: Collection, scope: Scope, strategy: Strategy
 ) -> None:
     source = make_document(collection, TEXTS)
-    found = answer_evidence.find(scope, Part(text="What is enthalpy?"), strategy=strategy)
+    found = answer_evidence.find(scope, QuestionPart(text="What is enthalpy?"), strategy=strategy)
     first = found.evidence[0]
     assert (first.number, first.text, first.level, first.source) == (1, TEXTS[1], 0, source.pk)
     assert first.spans == (first.locator.span,)
@@ -50,9 +50,9 @@ def test_nothing_outside_the_scope_or_the_filter_is_found(
 ) -> None:
     make_document(collection, TEXTS)
     other = make_document(collection, TEXTS[1:])
-    assert not answer_evidence.find(NOTHING, Part(text="enthalpy")).evidence
+    assert not answer_evidence.find(NOTHING, QuestionPart(text="enthalpy")).evidence
     found = answer_evidence.find(
-        scope, Part(text="enthalpy"), wanted=Filter(sources=(str(other.uuid),))
+        scope, QuestionPart(text="enthalpy"), wanted=Filter(sources=(str(other.uuid),))
     )
     assert {one.source for one in found.evidence} == {other.pk}
 
@@ -61,29 +61,32 @@ def test_quotation_marks_that_stand_in_the_way_are_overlooked_and_that_is_said(
     collection: Collection, scope: Scope
 ) -> None:
     make_document(collection, TEXTS)
-    found = answer_evidence.find(scope, Part(text='What does "enthalpy is the cold" mean?'))
+    found = answer_evidence.find(scope, QuestionPart(text='What does "enthalpy is the cold" mean?'))
     assert found.evidence[0].text == TEXTS[1]
     assert answer_evidence.UNQUOTED in found.notes
     assert (
         answer_evidence.UNQUOTED
-        not in answer_evidence.find(scope, Part(text='What is "enthalpy"?')).notes
+        not in answer_evidence.find(scope, QuestionPart(text='What is "enthalpy"?')).notes
     )
 
 
 def test_a_question_longer_than_a_search_takes_is_cut(collection: Collection, scope: Scope) -> None:
     make_document(collection, TEXTS)
-    assert answer_evidence.find(scope, Part(text="enthalpy " * 1_000)).evidence[0].text == TEXTS[1]
+    assert (
+        answer_evidence.find(scope, QuestionPart(text="enthalpy " * 1_000)).evidence[0].text
+        == TEXTS[1]
+    )
 
 
 def test_a_question_without_words_is_refused(scope: Scope) -> None:
     with pytest.raises(EmptyQuery):
-        answer_evidence.find(scope, Part(text="?!"))
+        answer_evidence.find(scope, QuestionPart(text="?!"))
 
 
 # With levels above the chunks
 
-OVERVIEW = Part(text="Give me an overview of whales", breadth=Breadth.BROAD, about="whales")
-WHOLE = Part(text="What is this lecture about?", breadth=Breadth.BROAD)
+OVERVIEW = QuestionPart(text="Give me an overview of whales", breadth=Breadth.BROAD, about="whales")
+WHOLE = QuestionPart(text="What is this lecture about?", breadth=Breadth.BROAD)
 
 SUBJECTS = {
     "entropy": "Entropy measures disorder in a closed system and grows over time.",
@@ -109,7 +112,7 @@ def lecture(collection: Collection, *subjects: str, key: str = "talk", count: in
     return source
 
 
-def levels(found: Found) -> list[int]:
+def levels(found: EvidenceSet) -> list[int]:
     return [one.level for one in found.evidence]
 
 
@@ -125,7 +128,7 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
     lecture(collection, "bridges", key="other")
     broad = answer_evidence.find(
         scope,
-        Part(
+        QuestionPart(
             text="Whales: mammals that live in the sea",
             breadth=Breadth.BROAD,
             about="Whales mammals live sea",
@@ -134,7 +137,9 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
     )
     assert broad.evidence[0].level >= Level.SECTION
     assert (broad.evidence[0].source, "hales" in broad.evidence[0].text) == (source.pk, True)
-    specific = answer_evidence.find(scope, Part(text="Where do whales live?"), strategy=strategy)
+    specific = answer_evidence.find(
+        scope, QuestionPart(text="Where do whales live?"), strategy=strategy
+    )
     assert specific.evidence[0].level == 0
     assert set(levels(specific)) <= {0, Level.GROUP}
     assert all(0 <= one.score <= 1 for found in (broad, specific) for one in found.evidence)
@@ -176,7 +181,7 @@ def test_a_summary_and_the_chunks_that_it_is_made_of_are_not_both_told(
 ) -> None:
     lecture(collection, "entropy", "whales")
     found = answer_evidence.find(
-        scope, OVERVIEW if breadth == Breadth.BROAD else Part(text=OVERVIEW.text), limit=30
+        scope, OVERVIEW if breadth == Breadth.BROAD else QuestionPart(text=OVERVIEW.text), limit=30
     ).evidence
     assert len(found) > 3
     for place, one in enumerate(found):
@@ -198,7 +203,7 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
     lecture(elsewhere, "whales", key="theirs")
     other = lecture(collection, "whales", key="other")
-    parts = (Part(text=OVERVIEW.text), OVERVIEW, WHOLE)
+    parts = (QuestionPart(text=OVERVIEW.text), OVERVIEW, WHOLE)
     for part, strategy in product(parts, (Strategy.COLLAPSED, Strategy.DESCENT)):
         assert {
             one.source for one in answer_evidence.find(scope, part, strategy=strategy).evidence
@@ -247,10 +252,12 @@ def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(
 ) -> None:
     lecture(collection, "whales")
     lecture(collection, "bridges", key="other")
-    flat = answer_evidence.find(scope, Part(text="whales sea"), strategy=Strategy.FLAT).evidence
+    flat = answer_evidence.find(
+        scope, QuestionPart(text="whales sea"), strategy=Strategy.FLAT
+    ).evidence
     found = [
         one
-        for one in answer_evidence.find(scope, Part(text="whales sea")).evidence
+        for one in answer_evidence.find(scope, QuestionPart(text="whales sea")).evidence
         if not one.level
     ]
     lifted = {one.locator.span: one.score for one in found if one.source == flat[0].source}
@@ -284,6 +291,6 @@ def test_a_search_over_levels_asks_the_database_the_same_few_times(
     for n in range(2):
         lecture(collection, "entropy", "whales", key=f"talk{n}")
         with CaptureQueriesContext(connection) as queries:
-            answer_evidence.find(scope, Part(text="Where do whales live?"))
+            answer_evidence.find(scope, QuestionPart(text="Where do whales live?"))
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 14

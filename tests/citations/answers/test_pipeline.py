@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import Claimed, Finished, Outcome, Progress, Reply
+from citations.answers.answer import AnswerOutcome, ClaimEvent, FinalEvent, Progress, Reply
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from tests.makers import make_video
@@ -29,7 +29,7 @@ def lecture(collection: Collection) -> Source:
 
 def answer(scope: Scope, question: str, **about: Any) -> Reply:
     *_, last = answer_pipeline.ask(scope, question, **about)
-    assert isinstance(last, Finished)
+    assert isinstance(last, FinalEvent)
     return last.reply
 
 
@@ -37,7 +37,7 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
     lecture: Source, scope: Scope
 ) -> None:
     reply = answer(scope, "What does backpropagation carry?")
-    assert reply.outcome == Outcome.ANSWERED
+    assert reply.outcome == AnswerOutcome.ANSWERED
     assert "Backpropagation carries the error" in reply.claims[0].text
     assert [one.citations for one in reply.claims] == [
         (number,) for number in range(1, len(reply.quotes) + 1)
@@ -84,8 +84,10 @@ def test_stages_are_told_in_their_order_and_claims_before_the_end(
         "write",
         "ground",
     ]
-    assert isinstance(events[-1], Finished)
-    assert tuple(one.claim for one in events if isinstance(one, Claimed)) == events[-1].reply.claims
+    assert isinstance(events[-1], FinalEvent)
+    assert (
+        tuple(one.claim for one in events if isinstance(one, ClaimEvent)) == events[-1].reply.claims
+    )
 
 
 def test_what_is_no_question_is_refused_before_anything_begins(scope: Scope) -> None:
@@ -97,7 +99,7 @@ def test_what_is_no_question_is_refused_before_anything_begins(scope: Scope) -> 
 
 def test_nothing_outside_the_scope_answers(lecture: Source) -> None:
     reply = answer(NOTHING, "What does backpropagation carry?")
-    assert (reply.outcome, reply.claims, reply.nearest) == (Outcome.REFUSED, (), ())
+    assert (reply.outcome, reply.claims, reply.nearest) == (AnswerOutcome.REFUSED, (), ())
     assert (
         reply.note
         == "I cannot find information about “What does backpropagation carry?” in the sources."

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import Finished
+from citations.answers.answer import FinalEvent
 from citations.answers.relevance_check import AROUND, read_with, relates
 from citations.providers import registry
 from tests.citations.talks import SAID, talk_in
@@ -90,7 +90,7 @@ def test_what_a_model_puts_above_a_true_quote_is_left_out_where_it_is_about_some
         f'CLAIM: {claim}\nQUOTE [1]: "{QUOTE}"' for claim in claims
     )
     *_, last = answer_pipeline.ask(scope, "What does backpropagation carry?")
-    assert isinstance(last, Finished)
+    assert isinstance(last, FinalEvent)
     assert [(one.text, one.citations) for one in last.reply.claims] == [(claims[1], (1,))]
     assert [one.number for one in last.reply.trace.checks] == [0, 1]
     assert any("nothing to do with" in note for note in last.reply.trace.notes)

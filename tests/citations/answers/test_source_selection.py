@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import Finished, Outcome, Reply
+from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
@@ -60,7 +60,7 @@ def ingested() -> dict[str, int]:
 
 def answer(scope: Scope, question: str, **about: Any) -> Reply:
     *_, last = answer_pipeline.ask(scope, question, **about)
-    assert isinstance(last, Finished)
+    assert isinstance(last, FinalEvent)
     return last.reply
 
 
@@ -74,7 +74,7 @@ def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(
     assert len(looked_in(answer(scope, "What are pendulum clocks made of?"))) > 1
     reply = answer(scope, "In the talk “How clocks are made”, what are pendulum clocks made of?")
     assert looked_in(reply) == {library["How clocks are made"]}
-    assert reply.outcome == Outcome.ANSWERED
+    assert reply.outcome == AnswerOutcome.ANSWERED
     assert [part.text for part in reply.trace.route.parts] == ["What are pendulum clocks made of?"]
     assert reply.trace.notes == ("Looked only in “How clocks are made”, which the question names.",)
     assert reply.asked_as == "In the talk “How clocks are made”, what are pendulum clocks made of?"
@@ -84,7 +84,7 @@ def test_where_the_named_source_says_nothing_everything_is_looked_in_and_that_is
     library: dict[str, int], scope: Scope
 ) -> None:
     reply = answer(scope, "In the talk “Birds of the coast”, what are pendulum clocks made of?")
-    assert reply.outcome == Outcome.ANSWERED
+    assert reply.outcome == AnswerOutcome.ANSWERED
     assert library["How clocks are made"] in looked_in(reply)
     assert (
         reply.trace.notes[0]
@@ -105,7 +105,7 @@ def test_a_language_model_is_asked_again_with_what_is_found_everywhere_and_both_
     llm = FakeLlm(say)
     monkeypatch.setattr(registry, "llm", lambda: llm)
     reply = answer(scope, "In the talk “Keeping the Time”, what are pendulum clocks made of?")
-    assert reply.outcome == Outcome.ANSWERED
+    assert reply.outcome == AnswerOutcome.ANSWERED
     prompts = [prompt for prompt in llm.asked if "caesium" in prompt.document]
     assert ["brass" in prompt.document for prompt in prompts] == [False, True]
     assert reply.trace.tokens["asked"] == sum(map(prompt_tokens, prompts))

@@ -14,7 +14,7 @@ from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Evidence
 from citations.models import Answer, Conversation, Note, Source
 from citations.notebook import answers, conversations, questions
-from citations.passages import Locator, Origin
+from citations.passages import Locator, PassageSource
 from kbsite.models import ApiToken
 from tests.citations.talks import QUESTION, talk_in
 from tests.makers import make_user
@@ -119,7 +119,7 @@ def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(
     }
     seen = Evidence(
         source=talk.pk,
-        origin=Origin(id=talk.uuid, kind="video", title="Talk"),
+        origin=PassageSource(id=talk.uuid, kind="video", title="Talk"),
         locator=place,
         **about,
     )

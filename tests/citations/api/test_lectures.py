@@ -11,7 +11,7 @@ from django.test import Client
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import events
 from citations.lectures import worker as lecture_worker
-from citations.models import Citation, LectureSession, Outcome, Source, Window
+from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from kbsite.models import ApiToken
 from tests.makers import make_document, make_user, make_video
 from transcripts.cues import Cue
@@ -96,7 +96,7 @@ def cited(
     heading: str = "Gradients",
 ) -> Citation:
     window, _ = Window.objects.get_or_create(
-        session=lecture, index=index, defaults={"text": SAID[0], "outcome": Outcome.CITED}
+        session=lecture, index=index, defaults={"text": SAID[0], "outcome": WindowOutcome.CITED}
     )
     where = {
         "span_start": 0,

@@ -13,13 +13,13 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, DocumentPart, Page, Source, State
 from citations.readers import dispatch as reader_dispatch
 from citations.readers import source_blocks
-from citations.readers.pagination import PAGE, Opened
+from citations.readers.pagination import PAGE, OpenDocument
 from citations.text import chunking
 from tests.citations.readers.pdf.papers import LOSS, paper, scanned, write
 from transcripts.errors import InvalidInput
 from transcripts.models import Collection
 
-SAMPLE = Path(document_storage.__file__).parent / "sample" / "counting-waiting-keeping-time.pdf"
+SAMPLE = Path(document_storage.__file__).parents[1] / "sample" / "counting-waiting-keeping-time.pdf"
 PROSE = "\n\n".join(
     f"Paragraph {n} is about walruses on the ice, and about little else." for n in range(1_500)
 ).encode()
@@ -135,14 +135,14 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
     asked: list[int] = []
     real = reader_dispatch.open_file
 
-    def dying(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> Opened:
+    def dying(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> OpenDocument:
         asked.append(first)
         opened = real(path, media_type, most_pages=most_pages, first=first)
-        return Opened(
+        return OpenDocument(
             facts=opened.facts, pages=_until_killed(opened) if len(asked) == 1 else opened.pages
         )
 
-    def _until_killed(opened: Opened) -> Iterator[Any]:
+    def _until_killed(opened: OpenDocument) -> Iterator[Any]:
         for page in opened.pages:
             if page.number == 30:
                 raise KeyboardInterrupt

@@ -13,7 +13,7 @@ from citations.evaluation.metrics import (
     MAX_LINES,
     MAX_RANGES,
     Gold,
-    Place,
+    GoldLocation,
     Scores,
     compare,
     is_relevant,
@@ -129,8 +129,8 @@ def test_bytes_that_are_no_utf8_and_files_without_end_are_refused():
 def test_a_passage_answers_with_half_of_itself_or_half_of_the_range(start, end, relevant):
     gold = Gold(query="q", source="abc", ranges=((10, 20), (200, 300)))
 
-    assert is_relevant(Place(source="abc", start=start, end=end), gold) is relevant
-    assert not is_relevant(Place(source="other", start=start, end=end), gold)
+    assert is_relevant(GoldLocation(source="abc", start=start, end=end), gold) is relevant
+    assert not is_relevant(GoldLocation(source="other", start=start, end=end), gold)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_passage_answers_with_half_of_itself_or_half_of_the_range(start, end, 
 def test_pages_count_as_wholes(page, last, relevant):
     assert (
         is_relevant(
-            Place(source="abc", page=page, last_page=last),
+            GoldLocation(source="abc", page=page, last_page=last),
             Gold(query="q", source="abc", pages=((3, 5),) if page != 5 else ((3, 4),)),
         )
         is relevant
@@ -158,7 +158,7 @@ def test_pages_count_as_wholes(page, last, relevant):
 
 def test_a_place_without_times_answers_no_ranges():
     assert not is_relevant(
-        Place(source="abc", page=3), Gold(query="q", source="abc", ranges=((0, 10),))
+        GoldLocation(source="abc", page=3), Gold(query="q", source="abc", ranges=((0, 10),))
     )
 
 
@@ -215,9 +215,9 @@ def test_the_rule_and_the_scores_are_those_of_the_published_kit(evalkit, real_da
             start = max(0.0, row["gold"][0][0] + chance.uniform(-100, 100))
             end = start + chance.choice([0, 5, 30, 60, 300])
             video = chance.choice([row["video"], row["video"], "other"])
-            assert is_relevant(Place(source=video, start=start, end=end), gold) == evalkit.relevant(
-                (video, start, end), row
-            )
+            assert is_relevant(
+                GoldLocation(source=video, start=start, end=end), gold
+            ) == evalkit.relevant((video, start, end), row)
 
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 40))

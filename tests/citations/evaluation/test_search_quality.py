@@ -7,7 +7,7 @@ import pytest
 from citations.errors import InvalidGold
 from citations.evaluation import search_quality
 from citations.evaluation.metrics import Gold
-from citations.evaluation.search_quality import Approach, Question, Report
+from citations.evaluation.search_quality import Approach, QualityReport, Question
 from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
 from citations.providers import registry
@@ -55,7 +55,7 @@ def asked(query: str, *ranges: tuple[float, float], source: str = "lec") -> Ques
     return Question(query=query, answers=(Gold(query=query, source=source, ranges=ranges),))
 
 
-def lexical(report: Report) -> search_quality.Row:
+def lexical(report: QualityReport) -> search_quality.Row:
     return next(row for row in report.rows if row.approach == "lexical")
 
 
@@ -231,17 +231,17 @@ def test_marks_in_a_document_without_times_or_pages_are_gold_too(
 # Comparing
 
 
-def report(**scores: list[float]) -> Report:
+def report(**scores: list[float]) -> QualityReport:
     rows = tuple(
         search_quality.Row(
             approach=name,
-            scores=search_quality.gold.mean([]),
+            scores=search_quality.metrics.mean([]),
             questions={f"q{number}": value for number, value in enumerate(values)},
             milliseconds=1.0,
         )
         for name, values in scores.items()
     )
-    return Report(rows=rows, questions=3, settings={})
+    return QualityReport(rows=rows, questions=3, settings={})
 
 
 def test_a_report_survives_being_kept(scope: Scope, lecture: Source) -> None:

@@ -7,7 +7,7 @@ import pytest
 from citations import conf
 from citations.errors import ModelError, ModelRefused, ModelServerError
 from citations.ingest import contextual
-from citations.ingest.contextual import Cost, Piece
+from citations.ingest.contextual import ContextRequest, Cost
 from citations.providers import chat_services
 from citations.providers import prompts as provider_prompts
 from citations.providers.llm import FakeLlm, Llm
@@ -17,13 +17,13 @@ from tests.model_standin import Fault, ModelStandIn
 SENTENCE = "Captions carry the times at which words are said, number {}. "
 
 
-def _source(count: int) -> tuple[str, list[Piece]]:
+def _source(count: int) -> tuple[str, list[ContextRequest]]:
     """A text of ``count`` sentences, each a piece."""
     text, pieces = "", []
     for number in range(count):
         sentence = SENTENCE.format(number)
         pieces.append(
-            Piece(
+            ContextRequest(
                 key=100 + number,
                 text=sentence.strip(),
                 start=len(text),
@@ -35,7 +35,7 @@ def _source(count: int) -> tuple[str, list[Piece]]:
 
 
 def _write(
-    llm: Llm, text: str, pieces: list[Piece], *, concurrency: int = 3
+    llm: Llm, text: str, pieces: list[ContextRequest], *, concurrency: int = 3
 ) -> tuple[dict[int, str], contextual.Written]:
     saved: dict[int, str] = {}
     done = contextual.write(
@@ -171,7 +171,9 @@ def test_of_a_long_text_the_beginning_and_the_part_around_the_piece_are_read(let
     text, pieces = "", []
     for number in range(1_500):
         words = letters.format(SENTENCE.format(number))
-        pieces.append(Piece(key=number, text=words, start=len(text), end=len(text) + len(words)))
+        pieces.append(
+            ContextRequest(key=number, text=words, start=len(text), end=len(text) + len(words))
+        )
         text += words
     llm = FakeLlm(budget=4_000)
     _write(llm, text, pieces[700:900], concurrency=1)

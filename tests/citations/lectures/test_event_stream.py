@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from citations.lectures import event_stream, events, listener
-from citations.models import LectureSession, Outcome, Window
+from citations.models import LectureSession, Window, WindowOutcome
 from transcripts.errors import Throttled
 from transcripts.models import Collection
 
@@ -107,7 +107,7 @@ def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: Lectur
     session.refresh_from_db()
     window = Window.objects.create(session=session, index=0, text="x")
     assert not event_stream.is_over(session, 1)
-    Window.objects.filter(pk=window.pk).update(outcome=Outcome.CITED)
+    Window.objects.filter(pk=window.pk).update(outcome=WindowOutcome.CITED)
     assert event_stream.is_over(session, 1)
     assert not event_stream.is_over(session, 0)
     assert all_of(session, 1) == []

@@ -17,7 +17,15 @@ from citations.errors import (
 )
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures.windows import Utterance
-from citations.models import Citation, Happening, LectureSession, Outcome, Segment, Source, Window
+from citations.models import (
+    Citation,
+    Happening,
+    LectureSession,
+    Segment,
+    Source,
+    Window,
+    WindowOutcome,
+)
 from tests.makers import make_cues, make_document, make_user, make_video
 from transcripts.cues import Cue
 from transcripts.errors import (
@@ -160,7 +168,7 @@ def test_deleting_a_lecture_deletes_all_that_was_said_and_nothing_else(
 def test_segments_become_windows_that_share_a_sentence(lecture: LectureSession) -> None:
     made = lecture_sessions.push(lecture, spoken(9)) + lecture_sessions.end(lecture)
     assert [one.index for one in made] == list(range(len(made)))
-    assert all(one.outcome == Outcome.WAITING for one in Window.objects.all())
+    assert all(one.outcome == WindowOutcome.WAITING for one in Window.objects.all())
     assert len(made) >= 3
     for before, after in pairwise(words_of(made)):
         shared = before.rpartition(". ")[2]
@@ -465,18 +473,18 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(
     lecture: LectureSession, scope: Scope, collection: Collection
 ) -> None:
     outcomes = [
-        Outcome.CITED,
-        Outcome.CITED,
-        Outcome.OFF_TOPIC,
-        Outcome.TOO_FAR,
-        Outcome.TOO_WEAK,
-        Outcome.NO_DOCUMENTS,
-        Outcome.WAITING,
+        WindowOutcome.CITED,
+        WindowOutcome.CITED,
+        WindowOutcome.OFF_TOPIC,
+        WindowOutcome.TOO_FAR,
+        WindowOutcome.TOO_WEAK,
+        WindowOutcome.NO_DOCUMENTS,
+        WindowOutcome.WAITING,
     ]
     for index, outcome in enumerate(outcomes):
         about = (
             {}
-            if outcome == Outcome.WAITING
+            if outcome == WindowOutcome.WAITING
             else {
                 "stages": {"search": 2.0 * (index + 1)},
                 "milliseconds": 10.0,
@@ -485,7 +493,7 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(
         )
         Window.objects.create(session=lecture, index=index, text="a", outcome=outcome, **about)
     other = lecture_sessions.start(scope, None, collection=collection)
-    Window.objects.create(session=other, index=0, text="a", outcome=Outcome.CITED)
+    Window.objects.create(session=other, index=0, text="a", outcome=WindowOutcome.CITED)
     found = lecture_sessions.statistics(lecture)
     assert (found.windows, found.waiting, found.citations) == (7, 1, 0)
     assert (found.cited, found.off_topic, found.too_far, found.too_weak) == (0.4, 0.2, 0.2, 0.2)

@@ -10,8 +10,8 @@ from citations.lectures.windows import (
     MOST_WORDS,
     PATIENCE,
     Buffer,
+    SpeechWindow,
     Utterance,
-    Window,
     count_words,
     feed,
     flush,
@@ -51,7 +51,7 @@ def speech(*texts: str, lasting: int | None = None) -> list[Utterance]:
     ]
 
 
-def talk(utterances: list[Utterance], *, size: int = 1) -> list[Window]:
+def talk(utterances: list[Utterance], *, size: int = 1) -> list[SpeechWindow]:
     """Feed utterances some at a time, with the buffer stored in between, and flush."""
     buffer, windows = Buffer(), []
     for place in range(0, len(utterances), size):
@@ -61,7 +61,7 @@ def talk(utterances: list[Utterance], *, size: int = 1) -> list[Window]:
     return windows + flush(buffer)[1]
 
 
-def said(windows: list[Window]) -> list[str]:
+def said(windows: list[SpeechWindow]) -> list[str]:
     """Return the words of windows, without those that begin a window because they ended the one before."""
     words: list[str] = []
     for window in windows:

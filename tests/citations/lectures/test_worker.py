@@ -19,6 +19,8 @@ from citations.errors import InvalidProvider, LectureEnded, ModelError, WindowTa
 from citations.lectures import events, sessions
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import worker as lecture_worker
+from citations.lectures.citation_storage import StoredWindow
+from citations.lectures.pipeline import WindowQueryForm
 from citations.lectures.windows import Utterance
 from citations.models import (
     Chunk,
@@ -26,9 +28,9 @@ from citations.models import (
     EmbeddingSpace,
     Happening,
     LectureSession,
-    Outcome,
     Source,
     Window,
+    WindowOutcome,
 )
 from citations.providers import embedding, registry
 from citations.providers.embedding import HashEmbedder
@@ -43,7 +45,7 @@ from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ENTROPY = "Entropy measures the disorder of a system, and it never falls in a closed one."
 PASSAGES = (
     f"{ENTROPY} Every heat engine pays for that.",
@@ -96,11 +98,11 @@ def window(session: LectureSession, text: str = SAID) -> Window:
     )
 
 
-def cite(session: LectureSession, text: str = SAID) -> lecture_worker.Cited:
+def cite(session: LectureSession, text: str = SAID) -> StoredWindow:
     return lecture_worker.cite([window(session, text)])[0]
 
 
-def quotes(cited: lecture_worker.Cited) -> list[str]:
+def quotes(cited: StoredWindow) -> list[str]:
     return [one.quote for one in cited.citations]
 
 
@@ -136,7 +138,7 @@ def test_the_nearest_passages_are_cited_best_first(
     lecture: LectureSession, textbook: Source
 ) -> None:
     cited = cite(lecture)
-    assert cited.window.outcome == Outcome.CITED
+    assert cited.window.outcome == WindowOutcome.CITED
     assert quotes(cited)[0] == PASSAGES[0]
     assert [one.rank for one in cited.citations] == list(range(1, len(cited.citations) + 1))
     assert len(cited.citations) <= lecture_pipeline.CITED
@@ -232,7 +234,7 @@ def test_what_is_looked_for_has_less_than_two_hundred_tokens_and_all_keywords() 
 def test_a_window_can_be_looked_for_with_its_keywords(
     lecture: LectureSession, textbook: Source
 ) -> None:
-    found = lecture_worker.cite([window(lecture)], form=lecture_worker.Form.ENRICHED)[0]
+    found = lecture_worker.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0]
     model, query = HashEmbedder(), lecture_pipeline.enriched(SAID, found.window.keywords)
     assert found.citations[0].relevance_score == pytest.approx(
         float(model.embed_query(query) @ model.embed_query(PASSAGES[0])), abs=1e-3
@@ -244,11 +246,11 @@ def test_windows_that_come_together_are_cited_together_as_alone(
 ) -> None:
     texts = [SAID, "A gradient points uphill; we walk downhill with it, the other way.", SAID]
     together = lecture_worker.cite(
-        [window(lecture, text) for text in texts], form=lecture_worker.Form.ENRICHED
+        [window(lecture, text) for text in texts], form=WindowQueryForm.ENRICHED
     )
     assert embedded.count(lecture_pipeline.enriched(SAID, together[0].window.keywords)) == 1
     alone = [
-        lecture_worker.cite([window(lecture, text)], form=lecture_worker.Form.ENRICHED)[0]
+        lecture_worker.cite([window(lecture, text)], form=WindowQueryForm.ENRICHED)[0]
         for text in texts
     ]
     assert [quotes(one) for one in together] == [quotes(one) for one in alone]
@@ -297,7 +299,7 @@ def test_a_lecture_whose_only_source_was_deleted_cites_nothing_instead_of_its_co
     lose(other)
     for session in (named, sessions.start_again(scope, None, named)):
         done = cite(session)
-        assert (done.window.outcome, done.citations) == (Outcome.NO_DOCUMENTS, ())
+        assert (done.window.outcome, done.citations) == (WindowOutcome.NO_DOCUMENTS, ())
 
 
 # What is left out, and why
@@ -309,14 +311,14 @@ def test_an_aside_is_left_out_by_the_gate(
     monkeypatch.setattr(registry, "gate", Gatekeeper)
     aside, subject = lecture_worker.cite([window(lecture, ASIDE), window(lecture)])
     assert (aside.window.outcome, aside.citations, subject.window.outcome) == (
-        Outcome.OFF_TOPIC,
+        WindowOutcome.OFF_TOPIC,
         (),
-        Outcome.CITED,
+        WindowOutcome.CITED,
     )
     assert aside.window.off_topic == pytest.approx(1, abs=1e-4)
     assert "embed" not in aside.window.stages
     settings.LIVE_OFF_TOPIC_CONFIDENCE = 1.0
-    assert cite(lecture, ASIDE).window.outcome != Outcome.OFF_TOPIC
+    assert cite(lecture, ASIDE).window.outcome != WindowOutcome.OFF_TOPIC
 
 
 def test_what_is_decided_early_is_still_told_in_order(
@@ -334,7 +336,7 @@ def test_what_is_too_far_from_everything_is_left_out(
 ) -> None:
     settings.LIVE_DISTANCE_THRESHOLD = 0.3
     done = cite(lecture, "Nobody spoke of football yesterday evening.").window
-    assert done.outcome == Outcome.TOO_FAR
+    assert done.outcome == WindowOutcome.TOO_FAR
     assert done.distance is not None
     assert done.distance > 0.3
     assert "rerank" not in done.stages or not done.citations.exists()
@@ -345,7 +347,7 @@ def test_the_calibrated_distance_comes_before_the_setting(
 ) -> None:
     settings.LIVE_DISTANCE_THRESHOLD = 4.0
     EmbeddingSpace.objects.update(farthest=0.01)
-    assert cite(lecture).window.outcome == Outcome.TOO_FAR
+    assert cite(lecture).window.outcome == WindowOutcome.TOO_FAR
 
 
 def test_without_a_cross_encoder_each_passage_must_be_near_enough(
@@ -389,7 +391,7 @@ def test_a_real_cross_encoder_is_used_where_one_is_here(
 
 def test_no_documents_no_citations(lecture: LectureSession, embedded: list[str]) -> None:
     cited = cite(lecture)
-    assert (cited.window.outcome, cited.citations, embedded) == (Outcome.NO_DOCUMENTS, (), [])
+    assert (cited.window.outcome, cited.citations, embedded) == (WindowOutcome.NO_DOCUMENTS, (), [])
 
 
 def test_documents_that_are_not_indexed_yet_are_told_of(
@@ -398,7 +400,7 @@ def test_documents_that_are_not_indexed_yet_are_told_of(
     make_document(collection, PASSAGES)
     cited = cite(lecture)
     assert (cited.window.outcome, cited.window.note) == (
-        Outcome.NO_DOCUMENTS,
+        WindowOutcome.NO_DOCUMENTS,
         "The documents are still being indexed.",
     )
     embed(make_document(Collection.objects.create(name="Other", slug="other"), PASSAGES))
@@ -424,7 +426,7 @@ def test_an_embedding_that_times_out_is_asked_for_once_more(
 ) -> None:
     model_server.fail(Fault.SLOW)
     cited = cite(lecture)
-    assert (cited.window.outcome, len(model_server.requests)) == (Outcome.CITED, 2)
+    assert (cited.window.outcome, len(model_server.requests)) == (WindowOutcome.CITED, 2)
 
 
 @pytest.mark.usefixtures("without_minilm")
@@ -434,13 +436,13 @@ def test_an_embedding_that_times_out_twice_leaves_the_window_empty(
     model_server.fail(Fault.SLOW, Fault.SLOW)
     cited = cite(lecture)
     assert (cited.window.outcome, cited.citations, len(model_server.requests)) == (
-        Outcome.FAILED,
+        WindowOutcome.FAILED,
         (),
         2,
     )
     assert "did not answer within 0.2 s" in cited.window.note
     assert (
-        cite(lecture, SAID.upper()).window.outcome == Outcome.CITED
+        cite(lecture, SAID.upper()).window.outcome == WindowOutcome.CITED
     )  # the next one is none the worse for it
 
 
@@ -455,7 +457,7 @@ def test_without_the_model_of_gate_and_keywords_the_text_alone_is_looked_for(
     lecture: LectureSession, textbook: Source
 ) -> None:
     cited = cite(lecture)
-    assert (cited.window.outcome, cited.window.keywords) == (Outcome.CITED, [])
+    assert (cited.window.outcome, cited.window.keywords) == (WindowOutcome.CITED, [])
 
 
 @pytest.fixture
@@ -499,8 +501,8 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
     )
     assert "The database does not answer" in caplog.text
     waiting.refresh_from_db()
-    assert waiting.outcome == Outcome.WAITING
-    assert [one.window.outcome for one in lecture_worker.catch_up(lecture)] == [Outcome.CITED]
+    assert waiting.outcome == WindowOutcome.WAITING
+    assert [one.window.outcome for one in lecture_worker.catch_up(lecture)] == [WindowOutcome.CITED]
 
 
 @pytest.mark.usefixtures("looked_for_apart")
@@ -516,7 +518,7 @@ def test_when_the_database_goes_away_a_question_is_answered_with_nothing(
     assert (answer.window_index, answer.citations, answer.outcome, answer.note) == (
         3,
         (),
-        Outcome.FAILED,
+        WindowOutcome.FAILED,
         "The database does not answer.",
     )
     assert lecture_worker.query(scope, lecture, SAID, 3).citations
@@ -543,7 +545,7 @@ def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(
 
     monkeypatch.setattr(registry, "live_reranker", Broken)
     cited = cite(lecture)
-    assert cited.window.outcome == Outcome.CITED
+    assert cited.window.outcome == WindowOutcome.CITED
     assert (
         cited.window.note
         == "Ordered by similarity, not re-ranked: it failed unexpectedly; the server's log says more."
@@ -555,7 +557,7 @@ def test_when_all_is_below_the_threshold_nothing_is_cited(
 ) -> None:
     monkeypatch.setattr(registry, "live_reranker", lambda: Judge(Entropy=0.49))
     cited = cite(lecture)
-    assert (cited.window.outcome, cited.citations) == (Outcome.TOO_WEAK, ())
+    assert (cited.window.outcome, cited.citations) == (WindowOutcome.TOO_WEAK, ())
     assert events.after(lecture, 0)[-1].data["citations"] == []
 
 
@@ -565,17 +567,17 @@ def test_another_model_than_the_librarys_is_told_of(
     settings.EMBEDDING_MODEL = "other"
     registry.reset()
     cited = cite(lecture)
-    assert cited.window.outcome == Outcome.FAILED
+    assert cited.window.outcome == WindowOutcome.FAILED
     assert "locked to" in cited.window.note
 
 
-@pytest.mark.parametrize("form", lecture_worker.Form)
+@pytest.mark.parametrize("form", WindowQueryForm)
 def test_keywords_that_cannot_be_found_cost_a_window_no_citations(
     lecture: LectureSession,
     textbook: Source,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-    form: lecture_worker.Form,
+    form: WindowQueryForm,
 ) -> None:
     class Broken:
         def extract(self, *_: Any, **__: Any) -> list[str]:
@@ -583,7 +585,7 @@ def test_keywords_that_cannot_be_found_cost_a_window_no_citations(
 
     monkeypatch.setattr(registry, "keywords", Broken)
     cited = lecture_worker.cite([window(lecture)], form=form)[0]
-    assert (cited.window.outcome, cited.window.keywords) == (Outcome.CITED, [])
+    assert (cited.window.outcome, cited.window.keywords) == (WindowOutcome.CITED, [])
     assert "has no keywords" in caplog.text
 
 
@@ -601,9 +603,9 @@ def test_a_model_that_fails_in_an_unexpected_way_fails_no_more_than_it_must(
             "embed_queries",
             lambda self, texts: np.stack([self.embed_query(text) for text in texts]),
         )
-    done = lecture_worker.cite([window(lecture)], form=lecture_worker.Form.ENRICHED)[0].window
+    done = lecture_worker.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0].window
     assert (done.outcome, bool(done.keywords)) == (
-        (Outcome.CITED, False) if name == "embed_documents" else (Outcome.FAILED, True)
+        (WindowOutcome.CITED, False) if name == "embed_documents" else (WindowOutcome.FAILED, True)
     )
 
 
@@ -632,7 +634,7 @@ def test_a_chunk_that_is_gone_when_it_is_cited_leaves_its_quote(
 
     during_search(monkeypatch, cut_anew)
     cited = cite(lecture)
-    assert cited.window.outcome == Outcome.CITED
+    assert cited.window.outcome == WindowOutcome.CITED
     assert quotes(cited)[0] == PASSAGES[0]
     assert {(one.chunk_id, one.digest) for one in Citation.objects.all()} == {(None, "before")}
 
@@ -653,7 +655,7 @@ def test_a_source_that_is_gone_when_it_is_cited_is_not(
     assert (
         cited.window.outcome,
         cited.window.note.endswith("What was found was deleted meanwhile."),
-    ) == (Outcome.TOO_FAR, True)
+    ) == (WindowOutcome.TOO_FAR, True)
 
 
 def test_a_lecture_that_is_deleted_meanwhile_is_no_error(
@@ -685,7 +687,11 @@ def test_a_question_is_answered_and_stored(
     scope: Scope, lecture: LectureSession, textbook: Source
 ) -> None:
     answer = lecture_worker.query(scope, lecture, f"  {SAID}\x00\n", 4)
-    assert (answer.window_index, answer.expanded_concepts, answer.outcome) == (4, (), Outcome.CITED)
+    assert (answer.window_index, answer.expanded_concepts, answer.outcome) == (
+        4,
+        (),
+        WindowOutcome.CITED,
+    )
     assert answer.citations[0].source == textbook
     assert (
         100 <= len(answer.citations[0].snippet) <= 200 or answer.citations[0].snippet == PASSAGES[0]
@@ -743,7 +749,7 @@ def test_what_waits_is_cited_by_the_threads_of_the_process(
     began = time.monotonic()
     lecture_worker.submit([one.pk for one in made])
     assert time.monotonic() - began < 1
-    _wait_until(lambda: not Window.objects.filter(outcome=Outcome.WAITING).exists())
+    _wait_until(lambda: not Window.objects.filter(outcome=WindowOutcome.WAITING).exists())
     told = [one.data["window_index"] for one in events.after(lecture, 0) if one.kind == "citations"]
     assert told == list(range(len(made)))  # in the order of the session, each once
     assert set(Window.objects.values_list("attempts", flat=True)) == {1}
@@ -786,11 +792,15 @@ def test_speech_is_taken_while_a_model_hangs(
         for one in said:
             lecture_worker.submit([made.pk for made in sessions.push(lecture, [one])])
         assert time.monotonic() - began < 10
-        assert Window.objects.filter(outcome=Outcome.WAITING).count() == Window.objects.count() > 8
+        assert (
+            Window.objects.filter(outcome=WindowOutcome.WAITING).count()
+            == Window.objects.count()
+            > 8
+        )
     finally:
         release.set()
-    _wait_until(lambda: not Window.objects.filter(outcome=Outcome.WAITING).exists())
-    assert set(Window.objects.values_list("outcome", flat=True)) == {Outcome.CITED}
+    _wait_until(lambda: not Window.objects.filter(outcome=WindowOutcome.WAITING).exists())
+    assert set(Window.objects.values_list("outcome", flat=True)) == {WindowOutcome.CITED}
 
 
 def _wait_until(is_so: Callable[[], bool], *, seconds: float = 20) -> None:
@@ -805,7 +815,7 @@ import os, time
 os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
 import django
 django.setup()
-from citations import live
+from citations.lectures import worker as live
 live._take, live._release = lambda: [1], lambda: None
 live.cite = lambda taken, **later: time.sleep(0.05) or []
 live._learn = lambda pk: [time.sleep(0.05) for _ in range(10_000) if live._is_running()]
@@ -840,7 +850,7 @@ def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
 ) -> None:
     real = lecture_worker.cite
 
-    def cite_(windows: Sequence[Window], **later: Any) -> list[lecture_worker.Cited]:
+    def cite_(windows: Sequence[Window], **later: Any) -> list[StoredWindow]:
         if windows[0].index == 7:
             window(lecture)
             assert lecture_worker._take() == []
@@ -848,7 +858,7 @@ def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
 
     monkeypatch.setattr(lecture_worker, "cite", cite_)
     lecture_worker.query(scope, lecture, PASSAGES[2], 7)
-    _wait_until(lambda: not Window.objects.filter(outcome=Outcome.WAITING).exists())
+    _wait_until(lambda: not Window.objects.filter(outcome=WindowOutcome.WAITING).exists())
 
 
 def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(
@@ -863,7 +873,7 @@ def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(
     Window.objects.update(taken_at=now - 2 * lecture_worker.LEASE)
     assert lecture_worker.sweep() == 1
     waiting.refresh_from_db()
-    assert waiting.outcome == Outcome.CITED
+    assert waiting.outcome == WindowOutcome.CITED
 
 
 def test_a_sweep_leaves_fresh_windows_to_the_process_that_made_them(
@@ -885,7 +895,7 @@ def test_a_window_that_no_process_survives_is_given_up(
     lecture_worker.sweep()
     given_up = Window.objects.get()
     assert (given_up.outcome, given_up.note) == (
-        Outcome.FAILED,
+        WindowOutcome.FAILED,
         "It could not be cited: every process that tried died.",
     )
     assert events.after(lecture, 0)[-1].data["outcome"] == "failed"
@@ -929,7 +939,7 @@ def test_whoever_begins_many_lectures_keeps_no_window_waiting(
         for _ in range(3 * lecture_worker.PREPARED):
             lecture_worker.prepare(lecture)
         lecture_worker.submit([window(lecture).pk])
-        _wait_until(lambda: not Window.objects.filter(outcome=Outcome.WAITING).exists())
+        _wait_until(lambda: not Window.objects.filter(outcome=WindowOutcome.WAITING).exists())
     finally:
         release.set()
     _wait_until(lambda: len(learnt) == lecture_worker.PREPARED)
@@ -944,7 +954,7 @@ def test_a_gate_or_keywords_that_cannot_be_loaded_are_done_without(
 
     monkeypatch.setattr(registry, model, fail)
     done = cite(lecture).window
-    assert (done.outcome, bool(done.keywords)) == (Outcome.CITED, model == "gate")
+    assert (done.outcome, bool(done.keywords)) == (WindowOutcome.CITED, model == "gate")
 
 
 def test_a_setting_that_cannot_be_used_fails_the_window_and_not_the_thread(

@@ -13,36 +13,38 @@ from hypothesis import strategies as st
 from citations.errors import SourceNotFound
 from citations.lexical import index as lexical_index
 from citations.lexical import merging, snapshot
-from citations.lexical.index import Scored
+from citations.lexical.index import ChunkScore
 from citations.lexical.postings import Words, skyline
 from citations.lexical.query import parse
-from citations.library.filters import Reach
+from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexBlock, LexEntry, Source
 from tests.makers import SENTENCES, make_document, replace_chunks
 from transcripts.bm25 import Index, length_norm, score_formula
 from transcripts.models import Collection
 
-EVERYWHERE = Reach(sources=None, chunks=1)
+EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
 
 
-def search(text: str, *, limit: int = 10, reach: Reach = EVERYWHERE) -> list[Scored]:
+def search(text: str, *, limit: int = 10, reach: ResolvedFilter = EVERYWHERE) -> list[ChunkScore]:
     return lexical_index.search(parse(text), limit=limit, reach=reach)
 
 
-def texts_found(text: str, *, limit: int = 10, reach: Reach = EVERYWHERE) -> list[str]:
+def texts_found(text: str, *, limit: int = 10, reach: ResolvedFilter = EVERYWHERE) -> list[str]:
     chunks = dict(Chunk.objects.values_list("place", "text"))
     return [chunks[hit.place] for hit in search(text, limit=limit, reach=reach)]
 
 
-def within(*sources: Source, start: int | None = None, end: int | None = None) -> Reach:
-    return Reach(sources=frozenset(source.pk for source in sources), chunks=1, start=start, end=end)
+def within(*sources: Source, start: int | None = None, end: int | None = None) -> ResolvedFilter:
+    return ResolvedFilter(
+        sources=frozenset(source.pk for source in sources), chunks=1, start=start, end=end
+    )
 
 
-def expected(text: str, *, limit: int) -> list[Scored]:
+def expected(text: str, *, limit: int) -> list[ChunkScore]:
     """Rank all chunks there are by one index of ``transcripts.bm25``, which knows neither numpy nor the lexicon."""
     rows = list(Chunk.objects.order_by("place").values_list("place", "text"))
     return [
-        Scored(rows[hit.position][0], hit.score)
+        ChunkScore(rows[hit.position][0], hit.score)
         for hit in Index.build([text for _, text in rows]).rank(parse(text).words, limit=limit)
     ]
 
@@ -144,7 +146,7 @@ def test_a_time_range_leaves_what_overlaps_it(collection: Collection) -> None:
         "whale two",
     ]
     assert texts_found("whale", reach=within(source, start=2500)) == ["whale three"]
-    assert texts_found("whale", reach=Reach(sources=None, chunks=4, start=0, end=0)) == [
+    assert texts_found("whale", reach=ResolvedFilter(sources=None, chunks=4, start=0, end=0)) == [
         "whale one"
     ]
 

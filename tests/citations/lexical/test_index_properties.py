@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 from citations import caches
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
-from citations.library.filters import Reach
+from citations.library.filters import ResolvedFilter
 from citations.models import Source
 from tests.makers import make_document, replace_chunks
 from transcripts.bm25 import Index
@@ -101,7 +101,7 @@ class Library(RuleBasedStateMachine):
     def narrow(self, query: str, pick: object) -> None:
         chosen = frozenset(pk for pk in self.texts if pick.random() < 0.5)
         everything = lexical_index.search(
-            parse(query), limit=1000, reach=Reach(sources=None, chunks=1)
+            parse(query), limit=1000, reach=ResolvedFilter(sources=None, chunks=1)
         )
         places = {
             place
@@ -109,13 +109,15 @@ class Library(RuleBasedStateMachine):
             for place in Source.objects.get(pk=pk).chunks.values_list("place", flat=True)
         }
         assert lexical_index.search(
-            parse(query), limit=1000, reach=Reach(sources=chosen, chunks=1)
+            parse(query), limit=1000, reach=ResolvedFilter(sources=chosen, chunks=1)
         ) == [hit for hit in everything if hit.place in places]
 
     def compare(self, query: str, limit: int) -> None:
         chunks = sorted(self.chunks())
         wanted = Index.build([text for _, text in chunks]).rank(query, limit=limit)
-        found = lexical_index.search(parse(query), limit=limit, reach=Reach(sources=None, chunks=1))
+        found = lexical_index.search(
+            parse(query), limit=limit, reach=ResolvedFilter(sources=None, chunks=1)
+        )
         assert [hit.place for hit in found] == [chunks[hit.position][0] for hit in wanted]
         assert [hit.score for hit in found] == pytest.approx(
             [hit.score for hit in wanted], rel=1e-9, abs=0

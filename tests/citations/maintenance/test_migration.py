@@ -14,7 +14,7 @@ from citations.evaluation import search_quality
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SpaceState, State
-from citations.passages import Mode
+from citations.passages import SearchMode
 from citations.providers.embedding import HashEmbedder
 from citations.search import pipeline as search_pipeline
 from citations.vectors import hnsw
@@ -51,7 +51,7 @@ def library(collection: Collection) -> Collection:
 
 def found(scope: Scope) -> int:
     return len(
-        search_pipeline.search(scope, "its own subject", mode=Mode.VECTOR, limit=50).passages
+        search_pipeline.search(scope, "its own subject", mode=SearchMode.VECTOR, limit=50).passages
     )
 
 

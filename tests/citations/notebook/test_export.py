@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.notebook import conversations
-from citations.notebook.export import Form, export, place
+from citations.notebook.export import ExportFormat, export, place
 from citations.passages import Locator
 from tests.makers import make_paper
 from transcripts.conf import public_url
@@ -64,7 +64,7 @@ def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(
     scope: Scope, conversation: Conversation, settings: Any
 ) -> None:
     settings.PUBLIC_URL = "https://kb.example"
-    made = export(scope, conversation, Form.MARKDOWN)
+    made = export(scope, conversation, ExportFormat.MARKDOWN)
     assert made.name == "on-heat-scriptalert1script-xjavascriptalert.md"
     html = MarkdownIt().render(made.text)
     page = LexborHTMLParser(html)
@@ -81,7 +81,7 @@ def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(
 def test_the_page_to_print_is_whole_and_runs_nothing(
     scope: Scope, conversation: Conversation
 ) -> None:
-    page = LexborHTMLParser(export(scope, conversation, Form.HTML).text)
+    page = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
     assert page.css_first("script") is None
     assert page.css_first("h1").text() == f"On heat {EVIL}"
     assert page.css_first(f'sup a[href="#c{quoted().uuid}"]').text() == "[1]"
@@ -97,7 +97,7 @@ def test_the_page_to_print_is_whole_and_runs_nothing(
 
 
 def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
-    whole = json.loads(export(scope, conversation, Form.JSON).text)
+    whole = json.loads(export(scope, conversation, ExportFormat.JSON).text)
     answered, refused = whole["answers"]
     assert answered["claims"][0] == {
         "label": "",
@@ -129,10 +129,10 @@ def test_bibliographies_have_each_source_once(
         digest="d",
         page=1,
     )
-    (item,) = json.loads(export(scope, conversation, Form.CSL).text)
+    (item,) = json.loads(export(scope, conversation, ExportFormat.CSL).text)
     assert item["note"] == "pages 1–2: “Entropy grows.”; page 1: “Always.”"
     assert item["URL"].endswith(f"/sources/{paper.uuid}/")
-    made = export(scope, conversation, Form.BIBTEX)
+    made = export(scope, conversation, ExportFormat.BIBTEX)
     (entry,) = parse_string(made.text, "bibtex").entries.values()
     assert entry.fields["urldate"]
     assert made.media_type.startswith("application/x-bibtex")
@@ -149,9 +149,9 @@ def test_an_overview_has_a_paragraph_for_each_heading(
     Answer.objects.filter(ordinal=1).update(claims=claims)
     told = ["Heat *: It is Heat *. [1] It is . [1]", "Cold <b>: It is Cold <b>. [1]"]
     markdown = LexborHTMLParser(
-        MarkdownIt().render(export(scope, conversation, Form.MARKDOWN).text)
+        MarkdownIt().render(export(scope, conversation, ExportFormat.MARKDOWN).text)
     )
-    printed = LexborHTMLParser(export(scope, conversation, Form.HTML).text)
+    printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
     for page in (markdown, printed):
         assert [one.text() for one in page.css("strong")][:2] == ["Heat *:", "Cold <b>:"]
         assert [" ".join(one.text().replace("[", " [").split()) for one in page.css("p")][
@@ -190,15 +190,19 @@ def test_what_was_cited_keeps_its_number_when_others_are_gone(
     ]
     Answer.objects.filter(pk=answer.pk).update(claims=claims)
     other.delete()
-    page = LexborHTMLParser(MarkdownIt().render(export(scope, conversation, Form.MARKDOWN).text))
+    page = LexborHTMLParser(
+        MarkdownIt().render(export(scope, conversation, ExportFormat.MARKDOWN).text)
+    )
     lines = [one.text() for one in page.css("li")]
     assert [line[:3] for line in lines] == ["[1]", "[2]", "[3]"]
     assert "deleted" in lines[1]
     assert "Claim 2. [2]" in page.body.text()
-    printed = LexborHTMLParser(export(scope, conversation, Form.HTML).text)
+    printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
     assert [one.attributes["value"] for one in printed.css("li")] == ["1", "2", "3"]
     assert "deleted" in printed.css("li")[1].text()
-    assert json.loads(export(scope, conversation, Form.JSON).text)["answers"][0]["gone"] == [2]
+    assert json.loads(export(scope, conversation, ExportFormat.JSON).text)["answers"][0][
+        "gone"
+    ] == [2]
 
 
 HOSTILE = (
@@ -251,7 +255,9 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
     )
     line = " ".join(said.split())
     page = LexborHTMLParser(
-        MarkdownIt("gfm-like", {"linkify": False}).render(export(scope, made, Form.MARKDOWN).text)
+        MarkdownIt("gfm-like", {"linkify": False}).render(
+            export(scope, made, ExportFormat.MARKDOWN).text
+        )
     )
     assert {one.tag for one in page.body.css("*")} == {
         "body",
@@ -268,20 +274,22 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
     assert [one.attributes["href"] for one in page.css("a")] == [
         f"{public_url()}/citations/{row.uuid}/"
     ] * len(page.css("a"))
-    printed = LexborHTMLParser(export(scope, made, Form.HTML).text)
+    printed = LexborHTMLParser(export(scope, made, ExportFormat.HTML).text)
     assert " ".join(printed.css_first("h2").text().split()) == line
     assert not printed.css("script, img, form")
-    (told,) = json.loads(export(scope, made, Form.JSON).text)["answers"]
+    (told,) = json.loads(export(scope, made, ExportFormat.JSON).text)["answers"]
     assert (told["question"], told["citations"][0]["quote"]) == (said, said)
-    (item,) = json.loads(export(scope, made, Form.CSL).text)
+    (item,) = json.loads(export(scope, made, ExportFormat.CSL).text)
     assert (item["title"], item["note"]) == (line[:300].strip(), f"page 1: “{line}”")
-    (entry,) = parse_string(export(scope, made, Form.BIBTEX).text, "bibtex").entries.values()
+    (entry,) = parse_string(
+        export(scope, made, ExportFormat.BIBTEX).text, "bibtex"
+    ).entries.values()
     assert entry.fields["note"]
 
 
-@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("form", ExportFormat)
 def test_nothing_is_written_of_what_may_not_be_read(
-    scope: Scope, conversation: Conversation, form: Form
+    scope: Scope, conversation: Conversation, form: ExportFormat
 ) -> None:
     made = export(NOTHING, conversation, form)
     assert "Entropy grows" not in made.text

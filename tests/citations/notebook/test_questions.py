@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import Claimed, Event, Finished, Progress
+from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress
 from citations.errors import AlreadyAnswering, AnswerNotFound, ModelServerError
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.notebook import answers as notebook_answers
@@ -35,9 +35,9 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(
 ) -> None:
     events = list(ask(scope, owner, conversation, QUESTION))
     assert isinstance(events[0], Progress)
-    told = [quote for event in events if isinstance(event, Claimed) for quote in event.quotes]
+    told = [quote for event in events if isinstance(event, ClaimEvent) for quote in event.quotes]
     finished = events[-1]
-    assert isinstance(finished, Finished)
+    assert isinstance(finished, FinalEvent)
     rows = list(Quotation.objects.filter(answer__uuid=finished.answer))
     assert rows
     assert [(row.uuid, row.number, row.quote, row.span_start, row.span_end) for row in rows] == [
@@ -113,7 +113,7 @@ def test_a_question_is_answered_by_one_process_alone(
     with pytest.raises(AlreadyAnswering):
         next(questions.respond(scope, owner, answer))
     *_, last = first
-    assert isinstance(last, Finished)
+    assert isinstance(last, FinalEvent)
 
 
 def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(
@@ -127,7 +127,7 @@ def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(
     with pytest.raises(AnswerNotFound):
         list(slow)
     (record,) = notebook_answers.of(scope, conversation)
-    assert isinstance(last, Finished)
+    assert isinstance(last, FinalEvent)
     assert [one.id for one in record.quotes] == [one.id for one in last.reply.quotes]
 
 
@@ -229,7 +229,7 @@ def test_a_source_that_is_deleted_in_the_middle_of_an_answer_is_marked_as_gone(
 ) -> None:
     events = ask(scope, owner, conversation, QUESTION)
     for event in events:
-        if isinstance(event, Claimed):
+        if isinstance(event, ClaimEvent):
             talk.delete()
             break
     list(events)
@@ -259,7 +259,7 @@ def test_a_long_conversation_costs_a_question_no_more_than_a_short_one(
     heard: list[Any] = []
     real = notebook_answers.read
 
-    def read(scope: Scope, answers: Iterable[Answer]) -> tuple[notebook_answers.Record, ...]:
+    def read(scope: Scope, answers: Iterable[Answer]) -> tuple[notebook_answers.AnswerRecord, ...]:
         rows = list(answers)
         heard.append(len(rows))
         return real(scope, rows)

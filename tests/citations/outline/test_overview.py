@@ -3,7 +3,7 @@
 import pytest
 
 from citations.answers import evidence
-from citations.answers.answer import Breadth, Part
+from citations.answers.answer import Breadth, QuestionPart
 from citations.library.filters import Filter, resolve
 from citations.models import Level, Node, Source, Topic
 from citations.outline import overview as outline_overview
@@ -46,7 +46,7 @@ def test_of_many_sources_the_largest_topics_are_told(collection: Collection, sco
     assert len(whole.nodes) == min(10, Topic.objects.count())
     said = " ".join(one.told.text for one, _ in whole.nodes)
     assert all(word in said for word in ("hales", "ridges", "ntropy"))
-    found = evidence.find(scope, Part(text=ASKED, breadth=Breadth.BROAD))
+    found = evidence.find(scope, QuestionPart(text=ASKED, breadth=Breadth.BROAD))
     assert whole.note in found.notes
     assert [one.name for one in found.stages] == ["levels"]
 

@@ -11,7 +11,7 @@ from pgvector import HalfVector
 
 from citations import conf, tasks
 from citations.answers import evidence as answer_evidence
-from citations.answers.answer import Breadth, Part
+from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.evidence import Strategy
 from citations.errors import ModelServerError
 from citations.ingest import pipeline as ingest_pipeline
@@ -145,7 +145,7 @@ def as_found(scope: Scope) -> list[tuple]:
         words = lecture(120)[number * 10].text.split()
         found = answer_evidence.find(
             scope,
-            Part(text=" ".join(words), breadth=breadth, about=" ".join(words[1:3])),
+            QuestionPart(text=" ".join(words), breadth=breadth, about=" ".join(words[1:3])),
             strategy=strategy,
             limit=20,
         )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citations.outline import tree as outline_tree
-from citations.outline.tree import DOCUMENT, GROUP, MOST, SECTION, Draft, Piece, build
+from citations.outline.tree import DOCUMENT, GROUP, MOST, SECTION, NodeDraft, OutlineChunk, build
 
 ALPHABET = "abc. ?!\n«é漢字>0"
 
@@ -19,7 +19,7 @@ def pieces_of(
     headings: list[str] | None = None,
     vectors: np.ndarray | None = None,
     overlap: int = 0,
-) -> list[Piece]:
+) -> list[OutlineChunk]:
     """Make chunks that stand one after the other in a text, each with the end of the one before."""
     found = []
     for n in range(len(texts)):
@@ -28,7 +28,7 @@ def pieces_of(
         row = None if vectors is None else vectors[n]
         span = {"span_start": place - len(before), "span_end": place + len(texts[n])}
         found.append(
-            Piece(
+            OutlineChunk(
                 ordinal=n,
                 text=before + texts[n],
                 **span,
@@ -48,11 +48,11 @@ def around(centres: list[int], *, noise: float = 0.2) -> np.ndarray:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
-def of_level(tree: list[Draft], level: int) -> list[Draft]:
+def of_level(tree: list[NodeDraft], level: int) -> list[NodeDraft]:
     return [draft for draft in tree if draft.level == level]
 
 
-def ranges(tree: list[Draft], level: int) -> list[tuple[int, int]]:
+def ranges(tree: list[NodeDraft], level: int) -> list[tuple[int, int]]:
     return [(draft.first, draft.last) for draft in of_level(tree, level)]
 
 

@@ -6,7 +6,7 @@ import pytest
 from citations import conf
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
 from citations.providers import embedding_services, registry
-from citations.providers.embedding_services import HostedEmbedder, Limits
+from citations.providers.embedding_services import HostedEmbedder, RequestLimits
 from tests.model_standin import Fault, ModelStandIn
 
 USUAL = [
@@ -150,7 +150,9 @@ def test_many_texts_go_in_batches(model_server: ModelStandIn) -> None:
 
 def test_batches_keep_the_limits_and_the_order() -> None:
     texts = ["é" * 30, "a" * 50, "b" * 60, "c" * 10, "d", "e", "f"]
-    batches = list(embedding_services._batches(texts, Limits(texts=3, together=100, each=100)))
+    batches = list(
+        embedding_services._batches(texts, RequestLimits(texts=3, together=100, each=100))
+    )
     assert [text for batch in batches for text in batch] == texts
     assert all(
         len(batch) <= 3 and sum(len(text.encode()) for text in batch) <= 100 for batch in batches

@@ -14,7 +14,7 @@ from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelRefused, ModelServerError
 from citations.providers import http as provider_http
 from citations.providers import server_errors
-from citations.providers.http import Patience, Server
+from citations.providers.http import ModelServer, Patience
 from citations.providers.server_errors import Names, Refusal
 from tests.model_standin import KEY, Fault, ModelStandIn
 
@@ -27,15 +27,15 @@ class Listed(BaseModel):
 
 
 @pytest.fixture
-def server(model_server: ModelStandIn) -> Server:
+def server(model_server: ModelStandIn) -> ModelServer:
     return _server(model_server)
 
 
-def _server(standin: ModelStandIn, *, key: str = KEY, timeout: float = 5.0) -> Server:
-    return Server(NAMES, Remote(base_url=f"{standin.url}/openai/v1", key=key, timeout=timeout))
+def _server(standin: ModelStandIn, *, key: str = KEY, timeout: float = 5.0) -> ModelServer:
+    return ModelServer(NAMES, Remote(base_url=f"{standin.url}/openai/v1", key=key, timeout=timeout))
 
 
-def _post(server: Server, **kwargs: Any) -> Listed:
+def _post(server: ModelServer, **kwargs: Any) -> Listed:
     return server.post("/embeddings", BODY, Listed, **kwargs)
 
 
@@ -52,14 +52,14 @@ def _post(server: Server, **kwargs: Any) -> Listed:
     ],
 )
 def test_what_passes_is_tried_again(
-    server: Server, model_server: ModelStandIn, fault: Fault
+    server: ModelServer, model_server: ModelStandIn, fault: Fault
 ) -> None:
     model_server.fail(fault, fault)
     assert len(_post(server).data) == 1
     assert len(model_server.requests) == 3
 
 
-def test_tries_are_bounded(server: Server, model_server: ModelStandIn) -> None:
+def test_tries_are_bounded(server: ModelServer, model_server: ModelStandIn) -> None:
     model_server.fail(*[Fault.FAILING] * 9)
     with pytest.raises(
         ModelServerError, match=r"OpenAI has trouble \(500\): “Something is the matter.”"
@@ -83,7 +83,7 @@ def test_tries_are_bounded(server: Server, model_server: ModelStandIn) -> None:
     ],
 )
 def test_a_refusal_is_not_asked_for_again(
-    server: Server, model_server: ModelStandIn, fault: Fault
+    server: ModelServer, model_server: ModelStandIn, fault: Fault
 ) -> None:
     model_server.fail(fault)
     with pytest.raises(ModelRefused):
@@ -92,7 +92,7 @@ def test_a_refusal_is_not_asked_for_again(
 
 
 def test_a_pause_is_as_long_as_the_server_asks_for(
-    server: Server, model_server: ModelStandIn
+    server: ModelServer, model_server: ModelStandIn
 ) -> None:
     model_server.retry_after = "0.15"
     model_server.fail(Fault.LIMITED_SECONDS)
@@ -101,7 +101,9 @@ def test_a_pause_is_as_long_as_the_server_asks_for(
     assert time.monotonic() - started >= 0.15
 
 
-def test_nobody_waits_as_long_as_a_server_likes(server: Server, model_server: ModelStandIn) -> None:
+def test_nobody_waits_as_long_as_a_server_likes(
+    server: ModelServer, model_server: ModelStandIn
+) -> None:
     model_server.retry_after = "3600"
     model_server.fail(Fault.LIMITED_SECONDS)
     started = time.monotonic()
@@ -128,7 +130,7 @@ def test_a_time_to_wait_is_read_as_seconds_or_as_a_date(
 
 
 def test_pauses_grow_and_are_random(
-    monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn
+    monkeypatch: pytest.MonkeyPatch, server: ModelServer, model_server: ModelStandIn
 ) -> None:
     monkeypatch.setattr(
         provider_http, "PATIENCE", Patience(tries=6, first=100.0, pause=500.0, total=1e6)
@@ -159,7 +161,7 @@ def test_a_server_that_drips_is_given_up(model_server: ModelStandIn) -> None:
 
 
 def test_an_answer_without_end_is_not_read(
-    monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn
+    monkeypatch: pytest.MonkeyPatch, server: ModelServer, model_server: ModelStandIn
 ) -> None:
     monkeypatch.setattr(provider_http, "MAX_BYTES", 3_000_000)
     model_server.fail(Fault.HUGE)
@@ -170,7 +172,7 @@ def test_an_answer_without_end_is_not_read(
 
 @pytest.mark.parametrize("fault", [Fault.BROKEN, Fault.DEEP, Fault.OTHER])
 def test_nonsense_is_told_and_not_quoted(
-    server: Server, model_server: ModelStandIn, fault: Fault
+    server: ModelServer, model_server: ModelStandIn, fault: Fault
 ) -> None:
     model_server.fail(fault)
     with pytest.raises(ModelServerError) as raised:
@@ -182,13 +184,13 @@ def test_a_server_that_is_not_there_is_told_with_its_address() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    server = Server(NAMES, Remote(base_url=f"{address}/v1", key=KEY, timeout=1))
+    server = ModelServer(NAMES, Remote(base_url=f"{address}/v1", key=KEY, timeout=1))
     with pytest.raises(ModelServerError, match=f"OpenAI does not answer at {address}.") as raised:
         _post(server, tries=1)
     assert "OPENAI_BASE_URL" in raised.value.hint
 
 
-def test_a_redirection_is_not_followed(server: Server, model_server: ModelStandIn) -> None:
+def test_a_redirection_is_not_followed(server: ModelServer, model_server: ModelStandIn) -> None:
     model_server.fail(Fault.MOVED)
     with pytest.raises(ModelRefused, match="points elsewhere"):
         _post(server)
@@ -198,7 +200,7 @@ def test_a_redirection_is_not_followed(server: Server, model_server: ModelStandI
     "fault", [Fault.UNAUTHORIZED, Fault.REFUSED, Fault.FAILING, Fault.CUT, Fault.BROKEN]
 )
 def test_a_key_is_shown_nowhere(
-    server: Server, model_server: ModelStandIn, fault: Fault, caplog: pytest.LogCaptureFixture
+    server: ModelServer, model_server: ModelStandIn, fault: Fault, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     model_server.fail(fault)
@@ -230,7 +232,7 @@ def test_a_wrong_address_is_told_with_its_setting(model_server: ModelStandIn) ->
     with pytest.raises(
         ModelRefused, match=rf"OpenAI is not what answers at {model_server.url} \(404\)"
     ) as raised:
-        Server(NAMES, Remote(base_url=f"{model_server.url}/v2", key=KEY, timeout=5)).post(
+        ModelServer(NAMES, Remote(base_url=f"{model_server.url}/v2", key=KEY, timeout=5)).post(
             "/embeddings", BODY, Listed
         )
     assert "OPENAI_BASE_URL" in raised.value.hint
@@ -250,13 +252,15 @@ def test_a_key_that_cannot_be_sent_is_told_and_not_shown(
 
 
 def test_half_a_character_does_not_break_a_request(
-    server: Server, model_server: ModelStandIn
+    server: ModelServer, model_server: ModelStandIn
 ) -> None:
     server.post("/embeddings", {"model": "tiny", "input": ["a \ud800 b"]}, Listed)
     assert model_server.requests[0].body["input"] == ["a ? b"]
 
 
-def test_a_refusal_keeps_its_status_and_words(server: Server, model_server: ModelStandIn) -> None:
+def test_a_refusal_keeps_its_status_and_words(
+    server: ModelServer, model_server: ModelStandIn
+) -> None:
     model_server.fail(Fault.REFUSED)
     with pytest.raises(Refusal) as raised:
         _post(server)
@@ -279,7 +283,7 @@ def test_a_refusal_keeps_its_status_and_words(server: Server, model_server: Mode
 )
 def test_an_address_has_to_be_one_of_http(address: str) -> None:
     with pytest.raises(InvalidProvider) as raised:
-        Server(NAMES, Remote(base_url=address, key=KEY, timeout=1))
+        ModelServer(NAMES, Remote(base_url=address, key=KEY, timeout=1))
     assert "secret" not in raised.value.message + raised.value.hint
 
 
@@ -298,7 +302,7 @@ def test_no_proxy_stands_between_this_machine_and_itself(host: str, local: bool)
 
 
 def test_a_get_asks_without_a_body(model_server: ModelStandIn) -> None:
-    server = Server(NAMES, Remote(base_url=f"{model_server.url}/ollama", key="", timeout=5))
+    server = ModelServer(NAMES, Remote(base_url=f"{model_server.url}/ollama", key="", timeout=5))
 
     class Tags(BaseModel):
         models: list[Any]
@@ -311,7 +315,7 @@ class Event(BaseModel):
     choices: list[Any] = []
 
 
-def _stream(server: Server, **kwargs: Any) -> list[Event]:
+def _stream(server: ModelServer, **kwargs: Any) -> list[Event]:
     return list(
         server.stream(
             "/chat/completions",
@@ -322,13 +326,13 @@ def _stream(server: Server, **kwargs: Any) -> list[Event]:
     )
 
 
-def test_events_come_one_by_one(server: Server) -> None:
+def test_events_come_one_by_one(server: ModelServer) -> None:
     words = [event.choices[0]["delta"].get("content") for event in _stream(server)]
     assert words == ["It", " is", " about", " a", " b", " c.", None]
 
 
 def test_a_stream_is_begun_again_only_before_its_first_event(
-    server: Server, model_server: ModelStandIn
+    server: ModelServer, model_server: ModelStandIn
 ) -> None:
     model_server.fail(Fault.FAILING, Fault.BROKEN)
     assert len(_stream(server)) == 7
@@ -339,7 +343,7 @@ def test_a_stream_is_begun_again_only_before_its_first_event(
 
 
 def test_a_line_without_end_ends_a_stream(
-    monkeypatch: pytest.MonkeyPatch, server: Server, model_server: ModelStandIn
+    monkeypatch: pytest.MonkeyPatch, server: ModelServer, model_server: ModelStandIn
 ) -> None:
     monkeypatch.setattr(provider_http, "_MAX_LINE", 100_000)
     model_server.fail(Fault.HUGE)
@@ -347,7 +351,7 @@ def test_a_line_without_end_ends_a_stream(
         _stream(server, tries=1)
 
 
-def test_a_stream_that_is_left_is_closed(server: Server) -> None:
+def test_a_stream_that_is_left_is_closed(server: ModelServer) -> None:
     events = server.stream(
         "/chat/completions", {"model": "m", "stream": True, "messages": [{"content": "a"}]}, Event
     )
@@ -372,6 +376,6 @@ def test_the_words_of_a_server_are_made_harmless(body: bytes, told: str) -> None
     assert server_errors.complaint(body)[0] == told
 
 
-def test_threads_share_a_server(server: Server, model_server: ModelStandIn) -> None:
+def test_threads_share_a_server(server: ModelServer, model_server: ModelStandIn) -> None:
     with ThreadPoolExecutor(8) as executor:
         assert all(len(answer.data) == 1 for answer in executor.map(_post, [server] * 40))

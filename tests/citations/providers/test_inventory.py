@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from citations.providers import weights
-from citations.providers.inventory import Entry, to_fetch, wanted
+from citations.providers.inventory import ModelEntry, to_fetch, wanted
 from tests.citations.providers import tiny_models
 from tests.hub_standin import HubStandIn
 from tests.model_standin import ModelStandIn
@@ -29,7 +29,7 @@ def plain(settings: Any, hub_cache: Path) -> None:
     settings.LIVE_RERANKER = "none"
 
 
-def only(use: str) -> Entry:
+def only(use: str) -> ModelEntry:
     """The one entry with that use."""
     (found,) = [entry for entry in wanted() if use in entry.uses]
     return found
@@ -65,7 +65,7 @@ def test_another_embedding_model_leaves_the_usual_one_for_cutting(settings: Any)
 
 def test_a_model_in_a_folder_is_told_with_its_size(settings: Any, tiny_mean: Path) -> None:
     settings.EMBEDDING_MODEL = str(tiny_mean)
-    assert only("embedding") == Entry(
+    assert only("embedding") == ModelEntry(
         model=str(tiny_mean),
         provider="local",
         uses=("embedding",),

@@ -8,7 +8,7 @@ from citations import conf
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
 from citations.providers import chat_services, registry
 from citations.providers.chat_api import KNOWN_CONTEXT, UNKNOWN_CONTEXT, RemoteLlm
-from citations.providers.http import Server
+from citations.providers.http import ModelServer
 from citations.providers.llm import FakeLlm, Usage
 from citations.providers.prompts import Prompt
 from tests.model_standin import Fault, ModelStandIn
@@ -320,7 +320,7 @@ def test_the_fake_answers_the_same_each_time() -> None:
 
 def test_nobody_but_the_server_knows_the_key(model_server: ModelStandIn) -> None:
     llm = _llm(model_server)
-    assert isinstance(llm._server, Server)
+    assert isinstance(llm._server, ModelServer)
     assert model_server.key not in repr(vars(llm))
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citations.quotes.matching import (
-    Check,
-    Difference,
-    Prepared,
+    PreparedText,
+    QuoteCheck,
     Verdict,
+    WordDifference,
     check,
     find,
     is_enough,
@@ -28,7 +28,7 @@ SOURCE = (
 TEXT = prepare(SOURCE)
 
 
-def verdict(quote: str, text: str | Prepared = TEXT) -> Verdict:
+def verdict(quote: str, text: str | PreparedText = TEXT) -> Verdict:
     """Check a quote against one text."""
     return check(quote, prepare(text) if isinstance(text, str) else text).verdict
 
@@ -240,7 +240,7 @@ def test_a_quote_of_another_source_is_misattributed_and_one_of_no_named_source_i
 ):
     others = [("a", prepare("nothing of the kind is said here")), ("b", TEXT)]
     quote = "he said, is the place to be"
-    assert check(quote, prepare("some other text it is"), others) == Check(
+    assert check(quote, prepare("some other text it is"), others) == QuoteCheck(
         verdict=Verdict.MISATTRIBUTED, source="b", span=find(quote, TEXT), likeness=1.0
     )
     assert check(quote, None, others).verdict == Verdict.VERBATIM
@@ -267,7 +267,7 @@ def test_an_altered_quote_says_what_differs(
 ) -> None:
     found = check(quote, TEXT)
     assert found.verdict == Verdict.ALTERED
-    assert list(found.differences) == [Difference(*one) for one in differences]
+    assert list(found.differences) == [WordDifference(*one) for one in differences]
     assert found.span is not None
 
 

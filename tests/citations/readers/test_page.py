@@ -1,6 +1,6 @@
 """What a reader noticed while pages went by is said in a sentence or two."""
 
-from citations.readers.page import Box, Entry, Paragraph, ReadPage, Survey
+from citations.readers.page import Box, OutlineEntry, Paragraph, ReadPage, Survey
 
 
 def surveyed(*pages: ReadPage) -> str:
@@ -56,8 +56,8 @@ def test_a_broken_text_layer_is_told_with_its_share() -> None:
 
 
 def test_values_are_lists_in_json() -> None:
-    assert (list(Paragraph(1, 2, "a", True)), list(Entry(1, "a", 2)), list(Box(0, 0, 1, 1))) == (
-        [1, 2, "a", True],
-        [1, "a", 2],
-        [0, 0, 1, 1],
-    )
+    assert (
+        list(Paragraph(1, 2, "a", True)),
+        list(OutlineEntry(1, "a", 2)),
+        list(Box(0, 0, 1, 1)),
+    ) == ([1, 2, "a", True], [1, "a", 2], [0, 0, 1, 1])

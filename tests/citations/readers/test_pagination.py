@@ -13,7 +13,7 @@ from citations.readers import plain_text
 from citations.readers.file_types import is_document, sniff
 from citations.readers.markup import html, isolation, markdown
 from citations.readers.markup.isolation import NotTakenApart, take_apart
-from citations.readers.pagination import PAGE, Opened, Piece, flow
+from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, flow
 
 MARKDOWN = """---
 title: "Signals: a primer"
@@ -47,9 +47,9 @@ def f():
 </pre><script>bad()</script></body>"""
 
 
-def read(reader: Any, path: Path, data: bytes | str, *, most_pages: int = 10) -> Opened:
+def read(reader: Any, path: Path, data: bytes | str, *, most_pages: int = 10) -> OpenDocument:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    opened: Opened = reader.read(path, most_pages=most_pages)
+    opened: OpenDocument = reader.read(path, most_pages=most_pages)
     return opened
 
 
@@ -136,7 +136,7 @@ def test_what_a_page_declares_is_believed_unless_it_is_no_encoding(path: Path) -
 def test_no_word_is_lost_and_paragraphs_tile_their_pages(
     pieces: list[tuple[str, int, int]],
 ) -> None:
-    given_ones = [Piece(f"{part} " * times, level) for part, times, level in pieces]
+    given_ones = [MarkupBlock(f"{part} " * times, level) for part, times, level in pieces]
     opened = flow(given_ones, most_pages=10_000)
     pages = list(opened.pages)
     assert "".join("".join(page.text.split()) for page in pages) == "".join(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from citations.readers.sandbox import Child, Ended, TookTooLong
+from citations.readers.sandbox import Child, ChildExited, TookTooLong
 
 PROGRAM = """
 import json, os, signal, sys, time
@@ -77,7 +77,7 @@ def test_large_answers_arrive_whole(child: Child) -> None:
 
 def test_a_crash_is_told_and_the_next_request_is_answered_by_a_new_process(child: Child) -> None:
     before = child.ask({"do": "echo"}, seconds=5).head["pid"]
-    with pytest.raises(Ended):
+    with pytest.raises(ChildExited):
         child.ask({"do": "crash"}, seconds=5)
     assert gone(before)
     assert child.ask({"do": "echo"}, seconds=5).head["pid"] != before
@@ -115,7 +115,7 @@ def test_closing_ends_it_even_in_the_middle_of_a_request(child: Child) -> None:
     def ask() -> None:
         try:
             child.ask({"do": "hang"}, seconds=0.8)
-        except Ended as error:
+        except ChildExited as error:
             told.append(error)
 
     thread = threading.Thread(target=ask, daemon=True)
@@ -138,7 +138,7 @@ def test_it_is_told_nothing_of_the_environment_that_it_does_not_need(
 
 
 def test_an_answer_that_is_none_ends_the_process(child: Child) -> None:
-    with pytest.raises(Ended):
+    with pytest.raises(ChildExited):
         child.ask({"do": "babble"}, seconds=5)
     assert child.ask({"do": "echo", "text": "a"}, seconds=5).blobs == (b"a",)
 
@@ -164,7 +164,7 @@ def test_threads_get_their_own_answers(child: Child) -> None:
 PARENT = """
 import os, sys
 from pathlib import Path
-from citations.readers.child import Child
+from citations.readers.sandbox import Child
 child = Child(Path(sys.argv[1]))
 print(child.ask({"do": "echo"}, seconds=5).head["pid"], flush=True)
 if sys.argv[2] == "fork":

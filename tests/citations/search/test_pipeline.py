@@ -20,7 +20,7 @@ from citations.errors import (
 from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
-from citations.passages import Mode, Results
+from citations.passages import Results, SearchMode
 from citations.providers import registry
 from citations.search import candidates, judgments, query_expansion
 from citations.search import pipeline as search_pipeline
@@ -102,9 +102,9 @@ def with_llm(monkeypatch: pytest.MonkeyPatch, settings: Any, answer: Callable[[]
 
 def test_a_word_finds_the_passages_that_say_it(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
-    found = search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL)
+    found = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
     assert texts(found) == ["Entropy, and entropy again.", "Entropy is disorder."]
-    assert found.mode == Mode.LEXICAL
+    assert found.mode == SearchMode.LEXICAL
     assert not found.notes
 
 
@@ -112,7 +112,7 @@ def test_a_search_by_meaning_finds_the_nearest_even_without_a_common_word(
     scope: Scope, collection: Collection
 ) -> None:
     embed(make_document(collection, TEXTS))
-    found = search_pipeline.search(scope, "a cat on a mat", mode=Mode.VECTOR)
+    found = search_pipeline.search(scope, "a cat on a mat", mode=SearchMode.VECTOR)
     assert len(found.passages) == len(TEXTS)
     assert found.passages[0].text == TEXTS[3]
 
@@ -189,7 +189,7 @@ def test_the_scores_of_the_words_add_up_to_the_bm25_score(
 ) -> None:
     make_document(collection, TEXTS)
     (passage,) = search_pipeline.search(
-        scope, "enthalpy heat missing", mode=Mode.LEXICAL, explain=True
+        scope, "enthalpy heat missing", mode=SearchMode.LEXICAL, explain=True
     ).passages
     assert passage.explanation is not None
     assert {term.term for term in passage.explanation.terms} == {"enthalpy", "heat"}
@@ -205,7 +205,7 @@ def test_without_explain_nothing_is_explained(scope: Scope, collection: Collecti
     make_document(collection, TEXTS)
     assert all(
         passage.explanation is None
-        for passage in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).passages
+        for passage in search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
     )
 
 
@@ -261,10 +261,13 @@ def test_the_real_model_finds_what_is_meant_without_a_common_word(
         ("recipe for soup", "Stir"),
         ("who violated a contract", "The court"),
     ):
-        for mode in (Mode.VECTOR, Mode.HYBRID):
+        for mode in (SearchMode.VECTOR, SearchMode.HYBRID):
             (best, *_) = search_pipeline.search(scope, query, mode=mode).passages
             assert best.text.startswith(beginning)
-    assert texts(search_pipeline.search(scope, "who violated contracts", mode=Mode.LEXICAL)) == []
+    assert (
+        texts(search_pipeline.search(scope, "who violated contracts", mode=SearchMode.LEXICAL))
+        == []
+    )
 
 
 # What is shown of it
@@ -277,7 +280,7 @@ def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(
     video.youtube_id = "abcdefghijk"
     video.save()
     make_source(video, author="MIT", texts=[*("filler" for _ in range(24)), "Entropy is disorder."])
-    (passage,) = search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).passages
+    (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
     assert passage.link == f"/videos/{video.pk}/?t=240s&lang=en"
     assert passage.timestamp_link == "https://www.youtube.com/watch?v=abcdefghijk&t=240s"
     assert (passage.locator.start, passage.locator.end) == (240_000, 250_000)
@@ -297,7 +300,7 @@ def test_a_passage_of_an_uploaded_recording_opens_here(
     settings.PUBLIC_URL = "https://kb.example.org"
     video = make_video(collection, key="own")
     make_source(video, texts=["Entropy is disorder."])
-    (passage,) = search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).passages
+    (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
     assert passage.timestamp_link == f"https://kb.example.org/videos/{video.pk}/?t=0s&lang=en"
 
 
@@ -305,7 +308,7 @@ def test_the_words_of_the_query_are_marked_but_not_those_excluded(
     scope: Scope, collection: Collection
 ) -> None:
     make_document(collection, ["Heat, and the heat of a system."])
-    (passage,) = search_pipeline.search(scope, "heat -entropy", mode=Mode.LEXICAL).passages
+    (passage,) = search_pipeline.search(scope, "heat -entropy", mode=SearchMode.LEXICAL).passages
     assert [passage.text[start:end] for start, end in passage.spans] == ["Heat", "heat"]
 
 
@@ -315,7 +318,7 @@ def test_near_duplicates_are_told_under_the_best_of_them(
     said = "the quick brown fox jumps over one lazy dog while seven other animals watch it closely from far away"
     make_document(collection, [said, "a fox in a hole"], title="First")
     make_document(collection, [f"{said} now"], title="Second")
-    found = search_pipeline.search(scope, "quick fox", mode=Mode.LEXICAL)
+    found = search_pipeline.search(scope, "quick fox", mode=SearchMode.LEXICAL)
     assert len(found.passages) == 2
     best = found.passages[0]
     (twin,) = best.also
@@ -327,21 +330,25 @@ def test_near_duplicates_are_told_under_the_best_of_them(
 def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
     ada, bob = make_user("ada"), make_user("bob")
-    first, second = search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).passages
+    first, second = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
     judgments.mark(scope, ada, "entropy", first.chunk, right=True)
     judgments.mark(scope, ada, " entropy ", second.chunk, right=False)
     assert [
         one.mark
-        for one in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL, user=ada).passages
+        for one in search_pipeline.search(
+            scope, "entropy", mode=SearchMode.LEXICAL, user=ada
+        ).passages
     ] == [True, False]
     assert [
         one.mark
-        for one in search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL, user=bob).passages
+        for one in search_pipeline.search(
+            scope, "entropy", mode=SearchMode.LEXICAL, user=bob
+        ).passages
     ] == [None, None]
     assert [
         one.mark
         for one in search_pipeline.search(
-            scope, "entropy again", mode=Mode.LEXICAL, user=ada
+            scope, "entropy again", mode=SearchMode.LEXICAL, user=ada
         ).passages
     ] == [None, None]
 
@@ -352,7 +359,7 @@ def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) ->
 def test_nothing_is_found_outside_the_scope(scope: Scope, collection: Collection) -> None:
     other = Collection.objects.create(name="Private", slug="private")
     embed(make_document(collection, ["Entropy here."]), make_document(other, ["Entropy there."]))
-    for mode in Mode:
+    for mode in SearchMode:
         assert texts(search_pipeline.search(scope, "entropy", mode=mode)) == ["Entropy here."]
         assert texts(search_pipeline.search(NOTHING, "entropy", mode=mode)) == []
 
@@ -371,7 +378,9 @@ def test_a_source_that_leaves_the_scope_during_a_search_is_not_shown(
         return found
 
     monkeypatch.setattr(lexical_index, "search", search_then_move)
-    assert texts(search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL)) == ["Entropy stays."]
+    assert texts(search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)) == [
+        "Entropy stays."
+    ]
 
 
 def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
@@ -387,13 +396,13 @@ def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
         return found
 
     monkeypatch.setattr(lexical_index, "search", search_then_cut)
-    found = search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL)
+    found = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
     assert texts(found) == ["Entropy, new."]
     assert [stage.name for stage in found.stages].count("lexical") == 1
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-def test_filters_hold_in_every_mode(scope: Scope, collection: Collection, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_filters_hold_in_every_mode(scope: Scope, collection: Collection, mode: SearchMode) -> None:
     wanted = make_source(
         make_video(collection, key="one", title="One"),
         author="MIT",
@@ -431,12 +440,12 @@ def test_a_filter_that_names_nothing_is_refused(
     scope: Scope, wanted: Filter, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL, wanted=wanted)
+        search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, wanted=wanted)
 
 
-@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("mode", list(SearchMode))
 def test_phrases_and_exclusions_hold_in_every_mode(
-    scope: Scope, collection: Collection, mode: Mode
+    scope: Scope, collection: Collection, mode: SearchMode
 ) -> None:
     embed(
         make_document(
@@ -461,9 +470,9 @@ def test_a_phrase_is_found_by_meaning_far_behind_the_first_candidates(
     embed(
         make_document(collection, [*near, "beta gamma of quite different other things and alpha"])
     )
-    assert texts(search_pipeline.search(scope, 'alpha "different other"', mode=Mode.VECTOR)) == [
-        "beta gamma of quite different other things and alpha"
-    ]
+    assert texts(
+        search_pipeline.search(scope, 'alpha "different other"', mode=SearchMode.VECTOR)
+    ) == ["beta gamma of quite different other things and alpha"]
 
 
 @pytest.mark.parametrize("limit", [0, 51, -1])
@@ -498,7 +507,7 @@ def test_a_query_that_is_too_long_is_refused(scope: Scope) -> None:
 )
 def test_no_text_breaks_a_search(scope: Scope, collection: Collection, query: str) -> None:
     embed(make_document(collection, TEXTS))
-    for mode in Mode:
+    for mode in SearchMode:
         search_pipeline.search(scope, query, mode=mode, explain=True)
 
 
@@ -514,7 +523,7 @@ def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(
     (note,) = found.notes
     assert note.startswith("Found by words only: nothing is embedded yet.")
     with pytest.raises(Unavailable, match="embedded"):
-        search_pipeline.search(scope, "entropy", mode=Mode.VECTOR)
+        search_pipeline.search(scope, "entropy", mode=SearchMode.VECTOR)
 
 
 @pytest.mark.parametrize(
@@ -536,7 +545,7 @@ def test_where_the_query_cannot_be_embedded_a_hybrid_search_goes_by_words_and_sa
     assert str(error) in found.notes[0]
     assert found.passages[0].score == 1.0
     with pytest.raises(type(error)):
-        search_pipeline.search(scope, "entropy", mode=Mode.VECTOR)
+        search_pipeline.search(scope, "entropy", mode=SearchMode.VECTOR)
 
 
 def test_an_embedding_that_takes_too_long_is_not_waited_for(
@@ -567,10 +576,10 @@ def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_sea
     embed(make_document(collection, TEXTS))
     settings.EMBEDDING_MODEL = "other"
     registry.reset()
-    for mode in (Mode.HYBRID, Mode.VECTOR):
+    for mode in (SearchMode.HYBRID, SearchMode.VECTOR):
         with pytest.raises(EmbeddingMismatch):
             search_pipeline.search(scope, "entropy", mode=mode)
-    assert len(search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).passages) == 2
+    assert len(search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages) == 2
 
 
 def test_an_empty_library_finds_nothing_without_an_error(scope: Scope) -> None:
@@ -603,7 +612,7 @@ def test_a_search_by_words_asks_no_language_model(
 ) -> None:
     embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
-    assert search_pipeline.search(scope, "entropy", mode=Mode.LEXICAL).hypothesis == ""
+    assert search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).hypothesis == ""
     assert not teller.prompts
 
 
@@ -779,7 +788,7 @@ def test_quick_results_leave_out_what_is_slow_and_the_full_ones_follow(
     teller = with_llm(monkeypatch, settings, lambda: "A cat sat on the mat.")
     with_reranker(monkeypatch, Backwards())
     assert search_pipeline.slow_stages() == ("expand", "rerank")
-    assert search_pipeline.slow_stages(mode=Mode.LEXICAL, rerank=False) == ()
+    assert search_pipeline.slow_stages(mode=SearchMode.LEXICAL, rerank=False) == ()
     stages = search_pipeline.staged(scope, "entropy")
     quick = next(stages)
     assert not teller.prompts
@@ -816,7 +825,9 @@ def test_another_space_can_be_searched_than_the_active_one(
         )
     )
     assert (
-        search_pipeline.search(scope, TEXTS[3], mode=Mode.VECTOR, space=other).passages[0].text
+        search_pipeline.search(scope, TEXTS[3], mode=SearchMode.VECTOR, space=other)
+        .passages[0]
+        .text
         == TEXTS[3]
     )
 
@@ -836,7 +847,9 @@ def test_a_switch_to_another_space_during_a_search_mixes_nothing(
         return look_up(vector, space=space, **options)
 
     monkeypatch.setattr(vector_search, "search", switch_first)
-    assert search_pipeline.search(scope, TEXTS[3], mode=Mode.VECTOR).passages[0].text == TEXTS[3]
+    assert (
+        search_pipeline.search(scope, TEXTS[3], mode=SearchMode.VECTOR).passages[0].text == TEXTS[3]
+    )
 
 
 def test_candidates_know_their_indexed_text(scope: Scope, collection: Collection) -> None:

@@ -8,7 +8,7 @@ import pytest
 from citations.models import EmbeddingSpace
 from citations.providers import registry
 from citations.search import query_expansion
-from citations.search.query_expansion import Anticipated, Meaning
+from citations.search.query_expansion import PendingVector, QueryEmbedding
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 
@@ -19,8 +19,8 @@ def space(model: str) -> EmbeddingSpace:
 
 @pytest.mark.parametrize("model", ["words", "others"], ids=["of that space", "of another"])
 def test_a_vector_that_was_begun_early_is_that_of_the_space(model: str) -> None:
-    early = Anticipated("a question")
-    meaning = Meaning("a question", space=space(model), expands=False, anticipated=early)
+    early = PendingVector("a question")
+    meaning = QueryEmbedding("a question", space=space(model), expands=False, anticipated=early)
     assert np.array_equal(
         meaning.vector(), registry.embedder("fake", model=model).embed_query("a question")
     )

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.search.fusion import Fused, rrf
+from citations.search.fusion import FusedHit, rrf
 from citations.search.rescoring import (
     BESIDE,
     LEAST,
     SHARED,
-    Weighed,
+    RescoredHit,
     by_closeness,
     by_neighbours,
     evenly,
@@ -24,11 +24,11 @@ rankings = st.dictionaries(st.integers(0, 30), st.floats(0.01, 100), max_size=20
 )
 
 
-def fused() -> list[Fused[str]]:
+def fused() -> list[FusedHit[str]]:
     return rrf([list(branch) for branch in BRANCHES])
 
 
-def weights(found: list[Weighed[str]]) -> dict[str, tuple[float, ...]]:
+def weights(found: list[RescoredHit[str]]) -> dict[str, tuple[float, ...]]:
     return {one.key: one.weights for one in found}
 
 

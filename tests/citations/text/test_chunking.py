@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from citations.providers.embedding import HashEmbedder
 from citations.readers.transcript import blocks as blocks_of_cues
-from citations.text.chunking import LONG_CUE, Block, Draft, chunk, text_of
+from citations.text.chunking import LONG_CUE, Block, ChunkDraft, chunk, text_of
 from citations.text.sentences import LONGEST
 from transcripts import captions
 
@@ -54,7 +54,7 @@ def lecture(count: int = 120) -> list[str]:
     ]
 
 
-def check(blocks: Sequence[Block], drafts: Sequence[Draft]) -> None:
+def check(blocks: Sequence[Block], drafts: Sequence[ChunkDraft]) -> None:
     """Check what holds of any drafts of any blocks."""
     text = text_of(blocks)
     borders = [block.offset for block in blocks if block.boundary]

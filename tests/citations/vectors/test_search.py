@@ -8,12 +8,12 @@ import pytest
 from django.db import connection
 from numpy.typing import NDArray
 
-from citations.library.filters import Filter, Reach, resolve
-from citations.models import Chunk, Embedding, EmbeddingSpace, Kind, Source, SpaceState, State
+from citations.library.filters import Filter, ResolvedFilter, resolve
+from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SourceKind, SpaceState, State
 from citations.vectors import hnsw
 from citations.vectors import search as vector_search
 from citations.vectors import store as vector_store
-from citations.vectors.store import Wanted
+from citations.vectors.store import MissingEmbedding
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -51,7 +51,7 @@ def fill(
     start = Chunk.objects.count() if first is None else first
     source = Source.objects.create(
         collection=collection,
-        kind=Kind.TEXT,
+        kind=SourceKind.TEXT,
         title=title,
         state=State.READY,
         chunk_count=len(vectors),
@@ -69,7 +69,7 @@ def fill(
         for n in range(len(vectors))
     )
     vector_store.store(
-        space, [Wanted(chunk.pk, source.pk, b"d", "text") for chunk in chunks], vectors
+        space, [MissingEmbedding(chunk.pk, source.pk, b"d", "text") for chunk in chunks], vectors
     )
     with connection.cursor() as cursor:
         cursor.execute(
@@ -142,12 +142,14 @@ def test_nothing_is_found_where_nothing_may_be_looked_at(
     with django_assert_num_queries(0):
         assert (
             vector_search.search(
-                unit(1), space=space, limit=5, reach=Reach(sources=frozenset(), chunks=0)
+                unit(1), space=space, limit=5, reach=ResolvedFilter(sources=frozenset(), chunks=0)
             )
             == []
         )
         assert (
-            vector_search.search(unit(1), space=space, limit=0, reach=Reach(sources=None, chunks=3))
+            vector_search.search(
+                unit(1), space=space, limit=0, reach=ResolvedFilter(sources=None, chunks=3)
+            )
             == []
         )
 
@@ -169,11 +171,11 @@ def test_filters_and_times_never_starve_the_result(
         request.getfixturevalue("indexed_only")
     query = -known[505]  # whatever the filter leaves is far away
     for source, low, high in ((small, 500, 520), (wanted, 0, 500)):
-        reach = Reach(sources=frozenset({source.pk}), chunks=high - low)
+        reach = ResolvedFilter(sources=frozenset({source.pk}), chunks=high - low)
         found = places(vector_search.search(query, space=space, limit=10, reach=reach))
         assert len(found) == 10
         assert all(low <= place < high for place in found)
-    timed = Reach(sources=frozenset({wanted.pk}), chunks=500, start=50_000, end=80_000)
+    timed = ResolvedFilter(sources=frozenset({wanted.pk}), chunks=500, start=50_000, end=80_000)
     assert sorted(places(vector_search.search(query, space=space, limit=10, reach=timed))) == [
         5,
         6,
@@ -181,7 +183,10 @@ def test_filters_and_times_never_starve_the_result(
     ]
     assert places(
         vector_search.search(
-            query, space=space, limit=1, reach=Reach(sources=None, chunks=800, start=0, end=0)
+            query,
+            space=space,
+            limit=1,
+            reach=ResolvedFilter(sources=None, chunks=800, start=0, end=0),
         )
     )[0] in (0, 500, 520)
 
@@ -256,7 +261,7 @@ def test_vectors_of_chunks_that_are_gone_are_left_out(
     space: EmbeddingSpace, collection: Collection
 ) -> None:
     source = fill(space, collection, random_units(2))
-    gone = Wanted(0, source.pk, b"d", "text")
+    gone = MissingEmbedding(0, source.pk, b"d", "text")
     assert vector_store.store(space, [gone], random_units(1)) == 0
     assert Embedding.objects.count() == 2
 
@@ -267,4 +272,4 @@ def test_no_vector_is_stored_for_a_space_that_was_replaced(
     source = fill(space, collection, random_units(1))
     EmbeddingSpace.objects.update(state=SpaceState.RETIRED)
     with pytest.raises(vector_store.SpaceGone):
-        vector_store.store(space, [Wanted(1, source.pk, b"d", "text")], random_units(1))
+        vector_store.store(space, [MissingEmbedding(1, source.pk, b"d", "text")], random_units(1))

@@ -10,7 +10,7 @@ from django.test import Client
 
 from citations.lectures import sessions
 from citations.lectures import worker as lecture_worker
-from citations.models import Citation, LectureSession, Outcome, Source, Window
+from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from citations.views import lectures as views
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts.models import Collection
@@ -62,7 +62,7 @@ def cite(
             "text": f"Said in window {index}.",
             "first": last,
             "last": last,
-            "outcome": Outcome.CITED,
+            "outcome": WindowOutcome.CITED,
         },
     )
     for rank in range(1, ranks + 1):
@@ -303,7 +303,7 @@ def test_after_some_windows_in_vain_it_says_what_to_check(
     assert hidden.search(text_of(page.get(path(lecture))))
     for index in range(3):
         Window.objects.create(
-            session=lecture, index=index, text="Coffee.", outcome=Outcome.OFF_TOPIC
+            session=lecture, index=index, text="Coffee.", outcome=WindowOutcome.OFF_TOPIC
         )
     found = text_of(page.get(path(lecture)))
     assert not hidden.search(found)
@@ -347,7 +347,7 @@ def test_figures_say_what_became_of_the_windows(
         session=lecture,
         index=1,
         text="Coffee.",
-        outcome=Outcome.OFF_TOPIC,
+        outcome=WindowOutcome.OFF_TOPIC,
         stages={"gate": 2.5},
         milliseconds=3.0,
     )

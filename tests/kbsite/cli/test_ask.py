@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from citations.answers.answer import Finished
-from citations.passages import Locator, Origin
+from citations.answers.answer import FinalEvent
+from citations.passages import Locator, PassageSource
 from kbsite.auth import everything
 from kbsite.cli.add_process import Adder
 from kbsite.cli.tui import LibraryNotebook
-from kbsite.tui.places import Place
+from kbsite.tui.places import QuoteInContext
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document
 from transcripts.errors import KnowledgeBaseError
@@ -56,7 +56,9 @@ def test_the_notebook_lists_asks_and_goes_on(db: None, library: Collection) -> N
     assert [one.title for one in notebook.shelf().sources] == ["Turbines"]
     assert notebook.shelf("nothing").total == 0
     told = [
-        event for event in notebook.ask(QUESTION, (str(made.uuid),)) if isinstance(event, Finished)
+        event
+        for event in notebook.ask(QUESTION, (str(made.uuid),))
+        if isinstance(event, FinalEvent)
     ]
     assert len(told) == 1
     (earlier,) = notebook.earlier()
@@ -72,10 +74,10 @@ def test_the_notebook_lists_asks_and_goes_on(db: None, library: Collection) -> N
 
 def test_a_place_opens_on_youtube_and_here(db: None, library: Collection) -> None:
     scope: Callable[[], Scope] = everything
-    origin = Origin(
+    origin = PassageSource(
         id=UUID(int=1), kind="video", title="T", url="https://www.youtube.com/watch?v=dQw4w9WgXcQ"
     )
-    place = Place(
+    place = QuoteInContext(
         label="1",
         origin=origin,
         locator=Locator(span=(0, 1), start=12_500),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from citations.lectures import sessions
-from citations.models import LectureSession, Outcome, Source, Window
+from citations.models import LectureSession, Source, Window, WindowOutcome
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.kbsite.cli.conftest import Kb
@@ -60,7 +60,7 @@ def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
     assert "search" in ran.out
     session = LectureSession.objects.get()
     assert (session.title, session.ended_at is not None) == ("My lecture", True)
-    assert set(Window.objects.values_list("outcome", flat=True)) == {Outcome.CITED}
+    assert set(Window.objects.values_list("outcome", flat=True)) == {WindowOutcome.CITED}
     again = kb(
         "live", "--session", str(session.uuid)[:8], "--json"
     ).json  # it has ended: its figures are shown

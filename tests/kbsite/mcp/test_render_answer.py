@@ -9,12 +9,19 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent, TextResourceContents
 
-from citations.answers.answer import Evidence, Outcome, Part, Reply, Route, Trace
+from citations.answers.answer import (
+    AnswerOutcome,
+    AnswerTrace,
+    Evidence,
+    QuestionPart,
+    Reply,
+    Route,
+)
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Conversation, Source
 from citations.outline import storage as outline_storage
-from citations.passages import Locator, Origin
+from citations.passages import Locator, PassageSource
 from kbsite.mcp.budget import tokens
 from kbsite.mcp.render_answer import reply_answer
 from kbsite.mcp.tool_inputs import Arguments
@@ -125,7 +132,7 @@ def test_what_the_sources_of_the_caller_do_not_say_is_refused(
 
 def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> None:
     talk, book = (
-        Origin(id=UUID(int=n), kind=kind, title=title)
+        PassageSource(id=UUID(int=n), kind=kind, title=title)
         for n, kind, title in ((1, "video", "Steam"), (2, "pdf", "Boilers"))
     )
     passage = Evidence(
@@ -144,8 +151,8 @@ def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> N
     refusal = Reply(
         question="Rain?",
         asked_as="Rain?",
-        outcome=Outcome.REFUSED,
-        trace=Trace(route=Route(parts=(Part(text="Rain?"),))),
+        outcome=AnswerOutcome.REFUSED,
+        trace=AnswerTrace(route=Route(parts=(QuestionPart(text="Rain?"),))),
         nearest=(passage, page),
     )
     told, _ = reply_answer(refusal, Arguments(), conversation=UUID(int=3))

@@ -11,29 +11,29 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from citations.answers.answer import (
-    Checked,
+    AnswerOutcome,
+    AnswerTrace,
+    CheckedQuote,
     Claim,
-    Claimed,
+    ClaimEvent,
     Event,
     Evidence,
-    Finished,
-    Outcome,
-    Part,
+    FinalEvent,
     Progress,
+    QuestionPart,
     Quote,
     Reply,
     Route,
-    Trace,
 )
-from citations.passages import Locator, Origin, Stage
+from citations.passages import Locator, PassageSource, Stage
 from kbsite.tui import app
 from kbsite.tui.app import CuebaseApp
-from kbsite.tui.notebook import Earlier, Link, Listed, Shelf
-from kbsite.tui.places import Place
+from kbsite.tui.notebook import Earlier, Link, ListedSource, SourceList
+from kbsite.tui.places import QuoteInContext
 from kbsite.tui.turns import Turn
 
-TALK = Origin(id=UUID(int=1), kind="video", title="When a service says no", author="Ada")
-BOOK = Origin(id=UUID(int=2), kind="pdf", title="Counting, Waiting, Keeping Time")
+TALK = PassageSource(id=UUID(int=1), kind="video", title="When a service says no", author="Ada")
+BOOK = PassageSource(id=UUID(int=2), kind="pdf", title="Counting, Waiting, Keeping Time")
 WAIT = Quote(
     number=1,
     source=1,
@@ -72,12 +72,12 @@ CLAIMS = (
     Claim(text="Wait longer each time.", citations=(1,)),
     Claim(text="Each pause is twice the one before.", citations=(2,)),
 )
-TRACE = Trace(
-    route=Route(parts=(Part(text="How long?"),)),
+TRACE = AnswerTrace(
+    route=Route(parts=(QuestionPart(text="How long?"),)),
     evidence=(EVIDENCE,),
     checks=(
-        Checked(quote="Wait longer each time.", verdict="verbatim", evidence=1, number=1),
-        Checked(quote="Never wait.", verdict="not_found"),
+        CheckedQuote(quote="Wait longer each time.", verdict="verbatim", evidence=1, number=1),
+        CheckedQuote(quote="Never wait.", verdict="not_found"),
     ),
     stages=(Stage(name="retrieve", milliseconds=12.3, count=10, note="by words alone"),),
     tokens={"asked": 1_200},
@@ -86,7 +86,7 @@ TRACE = Trace(
 ANSWER = Reply(
     question="How long?",
     asked_as="How long?",
-    outcome=Outcome.ANSWERED,
+    outcome=AnswerOutcome.ANSWERED,
     trace=TRACE,
     claims=CLAIMS,
     quotes=(WAIT, DOUBLE),
@@ -96,7 +96,7 @@ ANSWER = Reply(
 REFUSAL = Reply(
     question="Will it rain?",
     asked_as="Will it rain?",
-    outcome=Outcome.REFUSED,
+    outcome=AnswerOutcome.REFUSED,
     trace=TRACE,
     nearest=(EVIDENCE,),
     note="I cannot find information about rain in the sources.",
@@ -112,14 +112,14 @@ class PaperNotebook:
 
     def __init__(self) -> None:
         self.sources = [
-            Listed(id="1", title=TALK.title, about="video · Ada"),
-            Listed(id="2", title=BOOK.title, progress="embed 40 %"),
+            ListedSource(id="1", title=TALK.title, about="video · Ada"),
+            ListedSource(id="2", title=BOOK.title, progress="embed 40 %"),
         ]
         self.events: list[Event | Exception] = [
             Progress(stage="retrieve"),
-            Claimed(claim=CLAIMS[0], quotes=(WAIT,)),
-            Claimed(claim=CLAIMS[1], quotes=(DOUBLE,)),
-            Finished(reply=ANSWER),
+            ClaimEvent(claim=CLAIMS[0], quotes=(WAIT,)),
+            ClaimEvent(claim=CLAIMS[1], quotes=(DOUBLE,)),
+            FinalEvent(reply=ANSWER),
         ]
         self.asked: list[tuple[str, tuple[str, ...]]] = []
         self.looked: list[str] = []
@@ -128,17 +128,17 @@ class PaperNotebook:
         self.hold_before: type[object] | None = None  # the kind of event that waits until ``go``
         self.go = threading.Event()
 
-    def shelf(self, words: str = "") -> Shelf:
+    def shelf(self, words: str = "") -> SourceList:
         self.looked.append(words)
         found = tuple(one for one in self.sources if words.casefold() in one.title.casefold())
-        return Shelf(
+        return SourceList(
             sources=found, total=len(found), unfinished=sum(bool(one.progress) for one in found)
         )
 
     def add(self, what: str) -> str:
         if self.failure:
             raise self.failure
-        self.sources.insert(0, Listed(id="3", title=what))
+        self.sources.insert(0, ListedSource(id="3", title=what))
         return f"Added: {what}"
 
     def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
@@ -162,10 +162,10 @@ class PaperNotebook:
     def resume(self, conversation: str) -> tuple[Turn, ...]:
         self.calls.append(f"resumed {conversation}")
         turn = Turn(question="How long?")
-        turn.take(Finished(reply=ANSWER))
+        turn.take(FinalEvent(reply=ANSWER))
         return (turn,)
 
-    def links(self, place: Place) -> tuple[Link, ...]:
+    def links(self, place: QuoteInContext) -> tuple[Link, ...]:
         return (
             (Link(label="Cuebase", url=f"http://127.0.0.1:8000{place.link}"),) if place.link else ()
         )

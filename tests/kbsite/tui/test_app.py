@@ -8,9 +8,9 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from citations.answers.answer import Finished, Progress
-from kbsite.tui.notebook import Listed
-from kbsite.tui.panels import Conversation, Sources
+from citations.answers.answer import FinalEvent, Progress
+from kbsite.tui.notebook import ListedSource
+from kbsite.tui.panels import ConversationPanel, SourcesPanel
 from tests.kbsite.tui.conftest import (
     ANSWER,
     REFUSAL,
@@ -44,7 +44,7 @@ def picture(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 
 def chosen(pilot: Pilot[None]) -> str:
-    place = pilot.app.query_one(Conversation).chosen
+    place = pilot.app.query_one(ConversationPanel).chosen
     return place.label if place else ""
 
 
@@ -119,7 +119,7 @@ def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_b
 def test_a_refusal_says_so_and_shows_what_comes_nearest(
     notebook: PaperNotebook, picture: SnapshotAssertion
 ) -> None:
-    notebook.events = [Progress(stage="retrieve"), Finished(reply=REFUSAL)]
+    notebook.events = [Progress(stage="retrieve"), FinalEvent(reply=REFUSAL)]
 
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, "Will it rain?")
@@ -138,7 +138,7 @@ def test_a_refusal_says_so_and_shows_what_comes_nearest(
 def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
     notebook: PaperNotebook,
 ) -> None:
-    notebook.hold_before = Finished
+    notebook.hold_before = FinalEvent
 
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, "why", shown="twice the one before. [2]")
@@ -166,7 +166,7 @@ def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, shown="The database does not answer.")
         await shows(pilot, "Check that it runs.")
-        notebook.events = [Finished(reply=REFUSAL)]
+        notebook.events = [FinalEvent(reply=REFUSAL)]
         await ask(pilot, "again")
 
     drive(notebook, script)
@@ -176,7 +176,7 @@ def test_only_ticked_sources_are_asked(notebook: PaperNotebook) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await pilot.press("shift+tab", "shift+tab", "down", "space")
         await shows(pilot, "asking 1 ticked source", "[x] embed 40 %")
-        notebook.sources.insert(0, Listed(id="9", title="New"))
+        notebook.sources.insert(0, ListedSource(id="9", title="New"))
         await pilot.press("slash")
         await enter(pilot, "#line", "")  # looks again
         await shows(pilot, "[ ] New", "[x] embed 40 %")
@@ -197,7 +197,7 @@ def test_sources_are_found_by_words_of_their_titles(notebook: PaperNotebook) -> 
         await pilot.press("slash")
         await enter(pilot, "#line", "waiting")
         await shows(pilot, "Sources: waiting")
-        await until(pilot, lambda: pilot.app.screen.query_one(Sources).option_count == 1)
+        await until(pilot, lambda: pilot.app.screen.query_one(SourcesPanel).option_count == 1)
         await pilot.press("slash", "escape")  # left as it was
         await shows(pilot, "Sources: waiting")
 
@@ -209,7 +209,7 @@ def test_a_source_is_added_and_how_far_each_is_is_shown(
     notebook: PaperNotebook, picture: SnapshotAssertion
 ) -> None:
     notebook.sources.append(
-        Listed(id="4", title="A scan", problem="No page has text. Recognise its words first.")
+        ListedSource(id="4", title="A scan", problem="No page has text. Recognise its words first.")
     )
 
     async def script(pilot: Pilot[None]) -> None:
@@ -239,7 +239,7 @@ def test_sources_are_looked_at_while_a_dialog_is_open(
         looks = len(notebook.looked)
         await until(pilot, lambda: len(notebook.looked) > looks + 2)
         await pilot.press("escape")
-        notebook.sources[1] = Listed(id="2", title="Counted")
+        notebook.sources[1] = ListedSource(id="2", title="Counted")
         await shows(pilot, "[ ] Counted")
 
     drive(notebook, script)
@@ -283,7 +283,9 @@ def test_conversations_are_begun_anew_and_gone_on_with(notebook: PaperNotebook) 
 def test_nothing_that_a_terminal_or_markup_would_obey_reaches_the_screen(
     notebook: PaperNotebook,
 ) -> None:
-    notebook.sources = [Listed(id="1", title="\x1b[31mRed\x07 [bold]title[/bold] \u202eright")]
+    notebook.sources = [
+        ListedSource(id="1", title="\x1b[31mRed\x07 [bold]title[/bold] \u202eright")
+    ]
 
     async def script(pilot: Pilot[None]) -> None:
         await shows(pilot, "[31mRed [bold]tit")
@@ -324,7 +326,7 @@ def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(
     notebook: PaperNotebook,
 ) -> None:
     quote = replace(WAIT, before="fuses. Think of it: ", behind=" Add some chance, or els")
-    notebook.events = [Finished(reply=replace(ANSWER, quotes=(quote, *ANSWER.quotes[1:])))]
+    notebook.events = [FinalEvent(reply=replace(ANSWER, quotes=(quote, *ANSWER.quotes[1:])))]
 
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)

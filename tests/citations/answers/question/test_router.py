@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from citations.answers.answer import Breadth, Part
+from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.question import breadth_examples, breadth_rules, coreference
 from citations.answers.question.decomposition import MAX_PARTS, split
 from citations.answers.question.router import route
@@ -242,7 +242,7 @@ def test_a_model_that_fails_is_done_without() -> None:
         raise ModelServerError("Nobody is there.")
 
     routed = route("Problems that return?", embed=fail, ask=fail)
-    assert (routed.parts, routed.by) == ((Part(text="Problems that return?"),), "rules")
+    assert (routed.parts, routed.by) == ((QuestionPart(text="Problems that return?"),), "rules")
 
 
 # A language model
@@ -261,10 +261,10 @@ def test_a_language_model_splits_and_judges_where_there_is_one() -> None:
 
     routed = route("entropy: consequences, who measured it first?", ask=ask, model="fake:words")
     assert routed.parts == (
-        Part(
+        QuestionPart(
             text="What are entropy's consequences?", breadth=BROAD, about="entropy's consequences"
         ),
-        Part(text="Who measured entropy first?"),
+        QuestionPart(text="Who measured entropy first?"),
     )
     assert routed.by == "fake:words"
     assert '"entropy: consequences, who measured it first?"' in asked[0]

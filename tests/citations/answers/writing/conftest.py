@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from citations.answers.answer import Breadth, Evidence, Part
+from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.writing.excerpts import Read
 from citations.answers.writing.extractive import Extract, extract
 from citations.answers.writing.sentence_ranking import Rate
-from citations.passages import Locator, Origin
+from citations.passages import Locator, PassageSource
 
 
 def passage(
@@ -22,7 +22,7 @@ def passage(
     level: int = 0,
 ) -> Evidence:
     """Make a passage of a source's text."""
-    origin = Origin(id=UUID(int=source), kind="text", title="Notes")
+    origin = PassageSource(id=UUID(int=source), kind="text", title="Notes")
     places = tuple(spans) or ((start, start + len(text)),)
     locator = Locator(span=(places[0][0], places[-1][1]))
     return Evidence(
@@ -48,9 +48,9 @@ def found(
 ) -> Extract:
     """Return what answers a question: an overview of what it is ``about``, where that is given, be it nothing."""
     part = (
-        Part(text=question)
+        QuestionPart(text=question)
         if about is None
-        else Part(text=question, breadth=Breadth.BROAD, about=about)
+        else QuestionPart(text=question, breadth=Breadth.BROAD, about=about)
     )
     (one,) = extract([part], evidence, rate=rate, read=read)
     return one

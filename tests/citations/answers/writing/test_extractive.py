@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.answers.answer import Part
+from citations.answers.answer import QuestionPart
 from citations.answers.writing.extractive import extract
 from tests.citations.answers.writing.conftest import passage, told
 
@@ -55,7 +55,7 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
             f"Entropy measures the disorder of systems. {aside}Scales measure no entropy. {aside}"
         )
     ]
-    question = [Part(text="What does entropy measure?")]
+    question = [QuestionPart(text="What does entropy measure?")]
     (first,) = extract(question, evidence)
     (second,) = extract(question, evidence, told=[one.text for one in first.picks])
     assert second.picks
@@ -74,7 +74,7 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
 )
 def test_what_was_told_is_known_by_its_words(heard: str) -> None:
     (found,) = extract(
-        [Part(text="What does entropy measure?")],
+        [QuestionPart(text="What does entropy measure?")],
         [passage("Entropy measures the disorder of systems.")],
         told=[heard],
     )
@@ -83,7 +83,7 @@ def test_what_was_told_is_known_by_its_words(heard: str) -> None:
 
 def test_a_few_words_are_nobodys() -> None:
     (found,) = extract(
-        [Part(text="What does entropy measure?")],
+        [QuestionPart(text="What does entropy measure?")],
         [passage("Entropy measures the disorder of systems.")],
         told=["Entropy measures the"],
     )
@@ -96,7 +96,7 @@ def test_each_part_is_answered_from_what_was_found_for_it() -> None:
         passage("Enthalpy measures the heat of a system.", number=2, source=2, part=1),
     ]
     first, second = extract(
-        [Part(text="What is entropy?"), Part(text="What is enthalpy?")], evidence
+        [QuestionPart(text="What is entropy?"), QuestionPart(text="What is enthalpy?")], evidence
     )
     assert (
         [one.evidence.number for one in first.picks],
@@ -107,7 +107,7 @@ def test_each_part_is_answered_from_what_was_found_for_it() -> None:
 def test_meaning_decides_where_words_do_not() -> None:
     text = "The first one has nothing to do with it. The second one is what was wanted."
     (found,) = extract(
-        [Part(text="Disorder?")],
+        [QuestionPart(text="Disorder?")],
         [passage(text)],
         rate=lambda _, sentences: [0.1 if "first" in one else 0.9 for one in sentences],
     )
@@ -120,7 +120,7 @@ def test_an_answer_that_stands_in_one_place_alone_is_ahead_of_one_that_stands_in
     others = [passage("Coffee was made for everybody in the hall.", number=2, source=2, score=0.1)]
     rivals = [passage("Scales measure the weight, and no entropy.", number=2, source=2, score=0.8)]
     alone, among = (
-        extract([Part(text="What does entropy measure?")], [best, *more])[0].signs
+        extract([QuestionPart(text="What does entropy measure?")], [best, *more])[0].signs
         for more in (others, rivals)
     )
     assert alone.lead > among.lead > 0
@@ -134,7 +134,7 @@ def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source(
     )
     best = passage("Entropy measures the disorder of systems.", score=0.9)
     beside, ahead = (
-        extract([Part(text="What does entropy measure?")], [best, other])[0].signs
+        extract([QuestionPart(text="What does entropy measure?")], [best, other])[0].signs
         for other in (near, far)
     )
     assert beside.lead > ahead.lead > 0
@@ -142,7 +142,7 @@ def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source(
 
 
 def test_nothing_found_is_nothing_told() -> None:
-    (found,) = extract([Part(text="What is entropy?")], [])
+    (found,) = extract([QuestionPart(text="What is entropy?")], [])
     assert found.picks == ()
     assert found.signs.as_numbers() == {
         "score": 0,
@@ -159,5 +159,5 @@ def test_nothing_found_is_nothing_told() -> None:
 def test_every_sentence_is_the_sources_own_at_its_place(text: str, start: int) -> None:
     source = " " * start + text
     evidence = [passage(text, start=start)] if text else []
-    for found in extract([Part(text=text[:100] or "?")], evidence):
+    for found in extract([QuestionPart(text=text[:100] or "?")], evidence):
         assert all(source[slice(*pick.span)] == pick.text for pick in found.picks)

@@ -12,9 +12,9 @@ from citations.answers.writing.output_parser import (
     MAX_CLAIMS,
     MAX_QUOTE,
     MAX_QUOTES,
-    Cited,
-    Drafted,
-    Unanswered,
+    CitedQuote,
+    ClaimDraft,
+    UnansweredPart,
     drafts,
 )
 
@@ -28,12 +28,12 @@ NOT FOUND: who invented it
 
 def test_claims_and_quotes_are_read_as_they_were_asked_for() -> None:
     quotes = (
-        Cited(quote="carries the error from the end to the start", passage=2),
-        Cited(quote="against its gradient", passage=3),
+        CitedQuote(quote="carries the error from the end to the start", passage=2),
+        CitedQuote(quote="against its gradient", passage=3),
     )
     assert list(drafts([ASKED_FOR])) == [
-        Drafted(text="Errors travel backwards.", cited=quotes),
-        Unanswered(text="who invented it"),
+        ClaimDraft(text="Errors travel backwards.", cited=quotes),
+        UnansweredPart(text="who invented it"),
     ]
 
 
@@ -51,15 +51,15 @@ def test_claims_and_quotes_are_read_as_they_were_asked_for() -> None:
 )
 def test_small_models_write_quotes_in_many_ways(line: str) -> None:
     assert list(drafts([f"**Claim 1:** Errors travel.\n{line}"])) == [
-        Drafted(text="Errors travel.", cited=(Cited(quote="carries the error", passage=2),))
+        ClaimDraft(text="Errors travel.", cited=(CitedQuote(quote="carries the error", passage=2),))
     ]
 
 
 def test_prose_with_quotes_inside_it_is_read_too_and_its_own_numbers_vanish() -> None:
     (draft,) = drafts(['It goes back, "carries the error from the end" [2], as said [1, 3].'])
-    assert draft == Drafted(
+    assert draft == ClaimDraft(
         text='It goes back, "carries the error from the end", as said.',
-        cited=(Cited(quote="carries the error from the end", passage=2),),
+        cited=(CitedQuote(quote="carries the error from the end", passage=2),),
     )
 
 
@@ -75,14 +75,14 @@ def test_a_claim_is_told_when_it_is_complete_not_at_the_end() -> None:
             yield piece
 
     first = next(iter(drafts(noted())))  # type: ignore[arg-type]
-    assert isinstance(first, Drafted)
+    assert isinstance(first, ClaimDraft)
     assert len(read) < len(ASKED_FOR) - 20
 
 
 def test_thoughts_are_not_read_whatever_they_quote() -> None:
     said = '<think>\nCLAIM: no\nQUOTE [1]: "never said"\n</THINK>CLAIM: yes\nQUOTE [1]: "was said here"\n<reasoning>CLAIM: hidden'
     assert list(drafts([said])) == [
-        Drafted(text="yes", cited=(Cited(quote="was said here", passage=1),))
+        ClaimDraft(text="yes", cited=(CitedQuote(quote="was said here", passage=1),))
     ]
 
 
@@ -118,7 +118,7 @@ def test_how_an_answer_is_cut_into_pieces_does_not_matter_and_nothing_in_it_brea
     for one in whole:
         assert len(one.text) <= MAX_CLAIM
         assert "\x00" not in one.text
-        if isinstance(one, Drafted):
+        if isinstance(one, ClaimDraft):
             assert one.text
             assert len(one.cited) <= MAX_QUOTES
             assert all(0 < len(cited.quote) <= MAX_QUOTE for cited in one.cited)

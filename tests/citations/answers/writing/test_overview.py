@@ -1,6 +1,6 @@
 """Overviews made of the sources' own sentences."""
 
-from citations.answers.answer import Breadth, Part
+from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.writing.extractive import extract
 from tests.citations.answers.writing.conftest import found, passage, told
 
@@ -83,7 +83,7 @@ def test_sentences_of_a_summary_are_at_their_own_places() -> None:
     spans = [(0, 43), (68, len(source))]
     summary = passage(" ".join(source[start:stop] for start, stop in spans), spans=spans, level=2)
     (one,) = extract(
-        [Part(text="What is measured?", breadth=Breadth.BROAD, about="measures")], [summary]
+        [QuestionPart(text="What is measured?", breadth=Breadth.BROAD, about="measures")], [summary]
     )
     assert {pick.text for pick in one.picks} == {source[start:stop] for start, stop in spans}
     assert all(source[slice(*pick.span)] == pick.text for pick in one.picks)

@@ -2,13 +2,13 @@
 
 import re
 
-from citations.answers.answer import Part
+from citations.answers.answer import QuestionPart
 from citations.answers.writing.prompts import prompt
 from citations.providers.prompts import prompt_tokens
 from tests.citations.answers.writing.conftest import passage
 
 QUESTION = "Tell me more about entropy"
-PARTS = [Part(text=QUESTION)]
+PARTS = [QuestionPart(text=QUESTION)]
 
 
 def test_what_was_told_before_is_not_asked_for_again() -> None:

@@ -11,7 +11,7 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge, PageNotFound
-from citations.readers.page import Box, Entry, ReadPage, Survey
+from citations.readers.page import Box, OutlineEntry, ReadPage, Survey
 from citations.readers.pdf import reader as pdf_reader
 from tests.citations.readers.pdf import papers
 from tests.citations.readers.pdf.papers import LOSS, paper, write
@@ -144,7 +144,7 @@ def test_the_first_line_of_a_page_stays_when_its_neighbours_begin_otherwise(tmp_
 
 def test_paragraphs_stand_under_the_titles_of_the_outline(tmp_path: Path) -> None:
     path = papers.book(tmp_path / "a.pdf", 18)
-    assert pdf_reader.describe(path).outline[1] == Entry(1, "2 On matters of kind 2", 7)
+    assert pdf_reader.describe(path).outline[1] == OutlineEntry(1, "2 On matters of kind 2", 7)
     pages = read(path)
     assert [block.boundary for block in pages[6].blocks] == [True, False]
     assert {block.heading for page in pages[6:12] for block in page.blocks} == {
