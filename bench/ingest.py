@@ -81,7 +81,7 @@ def transcripts(count: int) -> list[Path]:
 
 def measure(files: Sequence[Path]) -> list[Measured]:
     """Ingest each, then embed the same texts alone."""
-    registry.wanted_embedder().embed_documents(["warm"])
+    registry.configured_embedder().embed_documents(["warm"])
     shelf = Collection.objects.default()
     found = []
     for path in files:
@@ -94,7 +94,7 @@ def measure(files: Sequence[Path]) -> list[Measured]:
             whole = words + timed(partial(ingest_pipeline.ingest, source.pk))
         source.refresh_from_db()
         assert source.state == State.READY, source.error
-        model = registry.wanted_embedder()
+        model = registry.configured_embedder()
         alone = sum(timed(partial(model.embed_documents, texts)) for texts in calls)
         chunks = Chunk.objects.filter(source=source).count()
         texts = sum(len(one) for one in calls)
@@ -117,7 +117,7 @@ def measure(files: Sequence[Path]) -> list[Measured]:
 def recorded() -> Iterator[list[list[str]]]:
     """Note which texts the ingest gives to the model, call by call."""
     calls: list[list[str]] = []
-    kind: Any = type(registry.wanted_embedder())
+    kind: Any = type(registry.configured_embedder())
     real = kind.embed_documents
 
     def embed(self: Any, texts: Sequence[str]) -> Any:
@@ -146,7 +146,7 @@ def section(found: Sequence[Measured]) -> str:
     windows, chunks = sum(one.windows for one in found), sum(one.chunks for one in found)
     shares = sorted(one.alone / one.ingest for one in found)
     texts = windows + chunks
-    model = registry.wanted_embedder()
+    model = registry.configured_embedder()
     share = alone / whole
     return f"""{TITLE}
 

@@ -204,7 +204,7 @@ def one(path: Path) -> Measured:
     ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
     texts = list(Chunk.objects.filter(source=source).values_list("text", flat=True))
-    embedding = timed(partial(registry.wanted_embedder().embed_documents, texts))
+    embedding = timed(partial(registry.configured_embedder().embed_documents, texts))
     Node.objects.filter(source=source).delete()
     tree = timed(partial(outline_storage.refresh, source))
     before = set(Node.objects.filter(source=source).values_list("pk", flat=True))

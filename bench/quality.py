@@ -204,7 +204,7 @@ def documents(collection: Collection, name: str) -> list[Question]:
     space = vector_space.claim()
     done = 0
     for count in vector_store.make(
-        space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.wanted(space))
+        space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.missing(space))
     ):
         tell(f"{name}, ingest", done := done + count, len(found))
     relevant: dict[str, list[str]] = {}

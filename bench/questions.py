@@ -97,7 +97,7 @@ class Library:
         wanted = self._others(name, question) if kind == LEFT_OUT else Filter()
         reply = next(
             event.reply
-            for event in answer_pipeline.ask(scope, question.query, wanted=wanted)
+            for event in answer_pipeline.ask(scope, question.query, filter=wanted)
             if isinstance(event, FinalEvent)
         )
         places = search_quality._Library(scope, Filter())
@@ -122,7 +122,7 @@ class Library:
         )
         return next(
             one.reply
-            for one in answer_pipeline.ask(scope, question, wanted=Filter(sources=(str(source),)))
+            for one in answer_pipeline.ask(scope, question, filter=Filter(sources=(str(source),)))
             if isinstance(one, FinalEvent)
         )
 

@@ -158,7 +158,7 @@ def is_apart(claim: str, text: str, sentence: tuple[int, int], chance: random.Ra
 
 def rate(claim: str, texts: Sequence[str]) -> list[float]:
     """Say how near texts are to a claim, as answers do it."""
-    embedder = registry.wanted_embedder()
+    embedder = registry.configured_embedder()
     return [
         float(one) for one in embedder.embed_documents(list(texts)) @ embedder.embed_query(claim)
     ]

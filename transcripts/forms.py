@@ -44,7 +44,7 @@ class LibraryForm(forms.Form):
     language = forms.CharField(required=False, max_length=35)
     offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
 
-    def wanted(self) -> tuple[library.VideoFilter, int]:
+    def filter(self) -> tuple[library.VideoFilter, int]:
         """Return the filter and where the page begins; a field that cannot be used counts as empty, so that a mistyped address still lists."""
         self.is_valid()
         values = self.cleaned_data

@@ -152,19 +152,19 @@ def tags(scope: Scope, *, limit: int = 50) -> list[str]:
 
 
 def list_videos(
-    scope: Scope, wanted: VideoFilter = VideoFilter(), *, offset: int = 0, limit: int = 24
+    scope: Scope, filter: VideoFilter = VideoFilter(), *, offset: int = 0, limit: int = 24
 ) -> VideoPage:
     """Return a page of videos, newest first."""
     found = Video.objects.visible(scope)
-    if wanted.collection:
-        found = found.filter(collection=find_collection(scope, wanted.collection))
-    if channel := clean(wanted.channel, 200):
+    if filter.collection:
+        found = found.filter(collection=find_collection(scope, filter.collection))
+    if channel := clean(filter.channel, 200):
         found = found.filter(channel__iexact=channel)
-    if tag := clean(wanted.tag, 100):
+    if tag := clean(filter.tag, 100):
         found = found.filter(tags__contains=[tag])
-    if language := clean(wanted.language, 35):
+    if language := clean(filter.language, 35):
         found = found.filter(transcripts__language__istartswith=language).distinct()
-    found = found.matching(clean(wanted.words, MAX_QUERY))
+    found = found.matching(clean(filter.words, MAX_QUERY))
     rows = (
         found.select_related("collection")
         .defer("description")

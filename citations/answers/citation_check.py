@@ -38,13 +38,13 @@ class Proof:
         evidence: Sequence[Evidence] = (),
         *,
         scope: Scope = NOTHING,
-        wanted: Filter = Filter(),
+        filter: Filter = Filter(),
     ) -> None:
         self.quotes: list[Quote] = []
         self.checks: list[CheckedQuote] = []
         self.milliseconds = 0.0
         self._evidence = {one.number: one for one in evidence}
-        self._scope, self._wanted = scope, wanted
+        self._scope, self._wanted = scope, filter
         self._sources: dict[int, _Known | None] = {}
         self._numbers: dict[tuple[int, Span], int] = {}
         self._left = MOST_LOOKED_UP
@@ -149,7 +149,7 @@ class Proof:
         if not self._left:
             return None
         self._left -= 1
-        found = verification.verify(self._scope, quote, wanted=self._wanted)
+        found = verification.verify(self._scope, quote, filter=self._wanted)
         if found.verdict != Verdict.VERBATIM or found.source is None or found.locator is None:
             return None
         known = self._known(found.source)

@@ -25,7 +25,7 @@ class AnswerRequest:
     scope: Scope
     question: str
     history: tuple[tuple[str, str], ...]
-    wanted: Filter
+    filter: Filter
     user: User | None
     asked_as: str
     told: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class AnswerRun:
         self.evidence = [
             replace(one, number=number) for number, one in enumerate(evidence, start=1)
         ]
-        self.proof = Proof(self.evidence, scope=self.asked.scope, wanted=self.asked.wanted)
+        self.proof = Proof(self.evidence, scope=self.asked.scope, filter=self.asked.filter)
 
     def begin_anew(self, asked: AnswerRequest) -> None:
         """Forget what was found and said, and look where ``asked`` says. How long it took stays."""

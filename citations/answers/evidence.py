@@ -61,7 +61,7 @@ def find(
     scope: Scope,
     part: QuestionPart,
     *,
-    wanted: Filter = Filter(),
+    filter: Filter = Filter(),
     limit: int = 10,
     strategy: Strategy | None = None,
     user: User | None = None,
@@ -75,7 +75,7 @@ def find(
     level by its vector and by the chunks below it that were found. Raises what ``retrieval.search`` raises.
     """
     strategy = strategy or (Strategy.COLLAPSED if part.breadth == Breadth.BROAD else Strategy.FLAT)
-    asked = _Asked(scope, part, wanted, limit, user)
+    asked = _Asked(scope, part, filter, limit, user)
     if (
         asked.part.is_of_the_whole
         and strategy == Strategy.COLLAPSED
@@ -109,7 +109,7 @@ def find(
 class _Asked(NamedTuple):
     scope: Scope
     part: QuestionPart
-    wanted: Filter
+    filter: Filter
     limit: int
     user: User | None
 
@@ -136,13 +136,13 @@ class _Chunk(NamedTuple):
 
 def _passages(asked: _Asked, limit: int) -> tuple[Results, tuple[str, ...]]:
     results = search_pipeline.search(
-        asked.scope, asked.question, limit=limit, wanted=asked.wanted, user=asked.user
+        asked.scope, asked.question, limit=limit, filter=asked.filter, user=asked.user
     )
     unquoted = asked.question.translate(_QUOTES)
     if results.passages or unquoted == asked.question:
         return results, results.notes
     results = search_pipeline.search(
-        asked.scope, unquoted, limit=limit, wanted=asked.wanted, user=asked.user
+        asked.scope, unquoted, limit=limit, filter=asked.filter, user=asked.user
     )
     return results, (*results.notes, *((UNQUOTED,) if results.passages else ()))
 
@@ -185,7 +185,7 @@ def _numbered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 def _whole(asked: _Asked) -> EvidenceSet:
     started = perf_counter()
     whole = outline_overview.of(
-        asked.scope, resolve(asked.scope, asked.wanted), asked.question, limit=asked.limit
+        asked.scope, resolve(asked.scope, asked.filter), asked.question, limit=asked.limit
     )
     evidence = _numbered(_distinct(_told(whole.nodes)))
     stage = Stage(name=LEVELS, milliseconds=(perf_counter() - started) * 1000, count=len(evidence))
@@ -195,7 +195,7 @@ def _whole(asked: _Asked) -> EvidenceSet:
 
 
 def _collapsed(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> list[Evidence]:
-    reach = resolve(asked.scope, asked.wanted)
+    reach = resolve(asked.scope, asked.filter)
     nodes = _nodes(
         asked,
         reach,
@@ -268,7 +268,7 @@ def _merged(
 
 def _descended(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> list[Evidence]:
     """Look below the nearest documents alone, there below the nearest sections, and there below the nearest groups."""
-    reach = resolve(asked.scope, asked.wanted)
+    reach = resolve(asked.scope, asked.filter)
     passed: list[Summary] = []
     above: list[int] | None = None
     for level, width in BEAM.items():
@@ -295,7 +295,7 @@ def _descended(asked: _Asked, chunks: Sequence[_Chunk], *, reranked: bool) -> li
 def _within(asked: _Asked, passed: Sequence[Summary], chunks: Sequence[_Chunk]) -> list[_Chunk]:
     """Return the chunks that a search of the documents that were passed finds, and those of them that were found before."""
     sources = dict.fromkeys(str(one.told.uuid) for one in passed if one.level == Level.DOCUMENT)
-    narrowed = asked._replace(wanted=replace(asked.wanted, sources=tuple(sources)))
+    narrowed = asked._replace(filter=replace(asked.filter, sources=tuple(sources)))
     again = _chunks(_passages(narrowed, search_pipeline.MAX_LIMIT)[0].passages)
     return (
         list({(one.evidence.source, one.ordinal): one for one in (*chunks, *again)}.values())

@@ -48,7 +48,7 @@ def ask(
     question: str,
     *,
     history: Sequence[tuple[str, str]] = (),
-    wanted: Filter = Filter(),
+    filter: Filter = Filter(),
     user: User | None = None,
     asked_as: str = "",
     told: Iterable[str] = (),
@@ -61,14 +61,14 @@ def ask(
     without is noted in the answer; else the iterator raises what ``leveled.find`` raises.
     """
     text = _checked(question)
-    resolve(scope, wanted)
+    resolve(scope, filter)
     heard = tuple(told) if asks_for_more(text) else ()
     return _events(
         AnswerRequest(
             scope=scope,
             question=text,
             history=tuple(history),
-            wanted=wanted,
+            filter=filter,
             user=user,
             asked_as=clean(asked_as, MAX_QUERY),
             told=heard,
@@ -147,7 +147,7 @@ def _routed(run: AnswerRun, llm: Llm | None) -> Aim | None:
     run.asked_as = asked.asked_as or rewritten(asked.question, asked.history, llm=llm)
     named = aim(asked, run.asked_as)
     if named:
-        run.asked = replace(asked, wanted=replace(asked.wanted, keys=named.keys))
+        run.asked = replace(asked, filter=replace(asked.filter, keys=named.keys))
         run.notes.append(named.note)
     run.route = _route(named.question if named else run.asked_as, llm)
     return named
@@ -169,7 +169,7 @@ def _embedder() -> Embedder | None:
     if vector_space.active() is None or conf.embedding().provider not in QUICK:
         return None
     try:
-        return registry.wanted_embedder()
+        return registry.configured_embedder()
     except (ModelError, InvalidProvider):
         return None
 
@@ -196,7 +196,7 @@ def _retrieved(run: AnswerRun) -> Iterator[Evidence]:
     limit = min(MOST, LIMIT + len(run.asked.told))  # what was told is found again
     for number, part in enumerate(run.route.parts):
         found = answer_evidence.find(
-            run.asked.scope, part, wanted=run.asked.wanted, limit=limit, user=run.asked.user
+            run.asked.scope, part, filter=run.asked.filter, limit=limit, user=run.asked.user
         )
         run.stages += found.stages
         run.is_fused = vector_space.active() is not None and not any(

@@ -40,7 +40,7 @@ class Aim:
 
 def aim(asked: AnswerRequest, question: str) -> Aim | None:
     """Return the sources that a question names; None where it names none, or the asker has chosen sources."""
-    if asked.wanted.sources or asked.wanted.keys is not None:
+    if asked.filter.sources or asked.filter.keys is not None:
         return None
     clues = named_sources.clues(question)
     titles = _titles(asked, clues) if clues else []
@@ -56,7 +56,7 @@ def _only(asked: AnswerRequest, question: str) -> Aim | None:
     kind = named_sources.kind(question)
     if not kind:
         return None
-    sources = matching(asked.scope, asked.wanted).filter(chunk_count__gt=0)
+    sources = matching(asked.scope, asked.filter).filter(chunk_count__gt=0)
     meant = (
         sources.filter(kind=SourceKind.VIDEO)
         if kind == "recording"
@@ -106,7 +106,7 @@ def _titles(asked: AnswerRequest, clues: Sequence[Clue]) -> list[tuple[int, str]
             has_all &= Q(title__icontains=word)
         wanted |= has_all
     titles = list(
-        matching(asked.scope, asked.wanted)
+        matching(asked.scope, asked.filter)
         .filter(wanted, chunk_count__gt=0)
         .order_by("pk")
         .values_list("pk", "title")[: MOST + 1]

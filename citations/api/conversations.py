@@ -75,7 +75,7 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
     """
     if not sent.keep:
         told = answer_pipeline.ask(
-            request.reach, sent.question, wanted=_asked(sent), user=request.caller.user
+            request.reach, sent.question, filter=_asked(sent), user=request.caller.user
         )
         return _told(request, told, None, streams=wanted.stream)
     return _respond(request, _put(request, sent), streams=wanted.stream)

@@ -100,7 +100,7 @@ class VerifiedOut(Schema):
 @router.post("verify", response=answers({200: VerifiedOut}, 404), summary="Check a quote")
 def verify_quote(request: Request, sent: VerifyIn) -> dict[str, Any]:
     """Say whether a quote stands in a source word for word, and where: to the second or the page. Nothing is changed by it."""
-    wanted = Filter(collections=tuple(sent.collection))
+    filter = Filter(collections=tuple(sent.collection))
     return VerifiedOut.of(
-        verification.verify(request.reach, sent.quote, source=sent.source, wanted=wanted)
+        verification.verify(request.reach, sent.quote, source=sent.source, filter=filter)
     )

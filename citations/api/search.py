@@ -29,7 +29,7 @@ def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
         wanted.q,
         mode=wanted.mode,
         limit=wanted.limit,
-        wanted=wanted.wanted,
+        filter=wanted.filter,
         explain=wanted.explain,
         rerank=wanted.rerank,
         user=request.caller.user,

@@ -63,7 +63,7 @@ class LibrarySearchIn(Schema):
     )
 
     @property
-    def wanted(self) -> Filter:
+    def filter(self) -> Filter:
         """Which part of the library is meant."""
         return Filter(
             collections=tuple(self.collection),

@@ -41,17 +41,17 @@ def appraise(
     scope: Scope,
     questions: Sequence[Question],
     *,
-    wanted: Filter = Filter(),
+    filter: Filter = Filter(),
     tell: Tell = lambda done, total: None,
 ) -> Appraisal:
     """Answer gold questions, and see what is cited. Raises what ``answering.ask`` raises."""
-    judge = search_quality.judge(scope, wanted=wanted)
+    judge = search_quality.judge(scope, filter=filter)
     asked = [question for question in questions if judge.count(question)]
     replies: list[Reply] = []
     for question in asked:
         replies += [
             event.reply
-            for event in answer_pipeline.ask(scope, question.query, wanted=wanted)
+            for event in answer_pipeline.ask(scope, question.query, filter=filter)
             if isinstance(event, FinalEvent)
         ]
         tell(len(replies), len(asked))

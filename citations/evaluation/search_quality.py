@@ -159,7 +159,7 @@ def evaluate(
     *,
     modes: Sequence[Approach] = (),
     limit: int = 10,
-    wanted: Filter = Filter(),
+    filter: Filter = Filter(),
     space: EmbeddingSpace | None = None,
     tell: Tell = lambda done, total: None,
 ) -> QualityReport:
@@ -171,7 +171,7 @@ def evaluate(
 
     Raises ``InvalidGold`` when no question is left, and what ``retrieval.search`` raises for a mode that was asked for.
     """
-    library = _Library(scope, wanted)
+    library = _Library(scope, filter)
     judged = [
         (question, relevant) for question in questions if (relevant := library.count(question))
     ]
@@ -186,7 +186,7 @@ def evaluate(
         tell(number, len(judged))
         for approach in chosen:
             passages, milliseconds = _found(
-                scope, question, approach, limit=limit, wanted=wanted, space=space
+                scope, question, approach, limit=limit, filter=filter, space=space
             )
             scores = metrics.score(
                 [library.answers(question, passage) for passage in passages], relevant
@@ -208,7 +208,7 @@ def _found(
     approach: Approach,
     *,
     limit: int,
-    wanted: Filter,
+    filter: Filter,
     space: EmbeddingSpace | None,
 ) -> tuple[Sequence[Passage], float]:
     """Ask, and return what was found in how many milliseconds: nothing for a question without a word."""
@@ -219,7 +219,7 @@ def _found(
             query,
             mode=approach.mode,
             limit=limit,
-            wanted=wanted,
+            filter=filter,
             rerank=reranks,
             space=space,
         )
@@ -308,18 +308,18 @@ class Judge(NamedTuple):
     is_answer: Callable[[Question, UUID, Locator], bool]
 
 
-def judge(scope: Scope, *, wanted: Filter = Filter()) -> Judge:
+def judge(scope: Scope, *, filter: Filter = Filter()) -> Judge:
     """Return what tells right places from wrong ones, in the sources that a filter leaves."""
-    library = _Library(scope, wanted)
+    library = _Library(scope, filter)
     return Judge(count=library.count, is_answer=library._is_answer)
 
 
 class _Library:
     """Which chunks there are in the sources that questions name."""
 
-    def __init__(self, scope: Scope, wanted: Filter) -> None:
+    def __init__(self, scope: Scope, filter: Filter) -> None:
         self._scope = scope
-        self._wanted = wanted
+        self._wanted = filter
         self._sources: dict[str, frozenset[UUID]] = {}
         self._places: dict[UUID, list[Locator]] = {}
 

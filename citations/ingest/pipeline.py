@@ -355,7 +355,7 @@ class _Ingest:
     def _fill(self, space: EmbeddingSpace, *, quietly: bool) -> None:
         embedder = vector_space.embedder_of(space)
         vector_store.copy_equal(space, source=self.source.pk)
-        rows = vector_store.wanted(space, source=self.source.pk)
+        rows = vector_store.missing(space, source=self.source.pk)
         done = 0
         for count in vector_store.make(space, embedder, vector_store.in_batches(rows)):
             done += count
@@ -378,7 +378,7 @@ def _cutter() -> Embedder | None:
     wanted = conf.embedding()
     try:
         return (
-            registry.wanted_embedder()
+            registry.configured_embedder()
             if wanted.provider in ("local", "fake")
             else registry.embedder("local")
         )

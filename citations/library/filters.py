@@ -83,43 +83,43 @@ class ResolvedFilter:
         return self.start is not None or self.end is not None
 
 
-def resolve(scope: Scope, wanted: Filter) -> ResolvedFilter:
+def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
     """Look a filter up. Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound`` for values that name nothing the caller can see."""
-    _check(wanted)
+    _check(filter)
     total, visible = _chunks(scope)
     # Whoever sees every chunk there is needs no list of sources: what is searched then is the whole index.
-    if visible == total and not wanted.narrows_sources:
-        return ResolvedFilter(sources=None, chunks=total, start=wanted.start, end=wanted.end)
-    rows = list(matching(scope, wanted).filter(chunk_count__gt=0).values_list("pk", "chunk_count"))
+    if visible == total and not filter.narrows_sources:
+        return ResolvedFilter(sources=None, chunks=total, start=filter.start, end=filter.end)
+    rows = list(matching(scope, filter).filter(chunk_count__gt=0).values_list("pk", "chunk_count"))
     return ResolvedFilter(
         sources=frozenset(pk for pk, _ in rows),
         chunks=sum(count for _, count in rows),
-        start=wanted.start,
-        end=wanted.end,
+        start=filter.start,
+        end=filter.end,
     )
 
 
-def matching(scope: Scope, wanted: Filter) -> SourceQuerySet:
+def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
     """Return the visible sources that a filter leaves. Raises ``SourceNotFound`` and ``CollectionNotFound``."""
     found = Source.objects.visible(scope)
-    if wanted.collections:
+    if filter.collections:
         shelves = Collection.objects.visible(scope)
-        found = found.filter(collection__in=[shelves.named(name).pk for name in wanted.collections])
-    if wanted.sources:
+        found = found.filter(collection__in=[shelves.named(name).pk for name in filter.collections])
+    if filter.sources:
         found = found.filter(
-            pk__in=[pk for reference in wanted.sources for pk in _referred(scope, reference)]
+            pk__in=[pk for reference in filter.sources for pk in _referred(scope, reference)]
         )
-    if wanted.keys is not None:
-        found = found.filter(pk__in=wanted.keys)
-    if wanted.kinds:
-        found = found.filter(kind__in=wanted.kinds)
-    if wanted.channels:
-        found = found.filter(_any(Q(author__iexact=clean(name, 200)) for name in wanted.channels))
-    if wanted.tags:
-        found = found.filter(_any(Q(tags__contains=[clean(tag, 100)]) for tag in wanted.tags))
-    if wanted.languages:
-        found = found.filter(_any(_language(code) for code in wanted.languages))
-    return _dated(found, wanted)
+    if filter.keys is not None:
+        found = found.filter(pk__in=filter.keys)
+    if filter.kinds:
+        found = found.filter(kind__in=filter.kinds)
+    if filter.channels:
+        found = found.filter(_any(Q(author__iexact=clean(name, 200)) for name in filter.channels))
+    if filter.tags:
+        found = found.filter(_any(Q(tags__contains=[clean(tag, 100)]) for tag in filter.tags))
+    if filter.languages:
+        found = found.filter(_any(_language(code) for code in filter.languages))
+    return _dated(found, filter)
 
 
 def find_source(scope: Scope, reference: str) -> Source:
@@ -161,28 +161,28 @@ def _video_id(text: str) -> str:
     return target.id if target.kind == "video" else text
 
 
-def _check(wanted: Filter) -> None:
+def _check(filter: Filter) -> None:
     for values in (
-        wanted.collections,
-        wanted.sources,
-        wanted.kinds,
-        wanted.channels,
-        wanted.tags,
-        wanted.languages,
+        filter.collections,
+        filter.sources,
+        filter.kinds,
+        filter.channels,
+        filter.tags,
+        filter.languages,
     ):
         if len(values) > MAX_VALUES:
             raise InvalidFilter(
                 f"A filter takes at most {MAX_VALUES} values of one kind; these are {len(values)}."
             )
-    unknown = [kind for kind in wanted.kinds if kind not in SourceKind.values]
+    unknown = [kind for kind in filter.kinds if kind not in SourceKind.values]
     if unknown:
         raise InvalidFilter(
             f"There is no kind “{clean(unknown[0], 40)}”.",
             hint=f"Kinds: {', '.join(SourceKind.values)}.",
         )
-    if wanted.since and wanted.until and wanted.since > wanted.until:
+    if filter.since and filter.until and filter.since > filter.until:
         raise InvalidFilter("The first day lies after the last.", hint="Exchange the two.")
-    if wanted.start is not None and wanted.end is not None and wanted.start > wanted.end:
+    if filter.start is not None and filter.end is not None and filter.start > filter.end:
         raise InvalidFilter("The time range ends before it starts.", hint="Exchange the two.")
 
 
@@ -198,12 +198,12 @@ def _language(code: str) -> Q:
     return Q(language__iexact=code) | Q(language__istartswith=f"{code}-")
 
 
-def _dated(found: SourceQuerySet, wanted: Filter) -> SourceQuerySet:
-    if wanted.since:
-        found = found.filter(published_at__gte=_midnight(wanted.since))
-    if wanted.until:
+def _dated(found: SourceQuerySet, filter: Filter) -> SourceQuerySet:
+    if filter.since:
+        found = found.filter(published_at__gte=_midnight(filter.since))
+    if filter.until:
         found = found.filter(
-            published_at__lte=timezone.make_aware(datetime.combine(wanted.until, time.max))
+            published_at__lte=timezone.make_aware(datetime.combine(filter.until, time.max))
         )
     return found
 

@@ -53,7 +53,7 @@ class SourcePage:
 
 def list_sources(
     scope: Scope,
-    wanted: Filter = Filter(),
+    filter: Filter = Filter(),
     *,
     words: str = "",
     state: str = "",
@@ -68,7 +68,7 @@ def list_sources(
         raise InvalidFilter(
             f"There is no state “{clean(state, 40)}”.", hint=f"States: {', '.join(State.values)}."
         )
-    found = _containing(matching(scope, wanted), words)
+    found = _containing(matching(scope, filter), words)
     counts = count(found)
     if state:
         found = found.filter(state=state)

@@ -141,7 +141,7 @@ def switch(space: EmbeddingSpace) -> bool:
     """Let a space take the active one's place, in one transaction that nothing is written beside; False when more than a batch is missing in it yet."""
     with transaction.atomic():
         keep_writers_out()
-        missing = vector_store.wanted(space, limit=vector_store.BATCH + 1)
+        missing = vector_store.missing(space, limit=vector_store.BATCH + 1)
         if len(missing) > vector_store.BATCH:
             return False
         for _ in vector_store.make(
@@ -257,7 +257,7 @@ class _Build:
     def _batches(self) -> Iterator[Sequence[MissingEmbedding]]:
         after = 0
         while not self._is_late and (
-            batch := vector_store.wanted(self.space, after=after, limit=vector_store.BATCH)
+            batch := vector_store.missing(self.space, after=after, limit=vector_store.BATCH)
         ):
             after = batch[-1].chunk
             yield batch

@@ -164,7 +164,7 @@ def _events(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
         scope,
         answer.question,
         history=_history(scope, answer),
-        wanted=wanted,
+        filter=wanted,
         user=user,
         told=_told(scope, answer),
     )

@@ -38,7 +38,7 @@ class ModelEntry:
         return self.provider in LOCAL
 
 
-def wanted() -> list[ModelEntry]:
+def configured_models() -> list[ModelEntry]:
     """Return the models that the settings name, each once. Only a local Ollama is asked anything."""
     models: dict[str, list[str]] = {}
     for use, model in _local_uses():
@@ -52,7 +52,11 @@ def to_fetch(names: Sequence[str]) -> list[str]:
     Raises ``InvalidInput`` for what is neither.
     """
     if not names:
-        return [entry.model for entry in wanted() if entry.is_local and entry.present is False]
+        return [
+            entry.model
+            for entry in configured_models()
+            if entry.is_local and entry.present is False
+        ]
     return list(dict.fromkeys(_meant(name.strip()) for name in names))
 
 

@@ -54,7 +54,7 @@ def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder
     return made
 
 
-def wanted_embedder() -> Embedder:
+def configured_embedder() -> Embedder:
     """Return the embedding model that the settings name. Raises what ``embedder`` raises."""
     wanted = conf.embedding()
     return embedder(wanted.provider, model=wanted.model, dimensions=wanted.dimensions)
@@ -156,7 +156,7 @@ def _warm_embedder() -> None:
     if wanted.provider in LOCAL and _is_ready(
         wanted.model or LOCAL[wanted.provider].model, "vector"
     ):
-        wanted_embedder().embed_documents(["warm"])
+        configured_embedder().embed_documents(["warm"])
 
 
 def _warm_reranker() -> None:

@@ -62,7 +62,7 @@ class VerifiedQuote:
 
 
 def verify(
-    scope: Scope, quote: str, *, source: str = "", wanted: Filter = Filter()
+    scope: Scope, quote: str, *, source: str = "", filter: Filter = Filter()
 ) -> VerifiedQuote:
     """Look a quote up: in the source that it is said to be from (an id or a video's address), then in whatever others that the filter leaves have its words.
 
@@ -76,7 +76,7 @@ def verify(
             hint="Check it in parts.",
         )
     claimed = list(_sources(scope, Filter(sources=(source,)))[:MOST_CLAIMED]) if source else []
-    found = _found(scope, clean(_BREAK.sub("\n", quote), MAX_QUOTE), claimed, wanted)
+    found = _found(scope, clean(_BREAK.sub("\n", quote), MAX_QUOTE), claimed, filter)
     return _told(
         quote, found, is_misattributed=bool(claimed) and found.place not in claimed, begun=begun
     )
@@ -186,13 +186,13 @@ class _Found:
         return order.index(self.check.verdict), self.check.likeness
 
 
-def _sources(scope: Scope, wanted: Filter) -> SourceQuerySet:
+def _sources(scope: Scope, filter: Filter) -> SourceQuerySet:
     return (
-        matching(scope, wanted).select_related("collection", "video", "transcript").order_by("pk")
+        matching(scope, filter).select_related("collection", "video", "transcript").order_by("pk")
     )
 
 
-def _found(scope: Scope, quote: str, claimed: Sequence[Source], wanted: Filter) -> _Found:
+def _found(scope: Scope, quote: str, claimed: Sequence[Source], filter: Filter) -> _Found:
     """Return the best of what is known: a place where the quote stands, the claimed source's before any other, else the nearest."""
     best = _Found(QuoteCheck(verdict=Verdict.NOT_FOUND, is_enough=quote_matching.is_enough(quote)))
     if not best.check.is_enough:
@@ -206,25 +206,25 @@ def _found(scope: Scope, quote: str, claimed: Sequence[Source], wanted: Filter) 
         if best.check.verdict == Verdict.VERBATIM:
             return best
     nearest_claimed = best.check.verdict == Verdict.ALTERED
-    for other in _elsewhere(scope, quote, wanted, excluded={source.pk for source in claimed}):
+    for other in _elsewhere(scope, quote, filter, excluded={source.pk for source in claimed}):
         if other.check.verdict == Verdict.VERBATIM:
             return other
         best = best if nearest_claimed else max(best, other, key=lambda one: one.worth)
     return best
 
 
-def _elsewhere(scope: Scope, quote: str, wanted: Filter, *, excluded: set[int]) -> Iterator[_Found]:
+def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) -> Iterator[_Found]:
     """Compare the quote with what stands around the passages that have most of its words, the likeliest first."""
     words = " ".join(bare(quote).split()[:_SEARCHED])
     hits = lexical_index.search(
-        Query(text=words, words=words), limit=MOST_PLACES, reach=resolve(scope, wanted)
+        Query(text=words, words=words), limit=MOST_PLACES, reach=resolve(scope, filter)
     )
     chunks = Chunk.objects.exclude(source__in=excluded).in_bulk(
         [hit.place for hit in hits], field_name="place"
     )
     sources = {
         source.pk: source
-        for source in _sources(scope, wanted).filter(
+        for source in _sources(scope, filter).filter(
             pk__in={chunk.source_id for chunk in chunks.values()}
         )
     }

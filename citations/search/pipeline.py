@@ -54,7 +54,7 @@ def search(
     *,
     mode: SearchMode = SearchMode.HYBRID,
     limit: int = 10,
-    wanted: Filter = Filter(),
+    filter: Filter = Filter(),
     explain: bool = False,
     rerank: bool = True,
     user: User | None = None,
@@ -77,7 +77,7 @@ def search(
         query=_understood(query),
         mode=_quick_mode(SearchMode(mode)) if quick else SearchMode(mode),
         limit=_checked(limit),
-        wanted=wanted,
+        filter=filter,
         explain=explain,
         reranks=rerank and not quick,
         expands=conf.uses_hyde() and not quick,
@@ -119,7 +119,7 @@ def staged(
     *,
     mode: SearchMode = SearchMode.HYBRID,
     limit: int = 10,
-    wanted: Filter = Filter(),
+    filter: Filter = Filter(),
     explain: bool = False,
     user: User | None = None,
 ) -> Iterator[Results]:
@@ -130,12 +130,12 @@ def staged(
             query,
             mode=mode,
             limit=limit,
-            wanted=wanted,
+            filter=filter,
             explain=explain,
             user=user,
             quick=True,
         )
-    yield search(scope, query, mode=mode, limit=limit, wanted=wanted, explain=explain, user=user)
+    yield search(scope, query, mode=mode, limit=limit, filter=filter, explain=explain, user=user)
 
 
 # What is asked
@@ -147,7 +147,7 @@ class _Asked:
     query: lexical_query.Query
     mode: SearchMode
     limit: int
-    wanted: Filter
+    filter: Filter
     explain: bool
     reranks: bool
     expands: bool
@@ -269,7 +269,7 @@ def _look_up(
     asked: _Asked, meaning: QueryEmbedding | None, log: _Log
 ) -> tuple[list[CandidateHit], bool]:
     """Return the candidates, best first, and whether all that the branches found is there."""
-    reach = resolve(asked.scope, asked.wanted)
+    reach = resolve(asked.scope, asked.filter)
     if reach.is_empty:
         return [], True
     words = log.timed(LEXICAL, lambda: _by_words(asked, reach)) if asked.by_words else {}

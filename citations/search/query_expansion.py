@@ -95,7 +95,7 @@ class PendingVector:
 
     def __init__(self, question: str) -> None:
         self._embedding = _executor.submit(
-            _timed, lambda: registry.wanted_embedder().embed_query(question)
+            _timed, lambda: registry.configured_embedder().embed_query(question)
         )
 
     def of(self, space: EmbeddingSpace) -> "Future[_Timed[Vector]] | None":

@@ -50,7 +50,7 @@ def claim() -> EmbeddingSpace:
     space = active()
     if space is not None and (_is_wanted(space) or _switched_since_start(space)):
         return space
-    registry.wanted_embedder()
+    registry.configured_embedder()
     return _claimed(empty=space) or claim()
 
 
@@ -59,7 +59,7 @@ def embedder_of(space: EmbeddingSpace) -> Embedder:
     return registry.embedder(space.provider, model=space.model, dimensions=space.dimensions)
 
 
-def wanted() -> tuple[str, str, int]:
+def configured() -> tuple[str, str, int]:
     """Return provider, model and dimensions that the settings name; 0 where a model that is not here would have to say. Raises ``InvalidProvider``."""
     choice = conf.embedding()
     try:
@@ -84,7 +84,7 @@ def _contradicts(space: EmbeddingSpace) -> bool:
 
 
 def _is_wanted(space: EmbeddingSpace) -> bool:
-    provider, model, dimensions = wanted()
+    provider, model, dimensions = configured()
     return (provider, model) == (space.provider, space.model) and dimensions in (
         0,
         space.dimensions,
@@ -95,14 +95,14 @@ def _switched_since_start(space: EmbeddingSpace) -> bool:
     """Say whether these settings were right when this process started: a migration that ends must not make its searches fail."""
     if space.activated_at is None or space.activated_at < STARTED:
         return False
-    provider, model, _ = wanted()
+    provider, model, _ = configured()
     return EmbeddingSpace.objects.filter(
         state=SpaceState.RETIRED, activated_at__isnull=False, provider=provider, model=model
     ).exists()
 
 
 def _mismatch(space: EmbeddingSpace) -> EmbeddingMismatch:
-    provider, model, dimensions = wanted()
+    provider, model, dimensions = configured()
     named = f" --model {model}" if conf.embedding().model else ""
     return EmbeddingMismatch(
         f"The library is locked to {space}; the settings name {describe(provider, model, dimensions)}.",

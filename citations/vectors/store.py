@@ -29,7 +29,7 @@ class SpaceGone(Exception):
     """The space was replaced while vectors for it were made."""
 
 
-def wanted(
+def missing(
     space: EmbeddingSpace, *, source: int | None = None, after: int = 0, limit: int | None = None
 ) -> list[MissingEmbedding]:
     """Return chunks that lack their vector, in the order of their primary keys, those beyond ``after``."""

@@ -139,7 +139,7 @@ def _search(
         request.reach,
         asked.query,
         limit=asked.limit,
-        wanted=asked.wanted,
+        filter=asked.filter,
         explain=True,
         user=request.user,
     )

@@ -90,7 +90,7 @@ class SearchRequest:
 
     query: str = ""
     mode: SearchMode = SearchMode.HYBRID
-    wanted: Filter = Filter()
+    filter: Filter = Filter()
     limit: int = PAGE
     cut: bool = False
 
@@ -98,14 +98,14 @@ class SearchRequest:
     def filters(self) -> list[tuple[str, str]]:
         """Its filter's parameters, one for each value."""
         values = [
-            (name, value) for name, part in LISTS.items() for value in getattr(self.wanted, part)
+            (name, value) for name, part in LISTS.items() for value in getattr(self.filter, part)
         ]
         return values + [*self.bounds.items()]
 
     @property
     def bounds(self) -> dict[str, str]:
         """The days and moments of its filter, as they are written."""
-        values = {name: getattr(self.wanted, name) for name in BOUNDS}
+        values = {name: getattr(self.filter, name) for name in BOUNDS}
         return {name: _written(value) for name, value in values.items() if value is not None}
 
     @property
@@ -124,13 +124,13 @@ class SearchRequest:
         left: Any = None
         part = LISTS.get(name, name)
         if name in LISTS:
-            left = tuple(one for one in getattr(self.wanted, part) if one != value)
+            left = tuple(one for one in getattr(self.filter, part) if one != value)
         changes: dict[str, Any] = {part: left}
-        return replace(self, wanted=replace(self.wanted, **changes), limit=PAGE)
+        return replace(self, filter=replace(self.filter, **changes), limit=PAGE)
 
     def unfiltered(self) -> "SearchRequest":
         """Ask the same of everything."""
-        return replace(self, wanted=Filter(), limit=PAGE)
+        return replace(self, filter=Filter(), limit=PAGE)
 
     def more(self) -> "SearchRequest":
         """Ask for more passages."""
@@ -179,7 +179,7 @@ class SearchForm(forms.Form):
                 hint="Mend this part of the search, or leave it out.",
             )
         return replace(
-            self.question(), wanted=self._filter(), limit=self.cleaned_data["limit"] or PAGE
+            self.question(), filter=self._filter(), limit=self.cleaned_data["limit"] or PAGE
         )
 
     def question(self) -> SearchRequest:

@@ -107,9 +107,9 @@ def _list(request: PageRequest) -> dict[str, Any]:
     chosen: dict[str, Any] = {
         f"{name}s": (parts[name],) for name in ("collection", "kind") if parts[name]
     }
-    wanted = Filter(**chosen)
+    filter = Filter(**chosen)
     page = sources.list_sources(
-        request.reach, wanted, words=parts["q"], state=state, offset=parts["offset"], limit=PAGE
+        request.reach, filter, words=parts["q"], state=state, offset=parts["offset"], limit=PAGE
     )
     states = [(value, label, getattr(page.counts, value)) for value, label in State.choices]
     return {

@@ -149,7 +149,7 @@ def _embeddings() -> HealthCheck:
         return HealthCheck(
             "Embeddings",
             ok=True,
-            detail=f"locked to no model yet; the first ingest locks them to {vector_space.describe(*vector_space.wanted())}",
+            detail=f"locked to no model yet; the first ingest locks them to {vector_space.describe(*vector_space.configured())}",
         )
     vector_space.embedder_of(space)  # raises where it cannot be had
     return HealthCheck("Embeddings", ok=True, detail=f"locked to {space}")

@@ -142,7 +142,7 @@ def _measured(
             asked,
             modes=[Approach(mode) for mode in wishes.modes],
             limit=wishes.limit,
-            wanted=Filter(collections=(wishes.collection,) if wishes.collection else ()),
+            filter=Filter(collections=(wishes.collection,) if wishes.collection else ()),
             tell=lambda done, total: progress.update(bar, completed=done, total=total),
         )
 

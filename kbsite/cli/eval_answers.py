@@ -12,7 +12,7 @@ from transcripts.scope import Scope
 def appraise(scope: Scope, asked: Sequence[Question], *, collection: str, as_json: bool) -> None:
     """Measure and print. Raises what ``appraisal.appraise`` raises."""
     found = answer_quality.appraise(
-        scope, asked, wanted=Filter(collections=(collection,) if collection else ())
+        scope, asked, filter=Filter(collections=(collection,) if collection else ())
     )
     if as_json:
         print_json(found.as_json())

@@ -25,7 +25,7 @@ MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 
 def show(*, as_json: bool) -> None:
     """List the models that the settings name."""
-    entries = inventory.wanted()
+    entries = inventory.configured_models()
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return

@@ -24,17 +24,17 @@ class SearchOptions:
     as_json: bool
 
 
-def find(scope: Scope, query: str, wishes: SearchOptions, wanted: Filter) -> None:
+def find(scope: Scope, query: str, wishes: SearchOptions, filter: Filter) -> None:
     """Search and print. Raises what ``retrieval.search`` raises, and ``VideoNotFound``."""
-    if video := _not_indexed(scope, wanted):
-        _find_in(video, query, wishes, wanted)
+    if video := _not_indexed(scope, filter):
+        _find_in(video, query, wishes, filter)
         return
     results = search_pipeline.search(
         scope,
         query,
         mode=wishes.mode,
         limit=wishes.limit,
-        wanted=wanted,
+        filter=filter,
         explain=wishes.explain,
         rerank=wishes.rerank,
     )
@@ -45,30 +45,30 @@ def find(scope: Scope, query: str, wishes: SearchOptions, wanted: Filter) -> Non
     output.print_notes(results)
 
 
-def _not_indexed(scope: Scope, wanted: Filter) -> Video | None:
+def _not_indexed(scope: Scope, filter: Filter) -> Video | None:
     """Return the video that is meant when one alone is named and nothing of it is indexed yet."""
-    if len(wanted.sources) != 1:
+    if len(filter.sources) != 1:
         return None
     try:
         named = list(
-            matching(scope, Filter(sources=wanted.sources)).select_related("video__collection")
+            matching(scope, Filter(sources=filter.sources)).select_related("video__collection")
         )
     except SourceNotFound:
         return library.find_video(
-            scope, wanted.sources[0], collection=next(iter(wanted.collections), "")
+            scope, filter.sources[0], collection=next(iter(filter.collections), "")
         )
     return None if any(one.chunk_count for one in named) else named[0].video
 
 
-def _find_in(video: Video, query: str, wishes: SearchOptions, wanted: Filter) -> None:
+def _find_in(video: Video, query: str, wishes: SearchOptions, filter: Filter) -> None:
     note(
         f"“{video}” is not indexed yet: the words of its transcript were searched. `kb sources` shows how far it is."
     )
     found = library.search(
-        video, query, language=next(iter(wanted.languages), ""), limit=library.MAX_HITS
+        video, query, language=next(iter(filter.languages), ""), limit=library.MAX_HITS
     )
     found = replace(
-        found, hits=tuple(hit for hit in found.hits if _overlaps(hit, wanted))[: wishes.limit]
+        found, hits=tuple(hit for hit in found.hits if _overlaps(hit, filter))[: wishes.limit]
     )
     if wishes.as_json:
         print_json(output.segments(found))
@@ -76,6 +76,6 @@ def _find_in(video: Video, query: str, wishes: SearchOptions, wanted: Filter) ->
         shapes.print_hits(found)
 
 
-def _overlaps(hit: library.SegmentHit, wanted: Filter) -> bool:
-    after = wanted.start is None or hit.end * 1000 > wanted.start
-    return after and (wanted.end is None or hit.start * 1000 < wanted.end)
+def _overlaps(hit: library.SegmentHit, filter: Filter) -> bool:
+    after = filter.start is None or hit.end * 1000 > filter.start
+    return after and (filter.end is None or hit.start * 1000 < filter.end)

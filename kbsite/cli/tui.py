@@ -50,8 +50,8 @@ class LibraryNotebook:
     def shelf(self, words: str = "") -> SourceList:
         """Return the newest sources in whose title, author or id all of the words occur."""
         with _released():
-            wanted = Filter(collections=(self._slug,) if self._slug else ())
-            found = sources.list_sources(self._scope(), wanted, words=words, limit=MOST)
+            filter = Filter(collections=(self._slug,) if self._slug else ())
+            found = sources.list_sources(self._scope(), filter, words=words, limit=MOST)
             return SourceList(
                 sources=_listed(found.sources),
                 total=found.total,

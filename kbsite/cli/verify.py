@@ -57,10 +57,10 @@ def verify(scope: Scope, quotes: Iterable[QuoteRequest], *, collection: str, as_
     A line of a file that cannot be checked keeps none of the others from it: it is told on the error output, and ``InvalidInput`` is raised at the end.
     Raises what ``verifying.verify`` raises for a quote that is no line.
     """
-    wanted = Filter(collections=(collection,) if collection else ())
+    filter = Filter(collections=(collection,) if collection else ())
     are_all, broken = True, 0
     for one in quotes:
-        found = _checked(scope, one, wanted)
+        found = _checked(scope, one, filter)
         if found is None:
             broken += 1
             continue
@@ -82,12 +82,12 @@ def verify(scope: Scope, quotes: Iterable[QuoteRequest], *, collection: str, as_
     return are_all
 
 
-def _checked(scope: Scope, one: QuoteRequest, wanted: Filter) -> VerifiedQuote | None:
+def _checked(scope: Scope, one: QuoteRequest, filter: Filter) -> VerifiedQuote | None:
     """Check a quote; of a line that cannot be checked, say why and return None."""
     problem = one.problem
     try:
         if not problem:
-            return verification.verify(scope, one.quote, source=one.source, wanted=wanted)
+            return verification.verify(scope, one.quote, source=one.source, filter=filter)
     except (SourceNotFound, InvalidFilter) as error:
         if not one.line:
             raise

@@ -171,7 +171,7 @@ class SourceFilterInput(PagedInput):
     language: OneLanguage = ""
 
     @property
-    def wanted(self) -> Filter:
+    def filter(self) -> Filter:
         """Return which part of the library is meant."""
         return Filter(
             collections=_given(self.collection),
@@ -221,7 +221,7 @@ class SearchKnowledgeBase(SourceFilterInput):
     explain: Annotated[bool, Field(description="Say how each score came about.")] = False
 
     @property
-    def wanted(self) -> Filter:
+    def filter(self) -> Filter:
         """Return which part of the library is meant."""
         start, end = (
             None if value is None else round(value * 1000)
@@ -229,7 +229,7 @@ class SearchKnowledgeBase(SourceFilterInput):
         )
         sources = _given(self.source_id) + _given(self.video_id)
         return replace(
-            super().wanted,
+            super().filter,
             sources=sources,
             since=self.since,
             until=self.until,
@@ -259,7 +259,7 @@ class VerifyQuote(Arguments):
     collection: Collection = ""
 
     @property
-    def wanted(self) -> Filter:
+    def filter(self) -> Filter:
         """Return which part of the library is meant."""
         return Filter(collections=_given(self.collection))
 

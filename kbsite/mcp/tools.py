@@ -254,14 +254,14 @@ def _find(by: Caller, asked: SearchKnowledgeBase) -> Results:
         asked.query,
         mode=SearchMode(asked.mode),
         limit=search_pipeline.MAX_LIMIT,
-        wanted=asked.wanted,
+        filter=asked.filter,
         explain=asked.explain,
     )
 
 
 def _verify(by: Caller, asked: VerifyQuote) -> quote_verification.VerifiedQuote:
     return quote_verification.verify(
-        by.scope, asked.quote, source=asked.source_id, wanted=asked.wanted
+        by.scope, asked.quote, source=asked.source_id, filter=asked.filter
     )
 
 
@@ -269,7 +269,7 @@ def _sources(by: Caller, asked: ListSources) -> sources.SourcePage:
     offset, _ = asked.place
     return sources.list_sources(
         by.scope,
-        asked.wanted,
+        asked.filter,
         words=asked.query,
         state=asked.state or "",
         offset=offset,
@@ -284,14 +284,14 @@ def _job_answer(by: Caller, asked: GetJob) -> tuple[str, JobAnswer]:
 
 
 def _list(by: Caller, asked: ListTranscripts) -> library.VideoPage:
-    wanted = library.VideoFilter(
+    filter = library.VideoFilter(
         words=asked.query,
         collection=asked.collection,
         channel=asked.channel,
         tag=asked.tag,
         language=asked.language,
     )
-    return library.list_videos(by.scope, wanted, offset=asked.place[0], limit=asked.max_results)
+    return library.list_videos(by.scope, filter, offset=asked.place[0], limit=asked.max_results)
 
 
 def _add(by: Caller, asked: AddSource) -> Job:

@@ -29,7 +29,7 @@ class AddResult:
 @require_safe
 def show_library(request: PageRequest) -> HttpResponse:
     """List videos, filtered; HTMX gets the list alone, or its next page."""
-    wanted, offset = LibraryForm(request.GET).wanted()
+    wanted, offset = LibraryForm(request.GET).filter()
     context = {
         "wanted": wanted,
         "page": library.list_videos(request.reach, wanted, offset=offset),

@@ -57,10 +57,10 @@ def list_videos(
     from kbsite.cli import output, shapes
     from transcripts import library
 
-    wanted = library.VideoFilter(
+    filter = library.VideoFilter(
         words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang
     )
-    page = library.list_videos(scope, wanted, offset=offset, limit=limit)
+    page = library.list_videos(scope, filter, offset=offset, limit=limit)
     indexed = sources.of_videos(scope, [video.pk for video in page.videos])
     if as_json:
         print_json(

@@ -129,7 +129,7 @@ def search(
     from citations.library.filters import Filter
     from kbsite.cli import search as cli_search
 
-    wanted = Filter(
+    filter = Filter(
         collections=tuple(collection or ()),
         sources=tuple(inside or ()),
         kinds=tuple(kind or ()),
@@ -147,7 +147,7 @@ def search(
         cli_search.SearchOptions(
             mode=mode, limit=limit, rerank=rerank, explain=explain, as_json=as_json
         ),
-        wanted,
+        filter,
     )
 
 
@@ -176,9 +176,9 @@ def list_sources(
     from citations.library.filters import Filter
     from kbsite.cli import output
 
-    wanted = Filter(collections=tuple(collection or ()), kinds=tuple(kind or ()))
+    filter = Filter(collections=tuple(collection or ()), kinds=tuple(kind or ()))
     page = sources.list_sources(
-        scope, wanted, words=" ".join(words or ()), state=state, offset=offset, limit=limit
+        scope, filter, words=" ".join(words or ()), state=state, offset=offset, limit=limit
     )
     if as_json:
         print_json(output.page(page))

@@ -182,7 +182,7 @@ def test_it_is_not_given_to_a_source_that_was_not_asked(
     library: dict[str, Source], liar: ModelStandIn, scope: Scope
 ) -> None:
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Soup"]}]: "{TRUE}"')
-    reply = asked(scope, wanted=Filter(sources=(str(library["Soup"].uuid),)))
+    reply = asked(scope, filter=Filter(sources=(str(library["Soup"].uuid),)))
     assert (reply.outcome, reply.claims, reply.quotes) == (AnswerOutcome.REFUSED, (), ())
 
 

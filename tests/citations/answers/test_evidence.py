@@ -52,7 +52,7 @@ def test_nothing_outside_the_scope_or_the_filter_is_found(
     other = make_document(collection, TEXTS[1:])
     assert not answer_evidence.find(NOTHING, QuestionPart(text="enthalpy")).evidence
     found = answer_evidence.find(
-        scope, QuestionPart(text="enthalpy"), wanted=Filter(sources=(str(other.uuid),))
+        scope, QuestionPart(text="enthalpy"), filter=Filter(sources=(str(other.uuid),))
     )
     assert {one.source for one in found.evidence} == {other.pk}
 
@@ -169,7 +169,7 @@ def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_large
 ) -> None:
     source = lecture(collection, *SUBJECTS, *SUBJECTS, *SUBJECTS, count=24)
     lecture(collection, "bridges", key="other")
-    found = answer_evidence.find(scope, WHOLE, wanted=Filter(sources=(str(source.uuid),)))
+    found = answer_evidence.find(scope, WHOLE, filter=Filter(sources=(str(source.uuid),)))
     assert found.evidence[0].level == Level.DOCUMENT
     assert set(levels(found)[1:]) == {Level.SECTION}
     assert {one.source for one in found.evidence} == {source.pk}
@@ -212,7 +212,7 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
             scope,
             part,
             strategy=strategy,
-            wanted=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000),
+            filter=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000),
         )
         assert narrowed.evidence
         assert {one.source for one in narrowed.evidence} == {mine.pk}

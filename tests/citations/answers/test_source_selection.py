@@ -145,7 +145,7 @@ def test_sources_that_were_chosen_stay_chosen_whatever_is_named(
     reply = answer(
         scope,
         "In the talk “How clocks are made”, what are pendulum clocks made of?",
-        wanted=Filter(sources=(chosen,)),
+        filter=Filter(sources=(chosen,)),
     )
     assert looked_in(reply) <= {library["Birds of the coast"]}
     assert not [note for note in reply.trace.notes if "names" in note]

@@ -30,7 +30,7 @@ def fill(space: EmbeddingSpace) -> EmbeddingSpace:
         vector_store.make(
             space,
             vector_space.embedder_of(space),
-            vector_store.in_batches(vector_store.wanted(space)),
+            vector_store.in_batches(vector_store.filter(space)),
         )
     )
     return space
@@ -171,7 +171,7 @@ def test_a_filter_narrows_what_is_searched_and_what_counts(
     scope: Scope, collection: Collection, lecture: Source
 ) -> None:
     with pytest.raises(InvalidGold):
-        search_quality.evaluate(scope, [asked("entropy", (10, 20))], wanted=Filter(kinds=("pdf",)))
+        search_quality.evaluate(scope, [asked("entropy", (10, 20))], filter=Filter(kinds=("pdf",)))
 
 
 def test_gold_lines_become_questions() -> None:

@@ -61,7 +61,7 @@ def embed(*sources: Source) -> EmbeddingSpace:
     """Give every chunk of sources its vector."""
     space = vector_space.claim()
     for source in sources:
-        wanted = vector_store.wanted(space, source=source.pk)
+        wanted = vector_store.filter(space, source=source.pk)
         list(
             vector_store.make(
                 space, vector_space.embedder_of(space), vector_store.in_batches(wanted)

@@ -22,9 +22,9 @@ def sources_of(whole: outline_overview.Whole) -> set[int]:
 
 
 def of(
-    scope: Scope, question: str = ASKED, *, wanted: Filter = Filter(), limit: int = 10
+    scope: Scope, question: str = ASKED, *, filter: Filter = Filter(), limit: int = 10
 ) -> outline_overview.Whole:
-    return outline_overview.of(scope, resolve(scope, wanted), question, limit=limit)
+    return outline_overview.of(scope, resolve(scope, filter), question, limit=limit)
 
 
 def test_of_few_sources_each_is_told_and_its_sections(collection: Collection, scope: Scope) -> None:
@@ -65,7 +65,7 @@ def test_nothing_that_is_not_visible_or_filtered_out_stands_for_the_whole(
     assert sources_of(of(scope)) <= own
     assert of(scope).nodes
     one = Source.objects.filter(collection=collection)[0]
-    assert sources_of(of(scope, wanted=Filter(sources=(str(one.uuid),)))) == {one.pk}
+    assert sources_of(of(scope, filter=Filter(sources=(str(one.uuid),)))) == {one.pk}
     assert of(NOTHING).nodes == []
 
 

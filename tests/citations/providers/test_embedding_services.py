@@ -273,8 +273,8 @@ def test_the_settings_lead_to_it(
     settings.EMBEDDING_PROVIDER = provider
     assert registry.identity(conf.embedding()) == (provider, model, dimensions)
     assert model_server.requests == []
-    assert registry.wanted_embedder().embed_query("a").shape == (dimensions,)
-    assert registry.wanted_embedder() is registry.embedder(provider)
+    assert registry.configured_embedder().embed_query("a").shape == (dimensions,)
+    assert registry.configured_embedder() is registry.embedder(provider)
 
 
 def test_an_identity_needs_no_key(settings) -> None:

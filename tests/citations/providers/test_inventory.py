@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from citations.providers import weights
-from citations.providers.inventory import ModelEntry, to_fetch, wanted
+from citations.providers.inventory import ModelEntry, configured_models, to_fetch
 from tests.citations.providers import tiny_models
 from tests.hub_standin import HubStandIn
 from tests.model_standin import ModelStandIn
@@ -31,12 +31,12 @@ def plain(settings: Any, hub_cache: Path) -> None:
 
 def only(use: str) -> ModelEntry:
     """The one entry with that use."""
-    (found,) = [entry for entry in wanted() if use in entry.uses]
+    (found,) = [entry for entry in configured_models() if use in entry.uses]
     return found
 
 
 def test_a_new_machine_has_the_embedding_model_and_lacks_the_reranker() -> None:
-    embedding, reranker = wanted()
+    embedding, reranker = configured_models()
     assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == (
         weights.MINILM,
         "local",
@@ -57,7 +57,10 @@ def test_a_new_machine_has_the_embedding_model_and_lacks_the_reranker() -> None:
 
 def test_another_embedding_model_leaves_the_usual_one_for_cutting(settings: Any) -> None:
     settings.EMBEDDING_PROVIDER = " BGE"
-    assert [(entry.model, entry.provider, entry.uses, entry.present) for entry in wanted()[:2]] == [
+    assert [
+        (entry.model, entry.provider, entry.uses, entry.present)
+        for entry in configured_models()[:2]
+    ] == [
         ("BAAI/bge-m3", "bge", ("embedding",), False),
         (weights.MINILM, "local", ("chunking",), True),
     ]
@@ -77,7 +80,7 @@ def test_a_model_in_a_folder_is_told_with_its_size(settings: Any, tiny_mean: Pat
 @pytest.mark.parametrize("name", ["none", "NONE", ""])
 def test_without_a_reranker_none_is_listed(settings: Any, name: str) -> None:
     settings.RERANKER = name
-    assert [entry.uses for entry in wanted()] == [("embedding", "chunking")]
+    assert [entry.uses for entry in configured_models()] == [("embedding", "chunking")]
 
 
 def test_the_reranker_of_lectures_is_listed_and_fetched_like_the_other(settings: Any) -> None:
@@ -150,7 +153,7 @@ def test_an_ollama_that_does_not_answer_is_told(settings: Any) -> None:
 
 def test_settings_that_name_nothing_are_told_and_the_rest_is_listed(settings: Any) -> None:
     settings.EMBEDDING_PROVIDER, settings.LLM_PROVIDER = "no-such", "neither"
-    found = wanted()
+    found = configured_models()
     assert [bool(entry.note) for entry in found] == [False, False, True, True]
     assert "no embedding provider" in only("embedding").note
 
@@ -158,7 +161,7 @@ def test_settings_that_name_nothing_are_told_and_the_rest_is_listed(settings: An
 def test_listing_asks_no_hub(hub: HubStandIn, settings: Any) -> None:
     hub.publish(CROSS, tiny_models.folder(tiny_models.CROSS))
     settings.EMBEDDING_PROVIDER = "bge"
-    assert [entry.present for entry in wanted()] == [False, True, False]
+    assert [entry.present for entry in configured_models()] == [False, True, False]
     assert to_fetch([]) == ["BAAI/bge-m3", CROSS]
     assert not hub.requests
 

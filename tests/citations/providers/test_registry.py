@@ -123,9 +123,9 @@ def test_after_a_reset_it_is_made_anew(made: Made) -> None:
 
 def test_the_settings_name_the_wanted_one(settings: Any, made: Made) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "bge", ""
-    assert registry.wanted_embedder().model == "BAAI/bge-m3"
+    assert registry.configured_embedder().model == "BAAI/bge-m3"
     settings.EMBEDDING_MODEL = "somebody/tiny"
-    assert registry.wanted_embedder().model == "somebody/tiny"
+    assert registry.configured_embedder().model == "somebody/tiny"
 
 
 def test_threads_wait_for_one_load(made: Made) -> None:
@@ -301,13 +301,13 @@ def test_what_has_been_made_ready_is_loaded_before_it_is_asked_for(
     )
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     settings.MODELS_DIR = tiny_models.ROOT / "build" / "models"
-    registry.wanted_embedder()
+    registry.configured_embedder()
     assert registry.reranker()
     registry.reset()
     loads.clear()
     registry.warm()
     assert loads == [tiny_models.MEAN, tiny_models.CROSS]
-    registry.wanted_embedder().embed_query("a")
+    registry.configured_embedder().embed_query("a")
     assert registry.reranker()
     assert len(loads) == 2
 
@@ -374,7 +374,7 @@ def test_a_broken_embedding_model_keeps_no_cross_encoder_cold(
 def test_a_missing_model_is_not_fetched(calls: list[Any], settings: Any, provider: str) -> None:
     settings.EMBEDDING_PROVIDER, settings.RERANKER = provider, CROSS
     with pytest.raises(ModelMissing, match="not on this machine") as raised:
-        registry.wanted_embedder()
+        registry.configured_embedder()
     assert "kb models fetch" in raised.value.hint
     assert registry.reranker() is None
     assert registry.identity(conf.embedding())[2] > 0
@@ -384,7 +384,7 @@ def test_a_missing_model_is_not_fetched(calls: list[Any], settings: Any, provide
 def test_local_models_ask_nobody(calls: list[Any], settings: Any) -> None:
     settings.EMBEDDING_PROVIDER = "local"
     assert np.linalg.norm(
-        registry.wanted_embedder().embed_query("what is a gradient")
+        registry.configured_embedder().embed_query("what is a gradient")
     ) == pytest.approx(1, abs=1e-3)
     assert registry.embedder(
         "local", model=str(tiny_models.folder(tiny_models.DENSE))

@@ -134,7 +134,7 @@ def test_nothing_is_found_outside_the_scope_or_the_filter(
     both = replace(scope, readable=scope.readable | {Collection.objects.get(slug="other").pk})
     assert verification.verify(NOTHING, SAID).verdict == Verdict.NOT_FOUND
     assert (
-        verification.verify(both, SAID, wanted=Filter(collections=("other",))).verdict
+        verification.verify(both, SAID, filter=Filter(collections=("other",))).verdict
         == Verdict.NOT_FOUND
     )
     with pytest.raises(SourceNotFound):

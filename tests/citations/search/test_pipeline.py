@@ -46,7 +46,7 @@ def embed(*sources: Source) -> EmbeddingSpace:
     """Give every chunk of sources its vector."""
     space = vector_space.claim()
     for source in sources:
-        wanted = vector_store.wanted(space, source=source.pk)
+        wanted = vector_store.filter(space, source=source.pk)
         list(
             vector_store.make(
                 space, vector_space.embedder_of(space), vector_store.in_batches(wanted)
@@ -415,15 +415,15 @@ def test_filters_hold_in_every_mode(scope: Scope, collection: Collection, mode: 
         ),
     )
     by_channel = search_pipeline.search(
-        scope, "entropy", mode=mode, wanted=Filter(channels=("mit",))
+        scope, "entropy", mode=mode, filter=Filter(channels=("mit",))
     )
     assert {passage.origin.title for passage in by_channel.passages} == {"One"}
     late = search_pipeline.search(
-        scope, "entropy", mode=mode, wanted=Filter(sources=(str(wanted.uuid),), start=12_000)
+        scope, "entropy", mode=mode, filter=Filter(sources=(str(wanted.uuid),), start=12_000)
     )
     assert texts(late) == ["Entropy late."]
     assert (
-        texts(search_pipeline.search(scope, "entropy", mode=mode, wanted=Filter(kinds=("pdf",))))
+        texts(search_pipeline.search(scope, "entropy", mode=mode, filter=Filter(kinds=("pdf",))))
         == []
     )
 
@@ -437,10 +437,10 @@ def test_filters_hold_in_every_mode(scope: Scope, collection: Collection, mode: 
     ],
 )
 def test_a_filter_that_names_nothing_is_refused(
-    scope: Scope, wanted: Filter, error: type[Exception]
+    scope: Scope, filter: Filter, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, wanted=wanted)
+        search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, filter=filter)
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
@@ -821,7 +821,7 @@ def test_another_space_can_be_searched_than_the_active_one(
         vector_store.make(
             other,
             vector_space.embedder_of(other),
-            vector_store.in_batches(vector_store.wanted(other)),
+            vector_store.in_batches(vector_store.filter(other)),
         )
     )
     assert (
