@@ -11,7 +11,7 @@ JOBS ?= 3
 SCRATCH := YOUTUBE_KB_DATA_DIR=$(CURDIR)/build/lint
 DEPLOY := SECURE=true ALLOWED_HOSTS=kb.example.org CSRF_TRUSTED_ORIGINS=https://kb.example.org
 
-.PHONY: help setup dev run test lint format bench lock clean
+.PHONY: help setup dev run test lint docs format bench lock clean
 
 help:
 	@echo "make run    set up, start Cuebase and print its address"
@@ -53,6 +53,10 @@ lint: dev
 	$(BIN)/lint-imports
 	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(SCRATCH) $(DEPLOY) $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+# Pages that are written from the code.
+docs: dev
+	$(SCRATCH) $(BIN)/python -m tests.architecture.settings_page
 
 format: dev
 	$(BIN)/ruff check --fix .

@@ -1,32 +1,18 @@
-"""Settings and what the README says of them."""
+"""Settings, and the page that documents them."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from kbsite.settings import OPTIONS
+from tests.architecture.settings_page import PAGE, settings_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_readme_lists_every_setting_with_its_default_and_nothing_else() -> None:
-    rows = re.findall(
-        r"^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$", (ROOT / "README.md").read_text(), re.MULTILINE
-    )
-    told = {name: (default, meaning) for name, default, meaning in rows}
-    assert told == {
-        name: (shown(option.default), option.meaning) for name, option in OPTIONS.items()
-    }
-
-
-def shown(default: object) -> str:
-    """Write a default as the README's table does."""
-    if isinstance(default, list):
-        default = ",".join(default)
-    return f"`{default}`" if default != "" else ""
+def test_the_settings_page_lists_every_setting_with_its_default_and_meaning() -> None:
+    assert PAGE.read_text() == settings_page(), "run `make docs`"
 
 
 @pytest.mark.parametrize(
