@@ -7,14 +7,22 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Final, TypeAlias
 
 from citations import conf
 from citations.errors import ModelError, ModelMissing, ModelRefused
-from citations.providers import prompts as provider_prompts
 from citations.providers.llm import Llm, Usage
+from citations.providers.prompts import (
+    MATERIAL_RULE,
+    Prompt,
+    clean_answer,
+    marked,
+    prompt_tokens,
+    tokens,
+)
 
 _MOST_TITLE: Final = 300  # characters
 _MOST_PIECE: Final = 4_000
@@ -25,6 +33,16 @@ _GIVES_UP: Final = 5  # failures in a row
 _KEPT_FROM: Final = 1_024  # tokens from which services keep a document
 _USUAL_ANSWER: Final = 60  # tokens
 _GAP: Final = "\n\n[…]\n\n"
+
+CONTEXT_TOKENS: Final = 150
+MAX_CONTEXT: Final = 500  # characters
+_CONTEXT: Final = (
+    "You prepare texts for a search. You are given a text between marks, then a piece of it "
+    "between other marks. Write one or two short sentences that say what the piece is about within "
+    "the whole text and name the people, things and topics that the piece itself only hints at. "
+    "Write in the language of the piece. Write only these sentences, with no introduction. "
+    + MATERIAL_RULE
+)
 
 _logger = logging.getLogger(__name__)
 
@@ -69,6 +87,30 @@ class Cost:
         )
 
 
+def context_prompt(*, title: str, text: str, piece: str) -> Prompt:
+    """Ask what ``piece`` is about within ``text``, a source's text or an excerpt of it.
+
+    All prompts with the same title and text share their ``document``.
+    """
+    return Prompt(
+        system=_CONTEXT,
+        document=_marked_text(title, text),
+        text=f"{marked('piece', piece)}\n\nThe one or two sentences about this piece:",
+        max_tokens=CONTEXT_TOKENS,
+    )
+
+
+@lru_cache(8)  # the pieces of a source are asked about one after the other
+def _marked_text(title: str, text: str) -> str:
+    return marked("text", f"{title.strip()}\n\n{text}")
+
+
+def clean_context(answer: str, *, piece: str = "") -> str:
+    """Return a context on one line, "" if it says nothing beyond the piece."""
+    context = clean_answer(answer, MAX_CONTEXT)
+    return "" if context and context in " ".join(piece.split()) else context
+
+
 def write(
     llm: Llm,
     *,
@@ -100,15 +142,13 @@ def write(
 
 def estimate(*, title: str, text: str, pieces: Sequence[ContextRequest], budget: int) -> Cost:
     """Say beforehand what ``write`` costs with a language model of that ``budget``. Pure."""
-    bare = provider_prompts.prompt_tokens(provider_prompts.context(title="", text="", piece=""))
+    bare = prompt_tokens(context_prompt(title="", text="", piece=""))
     cost = Cost()
     for excerpt, ours in _excerpts(text, pieces, budget):
-        shared = provider_prompts.tokens(excerpt) + provider_prompts.tokens(title[:_MOST_TITLE])
+        shared = tokens(excerpt) + tokens(title[:_MOST_TITLE])
         cost += Cost(
             calls=len(ours),
-            asked=sum(
-                bare + shared + provider_prompts.tokens(piece.text[:_MOST_PIECE]) for piece in ours
-            ),
+            asked=sum(bare + shared + tokens(piece.text[:_MOST_PIECE]) for piece in ours),
             cached=shared * (len(ours) - 1) if shared >= _KEPT_FROM else 0,
             answered=_USUAL_ANSWER * len(ours),
         )
@@ -150,8 +190,8 @@ _Group: TypeAlias = tuple[
 
 def _ask(llm: Llm, title: str, excerpt: str, piece: ContextRequest) -> tuple[str, Usage]:
     text = piece.text[:_MOST_PIECE]
-    done = llm.ask(provider_prompts.context(title=title[:_MOST_TITLE], text=excerpt, piece=text))
-    return provider_prompts.clean_context(done.text, piece=text), done.usage
+    done = llm.ask(context_prompt(title=title[:_MOST_TITLE], text=excerpt, piece=text))
+    return clean_context(done.text, piece=text), done.usage
 
 
 def _take(
@@ -210,11 +250,9 @@ def _excerpts(text: str, pieces: Sequence[ContextRequest], budget: int) -> list[
 
 def _overhead(pieces: Sequence[ContextRequest]) -> int:
     """The tokens of a question beside the text, and of its answer."""
-    longest = max(
-        (provider_prompts.tokens(piece.text[:_MOST_PIECE]) for piece in pieces), default=0
-    )
-    bare = provider_prompts.context(title="", text="", piece="")
-    return provider_prompts.prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
+    longest = max((tokens(piece.text[:_MOST_PIECE]) for piece in pieces), default=0)
+    bare = context_prompt(title="", text="", piece="")
+    return prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
 
 
 def _middles(text: str, pieces: Sequence[ContextRequest]) -> Iterator[int]:

@@ -9,7 +9,7 @@ from citations.ingest import contextual
 from citations.models import Chunk, Source, State
 from citations.providers import registry
 from citations.readers import source_blocks
-from citations.text import chunking
+from citations.text import blocks
 from transcripts.errors import Unavailable
 
 WITHOUT_CONTEXTS = Q(chunk_count__gt=0) & ~Q(contexts_of=F("digest"))
@@ -41,7 +41,7 @@ def plan() -> ContextPlan:
         wanted = pieces_of(Chunk.objects.filter(source=source, context=""))
         cost += contextual.estimate(
             title=source.title,
-            text=chunking.text_of(source_blocks.read(source)),
+            text=blocks.text_of(source_blocks.read(source)),
             pieces=wanted,
             budget=llm.budget,
         )

@@ -35,8 +35,9 @@ from citations.providers import registry
 from citations.providers.embedding import Embedder
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
+from citations.text.blocks import Block, text_of
 from citations.text.breakpoints import Embed
-from citations.text.chunking import Block, chunk
+from citations.text.chunking import chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from transcripts.errors import KnowledgeBaseError
@@ -288,7 +289,7 @@ class _Ingest:
             for one in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")
         }
         pieces = contextual_costs.pieces_of(chunks.values())
-        text = text_chunking.text_of(source_blocks.read(self.source))
+        text = text_of(source_blocks.read(self.source))
         written = 0
 
         def save(pk: int, context: str) -> None:
@@ -330,7 +331,7 @@ class _Ingest:
         self._tell("")
 
     def _exchange(self, blocks: list[Block], cutter: Embedder | None, cut: Cut) -> None:
-        digest, text = text_chunking.digest_of(blocks), text_chunking.text_of(blocks)
+        digest, text = text_chunking.digest_of(blocks), text_of(blocks)
         drafts = chunk(blocks, embed=self._between_batches(cutter) if cutter else None)
         chunk_storage.exchange(self.source, drafts, digest=digest, cut=cut, characters=len(text))
 

@@ -16,12 +16,20 @@ from citations import conf
 from citations.models import Chunk, EmbeddingSpace, Level, Node, Source, State, keep_switch_out
 from citations.outline import tree as outline_tree
 from citations.outline.tree import NodeDraft, OutlineChunk
-from citations.providers import prompts as provider_prompts
 from citations.providers import registry
+from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.providers.stopwords import stop_words
 from citations.vectors import space as vector_space
 
 MOST_PARTS = 200  # that an outline shows
+ABSTRACT_TOKENS = 300
+MAX_ABSTRACT = 1_200  # characters
+_ABSTRACT = (
+    "You summarise texts for readers who want to know what is in them. You are given a text "
+    "between marks. Write two to four sentences, in the language of the text, that say what it is "
+    "about and what it comes to: only what the text itself says, concrete, without praise. Write "
+    f"only these sentences, with no introduction. {MATERIAL_RULE}"
+)
 _PLACED = (
     "ordinal",
     "parent",
@@ -112,12 +120,16 @@ def ensure_abstracts(source: Source, *, most: int = 50) -> int:
     told = 0
     for node in _untold(source)[:most]:
         text = " ".join(_told_below(node))[: 3 * llm.budget // 2]
-        abstract = provider_prompts.clean_summary(
-            llm.ask(provider_prompts.summary(title=source.title, text=text)).text
-        )
+        prompt = abstract_prompt(title=source.title, text=text)
+        abstract = clean_answer(llm.ask(prompt).text, MAX_ABSTRACT)
         if abstract:
             told += Node.objects.filter(pk=node.pk, digest=node.digest).update(abstract=abstract)
     return told
+
+
+def abstract_prompt(*, title: str, text: str) -> Prompt:
+    body = marked("text", f"{title.strip()}\n\n{text}")
+    return Prompt(system=_ABSTRACT, text=f"{body}\n\nThe summary:", max_tokens=ABSTRACT_TOKENS)
 
 
 def _untold(source: Source) -> QuerySet[Node]:

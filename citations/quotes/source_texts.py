@@ -13,7 +13,7 @@ from citations.passages import Locator
 from citations.quotes.matching import PreparedText, prepare
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
-from citations.text.chunking import Block
+from citations.text.blocks import Block, text_of
 from transcripts.models import Transcript
 
 MAX_BYTES: Final = 128 << 20
@@ -140,7 +140,7 @@ def _read(blocks: Sequence[Block]) -> SourceText:
     shared: dict[str, str] = {}
     return SourceText(
         digest=text_chunking.digest_of(blocks),
-        text=text_chunking.text_of(blocks),
+        text=text_of(blocks),
         offsets=array("q", [block.offset for block in blocks]),
         starts=array("q", [_or_none(block.start) for block in blocks]),
         ends=array("q", [_or_none(block.end) for block in blocks]),

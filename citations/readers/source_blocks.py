@@ -1,10 +1,8 @@
-"""Readers turn what is stored of a source into Blocks: text with the second or page it stands on."""
+"""The blocks of a stored source, whatever its kind."""
 
 from citations.models import Document, Source, SourceKind
 from citations.readers import stored_document, transcript
-from citations.text.chunking import Block, digest_of, text_of
-
-__all__ = ["digest_of", "read", "text_of"]
+from citations.text.blocks import Block
 
 
 def read(source: Source) -> list[Block]:

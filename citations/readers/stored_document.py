@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from citations.models import Document, Page
-from citations.text.chunking import Block
+from citations.text.blocks import Block
 
 LONGEST_HEADING = 300  # characters that are kept
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from citations.text.chunking import Block
+from citations.text.blocks import Block
 from transcripts.captions import from_json
 from transcripts.cues import Cue, Word
 from transcripts.models import Transcript

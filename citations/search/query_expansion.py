@@ -16,9 +16,9 @@ from citations import conf
 from citations.errors import ModelError, ModelServerError
 from citations.models import EmbeddingSpace
 from citations.passages import Stage
-from citations.providers import prompts as provider_prompts
 from citations.providers import registry
 from citations.providers.embedding import LOCAL
+from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from transcripts.errors import KnowledgeBaseError
 
 EXPAND, EMBED = "expand", "embed"  # names of stages
@@ -27,8 +27,26 @@ EMBED_SECONDS = 20.0  # and for a vector
 HYDE_AT_ONCE = (
     8  # questions that are out to the language model; beyond them a search goes on without
 )
+HYPOTHESIS_TOKENS = 300
+MAX_HYPOTHESIS = 1_500  # characters
+_HYDE = (
+    "You help a search in a collection of talks, lectures and documents. You are given a question "
+    "between marks. Write the passage that would answer it, as it could stand in such a text: one "
+    "paragraph of three to five sentences, in the language of the question, concrete, with the "
+    "words that an expert would use. If you do not know the answer, write what such a passage "
+    f"would most likely say. Write the passage and nothing else. {MATERIAL_RULE}"
+)
 Vector = NDArray[np.float32]
 T = TypeVar("T")
+
+
+def hyde_prompt(question: str) -> Prompt:
+    """Ask for a hypothetical answer to a question (HyDE).
+
+    Gao et al., "Precise Zero-Shot Dense Retrieval without Relevance Labels", 2022.
+    """
+    text = f"{marked('question', question)}\n\nThe passage:"
+    return Prompt(system=_HYDE, text=text, max_tokens=HYPOTHESIS_TOKENS)
 
 
 class QueryEmbedding:
@@ -189,16 +207,9 @@ def _answer(question: str) -> str:
     llm = registry.llm()
     if llm is None:
         return ""
-    prompt = provider_prompts.hyde(question)
-    return provider_prompts.clean_hyde(
-        llm.complete(
-            prompt.text,
-            system=prompt.system,
-            document=prompt.document,
-            max_tokens=prompt.max_tokens,
-            tries=1,
-        )
-    )
+    prompt = hyde_prompt(question)
+    answer = llm.complete(prompt.text, system=prompt.system, max_tokens=prompt.max_tokens, tries=1)
+    return clean_answer(answer, MAX_HYPOTHESIS)
 
 
 def _timed(call: Callable[[], T]) -> _Timed[T]:

@@ -11,29 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise, takewhile
 
+from citations.text.blocks import Block, text_of
 from citations.text.breakpoints import Embed, distances, nearest_rank
 from citations.text.sentences import Span, between_letters, split
 
 CHUNKING_VERSION = 1
 """Changes whenever the same blocks would give other chunks: it is part of the digest, so that sources are cut anew."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """A piece of a source's text that stands in one place: a cue with its milliseconds, a paragraph with its page. ``offset`` is where it starts in
-    the source's text, in characters. ``boundary`` says that something new begins with it (a chapter, a heading): no chunk reaches over it.
-    """
-
-    text: str
-    offset: int
-    start: int | None = None
-    end: int | None = None
-    page: int | None = None
-    heading: str = ""
-    boundary: bool = False
-    words: tuple[
-        tuple[int, int], ...
-    ] = ()  # (character offset in the source's text, start in ms) of words whose times are known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +31,6 @@ class ChunkDraft:
     page: int | None = None
     last_page: int | None = None
     heading: str = ""
-
-
-def text_of(blocks: Sequence[Block]) -> str:
-    """Return the source's text: the blocks' texts at their offsets. One character between two blocks is a blank, more of them are line breaks."""
-    parts: list[str] = []
-    length = 0
-    for block in blocks:
-        gap = block.offset - length
-        parts += (" " if gap == 1 else "\n" * gap, block.text)
-        length = block.offset + len(block.text)
-    return "".join(parts)
 
 
 def digest_of(blocks: Sequence[Block]) -> str:

@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from citations.library.filters import find_source
 from citations.models import Source
 from citations.readers import source_blocks
-from citations.text.chunking import Block
+from citations.text.blocks import Block
 from kbsite.auth import Caller
 from kbsite.errors import sentence
 from kbsite.mcp.auth import caller

@@ -12,7 +12,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source
 from citations.readers import source_blocks
-from citations.text import chunking
+from citations.text import blocks
 from tests.makers import make_cues, make_video
 from tests.model_standin import Fault, ModelStandIn
 from transcripts.models import Collection
@@ -74,7 +74,7 @@ def check(reply: Reply) -> None:
     """Compare every citation with its source, by other means than the program's."""
     for quote in reply.quotes:
         source = Source.objects.get(pk=quote.source)
-        text = chunking.text_of(source_blocks.read(source))
+        text = blocks.text_of(source_blocks.read(source))
         assert text[slice(*quote.locator.span)] == quote.text
         assert source.uuid == quote.origin.id
     for claim in reply.claims:

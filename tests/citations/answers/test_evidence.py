@@ -16,7 +16,7 @@ from citations.library.filters import Filter
 from citations.models import Chunk, Level, Node, Source
 from citations.providers import registry
 from citations.readers import source_blocks
-from citations.text import chunking
+from citations.text import blocks
 from tests.makers import make_document, make_video
 from transcripts.cues import Cue
 from transcripts.errors import EmptyQuery
@@ -117,7 +117,7 @@ def levels(found: EvidenceSet) -> list[int]:
 
 
 def text_of(source: Source) -> str:
-    return chunking.text_of(source_blocks.read(Source.objects.get(pk=source.pk)))
+    return blocks.text_of(source_blocks.read(Source.objects.get(pk=source.pk)))
 
 
 @pytest.mark.parametrize("strategy", [Strategy.COLLAPSED, Strategy.DESCENT])

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from citations.providers.embedding import HashEmbedder
 from citations.readers.transcript import blocks as blocks_of_cues
-from citations.text.chunking import LONG_CUE, Block, ChunkDraft, chunk, text_of
+from citations.text.blocks import Block, text_of
+from citations.text.chunking import LONG_CUE, ChunkDraft, chunk
 from citations.text.sentences import LONGEST
 from transcripts import captions
 
