@@ -18,7 +18,6 @@ from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple, Self
 
 from transcripts.tokenizer import (
-    MAX_QUERY_CHARACTERS,
     MAX_QUERY_WORDS,
     TOKENIZER_VERSION,
     is_lone,
@@ -32,7 +31,6 @@ from transcripts.tokenizer import (
 __all__ = [
     "B",
     "K1",
-    "MAX_QUERY_CHARACTERS",
     "MAX_QUERY_WORDS",
     "TOKENIZER_VERSION",
     "Hit",
@@ -165,7 +163,7 @@ class Index:
     def rank(self, query: str, *, limit: int) -> list[Hit]:
         """Find the ``limit`` best segments, best first; equal scores in the transcript's order. Segments without any word are left out.
 
-        Only the first ``MAX_QUERY_CHARACTERS`` characters and ``MAX_QUERY_WORDS`` words of a query count.
+        Only the first ``MAX_QUERY_WORDS`` words of a query count.
         """
         asked = [
             (term, repetitions)

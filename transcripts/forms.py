@@ -10,6 +10,7 @@ from transcripts import conf, library
 from transcripts.errors import CaptionsTooLarge, InvalidInput
 from transcripts.models import Role
 from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_ADDRESSES = 100
 MAX_HOURS = 24 * 365
@@ -37,7 +38,7 @@ class ManyFilesField(forms.FileField):
 class LibraryForm(forms.Form):
     """The filter of the library."""
 
-    q = forms.CharField(required=False, max_length=library.MAX_QUERY)
+    q = forms.CharField(required=False, max_length=MAX_QUERY_CHARACTERS)
     collection = forms.CharField(required=False, max_length=120)
     channel = forms.CharField(required=False, max_length=200)
     tag = forms.CharField(required=False, max_length=100)

@@ -25,8 +25,8 @@ from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.timecodes import clock, parse_target, watch_url
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-MAX_QUERY = 1_000  # characters
 MAX_REFERENCE = 500  # an address with all its parameters
 MAX_HITS = 50
 MAX_TRACK = 50  # a language code, a dot and an origin
@@ -164,7 +164,7 @@ def list_videos(
         found = found.filter(tags__contains=[tag])
     if language := clean(filter.language, 35):
         found = found.filter(transcripts__language__istartswith=language).distinct()
-    found = found.matching(clean(filter.words, MAX_QUERY))
+    found = found.matching(clean(filter.words, MAX_QUERY_CHARACTERS))
     rows = (
         found.select_related("collection")
         .defer("description")
@@ -263,7 +263,7 @@ def chunk_index_at(transcript: Transcript, seconds: float) -> int:
 
 def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> VideoSearch:
     """Rank the segments of one video by BM25. Raises ``EmptyQuery``, ``TranscriptNotFound``."""
-    query = clean(query, MAX_QUERY)
+    query = clean(query, MAX_QUERY_CHARACTERS)
     if not query:
         raise EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
     transcript = find_transcript(video, language=language)

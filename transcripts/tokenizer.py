@@ -10,8 +10,8 @@ from operator import add
 TOKENIZER_VERSION: int = 1
 """Changes whenever ``tokenize`` answers differently for any text: stored indexes of another version are refused and built anew."""
 
-MAX_QUERY_CHARACTERS = 10_000
-MAX_QUERY_WORDS = 512
+MAX_QUERY_CHARACTERS = 1_000  # that a caller may send
+MAX_QUERY_WORDS = 512  # that count
 
 
 def tokenize(text: str, *, shortest: int = 2) -> list[str]:
@@ -186,5 +186,5 @@ def _join_span(spans: list[tuple[int, int]], start: int, end: int) -> None:
 
 
 def query_counts(query: str) -> dict[str, int]:
-    """Count the words of a query, as far as its limits reach."""
-    return Counter(tokenize(query[:MAX_QUERY_CHARACTERS])[:MAX_QUERY_WORDS])
+    """Count the first ``MAX_QUERY_WORDS`` words of a query."""
+    return Counter(tokenize(query)[:MAX_QUERY_WORDS])

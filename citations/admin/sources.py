@@ -16,6 +16,7 @@ from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
 from transcripts.admin.tables import QUEUED_AT_ONCE
 from transcripts.timecodes import clock
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
 FOUND_AT_MOST = 500  # chunks that a search in the admin shows
@@ -110,7 +111,7 @@ class ChunkAdmin(RecordAdmin):
             return queryset, False
         everything = ResolvedFilter(sources=None, chunks=1)
         hits = lexical_index.search(
-            parse(search_term[:1_000]), limit=FOUND_AT_MOST, reach=everything
+            parse(search_term[:MAX_QUERY_CHARACTERS]), limit=FOUND_AT_MOST, reach=everything
         )
         return queryset.filter(place__in=[hit.place for hit in hits]), False
 

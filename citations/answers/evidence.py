@@ -22,8 +22,8 @@ from citations.search import fusion, rescoring
 from citations.search import pipeline as search_pipeline
 from citations.search.query_expansion import Vector
 from citations.vectors import space as vector_space
-from transcripts.library import MAX_QUERY
 from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 UNQUOTED: Final = "No passage holds the words in quotation marks as they stand; they were looked for without the marks."
 LEVELS: Final = "levels"  # a stage
@@ -115,11 +115,11 @@ class _Asked(NamedTuple):
 
     @property
     def question(self) -> str:
-        return self.part.text[:MAX_QUERY]
+        return self.part.text[:MAX_QUERY_CHARACTERS]
 
     @property
     def subject(self) -> str:
-        return self.part.about[:MAX_QUERY] or self.question
+        return self.part.about[:MAX_QUERY_CHARACTERS] or self.question
 
     @property
     def is_broad(self) -> bool:

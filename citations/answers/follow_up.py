@@ -9,8 +9,8 @@ from citations.answers.writing import output_parser, term_matching
 from citations.answers.writing import prompts as writing_prompts
 from citations.errors import ModelError
 from citations.providers.llm import Llm
-from transcripts.library import MAX_QUERY
 from transcripts.sanitize import clean
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 __all__ = ["asks_for_more", "rewritten"]
 
@@ -27,7 +27,9 @@ def rewritten(question: str, history: Sequence[tuple[str, str]], *, llm: Llm | N
     said = [turn for turn in history if turn[0].strip()][-MAX_TURNS:]
     if not said:
         return question
-    return ((_asked(llm, question, said) if llm else "") or _by_rules(question, said))[:MAX_QUERY]
+    return ((_asked(llm, question, said) if llm else "") or _by_rules(question, said))[
+        :MAX_QUERY_CHARACTERS
+    ]
 
 
 def _asked(llm: Llm, question: str, said: Sequence[tuple[str, str]]) -> str:
@@ -43,7 +45,7 @@ def _asked(llm: Llm, question: str, said: Sequence[tuple[str, str]]) -> str:
     except ModelError:
         return ""
     line = next(output_parser.drafts([answer]), None)
-    text = clean(line.text, MAX_QUERY) if line else ""
+    text = clean(line.text, MAX_QUERY_CHARACTERS) if line else ""
     return text if _is_same(text, question, said) else ""
 
 
@@ -57,6 +59,6 @@ def _is_same(text: str, question: str, said: Sequence[tuple[str, str]]) -> bool:
 def _by_rules(question: str, said: Sequence[tuple[str, str]]) -> str:
     """Make each question whole by the one before it, from the first on: the last one may itself have left something out."""
     return reduce(
-        lambda before, asked: completed(asked, before)[:MAX_QUERY],
-        [*(asked[:MAX_QUERY] for asked, _ in said), question],
+        lambda before, asked: completed(asked, before)[:MAX_QUERY_CHARACTERS],
+        [*(asked[:MAX_QUERY_CHARACTERS] for asked, _ in said), question],
     )

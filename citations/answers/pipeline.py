@@ -33,9 +33,9 @@ from citations.providers.llm import Llm
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from transcripts.errors import EmptyQuery, InvalidInput
-from transcripts.library import MAX_QUERY
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LIMIT = 10  # passages for each part of a question
 MOST = 30  # of one that asks for more
@@ -70,18 +70,19 @@ def ask(
             history=tuple(history),
             filter=filter,
             user=user,
-            asked_as=clean(asked_as, MAX_QUERY),
+            asked_as=clean(asked_as, MAX_QUERY_CHARACTERS),
             told=heard,
         )
     )
 
 
 def _checked(question: str) -> str:
-    if len(question) > MAX_QUERY:
+    if len(question) > MAX_QUERY_CHARACTERS:
         raise InvalidInput(
-            f"The question is longer than {MAX_QUERY:,} characters.", hint="Ask more briefly."
+            f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.",
+            hint="Ask more briefly.",
         )
-    text = clean(question, MAX_QUERY)
+    text = clean(question, MAX_QUERY_CHARACTERS)
     if not any(mark.isalnum() for mark in text):
         raise EmptyQuery("There is nothing to answer.", hint="Ask something in words.")
     return text

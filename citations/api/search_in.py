@@ -12,7 +12,7 @@ from citations.models import SourceKind
 from citations.passages import SearchMode
 from citations.search.pipeline import MAX_LIMIT
 from transcripts.api.in_ import BIGGEST_ID, Text
-from transcripts.library import MAX_QUERY
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LATEST = 1_000_000  # seconds; no recording is eleven days long
 
@@ -20,7 +20,7 @@ LATEST = 1_000_000  # seconds; no recording is eleven days long
 ModeOf = Annotated[
     SearchMode, WithJsonSchema({"type": "string", "enum": [mode.value for mode in SearchMode]})
 ]
-Question = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY)]
+Question = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
 Seconds = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
 SourceId = Annotated[UUID, Path(description="The source's id, as searches and lists give it.")]
 

@@ -18,10 +18,10 @@ from citations.quotes import verification
 from citations.readers.page import Box
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 Span = tuple[int, int]  # characters [first, last)
 
-MAX_QUERY: Final = 1_000  # characters of a search within a document
 MAX_WORDS: Final = 10  # of it
 MOST_PAGES: Final = 200  # that such a search names
 MOST_MARKS: Final = 500  # words that are marked on one page
@@ -133,7 +133,7 @@ def find_in(scope: Scope, source_id: UUID, words: str) -> PageMatches:
     source = find_source(scope, str(source_id))
     needles = _needles(words)
     if not needles:
-        return PageMatches(words=clean(words, MAX_QUERY), hits=())
+        return PageMatches(words=clean(words, MAX_QUERY_CHARACTERS), hits=())
     pages = (
         Page.objects.filter(_containing(needles), document=source.pk)
         .order_by("number")
@@ -146,7 +146,9 @@ def find_in(scope: Scope, source_id: UUID, words: str) -> PageMatches:
         if len(hits) > MOST_PAGES:
             break
     return PageMatches(
-        words=clean(words, MAX_QUERY), hits=tuple(hits[:MOST_PAGES]), is_cut=len(hits) > MOST_PAGES
+        words=clean(words, MAX_QUERY_CHARACTERS),
+        hits=tuple(hits[:MOST_PAGES]),
+        is_cut=len(hits) > MOST_PAGES,
     )
 
 
@@ -221,7 +223,7 @@ def _heading(page: Page, place: int) -> str:
 
 def _needles(words: str) -> list[str]:
     """Cut a search into words and quoted phrases, each with single blanks."""
-    parts = _PARTS.findall(clean(words, MAX_QUERY))
+    parts = _PARTS.findall(clean(words, MAX_QUERY_CHARACTERS))
     found = (" ".join((quoted or word).split()) for quoted, word in parts)
     return list(dict.fromkeys(filter(None, found)))[:MAX_WORDS]
 

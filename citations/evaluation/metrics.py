@@ -8,10 +8,10 @@ from dataclasses import astuple, dataclass
 from statistics import fmean
 
 from citations.errors import InvalidGold
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_CHARACTERS = 50_000_000  # of a gold file
 MAX_LINES = 100_000
+MAX_GOLD_QUERY = 10_000  # characters
 MAX_RANGES = 1_000  # of one line
 MAX_REFERENCE = 500  # characters of an id
 LAST = 10_000_000  # the largest second or page: 115 days, more than any recording has
@@ -109,7 +109,7 @@ def _gold(line: str, number: int) -> Gold:
     if ("gold" in row) == ("pages" in row):
         raise _invalid(number, "it needs either “gold” or “pages”")
     return Gold(
-        query=_text(row.get("query"), number, name="query", limit=MAX_QUERY_CHARACTERS),
+        query=_text(row.get("query"), number, name="query", limit=MAX_GOLD_QUERY),
         source=_source(row, number),
         ranges=tuple(_range(pair, number) for pair in _list(row["gold"], number, name="gold"))
         if "gold" in row

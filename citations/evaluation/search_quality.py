@@ -19,9 +19,9 @@ from citations.providers import registry
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from transcripts.errors import EmptyQuery
-from transcripts.library import MAX_QUERY
 from transcripts.models import Collection
 from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 TOLERANCE = 0.01  # nDCG@10 that a change may cost before it counts as a loss
 Tell = Callable[[int, int], None]
@@ -212,7 +212,7 @@ def _found(
     space: EmbeddingSpace | None,
 ) -> tuple[Sequence[Passage], float]:
     """Ask, and return what was found in how many milliseconds: nothing for a question without a word."""
-    query, reranks = question.query[:MAX_QUERY], approach == Approach.RERANKED
+    query, reranks = question.query[:MAX_QUERY_CHARACTERS], approach == Approach.RERANKED
     try:
         found = search_pipeline.search(
             scope,

@@ -12,10 +12,10 @@ from citations.library.filters import Filter, matching
 from citations.models import Source, SourceQuerySet, State
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_WORDS = 10  # of a listing's search; each is a condition on every field
 ID_LENGTH = 6  # characters of an id's beginning that tell it from a word
-MAX_QUERY = 1_000  # characters of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ def _shown(found: SourceQuerySet) -> SourceQuerySet:
 
 
 def _containing(found: SourceQuerySet, words: str) -> SourceQuerySet:
-    for word in clean(words, MAX_QUERY).split()[:MAX_WORDS]:
+    for word in clean(words, MAX_QUERY_CHARACTERS).split()[:MAX_WORDS]:
         found = found.filter(
             Q(title__icontains=word)
             | Q(author__icontains=word)

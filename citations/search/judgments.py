@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from citations.errors import PassageNotFound
 from citations.models import Chunk, Mark, Source
 from transcripts.errors import EmptyQuery
-from transcripts.library import MAX_QUERY
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 
 class TextLocation(Protocol):
@@ -77,7 +77,7 @@ def marks_of(user: User, query: str, places: Iterable[TextLocation]) -> dict[int
 
 def normal(query: str) -> str:
     """Return a query as it is kept: line breaks and runs of blanks are one blank."""
-    return " ".join(clean(query, MAX_QUERY).split())
+    return " ".join(clean(query, MAX_QUERY_CHARACTERS).split())
 
 
 def overlaps(one: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -26,9 +26,8 @@ from citations.search.query_expansion import EMBED, EXPAND, QueryEmbedding, Vect
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import EmptyQuery, InvalidInput, Unavailable
-from transcripts.library import MAX_QUERY
 from transcripts.scope import Scope
-from transcripts.tokenizer import matched_spans
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
 
 MAX_LIMIT = 50
 CANDIDATES = 5  # times the limit,
@@ -174,9 +173,10 @@ class _Asked:
 
 
 def _understood(query: str) -> lexical_query.Query:
-    if len(query) > MAX_QUERY:
+    if len(query) > MAX_QUERY_CHARACTERS:
         raise InvalidInput(
-            f"The query is longer than {MAX_QUERY:,} characters.", hint="Ask more briefly."
+            f"The query is longer than {MAX_QUERY_CHARACTERS:,} characters.",
+            hint="Ask more briefly.",
         )
     parsed = lexical_query.parse(query)
     if parsed.is_empty:

@@ -7,8 +7,8 @@ from django import forms
 from django.http import QueryDict
 
 from transcripts.errors import InvalidInput
-from transcripts.library import MAX_QUERY
 from transcripts.sanitize import clean, is_uuid
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 MOST_SHOWN: Final = 1_000  # sources that can be chosen from
 MAX_WORDS: Final = 200  # characters by which a list of conversations or notes is narrowed
@@ -24,19 +24,19 @@ class AskForm(forms.Form):
         """Return the question. Raises ``InvalidInput`` where there is none."""
         self.is_valid()
         text = self.cleaned_data.get("q") or ""
-        if len(text) > MAX_QUERY:
+        if len(text) > MAX_QUERY_CHARACTERS:
             raise InvalidInput(
-                f"A question has at most {MAX_QUERY:,} characters; this one has {len(text):,}.",
+                f"A question has at most {MAX_QUERY_CHARACTERS:,} characters; this one has {len(text):,}.",
                 hint="Ask for one thing at a time.",
             )
-        if not (question := clean(text, MAX_QUERY).strip()):
+        if not (question := clean(text, MAX_QUERY_CHARACTERS).strip()):
             raise InvalidInput("There is no question.", hint="Write what you want to know.")
         return question
 
     def typed(self) -> str:
         """Return the beginning of what was typed, whatever it is."""
         self.is_valid()
-        return clean(self.cleaned_data.get("q") or "", MAX_QUERY)
+        return clean(self.cleaned_data.get("q") or "", MAX_QUERY_CHARACTERS)
 
     def shelf(self) -> str:
         """Return the slug of the collection; empty: all."""

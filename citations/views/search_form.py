@@ -13,9 +13,9 @@ from citations.errors import InvalidFilter
 from citations.library.filters import MAX_VALUES, Filter
 from citations.passages import SearchMode
 from transcripts.errors import InvalidInput, InvalidTime
-from transcripts.library import MAX_QUERY
 from transcripts.sanitize import clean
 from transcripts.timecodes import clock, parse_clock
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 PAGE: Final = 10  # passages that are shown at first
 MOST: Final = 50  # passages that are shown at most
@@ -86,7 +86,7 @@ class AskedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """A question as an address says it. ``cut`` tells that it was longer than ``MAX_QUERY``."""
+    """A question as an address says it. ``cut`` tells that it was longer than ``MAX_QUERY_CHARACTERS``."""
 
     query: str = ""
     mode: SearchMode = SearchMode.HYBRID
@@ -188,7 +188,9 @@ class SearchForm(forms.Form):
         text = self.cleaned_data.get("q") or ""
         mode = self.cleaned_data.get("mode") or SearchMode.HYBRID
         return SearchRequest(
-            query=clean(text, MAX_QUERY), mode=SearchMode(mode), cut=len(text) > MAX_QUERY
+            query=clean(text, MAX_QUERY_CHARACTERS),
+            mode=SearchMode(mode),
+            cut=len(text) > MAX_QUERY_CHARACTERS,
         )
 
     def _filter(self) -> Filter:
@@ -201,7 +203,7 @@ class MarkForm(forms.Form):
     """A hit that is marked as right or wrong, or not any more."""
 
     chunk = forms.IntegerField(min_value=1, max_value=2**63 - 1)
-    query = forms.CharField(max_length=MAX_QUERY)
+    query = forms.CharField(max_length=MAX_QUERY_CHARACTERS)
     verdict = forms.ChoiceField(choices=[("right", "right"), ("wrong", "wrong"), ("none", "none")])
 
     def verdict_of(self) -> bool | None:
@@ -217,7 +219,7 @@ class MarkForm(forms.Form):
 class SourcesForm(forms.Form):
     """The filter of the list of sources."""
 
-    q = forms.CharField(required=False, max_length=MAX_QUERY)
+    q = forms.CharField(required=False, max_length=MAX_QUERY_CHARACTERS)
     state = forms.CharField(required=False, max_length=10)
     collection = forms.CharField(required=False, max_length=120)
     kind = forms.CharField(required=False, max_length=10)
@@ -253,7 +255,7 @@ class PageForm(forms.Form):
         values = self.cleaned_data
         first, last = values.get("from"), values.get("to")
         quote = (first, last) if first is not None and last is not None and first < last else None
-        words = clean(values.get("q") or "", MAX_QUERY)
+        words = clean(values.get("q") or "", MAX_QUERY_CHARACTERS)
         return AskedPage(
             quote=quote,
             citation=values.get("citation"),

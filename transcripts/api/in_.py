@@ -8,6 +8,7 @@ from pydantic import AfterValidator, ConfigDict, StringConstraints, model_valida
 from transcripts import library
 from transcripts.library import TranscriptFormat
 from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 BIGGEST_ID = 2**63 - 1
 
@@ -111,7 +112,7 @@ class ReadingIn(TranscriptChoiceIn):
 class TranscriptSearchIn(TranscriptChoiceIn):
     """What to look for, and how many answers are wanted."""
 
-    query: Annotated[Text, StringConstraints(min_length=1, max_length=library.MAX_QUERY)]
+    query: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
     limit: int = Field(5, ge=1, le=library.MAX_HITS)
 
 

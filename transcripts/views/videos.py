@@ -15,6 +15,7 @@ from transcripts.forms import FetchForm, require_valid
 from transcripts.models import Thumbnail, Transcript, Video
 from transcripts.tasks import send
 from transcripts.timecodes import parse_clock
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 from transcripts.views.requests import PageRequest, done, fragment
 
 HITS = 10
@@ -33,7 +34,7 @@ def show_video(request: PageRequest, pk: int) -> HttpResponse:
     }
     context |= {
         "transcripts": video.transcripts.light(),
-        "query": request.GET.get("q", "")[: library.MAX_QUERY],
+        "query": request.GET.get("q", "")[:MAX_QUERY_CHARACTERS],
         "formats": list(library.TranscriptFormat),
     }
     try:
@@ -78,7 +79,7 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
     context = {
         "video": video,
         "language": request.GET.get("lang", "")[:35],
-        "query": request.GET.get("q", "")[: library.MAX_QUERY],
+        "query": request.GET.get("q", "")[:MAX_QUERY_CHARACTERS],
     }
     return fragment(request, "transcripts/_hits.html", {**context, **_found(context)})
 
