@@ -7,11 +7,10 @@ from pathlib import Path
 import django
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
 
 from kbsite import postgres
-
-MIGRATION_LOCK = 0x43554D49  # "CUMI": one process migrates, the others wait for it
+from transcripts import locks
+from transcripts.locks import Lock
 
 
 def boot(*, migrate: bool = True) -> None:
@@ -42,12 +41,8 @@ def is_embedded() -> bool:
 
 def migrate_now() -> None:
     """Bring the schema up to date, whatever was noted of it; one process does, the others wait."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-        try:
-            call_command("migrate", verbosity=0, interactive=False)
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+    with locks.hold(Lock.SCHEMA, wait=True):
+        call_command("migrate", verbosity=0, interactive=False)
     if is_embedded():
         _stamp_path().write_text(_wanted_stamp())
 

@@ -12,14 +12,16 @@ from pathlib import Path, PurePath
 from typing import IO, Final
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText
 from citations.models import Document, DocumentPart, Page, Source, SourceKind, State
 from citations.readers import dispatch as reader_dispatch
 from citations.readers import file_types
 from citations.readers.page import Facts, ReadPage, Survey
+from transcripts import locks
 from transcripts.errors import InvalidInput
+from transcripts.locks import Lock
 from transcripts.models import Collection
 from transcripts.sanitize import clean
 from transcripts.storage import clean_tags
@@ -132,11 +134,8 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
 
 def _wait_for_twins(collection: Collection, digest: str) -> None:
     """Let two who add the same bytes at once come one after the other."""
-    key = int.from_bytes(
-        hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:8], "big", signed=True
-    )
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])
+    key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
+    locks.hold_for_transaction(Lock.DOCUMENT, int.from_bytes(key, "big", signed=True))
 
 
 def _title_of(name: str) -> str:

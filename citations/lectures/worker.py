@@ -29,8 +29,9 @@ from citations.lectures.pipeline import WindowQueryForm, cite
 from citations.lectures.sessions import WINDOW, opened
 from citations.models import Chunk, Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
-from transcripts import library
+from transcripts import library, locks
 from transcripts.errors import InvalidInput, KnowledgeBaseError
+from transcripts.locks import Lock
 from transcripts.models import Transcript
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -66,7 +67,6 @@ PREPARED: Final = 20  # sessions that wait for that at most
 UNDESCRIBED: Final = (
     1_000  # windows without keywords that are kept until no window waits; older ones remain without
 )
-_CLAIM_LOCK: Final = 0x43554C56  # "CULV": one process takes windows at a time, for a moment
 
 logger = logging.getLogger(__name__)
 _to_learn: Final = threading.BoundedSemaphore(PREPARED)
@@ -227,7 +227,7 @@ def _take(
     }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit = off")  # if it is lost, they wait as before
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIM_LOCK])
+        locks.hold_for_transaction(Lock.WINDOWS)
         cursor.execute(_TAKE, values)
         pks = [pk for (pk,) in cursor.fetchall()]
     taken = list(

@@ -21,8 +21,9 @@ from citations.lexical.postings import (
     to_lengths,
 )
 from citations.lexical.snapshot import fetch
+from transcripts import locks
+from transcripts.locks import Lock
 
-LOCK = 0x43554C4D  # "CULM": one process merges, the others go on
 FEW = 64  # so few postings are bounded by looking at them
 USUAL = 256  # chunks of an entry
 _BATCH = PACK  # chunks of one transaction; a source that is larger goes alone
@@ -74,7 +75,7 @@ def merge(*, spare: int) -> int:
 @transaction.atomic
 def _merge_some(spare: int) -> int:
     """Merge as many entries as make a batch. Whatever ends it early, nothing has happened."""
-    if not fetch("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])[0][0]:
+    if not locks.try_for_transaction(Lock.LEXICON_MERGE):
         return 0
     rows = fetch(_OPEN, [])
     if len(rows) <= spare and sum(row[2] for row in rows) <= spare * USUAL:

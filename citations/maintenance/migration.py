@@ -5,7 +5,6 @@ Searches and ingests go on throughout. Whatever kills the process, the next one 
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
@@ -24,13 +23,12 @@ from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
+from transcripts import locks
 from transcripts.errors import KnowledgeBaseError
+from transcripts.locks import Lock
 
 logger = logging.getLogger(__name__)
 
-ADVANCE_LOCK = (
-    0x4355454D  # "CUEM": the first key of the advisory locks on spaces that are being built
-)
 GRACE = timedelta(
     minutes=2
 )  # how long the vectors of a replaced space stay: a search that began before may still look at them
@@ -123,8 +121,8 @@ def advance(
     Returns False when another process does it, when it was cancelled, or after ``seconds``. Raises ``ModelError`` kinds, and ``MigrationConflict`` when
     it is guarded and loses; what is done stays done, and the error is noted with the space.
     """
-    with _held(space) as mine:
-        if not mine:
+    with locks.hold(Lock.SPACE, space.pk) as held:
+        if not held:
             return False
         try:
             return _Build(
@@ -201,19 +199,6 @@ def _created(planned: MigrationPlan) -> EmbeddingSpace:
         raise MigrationConflict(
             "Another migration was started at the same moment.", hint="`kb db status` shows it."
         ) from None
-
-
-@contextmanager
-def _held(space: EmbeddingSpace) -> Iterator[bool]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [ADVANCE_LOCK, space.pk])
-        taken = bool(cursor.fetchone()[0])
-    try:
-        yield taken
-    finally:
-        if taken:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [ADVANCE_LOCK, space.pk])
 
 
 @dataclass(slots=True)

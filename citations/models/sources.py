@@ -6,17 +6,15 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from transcripts import locks
 from transcripts.errors import KnowledgeBaseError
+from transcripts.locks import Lock
 from transcripts.models import Collection, Transcript, Video
 from transcripts.scope import Scope
-
-LOCK_SPACE = (
-    0x43554543  # the first key of this app's advisory locks on sources; jobs have their own
-)
 
 
 class SourceKind(models.TextChoices):
@@ -153,17 +151,8 @@ class Source(models.Model):
 
         The hold is a PostgreSQL session lock, so that it ends by itself when its process is killed.
         """
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK_SPACE, self.pk])
-            taken = bool(cursor.fetchone()[0])
-        if not taken:
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCK_SPACE, self.pk])
+        with locks.hold(Lock.SOURCE, self.pk) as held:
+            yield held
 
     def report(self, *, step: str, done: int = 0, total: int = 0) -> None:
         """Say how far it is; once something is done, the tries before this one no longer count."""

@@ -1,12 +1,12 @@
 """Embedding spaces: the model a library is locked to, the one it migrates to, and the vectors of each."""
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import Q
 from pgvector.django import HalfVectorField
 
 from citations.models.sources import Chunk, Source
-
-SWITCH_LOCK = 0x43555357  # "CUSW": an advisory lock that whoever writes chunks or vectors shares, and that the switch to another space takes alone
+from transcripts import locks
+from transcripts.locks import Lock
 
 
 class SpaceState(models.TextChoices):
@@ -91,15 +91,10 @@ class Embedding(models.Model):
 
 
 def keep_switch_out() -> None:
-    """Let no switch to another space happen until this transaction ends: it must miss nothing that is being written."""
-    _lock("pg_advisory_xact_lock_shared")
+    """Prevent a switch to another space until this transaction ends, so that it misses no write."""
+    locks.hold_for_transaction(Lock.SPACE_SWITCH, shared=True)
 
 
 def keep_writers_out() -> None:
-    """Wait for transactions that write chunks or vectors, and let none begin until this one ends."""
-    _lock("pg_advisory_xact_lock")
-
-
-def _lock(function: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {function}(%s)", [SWITCH_LOCK])
+    """Wait for transactions that write chunks or vectors; block new ones until this one ends."""
+    locks.hold_for_transaction(Lock.SPACE_SWITCH)

@@ -20,11 +20,10 @@ from citations.providers import clustering
 from citations.providers.stopwords import stop_words
 from citations.text.key_sentences import named, words_of
 from citations.vectors import space as vector_space
+from transcripts import locks
+from transcripts.locks import Lock
 from transcripts.models import Collection
 
-TOPIC_LOCK: Final = (
-    0x4355544F  # "CUTO": the first key of the advisory locks on collections whose topics change
-)
 FEWEST: Final = 8  # sections that are worth to be told apart
 MOST: Final = 200  # topics of a collection
 PARTS: Final = 3  # topics that a section belongs to at most
@@ -120,8 +119,7 @@ def of(collection: Collection) -> list[Topic]:
 
 def _alone(collection: int) -> None:
     """Let nobody else change the topics of a collection until this transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [TOPIC_LOCK, collection])
+    locks.hold_for_transaction(Lock.TOPICS, collection)
 
 
 def _count(sections: int) -> int:

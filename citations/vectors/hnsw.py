@@ -1,17 +1,16 @@
 """The nearest-neighbour index of an embedding space: built when the space is large enough to need one, dropped with it."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from django.db import connection
 
 from citations.models import EmbeddingSpace
 from citations.vectors.search import INDEXED_FROM, indexed_expression
+from transcripts import locks
+from transcripts.locks import Lock
 
 logger = logging.getLogger(__name__)
 
-BUILD_LOCK = 0x43554958  # "CUIX": one process builds
 NEIGHBOURS, BREADTH = (
     16,
     64,
@@ -27,8 +26,8 @@ def ensure(space: EmbeddingSpace, *, rows: int = INDEXED_FROM) -> bool:
     """
     if _is_valid(space) or not _holds_more(space, rows):
         return False
-    with _alone() as mine:
-        if not mine or _is_valid(space):
+    with locks.hold(Lock.HNSW_INDEX) as held:
+        if not held or _is_valid(space):
             return False
         _drop(space)
         logger.info("Building the index of %s.", space)
@@ -96,16 +95,3 @@ def _holds_more(space: EmbeddingSpace, rows: int) -> bool:
             [space.pk, rows],
         )
         return bool(cursor.fetchone()[0])
-
-
-@contextmanager
-def _alone() -> Iterator[bool]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [BUILD_LOCK])
-        taken = bool(cursor.fetchone()[0])
-    try:
-        yield taken
-    finally:
-        if taken:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [BUILD_LOCK])

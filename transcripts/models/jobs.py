@@ -6,17 +6,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, connection, models, transaction
+from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from transcripts import locks
 from transcripts.errors import JobNotFound, KnowledgeBaseError
+from transcripts.locks import Lock
 from transcripts.models.collections import Collection
 from transcripts.models.videos import Feed, Video
 from transcripts.scope import Scope
 
-LOCK_SPACE = 0x43554542  # "CUEB": the first key of this application's advisory locks
 ENQUEUE_TRIES = 3
 
 
@@ -160,28 +161,12 @@ class Job(models.Model):
 
         The hold is a PostgreSQL session lock, so that it ends by itself when its process is killed. Nothing has to time out.
         """
-        if not self._try_lock():
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            _unlock(self.pk)
+        with locks.hold(Lock.JOB, self.pk) as held:
+            yield held
 
     def is_held(self) -> bool:
         """Say whether a living process works on it."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2"
-                " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
-                [LOCK_SPACE, self.pk],
-            )
-            return bool(cursor.fetchone()[0])
-
-    def _try_lock(self) -> bool:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK_SPACE, self.pk])
-            return bool(cursor.fetchone()[0])
+        return locks.is_held(Lock.JOB, self.pk)
 
     def hasten(self, *, priority: int, tags: list[str]) -> None:
         """Let it go at least as early as ``priority`` says, and put these tags on what it makes as well, while it waits."""
@@ -345,8 +330,3 @@ def _inserted(job: Job) -> Job:
     with transaction.atomic():
         job.save(force_insert=True)
     return job
-
-
-def _unlock(pk: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCK_SPACE, pk])

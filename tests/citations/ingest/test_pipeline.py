@@ -17,7 +17,6 @@ from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve
 from citations.models import Chunk, Cut, Embedding, LexEntry, Source, State
-from citations.models.sources import LOCK_SPACE
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.providers.llm import FakeLlm
@@ -26,6 +25,7 @@ from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.makers import make_cues, make_video
 from transcripts.cues import Cue
+from transcripts.locks import Lock
 from transcripts.models import Collection, Transcript, Video
 from transcripts.scope import Scope
 
@@ -396,7 +396,7 @@ def held_elsewhere(source: Source) -> Iterator[None]:
     values = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")
     with psycopg.connect(**{name: values[name] for name in names if name in values}) as other:
-        other.execute("SELECT pg_advisory_lock(%s, %s)", [LOCK_SPACE, source.pk])
+        other.execute("SELECT pg_advisory_lock(%s, %s)", [Lock.SOURCE.value, source.pk])
         yield
 
 

@@ -78,7 +78,7 @@ def test_what_is_done_is_not_done_again(library: Collection, embedded: list[str]
     space = migration.begin(OTHER)
     assert not migration.advance(space, seconds=1e-9)
     batches = vector_store.make(
-        space, vector_space.embedder_of(space), [vector_store.filter(space, limit=8)]
+        space, vector_space.embedder_of(space), [vector_store.missing(space, limit=8)]
     )
     assert next(batches) == 8
     batches.close()
@@ -152,7 +152,7 @@ def test_an_ingest_that_a_switch_overtakes_goes_on_in_the_new_space(library: Col
     source.refresh_from_db()
     assert switched == [True]
     assert source.state == State.READY
-    assert not vector_store.filter(space)
+    assert not vector_store.missing(space)
 
 
 def test_the_old_vectors_go_when_no_search_can_look_at_them_any_more(library: Collection) -> None:

@@ -1,0 +1,70 @@
+"""Every PostgreSQL advisory lock of the application.
+
+A session lock belongs to one database connection and ends with it, so a killed process leaves none
+behind. Take and release it on the same thread. A transaction lock ends with its transaction.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+from django.db import connection
+
+
+class Lock(IntEnum):
+    """The first key of each lock: "CU" and two letters. The comment names the second key, if any."""
+
+    JOB = 0x43554542  # job id: one process does the job
+    SOURCE = 0x43554543  # source id: one process indexes the source
+    SPACE = 0x4355454D  # embedding space id: one process builds the space
+    SPACE_SWITCH = 0x43555357  # writers of chunks and vectors share it; a switch takes it alone
+    HNSW_INDEX = 0x43554958  # one process builds a nearest-neighbour index
+    LEXICON_MERGE = 0x43554C4D  # one process merges postings
+    LEXICON_POSITION = 0x43554C50  # taken in SQL (citations/migrations/0003_lexicon.py)
+    TOPICS = 0x4355544F  # collection id: one transaction changes its topics
+    WINDOWS = 0x43554C56  # one process claims lecture windows
+    DOCUMENT = 0x4355444F  # hash of collection and bytes: one process stores this file
+    SCHEMA = 0x43554D49  # one process migrates the database
+
+
+@contextmanager
+def hold(lock: Lock, key: int | None = None, *, wait: bool = False) -> Iterator[bool]:
+    """Hold a session lock during the block; yield False if another session holds it already."""
+    if wait:
+        _select("pg_advisory_lock", lock, key)
+    elif not _select("pg_try_advisory_lock", lock, key):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        _select("pg_advisory_unlock", lock, key)
+
+
+def is_held(lock: Lock, key: int) -> bool:
+    """Return whether any session holds the lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'"
+            " AND classid = %s AND objid = %s AND objsubid = 2"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
+            [lock.value, key],
+        )
+        return bool(cursor.fetchone()[0])
+
+
+def hold_for_transaction(lock: Lock, key: int | None = None, *, shared: bool = False) -> None:
+    """Wait for a lock, and hold it until the transaction ends."""
+    _select("pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock", lock, key)
+
+
+def try_for_transaction(lock: Lock) -> bool:
+    """Hold a lock until the transaction ends; return False if another session holds it."""
+    return _select("pg_try_advisory_xact_lock", lock, None)
+
+
+def _select(function: str, lock: Lock, key: int | None) -> bool:
+    keys = [lock.value] if key is None else [lock.value, key]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}({', '.join(['%s'] * len(keys))})", keys)
+        return bool(cursor.fetchone()[0])
