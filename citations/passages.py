@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 from uuid import UUID
+
+from transcripts.timecodes import clock
 
 
 class SearchMode(StrEnum):
@@ -126,3 +129,41 @@ class Results:
     reranked: bool = False
     hypothesis: str = ""  # HyDE's text, where one was made
     milliseconds: float = field(default=0.0)
+
+
+class Located(Protocol):
+    """Anything with a position: a locator, a chunk, a citation. Times are milliseconds."""
+
+    @property
+    def start(self) -> int | None: ...
+    @property
+    def end(self) -> int | None: ...
+    @property
+    def page(self) -> int | None: ...
+    @property
+    def last_page(self) -> int | None: ...
+
+
+def place(located: Located) -> str:
+    """Write a position: "3:28–3:41", "page 3", "pages 3–4"; "" where only characters are known."""
+    return interval(located.start, located.end) or pages(located.page, located.last_page)
+
+
+def interval(start: int | None, end: int | None = None) -> str:
+    """Write times in milliseconds: "3:28–3:41"; "3:28" without an end or within one second."""
+    if start is None:
+        return ""
+    first, last = clock(start), clock(end or start)
+    return first if first == last else f"{first}–{last}"
+
+
+def pages(first: int | None, last: int | None = None) -> str:
+    """Write page numbers: "page 3" or "pages 3–4"."""
+    if first is None:
+        return ""
+    return f"page {first}" if last in (None, first) else f"pages {first}–{last}"
+
+
+def seconds(milliseconds: int | None) -> float | None:
+    """Convert milliseconds to seconds: doors show seconds, the database stores milliseconds."""
+    return None if milliseconds is None else milliseconds / 1000

@@ -39,3 +39,8 @@ def max_upload_bytes() -> int:
 def public_url() -> str:
     """Return the address people reach this server at, without a trailing slash."""
     return str(settings.PUBLIC_URL).rstrip("/")
+
+
+def absolute(path: str) -> str:
+    """Return the full address of a path on this server; leave other addresses as they are."""
+    return f"{public_url()}{path}" if path.startswith("/") else path

@@ -6,13 +6,14 @@ from uuid import UUID
 from ninja import Field, Router, Schema
 from pydantic import ConfigDict, StringConstraints
 
-from citations.api.search_out import absolute, seconds
 from citations.library.filters import MAX_VALUES, Filter
+from citations.passages import seconds
 from citations.quotes import verification
 from citations.quotes.verification import MAX_QUOTE, VerifiedQuote
 from transcripts.api.endpoints import Request
 from transcripts.api.in_ import Text
 from transcripts.api.out import answers
+from transcripts.conf import absolute
 
 router = Router()
 

@@ -8,8 +8,8 @@ from ninja import Field, Schema
 
 from citations.api.search_in import ModeOf
 from citations.models import Source, State
-from citations.passages import Passage, Results, Stage, Twin
-from transcripts.conf import public_url
+from citations.passages import Passage, Results, Stage, Twin, seconds
+from transcripts.conf import absolute
 
 
 class TermOut(Schema):
@@ -224,16 +224,6 @@ class MarkOut(Schema):
     query: str
     chunk: int
     right: bool
-
-
-def seconds(milliseconds: int | None) -> float | None:
-    """Return a time in seconds."""
-    return None if milliseconds is None else milliseconds / 1000
-
-
-def absolute(path: str) -> str:
-    """Return the address of a page of this site."""
-    return f"{public_url()}{path}" if path.startswith("/") else path
 
 
 __all__ = [

@@ -10,9 +10,9 @@ from django.db.models import Count
 from django.utils import timezone
 
 from citations.models import Citation, LectureSession, Window, WindowOutcome
+from citations.passages import place
 from transcripts import conf
 from transcripts.scope import Scope
-from transcripts.timecodes import clock
 
 SKIPPED: Final = (
     WindowOutcome.OFF_TOPIC,
@@ -187,20 +187,10 @@ def _mark(one: Citation) -> str:
 
 
 def _footnote(one: Citation) -> str:
-    where = [f"**{plain(one.source.title)}**", _place(one)]
+    where = [f"**{plain(one.source.title)}**", place(one)]
     if one.section_heading:
         where.append(plain(one.section_heading))
     return f"{_mark(one)}: {', '.join(filter(None, where))}. “{plain(one.quote)}” <{conf.public_url()}{path_of(one)}>\n"
-
-
-def _place(one: Citation) -> str:
-    if one.page is not None:
-        return (
-            f"pages {one.page}–{one.last_page}"
-            if one.last_page and one.last_page != one.page
-            else f"page {one.page}"
-        )
-    return clock(one.start) if one.start is not None else ""
 
 
 def path_of(one: Citation) -> str:

@@ -20,10 +20,9 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import bibliography
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.bibliography import Work
-from citations.passages import Locator
-from transcripts.conf import public_url
+from citations.passages import place, seconds
+from transcripts.conf import absolute, public_url
 from transcripts.scope import Scope
-from transcripts.timecodes import clock
 
 GONE: Final = "This source was deleted."
 
@@ -85,17 +84,6 @@ def told(record: AnswerRecord, *, base: str = "") -> str:
         ).rstrip()
         + "\n"
     )
-
-
-def place(locator: Locator) -> str:
-    """Say where a passage is, as people read it: "pages 3–4", "1:02–1:10"; empty where nothing is known but its characters."""
-    if locator.page is not None:
-        last = locator.last_page or locator.page
-        return f"page {locator.page}" if last == locator.page else f"pages {locator.page}–{last}"
-    if locator.start is None:
-        return ""
-    begin, end = clock(locator.start), clock(locator.end or locator.start)
-    return begin if begin == end else f"{begin}–{end}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,26 +251,18 @@ def citation(quote: Quote) -> dict[str, Any]:
         "author": origin.author,
         "url": origin.url,
         "heading": quote.heading,
-        "start": _seconds(locator.start),
-        "end": _seconds(locator.end),
+        "start": seconds(locator.start),
+        "end": seconds(locator.end),
         "page": locator.page,
         "last_page": locator.last_page,
         "place": place(locator),
-        "link": _absolute(quote.link),
+        "link": absolute(quote.link),
     }
 
 
 def nearest(passage: Mapping[str, Any]) -> dict[str, Any]:
     """Return a passage as ``Evidence.as_json`` gives it for whoever is not on this site: in seconds, its address whole."""
-    return {**passage, "start": _seconds(passage["start"]), "link": _absolute(passage["link"])}
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
-
-
-def _absolute(link: str) -> str:
-    return f"{public_url()}{link}" if link.startswith("/") else link
+    return {**passage, "start": seconds(passage["start"]), "link": absolute(passage["link"])}
 
 
 def _json(said: _Told) -> str:

@@ -10,32 +10,10 @@ from django.utils.html import escape, format_html, format_html_join, linebreaks
 from django.utils.safestring import SafeString, mark_safe
 
 from citations.models import SourceKind
-from transcripts.timecodes import clock
+from citations.passages import place
 
 register = template.Library()
-
-
-class Located(Protocol):
-    """What has a place in a recording or a document: a locator, a chunk."""
-
-    start: int | None
-    end: int | None
-    page: int | None
-    last_page: int | None
-
-
-@register.filter
-def place(at: Located) -> str:
-    """Write where something is: ``4:06–4:39``, ``page 5``, ``pages 5–6``; empty where only its characters are known."""
-    if at.start is not None:
-        return f"{clock(at.start)}–{clock(at.end)}" if at.end else clock(at.start)
-    if at.page is None:
-        return ""
-    return (
-        f"pages {at.page}–{at.last_page}"
-        if at.last_page and at.last_page > at.page
-        else f"page {at.page}"
-    )
+register.filter(place)
 
 
 class MarkedText(Protocol):

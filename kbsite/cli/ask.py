@@ -19,10 +19,10 @@ from citations.answers.answer import (
 from citations.errors import ConversationNotFound
 from citations.models import Answer, Conversation
 from citations.notebook import answers, conversations, export, questions
-from citations.passages import Locator, PassageSource
-from kbsite.cli.output import absolute, place
+from citations.passages import Locator, PassageSource, place
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
 from kbsite.tui.stages import told
+from transcripts.conf import absolute
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.scope import Scope
 

@@ -8,11 +8,10 @@ from rich.text import Text
 
 from citations.library.sources import SourcePage
 from citations.models import Source, State
-from citations.passages import Explanation, Locator, Passage, Results, Twin
+from citations.passages import Explanation, Passage, Results, Twin, place, seconds
 from kbsite.cli.terminal import note, out, printable, say, table
-from transcripts.conf import public_url
+from transcripts.conf import absolute
 from transcripts.library import VideoSearch
-from transcripts.timecodes import clock
 
 TERMS_SHOWN = 6
 
@@ -25,8 +24,8 @@ def passage(one: Passage) -> dict[str, Any]:
         "title": origin.title,
         "kind": origin.kind,
         "text": one.text,
-        "start": _seconds(locator.start),
-        "end": _seconds(locator.end),
+        "start": seconds(locator.start),
+        "end": seconds(locator.end),
         "page": locator.page,
         "last_page": locator.last_page,
         "timestamp_link": one.timestamp_link,
@@ -149,29 +148,6 @@ def indexed(sources: Iterable[Source]) -> str:
     return ", ".join(dict.fromkeys(str(State(one.state).label) for one in sources))
 
 
-def place(locator: Locator) -> str:
-    """Say where a passage is: a time or a page."""
-    if locator.start is not None:
-        return (
-            clock(locator.start)
-            if locator.end is None
-            else f"{clock(locator.start)}–{clock(locator.end)}"
-        )
-    if locator.page is not None:
-        last = locator.last_page
-        return (
-            f"page {locator.page}"
-            if last in (None, locator.page)
-            else f"pages {locator.page}–{last}"
-        )
-    return ""
-
-
-def absolute(link: str) -> str:
-    """Return the whole address of a page of this site; other addresses stay as they are."""
-    return f"{public_url()}{link}" if link.startswith("/") else link
-
-
 def _by_source(passages: Sequence[Passage]) -> list[list[Passage]]:
     groups: dict[Any, list[Passage]] = {}
     for one in passages:
@@ -256,8 +232,8 @@ def _terms(how: Explanation) -> str:
 
 def _twin(one: Twin) -> dict[str, Any]:
     where = {
-        "start": _seconds(one.locator.start),
-        "end": _seconds(one.locator.end),
+        "start": seconds(one.locator.start),
+        "end": seconds(one.locator.end),
         "page": one.locator.page,
     }
     return {
@@ -275,7 +251,3 @@ def _number(value: float | None, digits: int) -> str:
 
 def _rank(value: int | None) -> str:
     return "–" if value is None else f"#{value}"
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000

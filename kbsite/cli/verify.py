@@ -10,10 +10,10 @@ from rich.text import Text
 
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.library.filters import Filter
+from citations.passages import place
 from citations.quotes import verification
 from citations.quotes.matching import Verdict, WordDifference
 from citations.quotes.verification import VerifiedQuote
-from kbsite.cli.output import place
 from kbsite.cli.terminal import note, out, printable, say
 from transcripts.conf import public_url
 from transcripts.errors import InvalidInput

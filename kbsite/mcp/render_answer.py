@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from citations.answers.answer import Claim, FinalEvent, Quote, Reply
 from citations.notebook import answers, conversations, export, questions
+from citations.passages import pages
 from kbsite.auth import Caller
 from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
 from kbsite.mcp.render_transcript import NAME, TITLE, answer, joined
@@ -259,4 +260,4 @@ def _line(_: int, row: BaseModel) -> str:
 def _at(row: NearAnswer) -> str:
     if row.start is not None:
         return f" at {clock(round(row.start * 1000))}"
-    return f", page {row.page}" if row.page else ""
+    return f", {pages(row.page)}" if row.page else ""

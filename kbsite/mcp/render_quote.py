@@ -1,5 +1,6 @@
 """A quote that was checked, as a tool answer within the token budget."""
 
+from citations.passages import pages, seconds
 from citations.quotes.matching import WordDifference
 from citations.quotes.verification import VerifiedQuote
 from kbsite.mcp.budget import as_json, longest, tokens
@@ -41,7 +42,7 @@ def _data(found: VerifiedQuote) -> VerifiedAnswer:
             found.origin.title[:TITLE],
             found.origin.key or None,
         )
-        data.start, data.end = _seconds(found.locator.start), _seconds(found.locator.end)
+        data.start, data.end = seconds(found.locator.start), seconds(found.locator.end)
         data.page, data.last_page = found.locator.page, found.locator.last_page
         data.link = f"{public_url()}{found.link}"
     return data
@@ -61,8 +62,4 @@ def _differing(one: DifferenceAnswer) -> str:
 def _place(data: VerifiedAnswer) -> str:
     if data.start is not None:
         return f" at {clock(round(data.start * 1000))}"
-    return f", page {data.page}" if data.page else ""
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
+    return f", {pages(data.page)}" if data.page else ""

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from citations.library.sources import SourcePage
 from citations.models import Source
-from citations.passages import Explanation, Passage, Results, Twin
+from citations.passages import Explanation, Passage, Results, Twin, interval, pages, seconds
 from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
 from kbsite.mcp.render_transcript import CURSOR, NAME, TITLE, joined
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
@@ -21,8 +21,7 @@ from kbsite.mcp.tool_outputs import (
     StageAnswer,
     TermAnswer,
 )
-from transcripts.conf import public_url
-from transcripts.timecodes import clock
+from transcripts.conf import absolute
 
 TWINS, TERMS, NOTES = 5, 8, 3  # of each, that an answer names
 SENTENCE = 200  # characters of a note
@@ -94,8 +93,8 @@ def _passage(one: Passage) -> PassageAnswer:
         channel=one.origin.author[:NAME],
         video_id=one.origin.key or None,
         text=one.text,
-        start=_seconds(one.locator.start),
-        end=_seconds(one.locator.end),
+        start=seconds(one.locator.start),
+        end=seconds(one.locator.end),
         page=one.locator.page,
         last_page=one.locator.last_page,
         score=round(one.score, 4),
@@ -107,11 +106,11 @@ def _passage(one: Passage) -> PassageAnswer:
 
 
 def _also(twin: Twin) -> AlsoAnswer:
-    link = f"{public_url()}{twin.link}" if twin.link.startswith("/") else twin.link
+    link = absolute(twin.link)
     return AlsoAnswer(
         source_id=str(twin.origin.id),
         title=twin.origin.title[:TITLE],
-        start=_seconds(twin.locator.start),
+        start=seconds(twin.locator.start),
         page=twin.locator.page,
         link=link,
     )
@@ -174,15 +173,9 @@ def _reasons(how: ExplanationAnswer | None) -> Sequence[str]:
 def _place(
     start: float | None, end: float | None, page: int | None, last_page: int | None = None
 ) -> str:
-    if start is not None:
-        return f" [{clock(int(start * 1000))}{'' if end is None else f'–{clock(int(end * 1000))}'}]"
-    if page is None:
-        return ""
-    return f" [page {page}]" if last_page in (None, page) else f" [pages {page}–{last_page}]"
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
+    times = [None if time is None else int(time * 1000) for time in (start, end)]
+    written = interval(*times) or pages(page, last_page)
+    return f" [{written}]" if written else ""
 
 
 # Sources

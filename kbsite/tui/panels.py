@@ -11,8 +11,9 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from citations.passages import place as written_place
 from kbsite.tui.notebook import Link, ListedSource, SourceList
-from kbsite.tui.places import QuoteInContext, where
+from kbsite.tui.places import QuoteInContext
 from kbsite.tui.turns import Turn, printable, written
 
 WELCOME = """\
@@ -204,7 +205,7 @@ class Details(VerticalScroll):
         )
         head = Content.styled(
             f"[{place.label}] {_flat(origin.title)}", "bold $primary"
-        ) + Content.styled(f"  {where(place.locator)}", "dim")
+        ) + Content.styled(f"  {written_place(place.locator)}", "dim")
         about = Content.styled(
             " · ".join(part for part in (_flat(place.heading), _flat(origin.author)) if part), "dim"
         )

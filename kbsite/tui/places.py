@@ -5,7 +5,6 @@ from string import ascii_lowercase
 
 from citations.answers.answer import Evidence, Quote
 from citations.passages import Locator, PassageSource
-from transcripts.timecodes import clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +46,3 @@ def near(evidence: Evidence, index: int) -> QuoteInContext:
         heading=evidence.heading,
         link=evidence.link,
     )
-
-
-def where(locator: Locator) -> str:
-    """Say where a place is: a time or a page."""
-    if locator.start is not None:
-        return (
-            clock(locator.start)
-            if locator.end is None
-            else f"{clock(locator.start)}–{clock(locator.end)}"
-        )
-    if locator.page is not None:
-        last = locator.last_page
-        return (
-            f"page {locator.page}"
-            if last in (None, locator.page)
-            else f"pages {locator.page}–{last}"
-        )
-    return ""

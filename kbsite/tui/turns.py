@@ -15,7 +15,8 @@ from citations.answers.answer import (
     Progress,
     Reply,
 )
-from kbsite.tui.places import QuoteInContext, cited, near, where
+from citations.passages import place as written_place
+from kbsite.tui.places import QuoteInContext, cited, near
 from kbsite.tui.stages import told
 
 NEAREST_SHOWN = 140  # characters of a passage that came near
@@ -167,7 +168,9 @@ def _nearest(place: QuoteInContext, *, is_chosen: bool) -> Content:
     shown = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
     return (
         _mark(place.label, is_chosen=is_chosen)
-        + Content.styled(f" {printable(place.origin.title)} {where(place.locator)}: ", "dim")
+        + Content.styled(
+            f" {printable(place.origin.title)} {written_place(place.locator)}: ", "dim"
+        )
         + Content(shown)
     )
 

@@ -12,6 +12,7 @@ from pydantic import Field
 from citations.library.filters import find_source
 from citations.models import Node, Source
 from citations.outline import storage as outline_storage
+from citations.passages import place
 from kbsite.auth import Caller
 from kbsite.errors import sentence
 from kbsite.mcp.auth import caller
@@ -19,7 +20,6 @@ from kbsite.mcp.budget import MIN_TOKENS, fitting, tokens
 from kbsite.mcp.render_transcript import CURSOR, NAME, TITLE
 from kbsite.mcp.threads import in_thread
 from transcripts.errors import KnowledgeBaseError, NotFound
-from transcripts.timecodes import clock
 
 TEMPLATE = "outline://{source}"
 PART = 1_500  # characters of one section's summary
@@ -101,17 +101,6 @@ def _head(source: Source) -> str:
 
 
 def _part(node: Node) -> str:
-    title = f"## {node.title[:TITLE] or node.get_level_display()}{_place(node)}"
+    where = place(node)
+    title = f"## {node.title[:TITLE] or node.get_level_display()}{f' [{where}]' if where else ''}"
     return "\n".join(part for part in (title, node.abstract[:PART], node.text[:PART]) if part)
-
-
-def _place(node: Node) -> str:
-    if node.start is not None:
-        return f" [{clock(node.start)}{'' if node.end is None else f'–{clock(node.end)}'}]"
-    if node.page is None:
-        return ""
-    return (
-        f" [page {node.page}]"
-        if node.last_page in (None, node.page)
-        else f" [pages {node.page}–{node.last_page}]"
-    )

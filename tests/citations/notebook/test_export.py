@@ -11,8 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import Answer, AnswerState, Conversation, Quotation, Source
 from citations.notebook import conversations
-from citations.notebook.export import ExportFormat, export, place
-from citations.passages import Locator
+from citations.notebook.export import ExportFormat, export
 from tests.makers import make_paper
 from transcripts.conf import public_url
 from transcripts.models import Collection
@@ -294,19 +293,3 @@ def test_nothing_is_written_of_what_may_not_be_read(
     made = export(NOTHING, conversation, form)
     assert "Entropy grows" not in made.text
     assert "Secret" not in made.text
-
-
-@pytest.mark.parametrize(
-    ("where", "said"),
-    [
-        ({}, ""),
-        ({"page": 3}, "page 3"),
-        ({"page": 3, "last_page": 3}, "page 3"),
-        ({"page": 3, "last_page": 5}, "pages 3–5"),
-        ({"start": 62_000, "end": 70_900}, "1:02–1:10"),
-        ({"start": 62_000, "end": 62_900}, "1:02"),
-        ({"start": 0}, "0:00"),
-    ],
-)
-def test_a_place_is_said_as_people_say_it(where: dict[str, int], said: str) -> None:
-    assert place(Locator(span=(0, 1), **where)) == said

@@ -12,9 +12,8 @@ from django.utils.html import escape
 
 from citations.errors import ModelRefused
 from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, State
-from citations.passages import Locator
 from citations.providers import registry
-from citations.templatetags.citations import kind_name, percent, place
+from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
 from tests.makers import make_document, make_source, make_video
@@ -588,14 +587,6 @@ def test_a_video_leads_to_searching_it_by_meaning(
 
 
 # How things are written
-
-
-def test_places_are_written_as_people_read_them() -> None:
-    assert place(Locator(span=(0, 1), start=246_000, end=279_500)) == "4:06–4:39"
-    assert place(Locator(span=(0, 1), start=0)) == "0:00"
-    assert place(Locator(span=(0, 1), page=5, last_page=5)) == "page 5"
-    assert place(Locator(span=(0, 1), page=5, last_page=6)) == "pages 5–6"
-    assert place(Locator(span=(0, 1))) == ""
 
 
 def test_shares_and_kinds_are_written_as_people_read_them() -> None:

@@ -1,0 +1,27 @@
+"""How positions are written."""
+
+import pytest
+
+from citations.passages import Locator, place, seconds
+
+
+@pytest.mark.parametrize(
+    ("position", "written"),
+    [
+        ({}, ""),
+        ({"page": 3}, "page 3"),
+        ({"page": 3, "last_page": 3}, "page 3"),
+        ({"page": 3, "last_page": 5}, "pages 3–5"),
+        ({"start": 246_000, "end": 279_500}, "4:06–4:39"),
+        ({"start": 62_000, "end": 62_900}, "1:02"),
+        ({"start": 0}, "0:00"),
+    ],
+)
+def test_a_position_is_written_as_times_or_pages(position: dict[str, int], written: str) -> None:
+    assert place(Locator(span=(0, 1), **position)) == written
+
+
+def test_milliseconds_become_seconds() -> None:
+    assert seconds(62_900) == 62.9
+    assert seconds(0) == 0
+    assert seconds(None) is None
