@@ -56,7 +56,7 @@ lint: dev
 
 # Pages that are written from the code.
 docs: dev
-	$(SCRATCH) $(BIN)/python -m tests.architecture.settings_page
+	$(SCRATCH) $(BIN)/python -m tests.architecture
 
 format: dev
 	$(BIN)/ruff check --fix .

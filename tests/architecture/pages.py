@@ -1,0 +1,108 @@
+"""The pages of docs/ that are written from the code: ``make docs``."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from inspect import getdoc
+from pathlib import Path
+from textwrap import fill
+from typing import Any, Final
+
+import typer.main
+
+import citations
+import kbsite
+import transcripts
+from kbsite.cli.app import app
+from kbsite.errors import exit_code_of, status_of
+from kbsite.settings import OPTIONS
+from transcripts.errors import KnowledgeBaseError
+
+DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
+NOTE: Final = "This page is written by `make docs`.\n\n"
+
+
+def settings_page() -> str:
+    """Return the page of all settings, one list item a setting."""
+    head = "# Settings\n\nAll settings are optional. Set them in the environment or in a `.env` file beside\n"
+    head += "`manage.py`. `kb config` prints each with the origin of its value. " + NOTE
+    return head + "\n".join(_setting(name) for name in OPTIONS) + "\n"
+
+
+def errors_page() -> str:
+    """Return the page of all expected errors, one list item a code."""
+    head = "# Errors\n\nEvery expected error has a stable code, the same over REST, MCP and in `kb … --json`.\n"
+    head += "Message and hint say what happened and what to do. " + NOTE
+    items = []
+    for code, error in sorted(_errors().items()):
+        example = error.__new__(error)
+        status, exit_code = status_of(example), exit_code_of(example)
+        meaning = (getdoc(error) or "").split("\n\n")[0].replace("\n", " ").replace("``", "`")
+        items.append(_item(f"`{code}` (HTTP {status}, exit code {exit_code}): {meaning}"))
+    return head + "\n".join(items) + "\n"
+
+
+def commands_page() -> str:
+    """Return the page of all commands with their options."""
+    head = "# Commands\n\n`kb COMMAND --help` explains each in full. " + NOTE
+    root: Any = typer.main.get_command(app)
+    return head + "\n".join(_commands(root, "kb")) + "\n"
+
+
+def _setting(name: str) -> str:
+    option = OPTIONS[name]
+    default = option.default
+    shown = ",".join(default) if isinstance(default, list) else str(default)
+    value = f" (default `{shown}`)" if shown else ""
+    return _item(f"`{name}`{value}: {option.meaning}")
+
+
+def _errors() -> dict[str, Any]:
+    for package in (transcripts, citations, kbsite):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if module.name.endswith("errors") or module.name.endswith("transcript_request"):
+                importlib.import_module(module.name)
+    classes = list(_subclasses(KnowledgeBaseError))
+    own = {error for error in classes if "code" in vars(error)}
+    return {error.code: error for error in classes if error in own}
+
+
+def _subclasses(error: Any) -> Iterator[Any]:
+    for subclass in error.__subclasses__():
+        if subclass.__module__.split(".")[0] in ("transcripts", "citations", "kbsite"):
+            yield subclass
+            yield from _subclasses(subclass)
+
+
+def _commands(command: Any, name: str) -> Iterator[str]:
+    if hasattr(command, "list_commands"):
+        for child in sorted(command.list_commands(None)):
+            found = command.get_command(None, child)
+            if found is not None and not found.hidden:
+                yield from _commands(found, f"{name} {child}")
+        return
+    arguments = [option for option in command.params if option.param_type_name == "argument"]
+    options = [max(option.opts, key=len) for option in command.params if option not in arguments]
+    usage = " ".join([name, *(option.name.upper() for option in arguments)])
+    shown = " ".join(f"`{option}`" for option in options if option != "--help")
+    summary = (command.help or "").split("\n\n")[0].replace("\n", " ")
+    yield _item(f"`{usage}`: {summary} {shown}".rstrip())
+
+
+def _item(text: str) -> str:
+    return fill(
+        f"- {text}", 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+PAGES: Final = {
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+    "commands.md": commands_page,
+}
+
+
+def write() -> None:
+    """Write all pages."""
+    for page, text in PAGES.items():
+        (DOCS / page).write_text(text())
