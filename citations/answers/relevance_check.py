@@ -4,7 +4,7 @@ from typing import Final
 
 from citations.answers.writing.sentence_ranking import Rate
 from citations.answers.writing.term_matching import stems
-from citations.providers.stopwords import seems
+from citations.providers.languages import is_in
 from citations.quotes import source_texts
 from citations.text.sentences import split
 
@@ -25,7 +25,7 @@ def relates(claim: str, text: str, span: source_texts.Span, rate: Rate | None) -
     if rate is None or len(stems(claim)) < FEWEST:
         return True
     cited = read_with(text, span)
-    if not (seems(claim, LANGUAGE) and seems(cited[-1], LANGUAGE)):
+    if not (is_in(claim, LANGUAGE) and is_in(cited[-1], LANGUAGE)):
         return True
     near = rate(claim, cited)
     return near is None or max(near) >= UNRELATED

@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 from citations.library.filters import ResolvedFilter
 from citations.models import Level
 from citations.outline.search import NodeFilter, Summary, largest, place, typical
-from citations.providers.stopwords import stop_words
+from citations.providers.languages import primary_language, probabilities
 from transcripts.scope import Scope
-from transcripts.tokenizer import tokenize
 
 FEW: Final = 6  # sources of which each is told; of more, their topics
 
@@ -43,13 +42,13 @@ def of(scope: Scope, reach: ResolvedFilter, question: str, *, limit: int) -> Who
 
 
 def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
-    """Leave out the tracks of a video that another one says in the language of the question, as far as its small words tell it; else in that of the first."""
-    words = tokenize(question)
-    tracks: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    """Leave out the tracks of a video that another one says in the language of the question, as far as it is recognised; else in that of the first."""
+    asked = probabilities(question)
+    tracks: defaultdict[int, dict[str, float]] = defaultdict(dict)
     for one in nodes:
         if one.told.video is not None:
             tracks[one.told.video].setdefault(
-                one.told.language, sum(word in stop_words(one.told.language) for word in words)
+                one.told.language, asked.get(primary_language(one.told.language), 0.0)
             )
     chosen = {
         video: max(languages, key=lambda language: languages[language])

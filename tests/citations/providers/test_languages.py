@@ -1,0 +1,40 @@
+import pytest
+
+from citations.providers.languages import is_in, probabilities
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The error of a network is carried back to its start.", "en"),
+        ("The error of a network is carried back to its start.", ""),
+        ("THE ERROR OF A NETWORK IS\nCARRIED BACK TO ITS START.", "en-GB"),
+        ("Der Fehler eines Netzes wird an seinen Anfang getragen.", "de-AT"),
+        ("L'erreur est ramenée au début de la chaîne.", "fr"),
+        ("Vi lærer nettverket å kjenne igjen bilder av katter.", "nb"),
+        ("Błąd sieci jest przenoszony z powrotem na początek.", "pl"),
+    ],
+)
+def test_a_text_is_in_its_language(text: str, language: str) -> None:
+    assert is_in(text, language)
+    assert not is_in(text, "fi")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Gradients!",
+        "梯度下降",
+        "\udcff",
+        "Der Fehler eines Netzes wird in seinen Anfang getragen.",
+    ],
+)
+def test_a_text_of_another_language_or_too_few_words_is_not_english(text: str) -> None:
+    assert not is_in(text, "en")
+
+
+def test_languages_come_in_the_order_of_their_probability() -> None:
+    ranked = probabilities("Worum geht es in den Quellen?")
+    assert next(iter(ranked)) == "de"
+    assert list(ranked.values()) == sorted(ranked.values(), reverse=True)
