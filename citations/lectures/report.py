@@ -1,6 +1,5 @@
 """What is left of a lecture: its notes as Markdown, each window with what it cites; and how its windows fared."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,6 +10,7 @@ from django.utils import timezone
 
 from citations.models import Citation, LectureSession, Window, WindowOutcome
 from citations.passages import place
+from citations.text.markdown import escape_markdown
 from transcripts import conf
 from transcripts.scope import Scope
 
@@ -107,7 +107,7 @@ def export(session: LectureSession) -> str:
     rows = list(
         cited.select_related("source", "source__video", "window").order_by("window_index", "rank")
     )
-    lines = [f"# {plain(session.title)}", "", _about(session), ""]
+    lines = [f"# {escape_markdown(session.title)}", "", _about(session), ""]
     lines += _said(session, rows)
     lines += (
         ["## Citations", "", *(_footnote(one) for one in rows)]
@@ -115,11 +115,6 @@ def export(session: LectureSession) -> str:
         else ["*Nothing was cited.*"]
     )
     return "\n".join(lines).rstrip() + "\n"
-
-
-def plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    return _ORDINAL.sub(r"\1\\\2", _MARKS.sub(r"\\\1", " ".join(text.split())))
 
 
 # Times
@@ -147,17 +142,14 @@ def _times(session: int | None) -> dict[str, StageTime]:
 
 # Markdown
 
-_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&!^=+-])")
-_ORDINAL = re.compile(r"^(\d+)([.)])")
-
 
 def _about(session: LectureSession) -> str:
     parts = [
         f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}",
-        plain(session.collection.name),
+        escape_markdown(session.collection.name),
     ]
     if session.transcript is not None:
-        parts.append(f"replay of {plain(session.transcript.video.title)}")
+        parts.append(f"replay of {escape_markdown(session.transcript.video.title)}")
     return " · ".join(parts)
 
 
@@ -171,14 +163,14 @@ def _said(session: LectureSession, cited: Iterable[Citation]) -> list[str]:
     lines: list[str] = []
     open_: list[str] = []
     for number, text in session.segments.order_by("number").values_list("number", "text"):
-        open_.append(plain(text))
+        open_.append(escape_markdown(text))
         if number in marks:
             lines += [" ".join(open_) + "".join(marks[number]), ""]
             open_ = []
     lines += [" ".join(open_), ""] if open_ else []
     for window in session.windows.filter(last=None, text__gt="").order_by("index"):
         refs = [mark for mark in alone if mark.startswith(f"[^{window.index + 1}-")]
-        lines += [plain(window.text) + "".join(refs), ""]
+        lines += [escape_markdown(window.text) + "".join(refs), ""]
     return ["## Transcript", "", *lines] if lines else []
 
 
@@ -187,14 +179,7 @@ def _mark(one: Citation) -> str:
 
 
 def _footnote(one: Citation) -> str:
-    where = [f"**{plain(one.source.title)}**", place(one)]
+    where = [f"**{escape_markdown(one.source.title)}**", place(one)]
     if one.section_heading:
-        where.append(plain(one.section_heading))
-    return f"{_mark(one)}: {', '.join(filter(None, where))}. “{plain(one.quote)}” <{conf.public_url()}{path_of(one)}>\n"
-
-
-def path_of(one: Citation) -> str:
-    """Return the path of this site's page that shows what is cited: a document's page with the quote marked, or a recording at its second."""
-    if one.source.video_id is not None:
-        return f"/videos/{one.source.video_id}/?t={(one.start or 0) // 1000}s"
-    return f"/sources/{one.source.uuid}/pages/{one.page or 1}/?citation={one.uuid}"
+        where.append(escape_markdown(one.section_heading))
+    return f"{_mark(one)}: {', '.join(filter(None, where))}. “{escape_markdown(one.quote)}” <{conf.public_url()}{one.path}>\n"

@@ -66,3 +66,10 @@ class Citation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id} · {self.window_index}.{self.rank}"
+
+    @property
+    def path(self) -> str:
+        """The page that shows what is cited: a document's page, or a recording at its second."""
+        if self.source.video_id is not None:
+            return f"/videos/{self.source.video_id}/?t={(self.start or 0) // 1000}s"
+        return f"/sources/{self.source.uuid}/pages/{self.page or 1}/?citation={self.uuid}"

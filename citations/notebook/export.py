@@ -14,13 +14,13 @@ from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
 from citations.answers.answer import Claim, Quote
-from citations.lectures.report import plain
 from citations.models import Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import bibliography
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.bibliography import Work
 from citations.passages import place, seconds
+from citations.text.markdown import escape_markdown
 from transcripts.conf import absolute, public_url
 from transcripts.scope import Scope
 
@@ -60,7 +60,7 @@ def export(scope: Scope, conversation: Conversation, form: ExportFormat) -> Expo
 def told(record: AnswerRecord, *, base: str = "") -> str:
     """Write an answer as Markdown: its claims with links to what they cite, then the quotes, numbered. ``base`` is put before addresses of this site."""
     if not record.claims:
-        return plain(record.note or record.error) + "\n"
+        return escape_markdown(record.note or record.error) + "\n"
     links = {
         quote.number: f"[\\[{quote.number}\\]]({base}{quote.link})" for quote in record.quotes
     } | {number: f"\\[{number}\\]" for number in record.gone}
@@ -69,7 +69,7 @@ def told(record: AnswerRecord, *, base: str = "") -> str:
     )
     # Not a numbered list: that would be counted anew, and numbers that are left out move those behind them.
     quotes = {
-        one.number: f"- \\[{one.number}\\] “{plain(one.text)}” — {_where(one)}"
+        one.number: f"- \\[{one.number}\\] “{escape_markdown(one.text)}” — {_where(one)}"
         for one in record.quotes
     }
     quotes |= {number: f"- \\[{number}\\] *{GONE}*" for number in record.gone}
@@ -79,7 +79,7 @@ def told(record: AnswerRecord, *, base: str = "") -> str:
                 text,
                 "",
                 *(quotes[number] for number in sorted(quotes)),
-                *(["", plain(record.note)] if record.note else []),
+                *(["", escape_markdown(record.note)] if record.note else []),
             ]
         ).rstrip()
         + "\n"
@@ -108,9 +108,9 @@ class _Told:
 
 
 def _markdown(said: _Told) -> str:
-    parts = [f"# {plain(said.conversation.title)}\n", f"{plain(said.about)}\n"]
+    parts = [f"# {escape_markdown(said.conversation.title)}\n", f"{escape_markdown(said.about)}\n"]
     for record in said.answers:
-        parts += [f"## {plain(record.question)}\n", told(record, base=public_url())]
+        parts += [f"## {escape_markdown(record.question)}\n", told(record, base=public_url())]
     return "\n".join(parts)
 
 
@@ -122,14 +122,23 @@ def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
 
 def _claim(claim: Claim, links: Mapping[int, str]) -> str:
     marks = " ".join(links[number] for number in claim.citations if number in links)
-    text = f"**{plain(claim.label)}:** {plain(claim.text)}" if claim.label else plain(claim.text)
+    text = (
+        f"**{escape_markdown(claim.label)}:** {escape_markdown(claim.text)}"
+        if claim.label
+        else escape_markdown(claim.text)
+    )
     return f"{text} {marks}".rstrip() if claim.is_supported else f"{text} *(unsupported)*"
 
 
 def _where(quote: Quote) -> str:
     return ", ".join(
         filter(
-            None, (f"**{plain(quote.origin.title)}**", plain(quote.heading), place(quote.locator))
+            None,
+            (
+                f"**{escape_markdown(quote.origin.title)}**",
+                escape_markdown(quote.heading),
+                place(quote.locator),
+            ),
         )
     )
 
