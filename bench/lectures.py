@@ -211,7 +211,7 @@ def cite(
     ]
     for one, done in zip(windows, lecture_worker.cite(made, form=form), strict=True):
         cited = tuple(
-            (2 - 2 * citation.relevance_score, bool(one.right and one.right(citation)))
+            (2 - 2 * (citation.relevance_score or 0), bool(one.right and one.right(citation)))
             for citation in done.citations
         )
         yield Result(cited, done.window.off_topic or 0.0)

@@ -260,7 +260,7 @@ def wrong(pk: int) -> str:
         return "words are lost or doubled"
     if open_ := sum(row.outcome in (WindowOutcome.WAITING, WindowOutcome.FAILED) for row in rows):
         return f"{open_} windows wait or failed"
-    ranks: dict[int, list[int]] = {}
+    ranks: dict[int | None, list[int | None]] = {}
     for index, rank in (
         Citation.objects.filter(session=session)
         .order_by("window_index", "rank")

@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from citations.views import add as view_add
 from citations.views import ask as view_ask
-from citations.views import conversations, lectures, pages, permalink, quotation, search, sources
+from citations.views import citation, conversations, lectures, pages, permalink, search, sources
 from citations.views import notes as view_notes
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -25,7 +25,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("ask/answers/<uuid:answer_id>/again/", view_ask.again, name="answer-again"),
     path("ask/answers/<uuid:answer_id>/rate/", conversations.rate, name="answer-rate"),
     path("ask/answers/<uuid:answer_id>/note/", conversations.keep, name="answer-note"),
-    path("ask/citations/<uuid:quotation_id>/", quotation.show_quotation, name="quotation"),
+    path("ask/citations/<uuid:citation_id>/", citation.show_citation, name="citation-details"),
     path("citations/<uuid:citation_id>/", permalink.go, name="citation"),
     path("notes/", view_notes.show_notes, name="notes"),
     path("notes/add/", view_notes.add, name="note-add"),

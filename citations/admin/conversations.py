@@ -1,8 +1,8 @@
-"""Conversations, how their answers fared, what these quote, and notes."""
+"""Conversations, their answers and notes."""
 
 from django.contrib import admin
 
-from citations.models import Answer, Conversation, Note, Quotation
+from citations.models import Answer, Conversation, Note
 from transcripts.admin import RecordAdmin
 
 
@@ -33,16 +33,6 @@ class AnswerAdmin(RecordAdmin):
     list_filter = ("state", "feedback", "model", "conversation__collection", "created_at")
     list_select_related = ("conversation",)
     search_fields = ("question", "conversation__title")
-
-
-@admin.register(Quotation)
-class QuotationAdmin(RecordAdmin):
-    """What answers quote."""
-
-    list_display = ("quote", "number", "source", "page", "start", "created_at")
-    list_filter = ("source__kind", "source__collection", "created_at")
-    list_select_related = ("source",)
-    search_fields = ("quote", "source__title")
 
 
 @admin.register(Note)

@@ -193,27 +193,30 @@ class WindowAdmin(RecordAdmin):
 
 @admin.register(Citation)
 class CitationAdmin(RecordAdmin):
-    """What was cited."""
-
     list_display = (
-        "session",
-        "window_index",
-        "rank",
+        "quoted",
         "source",
         "page",
         "at",
+        "answer",
+        "number",
+        "session",
+        "window_index",
+        "rank",
         "relevance_score",
-        "snippet",
         "created_at",
     )
-    list_filter = ("rank", "source__kind", "session__collection", "created_at")
-    list_select_related = ("session", "source")
-    search_fields = ("session__title", "source__title")
+    list_filter = ("rank", "source__kind", "source__collection", "created_at")
+    list_select_related = ("answer", "session", "source")
+    search_fields = ("quote", "source__title", "session__title", "answer__question")
     exclude: ClassVar[Any] = ("chunk",)
 
+    @admin.display(description="quote", ordering="quote")
+    def quoted(self, citation: Citation) -> str:
+        return citation.snippet or citation.quote
+
     @admin.display(ordering="start")
-    def at(self, citation: Any) -> str:
-        """Show the moment of a recording that is cited."""
+    def at(self, citation: Citation) -> str:
         return _clock(citation.start)
 
 

@@ -89,8 +89,8 @@ class Quote:
     origin: PassageSource
     locator: Locator  # exactly the quote: its characters, its milliseconds or pages
     text: str  # as it stands in the source
-    before: str
-    behind: str
+    prefix: str
+    suffix: str
     digest: str
     heading: str = ""
     link: str = ""  # the path of this site's page that opens exactly there

@@ -199,15 +199,15 @@ def _around(one: Evidence) -> str:
 def _quote(known: _Known, span: Span, *, number: int) -> Quote:
     reading = known.reading
     locator = reading.locate(span)
-    before, behind = anchoring.around(reading.text, span)
+    prefix, suffix = anchoring.around(reading.text, span)
     return Quote(
         number=number,
         source=known.source.pk,
         origin=verification.origin_of(known.source),
         locator=locator,
         text=known.text(span),
-        before=before,
-        behind=behind,
+        prefix=prefix,
+        suffix=suffix,
         digest=reading.digest,
         heading=reading.heading_at(span[0]),
         link=verification.link_of(known.source, locator),

@@ -125,7 +125,7 @@ def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> Fee
 )
 def get_quotation(request: Request, quotation_id: QuotationId) -> dict[str, Any]:
     """Give a quote of an answer, with what stands around it and the address that opens it, to whoever may read the source."""
-    return citation(notebook_answers.find_quotation(request.reach, quotation_id))
+    return citation(notebook_answers.find_citation(request.reach, quotation_id))
 
 
 # Conversations

@@ -32,8 +32,8 @@ class QuotationOut(Schema):
     )
     number: int
     quote: str
-    before: str = Field(description="What stands before it, at most 100 characters.")
-    behind: str
+    prefix: str = Field(description="What stands before it, at most 100 characters.")
+    suffix: str
     source: UUID
     title: str
     kind: str

@@ -50,8 +50,8 @@ class VerifiedOut(Schema):
     kind: str | None
     video: str | None
     text: str = Field(description="As it stands there.")
-    before: str
-    behind: str
+    prefix: str
+    suffix: str
     heading: str
     start: float | None = Field(description="Seconds.")
     end: float | None = Field(description="Seconds.")
@@ -74,8 +74,8 @@ class VerifiedOut(Schema):
             "verdict",
             "is_enough",
             "text",
-            "before",
-            "behind",
+            "prefix",
+            "suffix",
             "heading",
             "differences",
             "likeness",

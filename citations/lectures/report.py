@@ -79,7 +79,9 @@ class LectureStatistics:
 def statistics(session: LectureSession | None = None) -> LectureStatistics:
     """Count what became of a session's windows and how long their stages took; of all sessions when none is named."""
     windows = Window.objects.filter(session=session) if session else Window.objects.all()
-    citations = Citation.objects.filter(session=session) if session else Citation.objects.all()
+    citations = (
+        Citation.objects.filter(session=session) if session else Citation.objects.in_lectures()
+    )
     outcomes = dict(windows.order_by().values_list("outcome").annotate(Count("pk")))
     said = (
         windows.exclude(note="")
@@ -158,8 +160,8 @@ def _said(session: LectureSession, cited: Iterable[Citation]) -> list[str]:
     marks: dict[int, list[str]] = {}
     alone: list[str] = []  # of windows that were asked for, and are made of no segments
     for one in cited:
-        where = marks.setdefault(one.window.last, []) if one.window.last is not None else alone
-        where.append(_mark(one))
+        last = one.window.last if one.window else None
+        (alone if last is None else marks.setdefault(last, [])).append(_mark(one))
     lines: list[str] = []
     open_: list[str] = []
     for number, text in session.segments.order_by("number").values_list("number", "text"):
@@ -175,7 +177,7 @@ def _said(session: LectureSession, cited: Iterable[Citation]) -> list[str]:
 
 
 def _mark(one: Citation) -> str:
-    return f"[^{one.window_index + 1}-{one.rank}]"
+    return f"[^{(one.window_index or 0) + 1}-{one.rank}]"
 
 
 def _footnote(one: Citation) -> str:

@@ -183,7 +183,8 @@ def citations_of(session: LectureSession) -> CitationQuerySet:
 def find_citation(scope: Scope, reference: UUID | str) -> Citation:
     """Return the visible citation of this id, with its source and session. Raises ``CitationNotFound``."""
     found = (
-        Citation.objects.visible(scope)
+        Citation.objects.in_lectures()
+        .visible(scope)
         .select_related("source", "session", "window")
         .filter(uuid=uuid_of(reference))
         .first()

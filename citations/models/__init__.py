@@ -1,14 +1,6 @@
 """What is stored: sources, their documents, chunks and levels, spaces and vectors, the lexicon, lectures and answers with what they cite, marked hits."""
 
-from citations.models.answers import (
-    Answer,
-    AnswerState,
-    Conversation,
-    ConversationQuerySet,
-    Note,
-    Quotation,
-    QuotationQuerySet,
-)
+from citations.models.answers import Answer, AnswerState, Conversation, ConversationQuerySet, Note
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.documents import Document, DocumentPart, Page
 from citations.models.lectures import (
@@ -57,8 +49,6 @@ __all__ = [
     "Note",
     "WindowOutcome",
     "Page",
-    "Quotation",
-    "QuotationQuerySet",
     "Segment",
     "Source",
     "SourceQuerySet",

@@ -5,10 +5,9 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
-from citations.models.sources import Source
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -65,7 +64,7 @@ class Conversation(models.Model):
 
 
 class Answer(models.Model):
-    """A question and its answer. ``claims`` is [{"label", "text", "citations": [numbers of quotations], "is_supported", "collections": [keys]}], in order.
+    """A question and its answer. ``claims`` is [{"label", "text", "citations": [numbers], "is_supported", "collections": [keys]}], in order.
 
     The collections are those of what a claim cites: whoever may read them may read the claim, also when a source of it is deleted; null: nobody may.
     """
@@ -128,56 +127,6 @@ class Answer(models.Model):
 
     def __str__(self) -> str:
         return self.question[:80]
-
-
-class QuotationQuerySet(models.QuerySet["Quotation"]):
-    """Quotations, as far as a scope reaches."""
-
-    def visible(self, scope: Scope) -> "QuotationQuerySet":
-        """Keep those of sources that the scope may read."""
-        return self.filter(source__in=Source.objects.visible(scope))
-
-
-class Quotation(models.Model):
-    """A quote that an answer cites, checked word for word. ``quote`` is exactly the source's text from ``span_start`` to ``span_end`` in ``digest``.
-
-    ``before`` and ``behind`` are the characters around it, by which it is found again in a text that has changed since.
-    """
-
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    answer = models.ForeignKey(
-        Answer, on_delete=models.DO_NOTHING, related_name="quotations"
-    )  # the database deletes it with its answer
-    number = models.PositiveSmallIntegerField()
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="quotations")
-    quote = models.TextField()
-    before = models.CharField(max_length=100, blank=True)
-    behind = models.CharField(max_length=100, blank=True)
-    span_start = models.PositiveIntegerField()
-    span_end = models.PositiveIntegerField()
-    digest = models.CharField(
-        max_length=64, help_text="Of the source's text that the span counts in."
-    )
-    start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
-    end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
-    page = models.PositiveIntegerField(null=True, blank=True)
-    last_page = models.PositiveIntegerField(null=True, blank=True)
-    section_heading = models.CharField(max_length=300, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = QuotationQuerySet.as_manager()
-
-    class Meta:
-        ordering = ("answer_id", "number")
-        constraints = (
-            models.UniqueConstraint(fields=("answer", "number"), name="quotation_once"),
-            models.CheckConstraint(
-                condition=Q(span_end__gt=F("span_start")), name="quotation_not_empty"
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.answer_id} · [{self.number}]"
 
 
 class Note(models.Model):

@@ -1,33 +1,52 @@
-"""Citations: what was cited, anchored to its quote in the source, so that it outlives chunks and vectors."""
+"""Citations: quotes of a source, in an answer or beside a lecture."""
 
 import uuid
 
 from django.db import models
 from django.db.models import F, Q
 
+from citations.models.answers import Answer
 from citations.models.lectures import LectureSession, Window
 from citations.models.sources import Chunk, Source
 from transcripts.scope import Scope
 
 
 class CitationQuerySet(models.QuerySet["Citation"]):
-    """Citations, as far as a scope reaches: into the session as well as into the source."""
-
     def visible(self, scope: Scope) -> "CitationQuerySet":
-        """Keep those whose session and source are both in collections that the scope may read."""
+        """Keep those whose source, and lecture if they belong to one, the scope may read."""
         return self.filter(
-            session__collection__in=scope.readable, source__in=Source.objects.visible(scope)
+            Q(session=None) | Q(session__collection__in=scope.readable),
+            source__in=Source.objects.visible(scope),
         )
+
+    def in_answers(self) -> "CitationQuerySet":
+        return self.filter(answer__isnull=False)
+
+    def in_lectures(self) -> "CitationQuerySet":
+        return self.filter(session__isnull=False)
 
 
 class Citation(models.Model):
-    """A place in a source that belongs beside what was said. ``quote`` is exactly the source's text from ``span_start`` to ``span_end`` in ``digest``."""
+    """A verbatim quote of a source: ``quote`` is its text with that ``digest`` in the span.
+
+    A citation belongs either to an answer, where it has a number, or to a window of a lecture,
+    where it has a rank. It is anchored in the text as W3C's TextQuoteSelector and
+    TextPositionSelector do it, so it outlives chunks and vectors.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="citations")
-    window = models.ForeignKey(Window, on_delete=models.CASCADE, related_name="citations")
-    window_index = models.PositiveIntegerField()
-    rank = models.PositiveSmallIntegerField()
+    answer = models.ForeignKey(
+        Answer, on_delete=models.DO_NOTHING, null=True, blank=True, related_name="citations"
+    )  # the database deletes it with its answer
+    number = models.PositiveSmallIntegerField(null=True, blank=True)
+    session = models.ForeignKey(
+        LectureSession, on_delete=models.CASCADE, null=True, blank=True, related_name="citations"
+    )
+    window = models.ForeignKey(
+        Window, on_delete=models.CASCADE, null=True, blank=True, related_name="citations"
+    )
+    window_index = models.PositiveIntegerField(null=True, blank=True)
+    rank = models.PositiveSmallIntegerField(null=True, blank=True)
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="citations")
     chunk = models.ForeignKey(
         Chunk, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -37,21 +56,47 @@ class Citation(models.Model):
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
     section_heading = models.CharField(max_length=300, blank=True)
-    quote = models.TextField(help_text="The whole passage.")
+    quote = models.TextField(help_text="In a lecture: the whole passage.")
+    prefix = models.CharField(max_length=100, blank=True)
+    suffix = models.CharField(max_length=100, blank=True)
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
     digest = models.CharField(
-        max_length=64, help_text="Of the source's text that the span counts in."
+        max_length=64, help_text="Of the source text that the span refers to."
     )
-    snippet = models.TextField(help_text="100 to 200 characters of it, to be shown.")
-    relevance_score = models.FloatField(help_text="0 to 1.")
+    snippet = models.TextField(
+        blank=True, help_text="In a lecture: 100 to 200 characters of the passage."
+    )
+    relevance_score = models.FloatField(null=True, blank=True, help_text="In a lecture: 0 to 1.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = CitationQuerySet.as_manager()
 
     class Meta:
-        ordering = ("session_id", "window_index", "rank")
+        ordering = ("session_id", "window_index", "rank", "answer_id", "number")
         constraints = (
+            models.CheckConstraint(
+                condition=Q(
+                    answer__isnull=False,
+                    number__isnull=False,
+                    session__isnull=True,
+                    window__isnull=True,
+                    window_index__isnull=True,
+                    rank__isnull=True,
+                    relevance_score__isnull=True,
+                )
+                | Q(
+                    answer__isnull=True,
+                    number__isnull=True,
+                    session__isnull=False,
+                    window__isnull=False,
+                    window_index__isnull=False,
+                    rank__isnull=False,
+                    relevance_score__isnull=False,
+                ),
+                name="citation_of_answer_or_lecture",
+            ),
+            models.UniqueConstraint(fields=("answer", "number"), name="citation_number_once"),
             models.UniqueConstraint(
                 fields=("session", "window_index", "rank"), name="citation_once"
             ),
@@ -65,11 +110,13 @@ class Citation(models.Model):
         )
 
     def __str__(self) -> str:
+        if self.answer_id:
+            return f"{self.answer_id} · [{self.number}]"
         return f"{self.session_id} · {self.window_index}.{self.rank}"
 
     @property
     def path(self) -> str:
-        """The page that shows what is cited: a document's page, or a recording at its second."""
+        """The path of the page that shows it: a document's page, or the recording at its second."""
         if self.source.video_id is not None:
             return f"/videos/{self.source.video_id}/?t={(self.start or 0) // 1000}s"
         return f"/sources/{self.source.uuid}/pages/{self.page or 1}/?citation={self.uuid}"

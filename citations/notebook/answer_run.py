@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Quote, Reply
 from citations.errors import AlreadyAnswering, AnswerNotFound
-from citations.models import Answer, AnswerState, Note, Quotation, Source
+from citations.models import Answer, AnswerState, Citation, Note, Source
 from citations.notebook.answers import ASK_AGAIN
 from transcripts.errors import KnowledgeBaseError
 from transcripts.sanitize import clean
@@ -24,7 +24,7 @@ class AnswerLease:
     answer: Answer
     active_at: datetime = field(default_factory=timezone.now)
     is_kept: bool = False
-    ids: dict[int, UUID] = field(default_factory=dict)  # of quotations, by their numbers
+    ids: dict[int, UUID] = field(default_factory=dict)  # of citations, by their numbers
     known: dict[tuple[int, int, int, str], UUID] = field(
         default_factory=dict
     )  # ids of the same quotes in the answer before
@@ -33,13 +33,13 @@ class AnswerLease:
         """Be the only one who answers. Raises ``AlreadyAnswering``."""
         if not self._waiting().update(is_taken=True, active_at=self.active_at):
             raise AlreadyAnswering("This question is answered already.")
-        kept = Quotation.objects.filter(answer=self.answer)
+        kept = Citation.objects.filter(answer=self.answer)
         self.known = {
             (one.source_id, one.span_start, one.span_end, one.digest): one.uuid for one in kept
         }
 
     def told(self, event: Event) -> Event:
-        """Return what is told of an event, with the ids of quotations; the end is stored first. Raises ``AnswerNotFound``."""
+        """Return what is told of an event, with the ids of citations; the end is stored first. Raises ``AnswerNotFound``."""
         if isinstance(event, FinalEvent):
             reply = replace(event.reply, quotes=self._named(event.reply.quotes))
             self.keep(reply)
@@ -52,7 +52,7 @@ class AnswerLease:
         )
 
     def keep(self, reply: Reply) -> None:
-        """Store the answer in the place of the one before. A source that is deleted at this moment takes its quotations along."""
+        """Store the answer in the place of the one before. A source that is deleted at this moment takes its citations along."""
         try:
             self._store(reply, reply.quotes)
         except IntegrityError:
@@ -84,15 +84,15 @@ class AnswerLease:
                 raise AnswerNotFound("This question was deleted, or is answered by somebody else.")
             if columns["claims"] != self.answer.claims:
                 Note.objects.filter(answer=self.answer).update(answer=None)
-            Quotation.objects.filter(answer=self.answer).delete()
-            Quotation.objects.bulk_create([_quotation(self.answer, quote) for quote in quotes])
+            Citation.objects.filter(answer=self.answer).delete()
+            Citation.objects.bulk_create([_citation(self.answer, quote) for quote in quotes])
             self.answer.conversation.touch()
 
     def _named(self, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
         return tuple(replace(quote, id=self._id(quote)) for quote in quotes)
 
     def _id(self, quote: Quote) -> UUID:
-        """Return the id of a quotation, which is the one that it had in the answer before: addresses of citations are permanent."""
+        """Return the id of a citation, which is the one that it had in the answer before: addresses of citations are permanent."""
         if quote.number not in self.ids:
             before = self.known.pop((quote.source, *quote.locator.span, quote.digest), None)
             self.ids[quote.number] = before or uuid4()
@@ -144,16 +144,16 @@ def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
     }
 
 
-def _quotation(answer: Answer, quote: Quote) -> Quotation:
+def _citation(answer: Answer, quote: Quote) -> Citation:
     place = quote.locator
-    return Quotation(
+    return Citation(
         uuid=quote.id or uuid4(),
         answer=answer,
         number=quote.number,
         source_id=quote.source,
         quote=quote.text,
-        before=quote.before[-100:],
-        behind=quote.behind[:100],
+        prefix=quote.prefix[-100:],
+        suffix=quote.suffix[:100],
         span_start=place.span[0],
         span_end=place.span[1],
         digest=quote.digest,

@@ -1,6 +1,5 @@
 """Answers that are kept, as they may be shown: what a claim stands on is looked at anew each time, and a claim whose sources cannot be seen is not shown."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,7 +11,7 @@ from django.utils import timezone
 
 from citations.answers.answer import Claim, Quote
 from citations.errors import AnswerNotFound, CitationNotFound
-from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.passages import Locator
 from citations.quotes.verification import origin_of
 from transcripts.sanitize import uuid_of
@@ -78,9 +77,13 @@ def find_answer(scope: Scope, user: User | None, reference: UUID | str) -> Answe
     return found
 
 
-def find_quotation(scope: Scope, reference: UUID | str) -> Quote:
-    """Return the quotation of this id, whoever asked, if its source may be read: notes, which several people read, lead to it. Raises ``CitationNotFound``."""
-    visible = Quotation.objects.visible(scope).select_related("source__collection", "source__video")
+def find_citation(scope: Scope, reference: UUID | str) -> Quote:
+    """Return the citation of this id, whoever asked, if its source may be read: notes, which several people read, lead to it. Raises ``CitationNotFound``."""
+    visible = (
+        Citation.objects.in_answers()
+        .visible(scope)
+        .select_related("source__collection", "source__video")
+    )
     found = visible.filter(uuid=uuid_of(reference)).first()
     if found is None:
         raise CitationNotFound("There is no such citation.")
@@ -124,10 +127,10 @@ def state_of(answer: Answer) -> AnswerState:
     return AnswerState(answer.state)
 
 
-def quote_of(row: Quotation) -> Quote:
-    """Return a quotation (with its source, collection and video) as the value that travels; its link is its permanent address."""
+def quote_of(row: Citation) -> Quote:
+    """Return a citation (with its source, collection and video) as the value that travels; its link is its permanent address."""
     return Quote(
-        number=row.number,
+        number=row.number or 0,
         source=row.source_id,
         origin=origin_of(row.source),
         locator=Locator(
@@ -138,8 +141,8 @@ def quote_of(row: Quotation) -> Quote:
             last_page=row.last_page,
         ),
         text=row.quote,
-        before=row.before,
-        behind=row.behind,
+        prefix=row.prefix,
+        suffix=row.suffix,
         digest=row.digest,
         heading=row.section_heading,
         link=f"/citations/{row.uuid}/",
@@ -150,26 +153,24 @@ def quote_of(row: Quotation) -> Quote:
 # What may be seen
 
 
-def _quotes(scope: Scope, rows: Sequence[Answer]) -> "defaultdict[int, list[Quote]]":
-    found: defaultdict[int, list[Quote]] = defaultdict(list)
-    visible = (
-        Quotation.objects.visible(scope)
-        .filter(answer__in=[row.pk for row in rows])
-        .order_by("answer", "number")
-    )
-    for one in visible.select_related("source__collection", "source__video"):
-        found[one.answer_id].append(quote_of(one))
-    return found
-
-
-def _numbers(rows: Sequence[Answer]) -> "defaultdict[int, set[int]]":
-    """Return the numbers of all quotations that there are, visible or not: what else is cited was deleted with its source."""
-    found: defaultdict[int, set[int]] = defaultdict(set)
-    for answer, number in Quotation.objects.filter(answer__in=[row.pk for row in rows]).values_list(
+def _quotes(scope: Scope, rows: Sequence[Answer]) -> dict[int, list[Quote]]:
+    quotes: dict[int, list[Quote]] = {row.pk: [] for row in rows}
+    citations = Citation.objects.visible(scope).filter(answer__in=quotes)
+    for citation in citations.select_related("source__collection", "source__video").order_by(
         "answer", "number"
     ):
-        found[answer].add(number)
-    return found
+        quotes[citation.answer_id or 0].append(quote_of(citation))
+    return quotes
+
+
+def _numbers(rows: Sequence[Answer]) -> dict[int, set[int]]:
+    """Return the numbers of all stored citations; other numbers that claims cite are deleted."""
+    numbers: dict[int, set[int]] = {row.pk: set() for row in rows}
+    for answer, number in Citation.objects.filter(answer__in=numbers).values_list(
+        "answer_id", "number"
+    ):
+        numbers[answer or 0].add(number or 0)
+    return numbers
 
 
 def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:

@@ -15,7 +15,7 @@ from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Event
 from citations.errors import AlreadyAnswering, AnswerNotFound, ConversationNotFound, SourceNotFound
 from citations.library.filters import Filter
-from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations
 from citations.notebook.answer_run import AnswerLease
@@ -183,7 +183,7 @@ def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
 
 def _told(scope: Scope, answer: Answer) -> Iterator[str]:
     """Yield the quotes of the answers before this one, oldest first; the database is asked by who wants them."""
-    before = Quotation.objects.visible(scope).filter(
+    before = Citation.objects.visible(scope).filter(
         answer__conversation=answer.conversation_id, answer__ordinal__lt=answer.ordinal
     )
     newest = before.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)[

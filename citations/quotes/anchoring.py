@@ -31,11 +31,11 @@ def find(
     text: str,
     *,
     span: Span,
-    before: str,
-    behind: str,
+    prefix: str,
+    suffix: str,
     prepared: Callable[[], PreparedText] | None = None,
 ) -> Span | None:
-    """Return the characters [first, last) of a text that are the quote, which stood at ``span`` between ``before`` and ``behind``; None when unsure.
+    """Return the characters [first, last) of a text that are the quote, which stood at ``span`` between ``prefix`` and ``suffix``; None when unsure.
 
     A quote that stands there no longer to the letter is looked for word by word, as ``grounding`` does; ``prepared`` gives the text made ready for that.
     """
@@ -44,13 +44,13 @@ def find(
     found = _equal(quote, text)
     if len(found) >= _MOST_EQUAL:
         return None
-    intact = [place for place in found if _is_intact(text, place, before, behind)]
+    intact = [place for place in found if _is_intact(text, place, prefix, suffix)]
     if intact:
         return intact[0] if len(intact) == 1 else None
     # A place that was merely punctuated since is one of them: one elsewhere that is equal to the letter must not be taken for it.
     spoken = list(islice(places(quote, prepared() if prepared else prepare(text)), _MOST_EQUAL))
     found = spoken or found
-    return _alike(text, found, before, behind) if len(found) <= _MOST_CHANGED else None
+    return _alike(text, found, prefix, suffix) if len(found) <= _MOST_CHANGED else None
 
 
 def around(text: str, span: Span) -> tuple[str, str]:
@@ -69,16 +69,16 @@ def _equal_places(quote: str, text: str) -> Iterator[Span]:
         place = text.find(quote, place + 1)
 
 
-def _is_intact(text: str, place: Span, before: str, behind: str) -> bool:
-    is_before = place[0] >= len(before) and text.startswith(before, place[0] - len(before))
-    return bool(before or behind) and is_before and text.startswith(behind, place[1])
+def _is_intact(text: str, place: Span, prefix: str, suffix: str) -> bool:
+    is_after_prefix = place[0] >= len(prefix) and text.startswith(prefix, place[0] - len(prefix))
+    return bool(prefix or suffix) and is_after_prefix and text.startswith(suffix, place[1])
 
 
-def _alike(text: str, found: list[Span], before: str, behind: str) -> Span | None:
+def _alike(text: str, found: list[Span], prefix: str, suffix: str) -> Span | None:
     """Return the one place around which most words have stayed, of a short quote all of them on one side, where that tells it from all others."""
-    if not before.strip() and not behind.strip():
+    if not prefix.strip() and not suffix.strip():
         return found[0] if len(found) == 1 else None
-    then = _inner(before, before=True), _inner(behind, before=False)
+    then = _inner(prefix, before=True), _inner(suffix, before=False)
     ranked = sorted(((*_kept(then, text, place), place) for place in found), reverse=True)
     if not ranked or any(share > UNLIKE for share, _, _ in ranked[1:]):
         return None

@@ -12,7 +12,7 @@ from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
 from citations.library.filters import Filter, matching, resolve
-from citations.models import Chunk, Citation, Quotation, Source, SourceQuerySet
+from citations.models import Chunk, Citation, Source, SourceQuerySet
 from citations.passages import Locator, PassageSource
 from citations.quotes import anchoring, source_texts
 from citations.quotes import matching as quote_matching
@@ -38,7 +38,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedQuote:
-    """What is known of a quote. Of one that is VERBATIM or MISATTRIBUTED: its true place, and ``text`` as it stands there, between ``before`` and ``behind``.
+    """What is known of a quote. Of one that is VERBATIM or MISATTRIBUTED: its true place, and ``text`` as it stands there, between ``prefix`` and ``suffix``.
 
     Of an ALTERED one: the nearest place and what differs. ``is_enough`` is False of a quote that is too short to prove anything.
     """
@@ -49,8 +49,8 @@ class VerifiedQuote:
     origin: PassageSource | None = None
     locator: Locator | None = None
     text: str = ""
-    before: str = ""
-    behind: str = ""
+    prefix: str = ""
+    suffix: str = ""
     heading: str = ""
     digest: str = ""
     link: str = ""  # the path of this site's page that opens exactly there
@@ -101,22 +101,19 @@ def link_of(source: Source, locator: Locator) -> str:
     return f"/videos/{source.video_id}/?t={_seconds(locator.start or 0)}s{until}{language}"
 
 
-def place_of(quotation: Quotation | Citation) -> Locator | None:
+def place_of(citation: Citation) -> Locator | None:
     """Say where a stored quote stands now; None where it does not any more, or where that is not sure."""
-    source = quotation.source
+    source = citation.source
     reading = source_texts.of(source)
-    span = (quotation.span_start, quotation.span_end)
-    if reading.digest == quotation.digest and reading.text[span[0] : span[1]] == quotation.quote:
+    span = (citation.span_start, citation.span_end)
+    if reading.digest == citation.digest and reading.text[span[0] : span[1]] == citation.quote:
         return reading.locate(span)
-    before, behind = (
-        (quotation.before, quotation.behind) if isinstance(quotation, Quotation) else ("", "")
-    )
     place = anchoring.find(
-        quotation.quote,
+        citation.quote,
         reading.text,
         span=span,
-        before=before,
-        behind=behind,
+        prefix=citation.prefix,
+        suffix=citation.suffix,
         prepared=lambda: source_texts.prepared(source),
     )
     return reading.locate(place) if place else None
@@ -128,15 +125,14 @@ def address_of(scope: Scope, citation_id: UUID) -> str:
     Whoever may read the source may go there. Raises ``CitationNotFound``, and ``PassageNotFound`` when the quote is not there any more.
     """
     sources = Source.objects.visible(scope)
-    for kind in (Quotation, Citation):
-        quotation = (
-            kind.objects.filter(uuid=citation_id, source__in=sources)
-            .select_related("source__transcript")
-            .first()
-        )
-        if quotation is not None:
-            return _address(quotation)
-    raise CitationNotFound("There is no such citation.")
+    citation = (
+        Citation.objects.filter(uuid=citation_id, source__in=sources)
+        .select_related("source__transcript")
+        .first()
+    )
+    if citation is None:
+        raise CitationNotFound("There is no such citation.")
+    return _address(citation)
 
 
 def origin_of(source: Source) -> PassageSource:
@@ -155,14 +151,14 @@ def origin_of(source: Source) -> PassageSource:
     )
 
 
-def _address(quotation: Quotation | Citation) -> str:
-    place = place_of(quotation)
+def _address(citation: Citation) -> str:
+    place = place_of(citation)
     if place is None:
         raise PassageNotFound(
-            f"What is cited does not stand in “{quotation.source.title}” any more, or it is not certain where.",
+            f"What is cited does not stand in “{citation.source.title}” any more, or it is not certain where.",
             hint="Its text has changed since; search for the words.",
         )
-    return link_of(quotation.source, place)
+    return link_of(citation.source, place)
 
 
 def _seconds(milliseconds: int) -> str:
@@ -275,7 +271,7 @@ def _told(quote: str, found: _Found, *, is_misattributed: bool, begun: float) ->
         )
     reading = source_texts.of(source)
     locator = reading.locate(check.span)
-    before, behind = anchoring.around(reading.text, check.span)
+    prefix, suffix = anchoring.around(reading.text, check.span)
     verdict = (
         Verdict.MISATTRIBUTED
         if is_misattributed and check.verdict == Verdict.VERBATIM
@@ -288,8 +284,8 @@ def _told(quote: str, found: _Found, *, is_misattributed: bool, begun: float) ->
         origin=origin_of(source),
         locator=locator,
         text=reading.text[check.span[0] : check.span[1]],
-        before=before,
-        behind=behind,
+        prefix=prefix,
+        suffix=suffix,
         heading=reading.heading_at(check.span[0]),
         digest=reading.digest,
         link=link_of(source, locator),

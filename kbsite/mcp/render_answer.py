@@ -75,8 +75,8 @@ class CitationAnswer(BaseModel):
     citation_id: str | None = None
     number: int
     quote: str
-    before: str | None = None
-    behind: str | None = None
+    prefix: str | None = None
+    suffix: str | None = None
     source_id: str
     title: str
     author: str | None = None
@@ -168,11 +168,11 @@ def reply_answer(reply: Reply, asked: Arguments, *, conversation: UUID) -> tuple
 
 def citation(by: Caller, asked: GetCitation) -> CallToolResult:
     """Look a citation up. Raises ``CitationNotFound``."""
-    quote = answers.find_quotation(by.scope, asked.citation_id)
+    quote = answers.find_citation(by.scope, asked.citation_id)
     whole = _citation(quote).model_copy(
         update={
-            "before": quote.before or None,
-            "behind": quote.behind or None,
+            "prefix": quote.prefix or None,
+            "suffix": quote.suffix or None,
             "author": quote.origin.author[:NAME] or None,
         }
     )

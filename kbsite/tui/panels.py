@@ -199,9 +199,9 @@ class Details(VerticalScroll):
         """Show a quote within what stands around it, where that is, and what opens it."""
         origin = place.origin
         around = Content.assemble(
-            Content.styled(f"… {_from_word(_flat(place.before))}" if place.before else "", "dim"),
+            Content.styled(f"… {_from_word(_flat(place.prefix))}" if place.prefix else "", "dim"),
             Content.styled(_flat(place.text), "bold"),
-            Content.styled(f"{_to_word(_flat(place.behind))} …" if place.behind else "", "dim"),
+            Content.styled(f"{_to_word(_flat(place.suffix))} …" if place.suffix else "", "dim"),
         )
         head = Content.styled(
             f"[{place.label}] {_flat(origin.title)}", "bold $primary"

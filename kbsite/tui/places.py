@@ -15,8 +15,8 @@ class QuoteInContext:
     origin: PassageSource
     locator: Locator
     text: str
-    before: str = ""
-    behind: str = ""
+    prefix: str = ""
+    suffix: str = ""
     heading: str = ""
     link: str = ""
 
@@ -28,8 +28,8 @@ def cited(quote: Quote) -> QuoteInContext:
         origin=quote.origin,
         locator=quote.locator,
         text=quote.text,
-        before=quote.before,
-        behind=quote.behind,
+        prefix=quote.prefix,
+        suffix=quote.suffix,
         heading=quote.heading,
         link=quote.link,
     )

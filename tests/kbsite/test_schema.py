@@ -21,7 +21,6 @@ from citations.models import (
     Conversation,
     LectureSession,
     Note,
-    Quotation,
     Window,
     WindowOutcome,
 )
@@ -85,7 +84,7 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
     return {
         "conversation": conversation.uuid,
         "answer": answer.uuid,
-        "quotation": Quotation.objects.create(answer=answer, number=1, source=source, **at).uuid,
+        "quotation": Citation.objects.create(answer=answer, number=1, source=source, **at).uuid,
         "note": Note.objects.create(
             collection=collection, author=user, title="Networks", text="They learn."
         ).uuid,

@@ -5,13 +5,13 @@ from django.db import models
 from django.test import Client
 from django.urls import reverse
 
-from citations.models import Answer, Conversation, Note, Quotation
+from citations.models import Answer, Citation, Conversation, Note
 from tests.makers import make_document
 from transcripts.models import Collection
 
 
 @pytest.mark.parametrize(
-    "model", [Conversation, Answer, Quotation, Note], ids=lambda model: model.__name__
+    "model", [Conversation, Answer, Citation, Note], ids=lambda model: model.__name__
 )
 def test_every_table_is_searchable_and_every_page_opens(
     browser: Client, collection: Collection, model: type[models.Model]
@@ -19,7 +19,7 @@ def test_every_table_is_searchable_and_every_page_opens(
     conversation = Conversation.objects.create(collection=collection, title="Heat")
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question="Heat?")
     source = make_document(collection, ["Heat flows."], title="Heat")
-    Quotation.objects.create(
+    Citation.objects.create(
         answer=answer,
         number=1,
         source=source,

@@ -30,7 +30,7 @@ def fill(space: EmbeddingSpace) -> EmbeddingSpace:
         vector_store.make(
             space,
             vector_space.embedder_of(space),
-            vector_store.in_batches(vector_store.filter(space)),
+            vector_store.in_batches(vector_store.missing(space)),
         )
     )
     return space

@@ -105,7 +105,7 @@ def test_after_its_ingest_it_is_found_by_meaning(collection: Collection, scope: 
     )
     space = vector_space.active()
     assert space is not None
-    assert not vector_store.filter(space)
+    assert not vector_store.missing(space)
     chunk = Chunk.objects.order_by("pk")[2]
     near = vector_search.search(
         vector_space.embedder_of(space).embed_query(chunk.text),
@@ -467,7 +467,7 @@ def test_contexts_come_after_meaning_and_are_indexed_and_embedded(
         "This part of the lecture is about walruses."
     }
     assert len(by_words(scope, "walruses")) == source.chunk_count
-    assert not vector_store.filter(space)
+    assert not vector_store.missing(space)
     assert not ingest_pipeline.waiting().exists()
 
 

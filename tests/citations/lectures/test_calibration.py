@@ -27,7 +27,7 @@ def embed(source: Source) -> None:
         vector_store.make(
             space,
             vector_space.embedder_of(space),
-            vector_store.in_batches(vector_store.filter(space, source=source.pk)),
+            vector_store.in_batches(vector_store.missing(space, source=source.pk)),
         )
     )
 

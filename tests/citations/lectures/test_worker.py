@@ -61,7 +61,7 @@ def embed(*sources: Source) -> EmbeddingSpace:
     """Give every chunk of sources its vector."""
     space = vector_space.claim()
     for source in sources:
-        wanted = vector_store.filter(space, source=source.pk)
+        wanted = vector_store.missing(space, source=source.pk)
         list(
             vector_store.make(
                 space, vector_space.embedder_of(space), vector_store.in_batches(wanted)
@@ -142,7 +142,7 @@ def test_the_nearest_passages_are_cited_best_first(
     assert quotes(cited)[0] == PASSAGES[0]
     assert [one.rank for one in cited.citations] == list(range(1, len(cited.citations) + 1))
     assert len(cited.citations) <= lecture_pipeline.CITED
-    scores = [one.relevance_score for one in cited.citations]
+    scores = [citation.relevance_score or 0 for citation in cited.citations]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
 

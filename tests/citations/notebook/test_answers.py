@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from citations.models import Answer, Conversation, Quotation, Source
+from citations.models import Answer, Citation, Conversation, Source
 from citations.notebook import answers, conversations, notes
 from tests.citations.talks import asked, talk_in
 from transcripts.errors import Conflict
@@ -51,10 +51,10 @@ def test_what_stands_on_a_deleted_source_and_on_one_that_may_not_be_read_is_not_
     other = talk_in(elsewhere, key="other")
     conversation = conversations.begin(both, owner)
     answer = asked(both, owner, conversation)
-    Quotation.objects.filter(answer=answer).delete()
+    Citation.objects.filter(answer=answer).delete()
     places = {"span_start": 0, "span_end": 5, "digest": "d", "quote": "Words"}
     for number, source in enumerate((talk, other), start=1):
-        Quotation.objects.create(answer=answer, number=number, source=source, **places)
+        Citation.objects.create(answer=answer, number=number, source=source, **places)
     claim = {
         "text": "Of both.",
         "citations": [1, 2],

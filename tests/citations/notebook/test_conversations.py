@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from citations.errors import AnswerNotFound, ConversationNotFound, SourceNotFound
-from citations.models import Conversation, Quotation, Source
+from citations.models import Citation, Conversation, Source
 from citations.notebook import answers, conversations
 from tests.citations.talks import QUESTION, again, ask, asked, talk_in
 from tests.makers import make_user
@@ -28,7 +28,7 @@ def test_only_the_sources_that_were_chosen_are_asked(
     )
     assert chosen.sources == [str(other.uuid)]
     answer = asked(scope, owner, chosen)
-    assert {row.source_id for row in answer.quotations.all()} == {other.pk}
+    assert {row.source_id for row in answer.citations.all()} == {other.pk}
     other.delete()
     with pytest.raises(SourceNotFound):
         asked(scope, owner, chosen)
@@ -108,5 +108,5 @@ def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(
     conversations.delete(conversation)
     with pytest.raises(AnswerNotFound):
         list(events)
-    assert not Quotation.objects.exists()
+    assert not Citation.objects.exists()
     assert Source.objects.get() == talk

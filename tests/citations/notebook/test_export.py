@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from pybtex.database import parse_string
 from selectolax.lexbor import LexborHTMLParser
 
-from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import conversations
 from citations.notebook.export import ExportFormat, export
 from tests.makers import make_paper
@@ -44,7 +44,7 @@ def conversation(scope: Scope, owner: User, paper: Source) -> Conversation:
         "last_page": 2,
         "section_heading": "Heat",
     }
-    Quotation.objects.create(answer=first, number=1, source=paper, quote="Entropy grows.", **at)
+    Citation.objects.create(answer=first, number=1, source=paper, quote="Entropy grows.", **at)
     Answer.objects.create(
         conversation=made,
         ordinal=2,
@@ -55,8 +55,8 @@ def conversation(scope: Scope, owner: User, paper: Source) -> Conversation:
     return made
 
 
-def quoted() -> Quotation:
-    return Quotation.objects.get()
+def quoted() -> Citation:
+    return Citation.objects.get()
 
 
 def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(
@@ -118,7 +118,7 @@ def test_bibliographies_have_each_source_once(
     scope: Scope, conversation: Conversation, paper: Source
 ) -> None:
     second = Answer.objects.get(ordinal=2)
-    Quotation.objects.create(
+    Citation.objects.create(
         answer=second,
         number=1,
         source=paper,
@@ -163,7 +163,7 @@ def test_what_was_cited_keeps_its_number_when_others_are_gone(
 ) -> None:
     other = make_paper(collection, ["Heat flows."], data=b"Other.", title="Other")
     answer = Answer.objects.get(ordinal=1)
-    Quotation.objects.create(
+    Citation.objects.create(
         answer=answer,
         number=2,
         source=other,
@@ -173,7 +173,7 @@ def test_what_was_cited_keeps_its_number_when_others_are_gone(
         digest="d",
         page=1,
     )
-    Quotation.objects.create(
+    Citation.objects.create(
         answer=answer,
         number=3,
         source=paper,
@@ -242,7 +242,7 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
         state=AnswerState.ANSWERED,
         note=said,
     )
-    row = Quotation.objects.create(
+    row = Citation.objects.create(
         answer=answer,
         number=1,
         source=paper,

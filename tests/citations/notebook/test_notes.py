@@ -52,9 +52,9 @@ def test_an_answer_is_kept_with_links_to_what_it_cites(
     assert (note.title, note.answer) == (QUESTION, answer)
     for claim in answer.claims:
         assert claim["text"].split()[0] in note.text
-    for quotation in answer.quotations.all():
-        assert f"[\\[{quotation.number}\\]](/citations/{quotation.uuid}/)" in note.text
-        assert f"- \\[{quotation.number}\\] “{quotation.quote}” — **Talk**, 0:" in note.text
+    for citation in answer.citations.all():
+        assert f"[\\[{citation.number}\\]](/citations/{citation.uuid}/)" in note.text
+        assert f"- \\[{citation.number}\\] “{citation.quote}” — **Talk**, 0:" in note.text
     conversations.delete(answer.conversation)
     assert Note.objects.get().text == note.text
 

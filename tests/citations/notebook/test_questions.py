@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress
 from citations.errors import AlreadyAnswering, AnswerNotFound, ModelServerError
-from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations, questions
 from tests.citations.talks import QUESTION, again, age, ask, asked, talk_in
@@ -38,7 +38,7 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(
     told = [quote for event in events if isinstance(event, ClaimEvent) for quote in event.quotes]
     finished = events[-1]
     assert isinstance(finished, FinalEvent)
-    rows = list(Quotation.objects.filter(answer__uuid=finished.answer))
+    rows = list(Citation.objects.filter(answer__uuid=finished.answer))
     assert rows
     assert [(row.uuid, row.number, row.quote, row.span_start, row.span_end) for row in rows] == [
         (quote.id, quote.number, quote.text, *quote.locator.span) for quote in finished.reply.quotes
@@ -63,7 +63,7 @@ def test_more_is_not_what_was_told_before(
     answer = asked(scope, owner, conversation, "What is backpropagation?")
     told: list[str] = []
     while answer.state == AnswerState.ANSWERED:
-        quotes = [one.quote for one in answer.quotations.all()]
+        quotes = [one.quote for one in answer.citations.all()]
         assert quotes
         assert not any(quote in one or one in quote for quote in quotes for one in told)
         told += quotes
@@ -286,7 +286,7 @@ def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(
 ) -> None:
     answer = asked(scope, owner, conversation)
     questions.rate(answer, 1)
-    before = set(Quotation.objects.values_list("uuid", flat=True))
+    before = set(Citation.objects.values_list("uuid", flat=True))
     list(again(scope, owner, answer))
     (record,) = notebook_answers.of(scope, conversation)
     assert (record.id, record.state, record.feedback) == (answer.uuid, AnswerState.ANSWERED, None)

@@ -13,8 +13,8 @@ FEW = st.sampled_from(["we", "walk", "downhill", "and", "up", "again", "thank", 
 
 def located(text: str, span: tuple[int, int], changed: str) -> str | None:
     """Look for a part of a text in another; return what stands before it there."""
-    before, behind = around(text, span)
-    place = find(text[slice(*span)], changed, span=span, before=before, behind=behind)
+    prefix, suffix = around(text, span)
+    place = find(text[slice(*span)], changed, span=span, prefix=prefix, suffix=suffix)
     return None if place is None else changed[: place[0]]
 
 
@@ -116,4 +116,4 @@ def test_a_long_quote_is_found_though_both_its_sides_were_edited() -> None:
 
 @pytest.mark.parametrize("quote", ["a", "a " * 50, "\ud800", " "])
 def test_hostile_texts_have_an_answer_soon(quote: str) -> None:
-    assert find(quote, "a " * 100_000, span=(0, 1), before="", behind="") is None
+    assert find(quote, "a " * 100_000, span=(0, 1), prefix="", suffix="") is None

@@ -14,7 +14,7 @@ from citations.documents import storage as document_storage
 from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound, SourceNotFound
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
-from citations.models import Answer, Conversation, Document, DocumentPart, Page, Quotation, Source
+from citations.models import Answer, Citation, Conversation, Document, DocumentPart, Page, Source
 from citations.quotes import source_texts, verification
 from citations.quotes.matching import Verdict
 from citations.readers.page import Paragraph, ReadPage
@@ -64,19 +64,19 @@ def paper(collection: Collection) -> Source:
     return make_paper(collection, read)
 
 
-def quoted(source: Source, quote: str, *, after: str = "") -> Quotation:
-    """Store a quotation of a source, as an answer does."""
+def quoted(source: Source, quote: str, *, after: str = "") -> Citation:
+    """Store a citation of a source, as an answer does."""
     reading = source_texts.of(source)
     first = reading.text.index(quote, reading.text.index(after))
     last = first + len(quote)
     conversation = Conversation.objects.create(title="Steps")
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question="How?")
     around = {
-        "before": reading.text[max(0, first - 100) : first],
-        "behind": reading.text[last : last + 100],
+        "prefix": reading.text[max(0, first - 100) : first],
+        "suffix": reading.text[last : last + 100],
     }
     about = {"digest": reading.digest, "span_start": first, "span_end": last, **around}
-    return Quotation.objects.create(answer=answer, number=1, source=source, quote=quote, **about)
+    return Citation.objects.create(answer=answer, number=1, source=source, quote=quote, **about)
 
 
 def rewrite(source: Source, cues: list[Cue]) -> Source:
@@ -99,7 +99,7 @@ def test_a_quote_is_found_wherever_it_stands_with_its_seconds_and_its_link(
     assert (found.origin.id, found.locator.start, found.locator.end) == (talk.uuid, 35_000, 40_000)
     assert found.link == f"/videos/{talk.video_id}/?t=35s&until=40s&lang=en"
     assert found.text == SAID[:-1]
-    assert (found.before[-9:], found.behind[:14]) == ("Point 6. ", ". Backpropagat")
+    assert (found.prefix[-9:], found.suffix[:14]) == ("Point 6. ", ". Backpropagat")
 
 
 def test_a_quote_of_another_source_is_misattributed_and_the_true_place_is_told(
@@ -192,37 +192,37 @@ def test_a_quote_over_the_end_of_a_page_names_both(scope: Scope, paper: Source) 
 
 
 def test_a_stored_quote_is_found_again_when_the_captions_around_it_change(talk: Source) -> None:
-    quotation = quoted(talk, SAID)
+    citation = quoted(talk, SAID)
     cues = [Cue(start=0, end=900, text="Something new at the start."), *make_cues()]
     talk = rewrite(
         talk,
         [replace(cue, text=cue.text.replace("Error 404", "Error four oh four")) for cue in cues],
     )
-    place = verification.place_of(Quotation.objects.get(pk=quotation.pk))
+    place = verification.place_of(Citation.objects.get(pk=citation.pk))
     assert place is not None
     assert source_texts.of(talk).text[slice(*place.span)] == SAID
     assert place.start == 35_000
 
 
 def test_a_stored_quote_that_is_gone_has_no_place(talk: Source) -> None:
-    quotation = quoted(talk, SAID)
+    citation = quoted(talk, SAID)
     rewrite(talk, make_cues(7))
-    assert verification.place_of(Quotation.objects.get(pk=quotation.pk)) is None
+    assert verification.place_of(Citation.objects.get(pk=citation.pk)) is None
 
 
 # The permanent address
 
 
 def test_the_permanent_address_of_a_citation_leads_to_its_place(page: Client, talk: Source) -> None:
-    quotation = quoted(talk, SAID)
+    citation = quoted(talk, SAID)
     assert (
-        page.get(f"/citations/{quotation.uuid}/")["Location"]
+        page.get(f"/citations/{citation.uuid}/")["Location"]
         == f"/videos/{talk.video_id}/?t=35s&until=40s&lang=en"
     )
     video = page.get(f"/videos/{talk.video_id}/?t=35s&until=40s")
     assert 'data-until="40000"' in video.content.decode() or not talk.video.youtube_id  # type: ignore[union-attr]
     rewrite(talk, make_cues(7))
-    assert page.get(f"/citations/{quotation.uuid}/").status_code == 404
+    assert page.get(f"/citations/{citation.uuid}/").status_code == 404
 
 
 def edited(cues: list[Cue], chance: random.Random) -> list[Cue]:
@@ -251,14 +251,14 @@ def test_after_any_edit_a_citation_leads_to_its_own_sentence_or_says_that_it_is_
     page: Client, talk: Source
 ) -> None:
     chance, said = random.Random(3), [cue.text for cue in make_cues()]
-    quotation = quoted(
+    citation = quoted(
         talk, said[30].removesuffix(" Point 30."), after="Point 29."
     )  # said ten times; what is around it differs
     led = 0
     for _ in range(40):
         cues = edited(make_cues(), chance)
         rewrite(talk, cues)
-        answer = page.get(f"/citations/{quotation.uuid}/")
+        answer = page.get(f"/citations/{citation.uuid}/")
         now = [cue.text for cue in cues]
         true = [n for n, text in enumerate(now) if _plain(text) == _plain(said[30])]
         is_whole = any(now[n - 3 : n + 4] == said[27:34] for n in true) and len(true) == 1
@@ -277,7 +277,7 @@ def test_after_a_document_was_written_anew_a_citation_leads_to_its_own_sentence(
         collection, BytesIO("\n\n".join(said).encode()), name="talk.txt"
     ).source
     ingest_pipeline.ingest(source.pk)
-    quotation = quoted(source, said[30])
+    citation = quoted(source, said[30])
     for number, lines in enumerate(
         (
             [said[3], *said],
@@ -294,7 +294,7 @@ def test_after_a_document_was_written_anew_a_citation_leads_to_its_own_sentence(
             digest=hashlib.sha256(data).hexdigest(), size=len(data), read_by="older"
         )
         document_storage.extract(Source.objects.get(pk=source.pk))
-        answer = page.get(f"/citations/{quotation.uuid}/")
+        answer = page.get(f"/citations/{citation.uuid}/")
         assert answer.status_code == (302 if number < 3 else 404)
         if answer.status_code == 302:
             first, last = (
@@ -306,15 +306,15 @@ def test_after_a_document_was_written_anew_a_citation_leads_to_its_own_sentence(
 
 
 def test_who_may_not_read_the_source_finds_no_citation(scope: Scope, talk: Source) -> None:
-    quotation = quoted(talk, SAID)
+    citation = quoted(talk, SAID)
     with pytest.raises(CitationNotFound):
-        verification.address_of(NOTHING, quotation.uuid)
+        verification.address_of(NOTHING, citation.uuid)
     with pytest.raises(CitationNotFound):
         verification.address_of(scope, uuid4())
     Page.objects.all().delete()
     rewrite(talk, make_cues(7))
     with pytest.raises(PassageNotFound):
-        verification.address_of(scope, quotation.uuid)
+        verification.address_of(scope, citation.uuid)
 
 
 # Doors

@@ -46,7 +46,7 @@ def embed(*sources: Source) -> EmbeddingSpace:
     """Give every chunk of sources its vector."""
     space = vector_space.claim()
     for source in sources:
-        wanted = vector_store.filter(space, source=source.pk)
+        wanted = vector_store.missing(space, source=source.pk)
         list(
             vector_store.make(
                 space, vector_space.embedder_of(space), vector_store.in_batches(wanted)
@@ -821,7 +821,7 @@ def test_another_space_can_be_searched_than_the_active_one(
         vector_store.make(
             other,
             vector_space.embedder_of(other),
-            vector_store.in_batches(vector_store.filter(other)),
+            vector_store.in_batches(vector_store.missing(other)),
         )
     )
     assert (

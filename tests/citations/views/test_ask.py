@@ -14,7 +14,7 @@ from citations.answers.answer import Event, Progress
 from citations.documents import storage as document_storage
 from citations.errors import ModelServerError
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations
 from citations.views import answer_stream
@@ -96,9 +96,9 @@ def make_answer(
     )
 
 
-def make_quotation(
+def make_citation(
     answer: Answer, source: Source, quote: str = "The error runs backwards.", **more: Any
-) -> Quotation:
+) -> Citation:
     about = {
         "span_start": 0,
         "span_end": len(quote),
@@ -107,18 +107,18 @@ def make_quotation(
         "last_page": 1,
         "section_heading": "2. Gradients",
     }
-    return Quotation.objects.create(
+    return Citation.objects.create(
         answer=answer, number=1, source=source, quote=quote, **{**about, **more}
     )
 
 
-def cited(conversation: Conversation, source: Source, **more: Any) -> tuple[Answer, Quotation]:
+def cited(conversation: Conversation, source: Source, **more: Any) -> tuple[Answer, Citation]:
     answer = make_answer(
         conversation,
         claims=[{"text": "It runs backwards.", "citations": [1], "is_supported": True}],
         **more,
     )
-    return answer, make_quotation(answer, source)
+    return answer, make_citation(answer, source)
 
 
 def passage(source: Source, **more: Any) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def test_without_scripts_a_question_is_answered_and_its_conversation_shown(
     assert answer.conversation.sources == [str(talk.uuid)]
     found = text_of(page.get(path(answer.conversation)))
     assert "carries the error of a network" in found
-    assert f'href="/citations/{answer.quotations.get(number=1).uuid}/"' in found
+    assert f'href="/citations/{answer.citations.get(number=1).uuid}/"' in found
     assert "How this answer was made" in found
 
 
@@ -310,7 +310,7 @@ def test_claims_show_their_citations_and_everything_is_escaped(
         confidence=0.8,
         milliseconds=12.3,
     )
-    make_quotation(answer, book, quote=HOSTILE)
+    make_citation(answer, book, quote=HOSTILE)
     found = text_of(page.get(path(conversation)))
     assert HOSTILE not in found
     assert found.count("&lt;script&gt;") > 8
@@ -365,14 +365,14 @@ def test_an_answer_is_made_anew_in_its_place(
 def test_what_stands_in_sources_that_may_not_be_read_any_more_is_not_shown(
     page: Client, owner: User, scope: Scope, book: Source
 ) -> None:
-    answer, quotation = cited(conversations.begin(scope, owner, title="All"), book)
+    answer, citation = cited(conversations.begin(scope, owner, title="All"), book)
     hidden = Collection.objects.create(name="Hidden", slug="hidden")
     Source.objects.filter(pk=book.pk).update(collection=hidden)
     found = text_of(page.get(path(answer.conversation)))
     assert "It runs backwards." not in found
     assert book.title not in found
     assert "1 sentence of it stands in sources that you may not read any more" in found
-    assert page.get(f"/ask/citations/{quotation.uuid}/").status_code == 404
+    assert page.get(f"/ask/citations/{citation.uuid}/").status_code == 404
 
 
 def test_nobody_sees_or_changes_another_ones_conversation(
@@ -459,14 +459,14 @@ def test_a_conversation_is_given_as_a_file_or_as_a_page_to_print(
 def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as_gone(
     page: Client, conversation: Conversation, book: Source
 ) -> None:
-    _, quotation = cited(conversation, book)
+    _, citation = cited(conversation, book)
     book.delete()
     found = text_of(page.get(path(conversation)))
     assert "cref-gone" in found
     assert "was deleted with its source" in found
     assert "Save as note" not in found
-    assert str(quotation.uuid) not in found
-    assert page.get(f"/citations/{quotation.uuid}/").status_code == 404
+    assert str(citation.uuid) not in found
+    assert page.get(f"/citations/{citation.uuid}/").status_code == 404
     for form in ("md", "html", "json", "csl", "bib"):
         assert page.get(path(conversation, f"export/{form}/")).status_code == 200
 
@@ -492,19 +492,19 @@ def test_conversations_are_found_by_words_of_their_titles(
 def test_a_citation_shows_its_page_and_its_quote_in_whole_words(
     page: Client, conversation: Conversation, book: Source
 ) -> None:
-    _, quotation = cited(conversation, book)
-    Quotation.objects.update(behind=" It begins at the e")
-    found = text_of(page.get(f"/ask/citations/{quotation.uuid}/", **HTMX))
+    _, citation = cited(conversation, book)
+    Citation.objects.update(suffix=" It begins at the e")
+    found = text_of(page.get(f"/ask/citations/{citation.uuid}/", **HTMX))
     assert '<mark class="quoted">The error runs backwards.</mark>' in found
     assert " It begins at the …" in found
-    assert f"/citations/{quotation.uuid}/" in found
+    assert f"/citations/{citation.uuid}/" in found
     assert "Open the page" in found
 
 
 def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, talk: Source) -> None:
     page.post("/ask/", {"q": QUESTION})
-    quotation = Quotation.objects.get(number=1)
-    address = f"/ask/citations/{quotation.uuid}/"
+    citation = Citation.objects.get(number=1)
+    address = f"/ask/citations/{citation.uuid}/"
     assert "data-clip" not in text_of(page.get(address, **HTMX))
     assert talk.video is not None
     type(talk.video).objects.filter(pk=talk.video.pk).update(youtube_id="abcdefghijk")
@@ -517,10 +517,8 @@ def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
     page: Client, conversation: Conversation, book: Source
 ) -> None:
     answer = make_answer(conversation)
-    quotation = make_quotation(
-        answer, book, quote="This was never written in the book.", digest="0"
-    )
-    found = text_of(page.get(f"/ask/citations/{quotation.uuid}/", **HTMX))
+    citation = make_citation(answer, book, quote="This was never written in the book.", digest="0")
+    found = text_of(page.get(f"/ask/citations/{citation.uuid}/", **HTMX))
     assert "not in the source any more" in found
     assert "This was never written in the book." in found
     assert "Open the page" not in found

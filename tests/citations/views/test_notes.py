@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations.models import Answer, Note, Quotation, Source
+from citations.models import Answer, Citation, Note, Source
 from citations.notebook import conversations, notes
 from citations.templatetags.citations import written
 from citations.views import notes as view_notes
@@ -39,7 +39,7 @@ def answer(scope: Scope, owner: User, collection: Collection) -> Answer:
     made = Answer.objects.create(
         conversation=conversation, ordinal=1, question="Where to?", state="answered", claims=claims
     )
-    Quotation.objects.create(
+    Citation.objects.create(
         answer=made,
         number=1,
         source=book,
@@ -137,7 +137,7 @@ def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(
     note = Note.objects.get()
     assert f"#note-{note.uuid}" in saved
     found = text_of(page.get("/notes/"))
-    assert f'<a href="/citations/{answer.quotations.get().uuid}/">[1]</a>' in found
+    assert f'<a href="/citations/{answer.citations.get().uuid}/">[1]</a>' in found
     assert f"#answer-{answer.uuid}" in found
     again = text_of(page.post(f"/ask/answers/{answer.uuid}/note/", **HTMX))
     assert "Saved already" in again

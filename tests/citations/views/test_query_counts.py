@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from citations.models import Answer, AnswerState, Conversation, Quotation, Source
+from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import conversations, notes
 from kbsite.models import ApiToken
 from tests.makers import make_source, make_video
@@ -53,7 +53,7 @@ def answer_in(scope: Scope, owner: User, conversation: Conversation, source: Sou
     answer = Answer.objects.create(
         conversation=conversation, ordinal=conversation.answers.count() + 1, **about
     )
-    Quotation.objects.create(
+    Citation.objects.create(
         answer=answer,
         number=1,
         source=source,

@@ -20,7 +20,7 @@ def test_a_library_is_calibrated_and_goes_back(kb: Kb, library: Collection, tmp_
         vector_store.make(
             space,
             vector_space.embedder_of(space),
-            vector_store.in_batches(vector_store.filter(space, source=source.pk)),
+            vector_store.in_batches(vector_store.missing(space, source=source.pk)),
         )
     )
     talk = tmp_path / "talk.txt"

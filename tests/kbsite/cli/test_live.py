@@ -35,7 +35,7 @@ def textbook(library: Collection) -> Source:
         vector_store.make(
             space,
             vector_space.embedder_of(space),
-            vector_store.in_batches(vector_store.filter(space, source=source.pk)),
+            vector_store.in_batches(vector_store.missing(space, source=source.pk)),
         )
     )
     return source

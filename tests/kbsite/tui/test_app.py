@@ -325,7 +325,7 @@ def test_where_there_is_no_room_for_three_panels_the_answer_is_seen_and_the_othe
 def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(
     notebook: PaperNotebook,
 ) -> None:
-    quote = replace(WAIT, before="fuses. Think of it: ", behind=" Add some chance, or els")
+    quote = replace(WAIT, prefix="fuses. Think of it: ", suffix=" Add some chance, or els")
     notebook.events = [FinalEvent(reply=replace(ANSWER, quotes=(quote, *ANSWER.quotes[1:])))]
 
     async def script(pilot: Pilot[None]) -> None:

@@ -1,0 +1,69 @@
+"""A citation in detail: the clip or the page, and the quote in its context."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from citations.documents import pages
+from citations.errors import CitationNotFound, PageNotFound
+from citations.models import Citation, SourceKind
+from citations.passages import Locator
+from citations.quotes import verification
+from transcripts.views.requests import PageRequest, fragment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clip:
+    """A part of a YouTube video, rounded outwards to whole seconds."""
+
+    youtube: str
+    start: int
+    end: int
+
+
+@require_safe
+def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
+    """Show a citation at its current location in the source."""
+    citation = (
+        Citation.objects.visible(request.reach)
+        .select_related("source__video", "source__collection")
+        .filter(uuid=citation_id)
+        .first()
+    )
+    if citation is None:
+        raise CitationNotFound("There is no such citation.")
+    at = verification.place_of(citation)
+    permanent = request.build_absolute_uri(f"/citations/{citation.uuid}/")
+    link = verification.link_of(citation.source, at) if at else ""
+    context = {
+        "citation": citation,
+        "prefix": citation.prefix[citation.prefix.find(" ") + 1 :],  # whole words
+        "suffix": citation.suffix[: citation.suffix.rfind(" ") + 1],
+        "at": at,
+        "link": link,
+        "permanent": permanent,
+        "clip": _clip(citation, at),
+        "view": _page(request, citation, at),
+    }
+    return fragment(request, "citations/_citation.html", context)
+
+
+def _clip(citation: Citation, at: Locator | None) -> Clip | None:
+    video = citation.source.video
+    if at is None or at.start is None or video is None or not video.youtube_id:
+        return None
+    return Clip(
+        youtube=video.youtube_id, start=at.start // 1000, end=-(-(at.end or at.start) // 1000)
+    )
+
+
+def _page(request: PageRequest, citation: Citation, at: Locator | None) -> Any:
+    if at is None or at.page is None or citation.source.kind == SourceKind.VIDEO:
+        return None
+    try:
+        return pages.show(request.reach, citation.source.uuid, at.page, quote=at.span)
+    except PageNotFound:
+        return None
