@@ -179,7 +179,7 @@ def citation(by: Caller, asked: GetCitation) -> CallToolResult:
     data = _shorter(whole, "quote", asked.budget)
     about = " · ".join(part for part in (data.title, data.place, data.heading, data.author) if part)
     return answer(
-        f"{about}\n{data.before or ''}«{data.quote}»{data.behind or ''}\n{data.link}", data
+        f"{about}\n{data.prefix or ''}«{data.quote}»{data.suffix or ''}\n{data.link}", data
     )
 
 
