@@ -5,6 +5,7 @@ from transcripts.errors import (
     InvalidInput,
     KnowledgeBaseError,
     NotFound,
+    Retry,
     TooLarge,
     Unavailable,
 )
@@ -121,12 +122,14 @@ class InvalidProvider(InvalidInput):
     """A provider or model that the settings name and that does not exist, or that lacks its key."""
 
     code = "invalid_provider"
+    retry = Retry.SETTINGS
 
 
 class EmbeddingMismatch(Conflict):
     """The settings name another embedding model than the one the library is locked to."""
 
     code = "embedding_mismatch"
+    retry = Retry.SETTINGS
 
 
 class MigrationConflict(Conflict):
@@ -142,6 +145,7 @@ class ModelError(Unavailable):
     """A model cannot be used now."""
 
     code = "model_error"
+    retry = Retry.SETTINGS
 
 
 class ModelMissing(ModelError):
@@ -155,6 +159,7 @@ class ModelServerError(ModelError):
     """A model's server gave no usable answer: unreachable, too slow, a server error, or nonsense. Trying later may help."""
 
     code = "model_server"
+    retry = Retry.SERVER
 
 
 class ModelRefused(ModelError):

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from celery import shared_task
 from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
-from kombu.exceptions import ChannelError, OperationalError
 
 from citations.documents import page_images
 from citations.documents import storage as document_storage
@@ -29,14 +26,14 @@ from citations.outline import topics
 from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError
+from transcripts.work import messages
+from transcripts.work.models import LOST_AFTER
 
 logger = logging.getLogger(__name__)
 
-LOST_AFTER = timedelta(seconds=30)
 WORDS_EVERY = 3.0  # seconds between two looks for new words in the middle of a long ingest
-SLICE = 30.0  # seconds that a migration goes on before others have their turn
+SLICE = timedelta(seconds=30)  # a migration goes on for so long before others have their turn
 ABSTRACTS_PAUSE = 600  # seconds in which a source's abstracts are asked for once
-AFTER_ERROR = timedelta(minutes=5)  # until a migration that ran into one is tried again
 
 # One thread of the worker is left for other jobs: ingests and migrations take long.
 _turns = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY - 1))
@@ -73,7 +70,7 @@ def advance_migration(pk: int) -> None:
         space = migration.under_way()
         if mine and space is not None and space.pk == pk:
             try:
-                migration.advance(space, seconds=SLICE, meanwhile=_index_words)
+                migration.advance(space, seconds=SLICE.total_seconds(), meanwhile=_index_words)
             except KnowledgeBaseError as error:
                 logger.warning("the migration to %s does not go on: %s", space, error)
                 return
@@ -111,8 +108,7 @@ def wake() -> None:
 
 def send(source: Source) -> None:
     """Tell the workers of a source, once its row is committed."""
-    Source.objects.filter(pk=source.pk).update(sent_at=timezone.now())
-    transaction.on_commit(partial(_publish, source.pk))
+    messages.nudge(ingest_source, source)
 
 
 def send_for_abstracts(source: Source) -> None:
@@ -120,23 +116,15 @@ def send_for_abstracts(source: Source) -> None:
     if outline_storage.lacks_abstracts(source) and cache.add(
         f"abstracts:{source.pk}", True, ABSTRACTS_PAUSE
     ):
-        transaction.on_commit(partial(_delayed, write_abstracts, source.pk))
+        transaction.on_commit(partial(messages.publish, write_abstracts, source.pk))
 
 
 def dispatch() -> None:
     """Send what comes next: a migration that is under way, and sources."""
-    if space := migration.under_way():
-        _send_migration(space)
-    lost = Q(sent_at=None) | Q(sent_at__lt=timezone.now() - LOST_AFTER)
-    for source in ingest_pipeline.waiting().filter(lost)[: settings.WORKER_CONCURRENCY]:
-        send(source)
-
-
-def _send_migration(space: EmbeddingSpace) -> None:
-    pause = AFTER_ERROR if space.error else LOST_AFTER + timedelta(seconds=SLICE)
-    if space.sent_at is None or space.sent_at < timezone.now() - pause:
-        EmbeddingSpace.objects.filter(pk=space.pk).update(sent_at=timezone.now())
-        transaction.on_commit(partial(_publish_migration, space.pk))
+    spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
+    messages.sweep(advance_migration, spaces)
+    sources = ingest_pipeline.waiting().unsent()[: settings.WORKER_CONCURRENCY]
+    messages.sweep(ingest_source, sources)
 
 
 @contextmanager
@@ -154,31 +142,3 @@ def _index_words() -> None:
     if time.monotonic() - _looked_at > WORDS_EVERY:
         _looked_at = time.monotonic()
         ingest_pipeline.index_words(most=20)
-
-
-def _publish(pk: int) -> None:
-    if not _delayed(ingest_source, pk):
-        Source.objects.filter(pk=pk).update(sent_at=None)
-
-
-def _publish_migration(pk: int) -> None:
-    if not _delayed(advance_migration, pk):
-        EmbeddingSpace.objects.filter(pk=pk).update(sent_at=None)
-
-
-def _delayed(task: Any, pk: int) -> bool:
-    try:
-        task.delay(pk)
-    except (
-        OperationalError,
-        ChannelError,
-        OSError,
-    ) as error:  # the last two: a queue of files on a full disk
-        logger.warning(
-            "the broker is away (%s); %s(%s) waits for the next sweep",
-            type(error).__name__,
-            task.name,
-            pk,
-        )
-        return False
-    return True

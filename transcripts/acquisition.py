@@ -35,12 +35,11 @@ from transcripts.models import (
 )
 from transcripts.sanitize import clean
 from transcripts.timecodes import Target, parse_target
+from transcripts.work import retry as retry_table
 from transcripts.youtube import YouTube
 
 logger = logging.getLogger(__name__)
 
-MAX_ATTEMPTS = 3
-MAX_CRASHES = 5
 LARGE_FILE = 500_000  # bytes
 LONGEST_NAME = 290  # characters of an uploaded file's name; some are left for the folder that tells two of one name apart
 
@@ -169,7 +168,7 @@ def perform(pk: int) -> Job | None:
     job = Job.objects.filter(pk=pk, state=Job.State.QUEUED).first()
     if job is None:
         return None
-    with job.held() as held:
+    with job.hold() as held:
         if held and (current := Job.objects.ready().filter(pk=pk).first()):
             _work(current)
             return current
@@ -203,11 +202,11 @@ def _unexpected() -> KnowledgeBaseError:
 
 
 def _recover(job: Job) -> bool:
-    with job.held() as held:
+    with job.hold() as held:
         # Asked again under the lock: it may have ended between the look at the row and the look at the lock.
         if not held or not Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).exists():
             return False
-        if job.attempts >= MAX_CRASHES:
+        if job.attempts >= Job.MAX_CRASHES:
             message = f"The worker died {job.attempts} times while doing this."
             job.fail(
                 KnowledgeBaseError(
@@ -359,14 +358,13 @@ def _settle(job: Job, error: KnowledgeBaseError) -> None:
     if isinstance(error, GateClosed):
         job.put_back(until=_moment(error.retry_at), error=error, counts=False)
         return
-    retry = error.retry if isinstance(error, YouTubeError) else Retry.NEVER
-    if retry is Retry.COOL_DOWN:
+    if error.retry is Retry.COOL_DOWN:
         job.put_back(until=YouTubeGate.refused(error), error=error, counts=False)
         return
     if (
-        retry is Retry.NETWORK
+        error.retry is Retry.NETWORK
         and (outage := YouTubeGate.unreachable(error))
-        and job.attempts < MAX_ATTEMPTS
+        and retry_table.next_try(error, job.attempts)
     ):
         job.put_back(
             until=outage, error=error, counts=False
@@ -376,24 +374,20 @@ def _settle(job: Job, error: KnowledgeBaseError) -> None:
         YouTubeGate.succeeded(
             pace=conf.pacing_seconds()
         )  # a "no" is an answer too: YouTube talks to us
-    until = _next_try(job, error, retry)
+    until = _next_try(job, error)
     if until is None:
         job.fail(error)
     else:
         job.put_back(until=until, error=error, counts=not isinstance(error, Premiere))
 
 
-def _next_try(job: Job, error: KnowledgeBaseError, retry: Retry) -> datetime | None:
+def _next_try(job: Job, error: KnowledgeBaseError) -> datetime | None:
     if isinstance(error, Premiere) and error.retry_at:
         now, start = timezone.now(), _moment(error.retry_at)
         return max(start, now) + max(
             timedelta(minutes=5), (now - start) / 4
         )  # one that is late may never come: it is asked for ever more rarely
-    if retry is Retry.NETWORK and job.attempts < MAX_ATTEMPTS:
-        return timezone.now() + timedelta(seconds=15 * 4**job.attempts)
-    if retry is Retry.ONCE and job.attempts < 2:
-        return timezone.now() + timedelta(minutes=1)
-    return None
+    return retry_table.next_try(error, job.attempts)
 
 
 def _moment(seconds: int) -> datetime:

@@ -8,11 +8,25 @@ from enum import StrEnum
 from typing import ClassVar
 
 
+class Retry(StrEnum):
+    """When work that failed is tried again; ``transcripts.work.retry`` has the pauses."""
+
+    NEVER = "never"
+    ONCE = "once"
+    NETWORK = "network"  # three attempts with growing pauses
+    SERVER = "server"  # until it answers, with growing pauses
+    SETTINGS = "settings"  # now and then: somebody has to change the settings
+    COOL_DOWN = "cool_down"  # the whole queue waits: YouTube refuses this address
+    AT_TIME = "at_time"  # at the error's ``retry_at``
+    UNEXPECTED = "unexpected"  # three attempts with growing pauses
+
+
 class KnowledgeBaseError(Exception):
     """Base of all expected errors; unexpected ones are never wrapped in it."""
 
     code: ClassVar[str] = "error"
     default_hint: ClassVar[str] = ""
+    retry: ClassVar[Retry] = Retry.NEVER
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -195,21 +209,10 @@ class CaptionsTooLarge(CaptionError, TooLarge):
 # YouTube
 
 
-class Retry(StrEnum):
-    """When asking YouTube again makes sense."""
-
-    NEVER = "never"
-    COOL_DOWN = "cool_down"  # the whole queue waits: YouTube refuses this address
-    NETWORK = "network"  # three tries with growing pauses
-    ONCE = "once"  # one more try, then a person has to look
-    AT_TIME = "at_time"  # at ``retry_at``, when the premiere starts
-
-
 class YouTubeError(KnowledgeBaseError):
     """YouTube did not give what was asked for."""
 
     code = "youtube_error"
-    retry: ClassVar[Retry] = Retry.NEVER
     default_hint = "Upload a caption file, or paste the transcript panel, instead."
 
 

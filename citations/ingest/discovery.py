@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from citations.models import Source, SourceKind, State
 from transcripts.models import CaptionOrigin, Video
+from transcripts.work.models import RESTARTED
 
 AT_ONCE = 500
 
@@ -65,16 +66,8 @@ def _about(one: _Stale, video: Video) -> dict[str, Any]:
 
 
 def _renewed(one: _Stale, video: Video) -> dict[str, Any]:
-    waits = {
-        "state": State.PENDING,
-        "attempts": 0,
-        "run_after": None,
-        "sent_at": None,
-        "error_code": "",
-        "error": "",
-        "hint": "",
-    }
-    return _about(one, video) | (waits if one.text_changed else {})
+    pending = {"state": State.PENDING, **RESTARTED}
+    return _about(one, video) | (pending if one.text_changed else {})
 
 
 def _stale(limit: int) -> list[_Stale]:

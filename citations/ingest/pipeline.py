@@ -8,7 +8,7 @@ on from what is stored.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from django.db import InterfaceError, OperationalError
@@ -40,23 +40,17 @@ from citations.text.breakpoints import Embed
 from citations.text.chunking import chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
-from transcripts.errors import KnowledgeBaseError
+from transcripts.errors import KnowledgeBaseError, Retry
+from transcripts.work import retry
+from transcripts.work.models import error_columns
 
 logger = logging.getLogger(__name__)
 
-MAX_ATTEMPTS = 3  # that end in an unexpected error
-MAX_CRASHES = 10  # in a row that the process does not survive
-SETTINGS_PAUSE = timedelta(minutes=10)
-SERVER_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(hours=1)
 OTHERS_PAUSE = timedelta(
     seconds=30
 )  # while a model's server has trouble, one source in so long tries it
 CONTEXTS_AT_ONCE = 32  # contexts after which their chunks are embedded anew
-SETTINGS_ERRORS = (
-    ModelMissing,
-    InvalidProvider,
-    EmbeddingMismatch,
-)  # what no try before a change of the settings can mend
+SETTINGS_ERRORS = (ModelMissing, InvalidProvider, EmbeddingMismatch)  # each stops every source
 
 Told: TypeAlias = Callable[[Source], object]
 """Is called whenever a source has moved on."""
@@ -68,15 +62,13 @@ def waiting() -> SourceQuerySet:
     """Return the sources that have work left whose time has come, those that nothing finds yet first."""
     if not conf.uses_context():
         return Source.objects.waiting()
-    due = Q(run_after=None) | Q(run_after__lte=timezone.now())
     ready = Q(state=State.READY) & contextual_costs.WITHOUT_CONTEXTS
     ordered = [
         When(state=state, then=rank)
         for rank, state in enumerate((State.PENDING, State.WORDS, State.READY))
     ]
-    return Source.objects.filter(due, Q(state__in=(State.PENDING, State.WORDS)) | ready).order_by(
-        Case(*ordered), "pk"
-    )
+    unfinished = Q(state__in=(State.PENDING, State.WORDS)) | ready
+    return Source.objects.due().filter(unfinished).order_by(Case(*ordered), "pk")
 
 
 def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
@@ -146,8 +138,8 @@ def remove(source: Source) -> None:
 
 def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) -> bool:
     """Hold a source and work on it; says whether that was possible. What goes wrong is noted with it."""
-    with source.held() as mine:
-        if not mine:
+    with source.hold() as held:
+        if not held:
             return False
         try:
             source.refresh_from_db()
@@ -155,14 +147,14 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
             return False
         if source.state not in only:
             return False
-        source.begin()
+        source.count_attempt()
         _noting_failures(source, work)
         return True
 
 
 def _noting_failures(source: Source, work: Callable[[], None]) -> None:
     try:
-        if source.attempts > MAX_CRASHES:
+        if source.attempts > Source.MAX_CRASHES:
             raise KnowledgeBaseError(
                 "Every process that indexed it was killed.",
                 hint="It may be too large for this machine; try it again with more memory.",
@@ -178,48 +170,40 @@ def _noting_failures(source: Source, work: Callable[[], None]) -> None:
         _wait_for_server(source, error)
     except KnowledgeBaseError as error:
         source.fail(error)
-    except Exception:
+    except Exception as unexpected:
         logger.exception("source %s failed unexpectedly", source.pk)
-        _fail_or_retry(source)
+        _fail_or_retry(source, unexpected)
 
 
 def _wait_for_settings(source: Source, error: KnowledgeBaseError) -> None:
     """Put off every source in this one's state: none of them can be embedded before somebody does something."""
     logger.warning("%s %s", error.message, error.hint)
-    until = timezone.now() + SETTINGS_PAUSE
-    source.put_off(error, until=until)
-    about = {
-        "error_code": error.code,
-        "error": error.message,
-        "hint": error.hint,
-        "run_after": until,
-    }
-    Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk).update(**about)
+    until = retry.next_try(error, source.attempts)
+    source.postpone(until=until, error=error)
+    _others_like(source).update(run_after=until, **error_columns(error))
 
 
 def _wait_for_server(source: Source, error: ModelError) -> None:
     """Put off this source for longer each time, and the others for a moment; one whose text the server does not take must not stop them for good."""
-    now = timezone.now()
-    pause = (
-        SERVER_PAUSE * 4 ** min(source.attempts, 8)
-        if isinstance(error, ModelServerError)
-        else SETTINGS_PAUSE
-    )
-    source.put_off(error, until=now + min(pause, LONGEST_PAUSE))
-    Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk).update(
-        run_after=now + OTHERS_PAUSE
-    )
+    source.postpone(until=retry.next_try(error, source.attempts), error=error)
+    _others_like(source).update(run_after=timezone.now() + OTHERS_PAUSE)
 
 
-def _fail_or_retry(source: Source) -> None:
+def _others_like(source: Source) -> SourceQuerySet:
+    """Return the other sources in the same state that do not wait yet."""
+    return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
+
+
+def _fail_or_retry(source: Source, unexpected: Exception) -> None:
     error = KnowledgeBaseError(
         "It could not be indexed, for an unexpected reason.",
         hint="The log of the worker says more; “index again” tries it anew.",
     )
-    if source.attempts >= MAX_ATTEMPTS:
+    until = retry.next_try(unexpected, source.attempts)
+    if until is None:
         source.fail(error)
     else:
-        source.put_off(error, until=timezone.now() + SERVER_PAUSE * 4**source.attempts)
+        source.postpone(until=until, error=error)
 
 
 # The story
@@ -311,8 +295,9 @@ class _Ingest:
                 self._embed(quietly=True)
                 chunk_storage.reindex(self.source)
                 self._tell_levels()
-        if result.failed and self.source.attempts < MAX_ATTEMPTS:
-            self._write_the_others_later(result.failed)
+        again = retry.POLICIES[Retry.UNEXPECTED].next_try(self.source.attempts)
+        if result.failed and again:
+            self._write_the_others_later(result.failed, again)
             return
         Source.objects.filter(pk=self.source.pk).update(contexts_of=self.source.digest)
         self.source.reach(State.READY)
@@ -322,12 +307,12 @@ class _Ingest:
         if outline_storage.refresh(self.source).is_change:
             topics.update(self.source)
 
-    def _write_the_others_later(self, missing: int) -> None:
+    def _write_the_others_later(self, missing: int, until: datetime) -> None:
         error = ModelServerError(
             f"{missing} contexts were not written.",
             hint="They are tried again; the source is found as it is.",
         )
-        self.source.put_off(error, until=timezone.now() + SERVER_PAUSE * 4**self.source.attempts)
+        self.source.postpone(until=until, error=error)
         self._tell("")
 
     def _exchange(self, blocks: list[Block], cutter: Embedder | None, cut: Cut) -> None:

@@ -16,8 +16,10 @@ from datetime import timedelta
 from functools import partial
 from itertools import islice
 from typing import Final
+from uuid import uuid4
 
 from django.db import InterfaceError, OperationalError, connection, connections, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from citations.errors import WindowTaken
@@ -51,13 +53,9 @@ __all__ = [
 
 THREADS: Final = 2  # of a process that cite: a model is asked by one thread a core
 BATCH: Final = 8  # windows that are cited together, so many at most
-LEASE: Final = timedelta(
-    seconds=90
-)  # after which a window that was taken is taken again: its process has died
 GRACE: Final = timedelta(
     seconds=10
 )  # how long a sweep leaves windows to the process that has made them
-MOST_ATTEMPTS: Final = 5  # at a window that no process survives
 SWEPT: Final = 64  # windows of one sweep at most
 MAX_TEXT: Final = 10_000  # characters of a question's text
 MAX_INDEX: Final = 1_000_000
@@ -145,7 +143,7 @@ def _asked(session: LectureSession, text: str, index: int) -> Window:
                 hint=f"The next index that is free: {locked.window_count}.",
             )
         made = Window.objects.create(
-            session=locked, index=index, text=text, taken_at=timezone.now(), attempts=1
+            session=locked, index=index, text=text, holder=uuid4(), attempts=1
         )
         LectureSession.objects.filter(pk=locked.pk).update(
             window_count=max(locked.window_count, index + 1)
@@ -217,37 +215,22 @@ def _take(
     *, session: LectureSession | None = None, waiting: timedelta = timedelta(0)
 ) -> list[Window]:
     """Take the oldest windows that wait for so long; none of a session that somebody else has windows of, or its citations would come out of order."""
-    now = timezone.now()
-    values = {
-        "now": now,
-        "dead": now - LEASE,
-        "since": now - waiting,
-        "session": session.pk if session else None,
-        "most": BATCH,
-    }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit = off")  # if it is lost, they wait as before
         locks.hold_for_transaction(Lock.WINDOWS)
-        cursor.execute(_TAKE, values)
-        pks = [pk for (pk,) in cursor.fetchall()]
+        queue = Window.objects.waiting()
+        due = queue.free().filter(created_at__lte=timezone.now() - waiting)
+        if session is not None:
+            due = due.filter(session=session)
+        others = queue.leased().filter(session=OuterRef("session"))
+        pks = due.exclude(Exists(others)).order_by("created_at", "pk").values_list("pk", flat=True)
+        chosen = list(pks.select_for_update(of=("self",), skip_locked=True)[:BATCH])
+        Window.objects.filter(pk__in=chosen).claim(uuid4())
     taken = list(
-        Window.objects.filter(pk__in=pks).select_related("session").order_by("created_at", "pk")
+        Window.objects.filter(pk__in=chosen).select_related("session").order_by("created_at", "pk")
     )
-    _give_up([one for one in taken if one.attempts > MOST_ATTEMPTS])
-    return [one for one in taken if one.attempts <= MOST_ATTEMPTS]
-
-
-_TAKE = """
-    UPDATE citations_window SET taken_at = %(now)s, attempts = attempts + 1 WHERE id IN (
-        SELECT w.id FROM citations_window w
-        WHERE w.outcome = 'waiting' AND (w.taken_at IS NULL OR w.taken_at < %(dead)s) AND w.created_at <= %(since)s
-            AND (%(session)s::bigint IS NULL OR w.session_id = %(session)s)
-            AND NOT EXISTS (
-                SELECT FROM citations_window other WHERE other.session_id = w.session_id AND other.outcome = 'waiting' AND other.taken_at >= %(dead)s
-            )
-        ORDER BY w.created_at, w.id LIMIT %(most)s FOR UPDATE SKIP LOCKED
-    ) RETURNING id
-"""
+    _give_up([window for window in taken if window.attempts > Window.MAX_CRASHES])
+    return [window for window in taken if window.attempts <= Window.MAX_CRASHES]
 
 
 def _give_up(windows: Sequence[Window]) -> None:

@@ -120,7 +120,7 @@ def rebuild(*, all_sources: bool = False) -> int:
 
 
 def _rebuild(source: Source) -> bool:
-    with source.held() as held, transaction.atomic():
+    with source.hold() as held, transaction.atomic():
         chunks = list(source.chunks.order_by("ordinal")) if held else []
         if not chunks:
             return False

@@ -23,15 +23,16 @@ from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
-from transcripts import locks
 from transcripts.errors import KnowledgeBaseError
-from transcripts.locks import Lock
+from transcripts.work.models import NO_ERROR
+from transcripts.work.retry import RetryPolicy
 
 logger = logging.getLogger(__name__)
 
 GRACE = timedelta(
     minutes=2
 )  # how long the vectors of a replaced space stay: a search that began before may still look at them
+RETRY = RetryPolicy(pause=timedelta(minutes=5))
 DELETED_AT_ONCE = 5_000
 CHARACTERS_A_TOKEN = 4  # of English, roughly
 
@@ -89,7 +90,7 @@ def plan(to: conf.EmbeddingChoice) -> MigrationPlan:
 
 def under_way() -> EmbeddingSpace | None:
     """Return the space that is being built."""
-    return EmbeddingSpace.objects.filter(state=SpaceState.BUILDING).first()
+    return EmbeddingSpace.objects.building().first()
 
 
 def begin(to: conf.EmbeddingChoice, *, guarded: bool = False) -> EmbeddingSpace:
@@ -102,10 +103,7 @@ def begin(to: conf.EmbeddingChoice, *, guarded: bool = False) -> EmbeddingSpace:
         planned.provider, model=planned.model, dimensions=planned.dimensions
     ).embed_documents(["test"])
     space = under_way() or _created(planned)
-    EmbeddingSpace.objects.filter(pk=space.pk).update(
-        guarded=guarded, error="", hint="", sent_at=None
-    )
-    space.refresh_from_db()
+    space.restart(guarded=guarded)
     return space
 
 
@@ -121,9 +119,10 @@ def advance(
     Returns False when another process does it, when it was cancelled, or after ``seconds``. Raises ``ModelError`` kinds, and ``MigrationConflict`` when
     it is guarded and loses; what is done stays done, and the error is noted with the space.
     """
-    with locks.hold(Lock.SPACE, space.pk) as held:
+    with space.hold() as held:
         if not held:
             return False
+        space.count_attempt()
         try:
             return _Build(
                 space, on_progress, meanwhile, monotonic() + seconds if seconds else None
@@ -131,7 +130,7 @@ def advance(
         except vector_store.SpaceGone:
             return False
         except KnowledgeBaseError as error:
-            EmbeddingSpace.objects.filter(pk=space.pk).update(error=error.message, hint=error.hint)
+            space.postpone(until=RETRY.next_try(space.attempts), error=error)
             raise
 
 
@@ -158,8 +157,7 @@ def switch(space: EmbeddingSpace) -> bool:
             activated_at=timezone.now(),
             done=total,
             total=total,
-            error="",
-            hint="",
+            **NO_ERROR,
         )
     logger.info("The library is now searched with %s.", space)
     return True
@@ -257,10 +255,7 @@ class _Build:
             )
 
     def _note(self, done: int, total: int) -> None:
-        self.space.done, self.space.total = done, total
-        EmbeddingSpace.objects.filter(pk=self.space.pk).update(
-            done=done, total=total, error="", hint=""
-        )
+        self.space.change(done=done, total=total, attempts=1, **NO_ERROR)
         self._tell()
 
     def _tell(self) -> None:

@@ -1,6 +1,13 @@
 """What is stored: sources, their documents, chunks and levels, spaces and vectors, the lexicon, lectures and answers with what they cite, marked hits."""
 
-from citations.models.answers import Answer, AnswerState, Conversation, ConversationQuerySet, Note
+from citations.models.answers import (
+    Answer,
+    AnswerQuerySet,
+    AnswerState,
+    Conversation,
+    ConversationQuerySet,
+    Note,
+)
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.documents import Document, DocumentPart, Page
 from citations.models.lectures import (
@@ -25,6 +32,7 @@ from citations.models.spaces import (
 
 __all__ = [
     "Answer",
+    "AnswerQuerySet",
     "AnswerState",
     "Chunk",
     "Citation",

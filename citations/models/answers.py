@@ -1,6 +1,7 @@
 """Conversations: what was asked, what was answered, what each answer quotes, and the notes that people keep."""
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from transcripts.models import Collection
 from transcripts.scope import Scope
+from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
 class AnswerState(models.TextChoices):
@@ -63,11 +65,21 @@ class Conversation(models.Model):
         Conversation.objects.filter(pk=self.pk).update(updated_at=timezone.now(), **changes)
 
 
-class Answer(models.Model):
+class AnswerQuerySet(LeasedWorkQuerySet["Answer"]):
+    """Answers, and those that are being written."""
+
+    def running(self) -> "AnswerQuerySet":
+        """Keep the answers that are not complete."""
+        return self.filter(state=AnswerState.RUNNING)
+
+
+class Answer(LeasedWork):
     """A question and its answer. ``claims`` is [{"label", "text", "citations": [numbers], "is_supported", "collections": [keys]}], in order.
 
     The collections are those of what a claim cites: whoever may read them may read the claim, also when a source of it is deleted; null: nobody may.
     """
+
+    LEASE = timedelta(minutes=5)
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="answers")
@@ -103,13 +115,9 @@ class Answer(models.Model):
     )
     feedback = models.SmallIntegerField(null=True, blank=True, help_text="1: helpful, -1: not.")
     milliseconds = models.FloatField(null=True, blank=True)
-    is_taken = models.BooleanField(
-        default=False, help_text="Whether somebody answers it just now: nobody else begins."
-    )
-    active_at = models.DateTimeField(
-        default=timezone.now, help_text="The last sign of life of whoever answers it."
-    )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AnswerQuerySet.as_manager()
 
     class Meta:
         ordering = ("conversation_id", "ordinal")

@@ -1,6 +1,7 @@
 """Live lectures: who speaks where, what was said, the windows it was cut into, and what happened, in order."""
 
 import uuid
+from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -9,6 +10,7 @@ from django.db.models import Q
 from citations.models.sources import Source
 from transcripts.models import Collection, Transcript
 from transcripts.scope import Scope
+from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
 class WindowOutcome(models.TextChoices):
@@ -96,8 +98,18 @@ class Segment(models.Model):
         return f"{self.session_id} · {self.number}"
 
 
-class Window(models.Model):
+class WindowQuerySet(LeasedWorkQuerySet["Window"]):
+    """Windows, and those that wait."""
+
+    def waiting(self) -> "WindowQuerySet":
+        """Keep the windows that are not cited yet."""
+        return self.filter(outcome=WindowOutcome.WAITING)
+
+
+class Window(LeasedWork):
     """Two or three sentences that were looked up together, what came of it, and how long each stage took."""
+
+    LEASE = timedelta(seconds=90)
 
     session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="windows")
     index = models.PositiveIntegerField()
@@ -122,12 +134,10 @@ class Window(models.Model):
     )
     stages = models.JSONField(default=dict, blank=True, help_text="Milliseconds by stage.")
     milliseconds = models.FloatField(null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    taken_at = models.DateTimeField(
-        null=True, blank=True, help_text="When somebody began to cite it, who may have died since."
-    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = WindowQuerySet.as_manager()
 
     class Meta:
         ordering = ("session_id", "index")

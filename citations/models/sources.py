@@ -1,20 +1,17 @@
 """Sources, what can be cited; and chunks, the pieces that a search finds."""
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
 from typing import Any
 
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from transcripts import locks
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models import Collection, Transcript, Video
 from transcripts.scope import Scope
+from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
 
 class SourceKind(models.TextChoices):
@@ -43,7 +40,7 @@ class Cut(models.TextChoices):
     MEANING = "meaning", "where the subject changes"
 
 
-class SourceQuerySet(models.QuerySet["Source"]):
+class SourceQuerySet(QueuedWorkQuerySet["Source"]):
     """Sources, as far as a scope reaches, and those that wait for work."""
 
     def visible(self, scope: Scope) -> "SourceQuerySet":
@@ -55,12 +52,14 @@ class SourceQuerySet(models.QuerySet["Source"]):
 
     def waiting(self) -> "SourceQuerySet":
         """Keep those that have work left whose time has come, those that nothing finds yet first."""
-        due = Q(run_after=None) | Q(run_after__lte=timezone.now())
-        return self.filter(due, state__in=(State.PENDING, State.WORDS)).order_by("state", "pk")
+        return self.due().filter(state__in=(State.PENDING, State.WORDS)).order_by("state", "pk")
 
 
-class Source(models.Model):
+class Source(QueuedWork):
     """Something that can be cited: a recording in one language, or a document. Its ingest is durable: the row says what is done and what is left."""
+
+    LOCK = Lock.SOURCE
+    MAX_CRASHES = 10
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="sources")
@@ -99,14 +98,6 @@ class Source(models.Model):
     chunk_count = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     step = models.CharField(max_length=60, blank=True)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    error_code = models.CharField(max_length=40, blank=True)
-    error = models.TextField(blank=True)
-    hint = models.TextField(blank=True)
-    run_after = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True, blank=True)
     refreshed_at = models.DateTimeField(
         null=True,
         blank=True,
@@ -145,66 +136,26 @@ class Source(models.Model):
         """How much of the present step is done, 0 to 100."""
         return min(100, 100 * self.done // self.total) if self.total else 0
 
-    @contextmanager
-    def held(self) -> Iterator[bool]:
-        """Hold this source's ingest while the block runs; yields False when another process holds it.
-
-        The hold is a PostgreSQL session lock, so that it ends by itself when its process is killed.
-        """
-        with locks.hold(Lock.SOURCE, self.pk) as held:
-            yield held
-
     def report(self, *, step: str, done: int = 0, total: int = 0) -> None:
-        """Say how far it is; once something is done, the tries before this one no longer count."""
+        """Record the progress; once anything is done, earlier attempts no longer count."""
         self.change(step=step[:60], done=done, total=total, attempts=1 if done else self.attempts)
 
     def reach(self, state: State) -> None:
-        """Note that it got so far; whatever went wrong before is forgotten."""
+        """Record that the ingest got to this state, and forget earlier errors."""
         finished = {"step": "", "done": 0, "total": 0} if state == State.READY else {}
-        self.change(
-            state=state, error_code="", error="", hint="", run_after=None, attempts=0, **finished
-        )
-
-    def put_off(self, error: KnowledgeBaseError, *, until: datetime) -> None:
-        """Try again later, and say why."""
-        self.change(error_code=error.code, error=error.message, hint=error.hint, run_after=until)
+        self.change(state=state, attempts=0, **NO_ERROR, **finished)
 
     def fail(self, error: KnowledgeBaseError) -> None:
-        """Note that it ended badly."""
-        self.change(
-            state=State.FAILED,
-            error_code=error.code,
-            error=error.message,
-            hint=error.hint,
-            run_after=None,
-        )
-
-    def begin(self) -> None:
-        """Count a try; what makes progress starts the count anew."""
-        self.change(attempts=self.attempts + 1)
+        """Record that the ingest ended without success, and why."""
+        self.change(state=State.FAILED, run_after=None, **error_columns(error))
 
     def start_anew(self) -> None:
-        """Let it be ingested again from its text on; what is indexed is found until it is replaced."""
-        self.change(
-            state=State.PENDING,
-            digest="",
-            step="",
-            done=0,
-            total=0,
-            attempts=0,
-            error_code="",
-            error="",
-            hint="",
-            run_after=None,
-            sent_at=None,
-        )
+        """Ingest it again from its text on; what is indexed is found until it is replaced."""
+        self.restart(state=State.PENDING, digest="", step="", done=0, total=0)
 
-    def change(self, **changes: Any) -> None:
-        """Write these fields alone, if the row is still there."""
-        changes["updated_at"] = timezone.now()
-        if Source.objects.filter(pk=self.pk).update(**changes):
-            for name, value in changes.items():
-                setattr(self, name, value)
+    def change(self, **values: Any) -> None:
+        """Write only these columns, and when they changed."""
+        super().change(updated_at=timezone.now(), **values)
 
 
 class Chunk(models.Model):

@@ -7,6 +7,7 @@ from pgvector.django import HalfVectorField
 from citations.models.sources import Chunk, Source
 from transcripts import locks
 from transcripts.locks import Lock
+from transcripts.work.models import QueuedWork, QueuedWorkQuerySet
 
 
 class SpaceState(models.TextChoices):
@@ -17,17 +18,23 @@ class SpaceState(models.TextChoices):
     RETIRED = "retired", "replaced"
 
 
-class EmbeddingSpace(models.Model):
+class EmbeddingSpaceQuerySet(QueuedWorkQuerySet["EmbeddingSpace"]):
+    """Embedding spaces, and the one that is being built."""
+
+    def building(self) -> "EmbeddingSpaceQuerySet":
+        """Keep the space that is being built."""
+        return self.filter(state=SpaceState.BUILDING)
+
+
+class EmbeddingSpace(QueuedWork):
     """Vectors of one model. The active one is the library's lock; at most one other is being built beside it."""
+
+    LOCK = Lock.SPACE
 
     provider = models.CharField(max_length=20)
     model = models.CharField(max_length=200)
     dimensions = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=SpaceState.choices)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
-    hint = models.TextField(blank=True)
     guarded = models.BooleanField(
         default=False,
         help_text="Do not switch when the hits that people marked would be found worse.",
@@ -41,9 +48,10 @@ class EmbeddingSpace(models.Model):
     calibration = models.JSONField(
         default=dict, blank=True, help_text="How that distance was found."
     )
-    sent_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     activated_at = models.DateTimeField(null=True, blank=True)
+
+    objects = EmbeddingSpaceQuerySet.as_manager()
 
     class Meta:
         ordering = ("-pk",)

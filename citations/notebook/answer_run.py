@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Quote, Reply
 from citations.errors import AlreadyAnswering, AnswerNotFound
-from citations.models import Answer, AnswerState, Citation, Note, Source
+from citations.models import Answer, AnswerQuerySet, AnswerState, Citation, Note, Source
 from citations.notebook.answers import ASK_AGAIN
 from transcripts.errors import KnowledgeBaseError
 from transcripts.sanitize import clean
@@ -19,10 +17,10 @@ from transcripts.sanitize import clean
 
 @dataclass(slots=True)
 class AnswerLease:
-    """One process that answers one question: ``active_at`` tells it from any other that was let in after it."""
+    """The lease under which one process answers one question."""
 
     answer: Answer
-    active_at: datetime = field(default_factory=timezone.now)
+    holder: UUID = field(default_factory=uuid4)
     is_kept: bool = False
     ids: dict[int, UUID] = field(default_factory=dict)  # of citations, by their numbers
     known: dict[tuple[int, int, int, str], UUID] = field(
@@ -30,8 +28,8 @@ class AnswerLease:
     )  # ids of the same quotes in the answer before
 
     def take(self) -> None:
-        """Be the only one who answers. Raises ``AlreadyAnswering``."""
-        if not self._waiting().update(is_taken=True, active_at=self.active_at):
+        """Claim the question. Raises ``AlreadyAnswering``."""
+        if not Answer.objects.filter(pk=self.answer.pk).running().free().claim(self.holder):
             raise AlreadyAnswering("This question is answered already.")
         kept = Citation.objects.filter(answer=self.answer)
         self.known = {
@@ -69,13 +67,11 @@ class AnswerLease:
         if not self.is_kept:
             message, hint = _told(error)
             before = self.answer.trace.get("outcome", AnswerState.FAILED)
-            self._mine().update(state=before, is_taken=False, error=message, hint=hint)
+            self._mine().update(state=before, holder=None, error=message, hint=hint)
 
     def _live(self) -> None:
-        now = timezone.now()
-        if not self._mine().update(active_at=now):
+        if not self._mine().renew(self.holder):
             raise AnswerNotFound("This question was deleted, or is answered by somebody else.")
-        self.active_at = now
 
     def _store(self, reply: Reply, quotes: Sequence[Quote]) -> None:
         with transaction.atomic():
@@ -98,13 +94,8 @@ class AnswerLease:
             self.ids[quote.number] = before or uuid4()
         return self.ids[quote.number]
 
-    def _waiting(self) -> Any:
-        return Answer.objects.filter(pk=self.answer.pk, state=AnswerState.RUNNING, is_taken=False)
-
-    def _mine(self) -> Any:
-        return Answer.objects.filter(
-            pk=self.answer.pk, state=AnswerState.RUNNING, is_taken=True, active_at=self.active_at
-        )
+    def _mine(self) -> AnswerQuerySet:
+        return Answer.objects.filter(pk=self.answer.pk, holder=self.holder).running()
 
 
 def _collections(quotes: Sequence[Quote]) -> dict[int, int]:
@@ -137,7 +128,7 @@ def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
         **_storable(columns),
         **figures,
         "state": reply.outcome.value,
-        "is_taken": False,
+        "holder": None,
         "error": "",
         "hint": "",
         "feedback": None,

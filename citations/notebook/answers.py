@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from citations.answers.answer import Claim, Quote
 from citations.errors import AnswerNotFound, CitationNotFound
@@ -17,9 +16,6 @@ from citations.quotes.verification import origin_of
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
-SILENCE: Final = timedelta(
-    minutes=5
-)  # a question of which nothing was heard for so long is answered by nobody any more
 LOST = "Whoever answered this question was stopped."
 ASK_AGAIN = "Ask again."
 
@@ -122,7 +118,7 @@ def read(scope: Scope, answers: Iterable[Answer]) -> tuple[AnswerRecord, ...]:
 
 def state_of(answer: Answer) -> AnswerState:
     """Return what became of a question: one that nobody answers any more has failed, or is what it was before it was asked again."""
-    if answer.state == AnswerState.RUNNING and answer.active_at < timezone.now() - SILENCE:
+    if answer.state == AnswerState.RUNNING and not answer.is_active:
         return AnswerState(answer.trace.get("outcome", AnswerState.FAILED))
     return AnswerState(answer.state)
 

@@ -19,7 +19,7 @@ from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations
 from citations.notebook.answer_run import AnswerLease
-from citations.notebook.answers import ASK_AGAIN, SILENCE, find_answer
+from citations.notebook.answers import ASK_AGAIN, find_answer
 from transcripts.errors import Conflict, EmptyQuery, InvalidInput, Throttled
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -88,8 +88,9 @@ def put_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
         held.touch()
         waiting = {
             "state": AnswerState.RUNNING,
-            "is_taken": False,
+            "holder": None,
             "active_at": timezone.now(),
+            "attempts": 0,
             "error": "",
             "hint": "",
         }
@@ -137,10 +138,7 @@ def _held(scope: Scope, user: User | None, conversation: Conversation) -> Conver
     )
     if held is None:
         raise ConversationNotFound("There is no such conversation.")
-    running = held.answers.filter(state=AnswerState.RUNNING)
-    alive = Answer.objects.filter(
-        state=AnswerState.RUNNING, active_at__gte=timezone.now() - SILENCE, conversation__owner=user
-    )
+    alive = Answer.objects.running().active().filter(conversation__owner=user)
     if alive.count() >= MOST_AT_ONCE:
         raise Throttled(
             f"{MOST_AT_ONCE} questions of yours are being answered already.",
@@ -148,7 +146,7 @@ def _held(scope: Scope, user: User | None, conversation: Conversation) -> Conver
         )
     if alive.filter(conversation=held).exists():
         raise AlreadyAnswering("The question before this one is still being answered.")
-    for lost in running:
+    for lost in Answer.objects.running().filter(conversation=held):
         Answer.objects.filter(pk=lost.pk).update(
             state=notebook_answers.state_of(lost), error=notebook_answers.LOST, hint=ASK_AGAIN
         )

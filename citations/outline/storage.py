@@ -91,7 +91,7 @@ def catch_up(*, seconds: float = 20) -> int:
     for source in late:
         if monotonic() > deadline:
             break
-        with source.held() as mine:
+        with source.hold() as mine:
             if mine:
                 refresh(source)
     return late.all().count()

@@ -90,5 +90,5 @@ def _write(*, quiet: bool) -> None:
 
 def _is_at_work(source: Source) -> bool:
     """Say whether another process writes them at present."""
-    with source.held() as mine:
+    with source.hold() as mine:
         return not mine

@@ -95,7 +95,7 @@ def _unlike(nodes: list[Node]) -> Iterator[Node]:
 
 
 def _rebuild(one: Source) -> None:
-    with one.held() as mine:
+    with one.hold() as mine:
         if not mine:
             note(f"{one.title} is being indexed; its levels are built by that.")
             return

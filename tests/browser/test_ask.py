@@ -15,7 +15,8 @@ pytestmark = pytest.mark.browser
 
 SLOW = 60_000  # ms; machines are noisy, and the first question loads models
 SAMPLES = """
-from citations import ingestion, samples
+from citations import samples
+from citations.ingest import pipeline as ingestion
 from django.contrib.auth.models import User
 from transcripts.models import Collection
 loaded = samples.load(Collection.objects.default(), owner=User.objects.get(username="ada"))

@@ -14,7 +14,8 @@ from tests.browser.site import Site
 pytestmark = pytest.mark.browser
 
 SAMPLES = """
-from citations import ingestion, samples
+from citations import samples
+from citations.ingest import pipeline as ingestion
 from django.contrib.auth.models import User
 from transcripts.models import Collection
 loaded = samples.load(Collection.objects.default(), owner=User.objects.get(username="ada"))
@@ -22,13 +23,13 @@ ingestion.ingest(loaded.textbook.pk)
 print(json.dumps({"lecture": str(loaded.lecture.uuid), "textbook": loaded.textbook.title}))
 """
 WAITING = """
-from citations import lectures
+from citations.lectures import sessions as lectures
 from citations.models import Window
-from django.utils import timezone
+from uuid import uuid4
 from kbsite.auth import everything
 from transcripts.models import Collection
 session = lectures.start(everything(), None, title="Slow", collection=Collection.objects.default())
-Window.objects.create(session=session, index=0, text="Nobody looks it up.", taken_at=timezone.now())
+Window.objects.create(session=session, index=0, text="Nobody looks it up.", holder=uuid4())
 print(json.dumps(str(session.uuid)))
 """
 

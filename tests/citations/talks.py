@@ -9,7 +9,7 @@ from django.utils import timezone
 from citations.answers.answer import Event, FinalEvent
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, Conversation, Source
-from citations.notebook import answers, questions
+from citations.notebook import questions
 from tests.makers import make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection
@@ -63,5 +63,5 @@ def asked(
 
 def age(answer: Answer) -> None:
     Answer.objects.filter(pk=answer.pk).update(
-        active_at=timezone.now() - answers.SILENCE - timedelta(seconds=1)
+        active_at=timezone.now() - Answer.LEASE - timedelta(seconds=1)
     )

@@ -20,6 +20,7 @@ from citations.vectors import space as vector_space
 from kbsite.celery import app, make_queue_folders
 from tests.makers import make_cues, make_video
 from transcripts.models import Collection
+from transcripts.work.models import LOST_AFTER
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +65,7 @@ def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(
     before = Source.objects.get().sent_at
     tasks.sweep()
     assert Source.objects.get().sent_at == before
-    Source.objects.update(sent_at=timezone.now() - tasks.LOST_AFTER - timedelta(seconds=1))
+    Source.objects.update(sent_at=timezone.now() - LOST_AFTER - timedelta(seconds=1))
     tasks.sweep()
     after = Source.objects.get().sent_at
     assert before

@@ -268,7 +268,7 @@ def test_a_job_that_nobody_holds_is_taken_up_again_and_given_up_after_five_crash
     assert acquisition.recover_abandoned() == 1
     job.refresh_from_db()
     assert job.state == Job.State.QUEUED
-    Job.objects.update(state=Job.State.RUNNING, attempts=acquisition.MAX_CRASHES)
+    Job.objects.update(state=Job.State.RUNNING, attempts=Job.MAX_CRASHES)
     acquisition.recover_abandoned()
     job.refresh_from_db()
     assert (job.state, "died 5 times" in job.error) == (Job.State.FAILED, True)

@@ -128,7 +128,7 @@ def test_a_premiere_that_never_comes_is_asked_for_ever_more_rarely(collection: C
 
 def test_waiting_for_a_premiere_does_not_count_as_a_crash(collection: Collection) -> None:
     job = acquisition.request(collection, "first-video")
-    for _ in range(acquisition.MAX_CRASHES + 1):
+    for _ in range(Job.MAX_CRASHES + 1):
         job.start()
         acquisition._settle(job, Premiere("not yet", retry_at=int(timezone.now().timestamp()) + 60))
     job.start()

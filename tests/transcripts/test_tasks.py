@@ -13,6 +13,7 @@ from django.utils import timezone
 from kbsite.celery import app, make_queue_folders
 from transcripts import acquisition, tasks
 from transcripts.models import Collection, Feed, Job, WorkerPulse, YouTubeGate
+from transcripts.work.models import LOST_AFTER
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +63,7 @@ def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(
     tasks.dispatch()
     job.refresh_from_db()
     assert job.sent_at == before
-    Job.objects.update(sent_at=timezone.now() - tasks.LOST_AFTER - timedelta(seconds=1))
+    Job.objects.update(sent_at=timezone.now() - LOST_AFTER - timedelta(seconds=1))
     tasks.sweep()
     job.refresh_from_db()
     assert before is not None

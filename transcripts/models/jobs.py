@@ -1,27 +1,25 @@
 """Long work. The row is the truth: a message to a worker only says that there may be something to do."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from transcripts import locks
 from transcripts.errors import JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models.collections import Collection
 from transcripts.models.videos import Feed, Video
 from transcripts.scope import Scope
+from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
 ENQUEUE_TRIES = 3
+MAX_PROBLEMS = 1_000  # of one job
 
 
-class JobQuerySet(models.QuerySet["Job"]):
+class JobQuerySet(QueuedWorkQuerySet["Job"]):
     """Jobs, as far as a scope reaches, and those that wait for a worker."""
 
     def visible(self, scope: Scope) -> "JobQuerySet":
@@ -50,23 +48,17 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def ready(self) -> "JobQuerySet":
         """Keep the queued ones whose time has come, most urgent and oldest first."""
-        return (
-            self.filter(state=Job.State.QUEUED)
-            .filter(Q(run_after=None) | Q(run_after__lte=timezone.now()))
-            .order_by("-priority", "pk")
-        )
-
-    def unsent(self, *, after: timedelta) -> "JobQuerySet":
-        """Keep those for which no message went out lately: it was never sent, or was lost."""
-        return self.filter(Q(sent_at=None) | Q(sent_at__lt=timezone.now() - after))
+        return self.due().filter(state=Job.State.QUEUED).order_by("-priority", "pk")
 
     def abandoned(self) -> "list[Job]":
         """Return the running ones that no living process holds: their worker was killed."""
         return [job for job in self.filter(state=Job.State.RUNNING) if not job.is_held()]
 
 
-class Job(models.Model):
+class Job(QueuedWork):
     """One piece of long work, its progress and how it ended."""
+
+    LOCK = Lock.JOB
 
     class Kind(models.TextChoices):
         VIDEO = "video", "fetch a video"
@@ -98,18 +90,10 @@ class Job(models.Model):
     )
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     step = models.CharField(max_length=60, blank=True)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
     priority = models.SmallIntegerField(default=0, help_text="Higher goes first.")
-    attempts = models.PositiveSmallIntegerField(default=0)
-    error_code = models.CharField(max_length=40, blank=True)
-    error = models.TextField(blank=True)
-    hint = models.TextField(blank=True)
     problems = models.JSONField(
         default=list, blank=True, help_text="Parts that failed while the rest went on."
     )
-    run_after = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -155,19 +139,6 @@ class Job(models.Model):
             return 100
         return min(99, 100 * self.done // self.total) if self.total else 0
 
-    @contextmanager
-    def held(self) -> Iterator[bool]:
-        """Hold this job while the block runs; yields False when another process holds it.
-
-        The hold is a PostgreSQL session lock, so that it ends by itself when its process is killed. Nothing has to time out.
-        """
-        with locks.hold(Lock.JOB, self.pk) as held:
-            yield held
-
-    def is_held(self) -> bool:
-        """Say whether a living process works on it."""
-        return locks.is_held(Lock.JOB, self.pk)
-
     def hasten(self, *, priority: int, tags: list[str]) -> None:
         """Let it go at least as early as ``priority`` says, and put these tags on what it makes as well, while it waits."""
         merged = list(dict.fromkeys([*self.tags, *tags]))
@@ -177,55 +148,36 @@ class Job(models.Model):
             self.refresh_from_db(fields=["priority", "tags"])
 
     def start(self) -> None:
-        """Note that work begins."""
-        self._change(
-            state=self.State.RUNNING,
-            started_at=timezone.now(),
-            run_after=None,
-            error_code="",
-            error="",
-            hint="",
-            attempts=F("attempts") + 1,
-        )
+        """Record that work begins."""
+        self.count_attempt(state=self.State.RUNNING, started_at=timezone.now(), **NO_ERROR)
 
     def report(self, *, step: str, done: int | None = None, total: int | None = None) -> None:
-        """Say how far it is."""
-        changes: dict[str, Any] = {"step": step}
-        if done is not None:
-            changes["done"] = done
-        if total is not None:
-            changes["total"] = total
-        self._change(**changes)
+        """Record the progress."""
+        counts = {"done": done, "total": total}
+        known = {name: count for name, count in counts.items() if count is not None}
+        self.change(step=step, **known)
 
     def add_problem(self, *, name: str, error: KnowledgeBaseError) -> None:
-        """Note that a part failed, at most a thousand of them."""
-        self.problems = [
-            *self.problems,
-            {"name": name[:200], "code": error.code, "message": error.message, "hint": error.hint},
-        ][:1000]
-        self._change(problems=self.problems)
+        """Record that a part failed, for at most ``MAX_PROBLEMS`` parts."""
+        problem = {
+            "name": name[:200],
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+        }
+        self.change(problems=[*self.problems, problem][:MAX_PROBLEMS])
 
     def finish(self, *, video: Video | None = None) -> None:
-        """Note that all is done."""
-        changes: dict[str, Any] = {
-            "state": self.State.DONE,
-            "step": "",
-            "finished_at": timezone.now(),
-            "run_after": None,
-        }
-        if video is not None:
-            changes["video"] = video
-        self._change(**changes)
+        """Record success."""
+        made = {} if video is None else {"video": video}
+        self.change(
+            state=self.State.DONE, step="", finished_at=timezone.now(), run_after=None, **made
+        )
 
     def fail(self, error: KnowledgeBaseError) -> None:
-        """Note that it ended without success, and why."""
-        self._change(
-            state=self.State.FAILED,
-            step="",
-            finished_at=timezone.now(),
-            error_code=error.code,
-            error=error.message,
-            hint=error.hint,
+        """Record that it ended without success, and why."""
+        self.change(
+            state=self.State.FAILED, step="", finished_at=timezone.now(), **error_columns(error)
         )
 
     def put_back(
@@ -235,47 +187,12 @@ class Job(models.Model):
         error: KnowledgeBaseError | None = None,
         counts: bool = True,
     ) -> None:
-        """Queue it again, not to be taken before ``until``; with ``counts`` false the attempt is not counted."""
-        changes: dict[str, Any] = {
-            "state": self.State.QUEUED,
-            "run_after": until,
-            "sent_at": None,
-            "step": "",
-        }
-        if error is not None:
-            changes |= {"error_code": error.code, "error": error.message, "hint": error.hint}
-        if not counts:
-            changes["attempts"] = models.Case(
-                models.When(attempts__gt=0, then=F("attempts") - 1), default=0
-            )
-        self._change(**changes)
+        """Queue a running job again; ``counts=False`` takes the attempt back."""
+        self.postpone(until=until, error=error, counts=counts, state=self.State.QUEUED, step="")
 
     def retry(self) -> None:
         """Queue a finished job again from the start."""
-        self._change(
-            state=self.State.QUEUED,
-            attempts=0,
-            run_after=None,
-            sent_at=None,
-            finished_at=None,
-            error_code="",
-            error="",
-            hint="",
-            problems=[],
-        )
-
-    def mark_sent(self) -> None:
-        """Note that a message to the workers went out."""
-        self._change(sent_at=timezone.now())
-
-    def mark_unsent(self) -> None:
-        """Note that the message did not go out."""
-        self._change(sent_at=None)
-
-    def _change(self, **changes: Any) -> None:
-        # One statement, so that a job that was deleted meanwhile stays deleted.
-        if Job.objects.filter(pk=self.pk).update(**changes):
-            self.refresh_from_db(fields=list(changes))
+        self.restart(state=self.State.QUEUED, finished_at=None, problems=[])
 
 
 class JobFile(models.Model):

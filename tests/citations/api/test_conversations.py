@@ -13,7 +13,7 @@ from django.test import Client
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Evidence
 from citations.models import Answer, Conversation, Note, Source
-from citations.notebook import answers, conversations, questions
+from citations.notebook import conversations, questions
 from citations.passages import Locator, PassageSource
 from kbsite.models import ApiToken
 from tests.citations.talks import QUESTION, talk_in
@@ -253,7 +253,7 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
     for one in waiting[1:]:
         questions.put(scope, owner, one, QUESTION)
     problem(send(asking, "ask", {"question": QUESTION}), 429, "throttled")
-    Answer.objects.update(active_at=first.created_at - 2 * answers.SILENCE)
+    Answer.objects.update(active_at=first.created_at - 2 * Answer.LEASE)
     asked(asking)
 
 

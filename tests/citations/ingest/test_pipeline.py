@@ -25,9 +25,11 @@ from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.makers import make_cues, make_video
 from transcripts.cues import Cue
+from transcripts.errors import Retry
 from transcripts.locks import Lock
 from transcripts.models import Collection, Transcript, Video
 from transcripts.scope import Scope
+from transcripts.work.retry import POLICIES
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
@@ -386,7 +388,7 @@ def test_what_is_unexpected_ends_it_after_three_tries(
 def test_one_that_kills_every_process_is_given_up(collection: Collection) -> None:
     make_video(collection)
     (source,) = ingest_pipeline.adopt()
-    Source.objects.update(attempts=ingest_pipeline.MAX_CRASHES)
+    Source.objects.update(attempts=Source.MAX_CRASHES)
     assert ingest(source).state == State.FAILED
 
 
@@ -536,7 +538,7 @@ def test_a_context_that_is_never_written_is_given_up(
 ) -> None:
     monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: ""))
     source = indexed(collection)
-    for _ in range(ingest_pipeline.MAX_ATTEMPTS):
+    for _ in range(POLICIES[Retry.UNEXPECTED].attempts or 0):
         ingest_pipeline.try_again()
         ingest(source)
     assert source.error == ""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -867,10 +868,10 @@ def test_windows_that_a_dead_process_took_are_taken_again_after_a_while(
     waiting = window(lecture)
     now = timezone.now()
     Window.objects.update(
-        taken_at=now - lecture_worker.LEASE / 2, created_at=now - lecture_worker.LEASE
+        holder=uuid4(), active_at=now - Window.LEASE / 2, created_at=now - Window.LEASE
     )
     assert lecture_worker.sweep() == 0
-    Window.objects.update(taken_at=now - 2 * lecture_worker.LEASE)
+    Window.objects.update(active_at=now - 2 * Window.LEASE)
     assert lecture_worker.sweep() == 1
     waiting.refresh_from_db()
     assert waiting.outcome == WindowOutcome.CITED
@@ -890,7 +891,7 @@ def test_a_window_that_no_process_survives_is_given_up(
 ) -> None:
     window(lecture)
     Window.objects.update(
-        attempts=lecture_worker.MOST_ATTEMPTS, created_at=timezone.now() - 2 * lecture_worker.GRACE
+        attempts=Window.MAX_CRASHES, created_at=timezone.now() - 2 * lecture_worker.GRACE
     )
     lecture_worker.sweep()
     given_up = Window.objects.get()

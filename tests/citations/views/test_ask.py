@@ -15,7 +15,6 @@ from citations.documents import storage as document_storage
 from citations.errors import ModelServerError
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
-from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations
 from citations.views import answer_stream
 from citations.views import conversations as view_conversations
@@ -526,9 +525,7 @@ def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
 
 def test_a_lost_question_counts_as_failed(page: Client, conversation: Conversation) -> None:
     answer = make_answer(conversation, state=AnswerState.RUNNING)
-    Answer.objects.filter(pk=answer.pk).update(
-        active_at=answer.active_at - 2 * notebook_answers.SILENCE
-    )
+    Answer.objects.filter(pk=answer.pk).update(active_at=answer.active_at - 2 * Answer.LEASE)
     found = text_of(page.get(path(conversation)))
     assert "answer-failed" in found
     assert "Try again" in found

@@ -1,0 +1,136 @@
+"""Durable work: retries, messages and leases."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.apps import apps
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from citations.models import Answer, AnswerState, Conversation, EmbeddingSpace, Source, Window
+from transcripts.errors import InvalidInput, KnowledgeBaseError, NetworkProblem, YouTubeChanged
+from transcripts.models import Collection, Job
+from transcripts.work import messages
+from transcripts.work.models import DurableWork, LeasedWork, QueuedWork
+from transcripts.work.retry import RetryPolicy, next_try
+
+
+class TaskStandIn:
+    name = "task"
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.sent: list[int] = []
+        self.error = error
+
+    def delay(self, pk: int) -> None:
+        if self.error:
+            raise self.error
+        self.sent.append(pk)
+
+
+@pytest.fixture
+def job(collection: Collection) -> Job:
+    return Job.objects.create(collection=collection, kind=Job.Kind.VIDEO, target="abcdefghijk")
+
+
+@pytest.fixture
+def answer(db: None) -> Answer:
+    return Answer.objects.create(conversation=Conversation.objects.create(), ordinal=1)
+
+
+def seconds_until(moment: Any) -> float:
+    return float((moment - timezone.now()).total_seconds())
+
+
+def test_all_durable_work_is_of_one_of_the_two_kinds() -> None:
+    works = {model for model in apps.get_models() if issubclass(model, DurableWork)}
+    assert works == {Job, Source, EmbeddingSpace, Window, Answer}
+    assert all(issubclass(model, QueuedWork | LeasedWork) for model in works)
+    columns = {"run_after", "sent_at", "active_at", "holder", "attempts"}
+    for model in set(apps.get_models()) - works:
+        assert not columns & {field.name for field in model._meta.get_fields()}, model
+
+
+def test_pauses_grow_up_to_the_longest_and_end_with_the_last_attempt() -> None:
+    policy = RetryPolicy(
+        pause=timedelta(seconds=10), factor=3, longest=timedelta(seconds=100), attempts=4
+    )
+    pauses = [policy.next_try(attempts) for attempts in (1, 2, 3)]
+    assert [round(seconds_until(pause)) for pause in pauses] == [30, 90, 100]
+    assert policy.next_try(4) is None
+    assert RetryPolicy(pause=timedelta(seconds=1)).next_try(10_000) is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "pauses"),
+    [
+        (NetworkProblem("No answer."), [60, 240, None]),
+        (YouTubeChanged("What is this?"), [60, None, None]),
+        (InvalidInput("No."), [None, None, None]),
+        (RuntimeError("Oops"), [60, 240, None]),
+    ],
+)
+def test_the_error_decides_when_work_is_tried_again(
+    error: Exception, pauses: list[int | None]
+) -> None:
+    moments = [next_try(error, attempts) for attempts in (1, 2, 3)]
+    assert [moment and round(seconds_until(moment)) for moment in moments] == pauses
+
+
+def test_a_message_goes_out_when_the_transaction_commits(
+    job: Job, django_capture_on_commit_callbacks: Any
+) -> None:
+    task = TaskStandIn()
+    with django_capture_on_commit_callbacks(execute=True):
+        messages.sweep(task, Job.objects.due().unsent())
+        assert task.sent == []
+    assert task.sent == [job.pk]
+    assert not Job.objects.unsent().exists()
+    assert Job.objects.unsent(after=-timedelta(seconds=1)).exists()
+
+
+def test_a_broker_that_is_away_leaves_the_work_unsent(
+    job: Job, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        messages.nudge(TaskStandIn(OperationalError("away")), job)
+    assert Job.objects.unsent().exists()
+
+
+def test_postponed_work_is_not_due_and_an_attempt_may_not_count(job: Job) -> None:
+    job.count_attempt()
+    job.mark_sent()
+    until = timezone.now() + timedelta(hours=1)
+    job.postpone(until=until, error=KnowledgeBaseError("Later."), counts=False)
+    job.refresh_from_db()
+    assert (job.attempts, job.error, job.sent_at) == (0, "Later.", None)
+    assert not Job.objects.due().exists()
+    job.restart()
+    job.refresh_from_db()
+    assert (job.error, job.run_after) == ("", None)
+
+
+def test_work_that_was_deleted_stays_deleted(job: Job) -> None:
+    Job.objects.all().delete()
+    job.change(step="late")
+    assert job.step == ""
+    assert not Job.objects.exists()
+
+
+def test_a_lease_belongs_to_one_holder_until_it_gives_no_sign_of_life(answer: Answer) -> None:
+    first, second = uuid4(), uuid4()
+    assert Answer.objects.running().free().claim(first) == 1
+    assert Answer.objects.running().free().claim(second) == 0
+    assert Answer.objects.leased().exists()
+    Answer.objects.update(active_at=timezone.now() - Answer.LEASE - timedelta(seconds=1))
+    answer.refresh_from_db()
+    assert not answer.is_active
+    assert Answer.objects.running().renew(first)
+    Answer.objects.update(active_at=timezone.now() - Answer.LEASE - timedelta(seconds=1))
+    assert not Answer.objects.leased().exists()
+    assert Answer.objects.running().free().claim(second) == 1
+    assert not Answer.objects.renew(first)
+    answer.refresh_from_db()
+    assert (answer.attempts, answer.holder, answer.state) == (2, second, AnswerState.RUNNING)

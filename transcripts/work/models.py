@@ -1,0 +1,164 @@
+"""The columns and queries that all durable work shares.
+
+``QueuedWork`` is done by one thread from start to end, which holds an advisory lock. ``LeasedWork``
+is done by several threads in turn, or many rows at once; it is held by a lease in its own columns.
+"""
+
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Final, TypeVar
+from uuid import UUID
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from transcripts import locks
+from transcripts.errors import KnowledgeBaseError
+from transcripts.locks import Lock
+
+LOST_AFTER: Final = timedelta(seconds=30)  # a message that has no effect by then is sent again
+NO_ERROR: Final[dict[str, Any]] = {"error_code": "", "error": "", "hint": "", "run_after": None}
+RESTARTED: Final[dict[str, Any]] = {**NO_ERROR, "attempts": 0, "sent_at": None}
+
+_Queued = TypeVar("_Queued", bound="QueuedWork")
+_Leased = TypeVar("_Leased", bound="LeasedWork")
+_QueuedQuerySet = TypeVar("_QueuedQuerySet", bound="QueuedWorkQuerySet[Any]")
+_LeasedQuerySet = TypeVar("_LeasedQuerySet", bound="LeasedWorkQuerySet[Any]")
+
+
+def error_columns(error: KnowledgeBaseError) -> dict[str, Any]:
+    """Return the columns that record an error."""
+    return {"error_code": error.code, "error": error.message, "hint": error.hint}
+
+
+class DurableWork(models.Model):
+    """What every kind of durable work has."""
+
+    MAX_CRASHES: ClassVar[int] = 5  # attempts that end with the death of their process
+
+    # Since it was queued or last made progress.
+    attempts = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class QueuedWorkQuerySet(models.QuerySet[_Queued]):
+    """Selects the work to send to the workers."""
+
+    def due(self: _QueuedQuerySet) -> _QueuedQuerySet:
+        """Keep the work that need not wait any longer."""
+        return self.filter(Q(run_after=None) | Q(run_after__lte=timezone.now()))
+
+    def unsent(self: _QueuedQuerySet, *, after: timedelta = LOST_AFTER) -> _QueuedQuerySet:
+        """Keep the work whose message was never sent, or was lost."""
+        return self.filter(Q(sent_at=None) | Q(sent_at__lt=timezone.now() - after))
+
+
+class QueuedWork(DurableWork):
+    """Work that a message sends to a worker. The row alone says what is left to do."""
+
+    LOCK: ClassVar[Lock]
+
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    error_code = models.CharField(max_length=40, blank=True)
+    error = models.TextField(blank=True)
+    hint = models.TextField(blank=True)
+    run_after = models.DateTimeField(null=True, blank=True)
+    sent_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    def hold(self) -> AbstractContextManager[bool]:
+        """Hold the work during the block; it yields False if another process holds it.
+
+        A PostgreSQL session lock ends with its process, so nothing has to time out.
+        """
+        return locks.hold(self.LOCK, self.pk)
+
+    def is_held(self) -> bool:
+        """Return whether a living process holds the work."""
+        return locks.is_held(self.LOCK, self.pk)
+
+    def count_attempt(self, **values: Any) -> None:
+        """Record that an attempt begins. Call it while the work is held."""
+        self.change(attempts=self.attempts + 1, **values)
+
+    def postpone(
+        self,
+        *,
+        until: datetime | None = None,
+        error: KnowledgeBaseError | None = None,
+        counts: bool = True,
+        **values: Any,
+    ) -> None:
+        """Queue the work again until a later time; ``counts=False`` takes the attempt back."""
+        if error is not None:
+            values |= error_columns(error)
+        if not counts:
+            values["attempts"] = max(0, self.attempts - 1)
+        self.change(run_after=until, sent_at=None, **values)
+
+    def restart(self, **values: Any) -> None:
+        """Queue the work again as if it was never tried."""
+        self.change(**RESTARTED, **values)
+
+    def mark_sent(self) -> None:
+        """Record that a message was sent."""
+        QueuedWork.change(self, sent_at=timezone.now())
+
+    def mark_unsent(self) -> None:
+        """Record that no message is on its way."""
+        QueuedWork.change(self, sent_at=None)
+
+    def change(self, **values: Any) -> None:
+        """Write only these columns, in one statement: a row deleted meanwhile stays deleted."""
+        if type(self)._default_manager.filter(pk=self.pk).update(**values):
+            for name, value in values.items():
+                setattr(self, name, value)
+
+
+class LeasedWorkQuerySet(models.QuerySet[_Leased]):
+    """Selects and takes leases."""
+
+    def active(self: _LeasedQuerySet) -> _LeasedQuerySet:
+        """Keep the work that gave a sign of life within the length of a lease."""
+        return self.filter(active_at__gte=timezone.now() - self.model.LEASE)
+
+    def leased(self: _LeasedQuerySet) -> _LeasedQuerySet:
+        """Keep the work whose holder is alive."""
+        return self.active().exclude(holder=None)
+
+    def free(self: _LeasedQuerySet) -> _LeasedQuerySet:
+        """Keep the work that nobody holds, or whose holder is dead."""
+        return self.filter(Q(holder=None) | Q(active_at__lt=timezone.now() - self.model.LEASE))
+
+    def claim(self, holder: UUID) -> int:
+        """Lease all of this work to a holder; return how many rows that were."""
+        return self.update(holder=holder, active_at=timezone.now(), attempts=F("attempts") + 1)
+
+    def renew(self, holder: UUID) -> bool:
+        """Record a sign of life; return False if the holder has lost its lease."""
+        return bool(self.filter(holder=holder).update(active_at=timezone.now()))
+
+
+class LeasedWork(DurableWork):
+    """Work that its holder leases. A lease ends when its holder gives no sign of life."""
+
+    LEASE: ClassVar[timedelta]
+
+    holder = models.UUIDField(null=True, blank=True, editable=False)
+    active_at = models.DateTimeField(
+        default=timezone.now, help_text="The last sign of life of the holder, or the creation."
+    )
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_active(self) -> bool:
+        """Whether there was a sign of life within the length of a lease."""
+        return self.active_at >= timezone.now() - self.LEASE
