@@ -7,32 +7,15 @@ repository).
 """
 
 import argparse
-import atexit
-import os
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from statistics import fmean, median
 from typing import Final
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    EMBEDDING_PROVIDER="local",
-)
-os.environ.pop("DATABASE_URL", None)
+from environment import boot
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
+boot()
 
 from bm25 import write
 from kept import kept_vectors
@@ -49,7 +32,6 @@ def main() -> None:
     )
     parser.add_argument("--questions", type=int, default=60, help="of each set, at most")
     options = parser.parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     with kept_vectors():
         library = Library(options.sets or list(SETS), note)
         asked = list(

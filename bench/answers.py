@@ -5,31 +5,15 @@ table and writes it into ``bench/RESULTS.md``. Library, ingest, kept vectors and
 """
 
 import argparse
-import atexit
-import os
 import platform
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from statistics import fmean
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    EMBEDDING_PROVIDER="local",
-)
-os.environ.pop("DATABASE_URL", None)
-
-from kbsite.boot import boot
+from environment import boot
 
 boot()
 
@@ -71,8 +55,6 @@ def main() -> None:
         help="a sentence for the results: under which circumstances this was measured",
     )
     options = parser.parse_args()
-    for folder in (HOME, quality.HOME):
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with kept_vectors():
         measured = [
             measure(name, options.questions) for name in options.sets or quality.TRANSCRIPTS

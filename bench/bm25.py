@@ -25,16 +25,12 @@ from pathlib import Path
 
 import bm25s
 import numpy
+from environment import DATA, RESULTS, ROOT
 from rank_bm25 import BM25Okapi
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
 
 from transcripts.bm25 import Index, tokenize
 from transcripts.cues import Cue, group_by_time
 
-DATA = Path(os.environ.get("CUEBASE_DATA", ROOT.parent / "shared" / "data"))
-RESULTS = ROOT / "bench" / "RESULTS.md"
 SIZES = (240, 2000)
 QUERY_WORDS = (1, 3, 6)
 LIMIT = 5

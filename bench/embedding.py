@@ -11,35 +11,22 @@ import os
 import platform
 import random
 import shlex
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    MODELS_DIR=str(Path(HOME) / "models"),
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    HF_HUB_OFFLINE="1",
-)
-os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
+from environment import DATA, HOME, ROOT, boot
 
-import django
-
-django.setup()
+boot(database=False, MODELS_DIR=str(Path(HOME) / "models"), HF_HUB_OFFLINE="1")
 
 import numpy as np
 import torch
-from bm25 import DATA, installed, percentile, timed, write
+from bm25 import installed, percentile, timed, write
 from django.conf import settings
 from sentence_transformers import SentenceTransformer
 
@@ -101,10 +88,7 @@ def main() -> None:
         help="texts whose vectors are compared (default 4096)",
     )
     options = parser.parse_args()
-    try:
-        report = measure(options)
-    finally:
-        shutil.rmtree(HOME, ignore_errors=True)
+    report = measure(options)
     print(report)
     write(report)
 

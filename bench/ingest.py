@@ -9,9 +9,7 @@ import argparse
 import os
 import platform
 import shlex
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,17 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-DATA = Path(os.environ.get("CUEBASE_DATA", ROOT.parent / "shared" / "data"))
-RESULTS = ROOT / "bench" / "RESULTS.md"
-TITLE = "## Ingest against the bare model"
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
+from bm25 import write
+from environment import DATA, boot
 
-from kbsite import boot
-
-boot.boot()
+boot()
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
@@ -57,13 +48,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=int, default=20, help="how many transcripts (default 20)")
     options = parser.parse_args()
-    try:
-        measured = measure(transcripts(options.sources))
-    finally:
-        shutil.rmtree(HOME, ignore_errors=True)
+    measured = measure(transcripts(options.sources))
     report = section(measured)
     print(report)
-    replace(report)
+    write(report)
 
 
 def transcripts(count: int) -> list[Path]:
@@ -148,7 +136,7 @@ def section(found: Sequence[Measured]) -> str:
     texts = windows + chunks
     model = registry.configured_embedder()
     share = alone / whole
-    return f"""{TITLE}
+    return f"""## Ingest against the bare model
 
 `{shlex.join(["python", "bench/ingest.py", *sys.argv[1:]])}`: {len(found)} real transcripts, one process, {model.model}.
 Python {platform.python_version()}, {os.cpu_count()} cores.
@@ -163,19 +151,6 @@ An ingest reads, cuts at sentences, indexes the words, cuts where the subject ch
 
 Median of the sources {shares[len(shares) // 2]:.1%}, lowest {shares[0]:.1%}; words of one source are found after {1000 * words / len(found):.0f} ms.
 """
-
-
-def replace(report: str) -> None:
-    """Put the section in the place of the one that was there."""
-    before = (
-        RESULTS.read_text()
-        if RESULTS.exists()
-        else "# Benchmarks\n\nEach section is written by the command that it names.\n"
-    )
-    head, found, rest = before.partition(TITLE)
-    _, _, after = rest.partition("\n## ")
-    tail = f"\n## {after}" if found and after else ""
-    RESULTS.write_text(f"{head.rstrip()}\n\n{report}{tail}")
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from environment import ROOT
 from numpy.typing import NDArray
 
 from citations.providers import registry
 from citations.providers.embedding import Embedder
 
-ROOT = Path(__file__).resolve().parent.parent
 Vectors = NDArray[np.float32]
 AT_ONCE = 256
 T = TypeVar("T")

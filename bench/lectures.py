@@ -7,41 +7,24 @@ their similarity. The data come from ``CUEBASE_DATA`` (default: ``../shared/data
 """
 
 import argparse
-import atexit
 import json
-import os
 import platform
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 from typing import Any, Final
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    EMBEDDING_PROVIDER="local",
+from environment import DATA, boot
+
+boot(
     LIVE_RERANKER="none",
+    LIVE_DISTANCE_THRESHOLD="4",  # nothing is left out: what would be is counted afterwards
+    LIVE_OFF_TOPIC_CONFIDENCE="1",
 )
-os.environ.update(
-    LIVE_DISTANCE_THRESHOLD="4", LIVE_OFF_TOPIC_CONFIDENCE="1"
-)  # nothing is left out: what would be is counted afterwards
-os.environ.pop("DATABASE_URL", None)
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
-
-from bm25 import DATA, write
+from bm25 import write
 from kept import kept_vectors
 
 from citations.documents import storage as document_storage
@@ -70,7 +53,6 @@ Right = Callable[[Citation], bool]
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     collection = Collection.objects.create(name="Bench", slug="bench")
     with kept_vectors():
         fill(collection)

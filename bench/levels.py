@@ -11,10 +11,8 @@ import multiprocessing
 import os
 import platform
 import shlex
-import shutil
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,17 +21,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
+from environment import DATA, boot
 
-from kbsite import boot
-
-boot.boot()
+boot()
 
 import numpy as np
-from bm25 import DATA, write
+from bm25 import write
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Chunk, Node, Source
@@ -84,10 +77,7 @@ def main() -> None:
     files = transcripts(options.sources)
     grown = [alone(grow, size) for size in options.sizes]
     found = [(size // 16, alone(cluster, size // 16)) for size in options.sizes]
-    try:
-        measured = [one(path) for path in files]
-    finally:
-        shutil.rmtree(HOME, ignore_errors=True)
+    measured = [one(path) for path in files]
     report = section(measured, grown, found)
     print(report)
     write(report)

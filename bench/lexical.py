@@ -7,36 +7,26 @@ is generated. The database is an embedded one of its own, in a temporary folder.
 """
 
 import argparse
-import atexit
 import json
 import os
 import random
 import shlex
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = os.environ.get("CUEBASE_BENCH_HOME") or tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(YOUTUBE_KB_DATA_DIR=HOME, SECRET_KEY="only-for-benchmarks-" * 3)
-os.environ.pop("DATABASE_URL", None)
+from environment import DATA, HOME, ROOT, boot
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
+boot()
 
 import bm25s
 import tantivy
-from bm25 import DATA, generated, installed, make_queries, percentile, timed, write
+from bm25 import generated, installed, make_queries, percentile, timed, write
 from django.db import connection, transaction
 from growth import Line, draw
 
@@ -75,7 +65,6 @@ def main() -> None:
     if options.memory:
         print(memory(options.memory, json.loads(sys.stdin.read())))
         return
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     library = Library()
     for size in sorted(options.sizes):
         library.grow(size)

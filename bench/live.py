@@ -9,13 +9,11 @@ let pass is cited in full, three citations stored.
 """
 
 import argparse
-import atexit
 import json
 import os
 import platform
 import random
 import shlex
-import shutil
 import statistics
 import subprocess
 import sys
@@ -24,29 +22,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    RERANKER="none",
-    HF_HUB_OFFLINE="1",
-)
-os.environ.setdefault("EMBEDDING_PROVIDER", "local")
-os.environ.pop("DATABASE_URL", None)
+from environment import DATA, ROOT, boot
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
+boot(RERANKER="none", HF_HUB_OFFLINE="1")
 
 import numpy as np
 import search
 import shaped
 import torch
-from bm25 import DATA, percentile, timed, write
+from bm25 import percentile, timed, write
 from django.conf import settings
 from django.test.utils import override_settings
 from keybert import KeyBERT
@@ -87,8 +71,6 @@ def main() -> None:
     parser.add_argument("--space", choices=SPACES, help=argparse.SUPPRESS)
     parser.add_argument("--shapes", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
-    atexit.register(shutil.rmtree, search.HOME, ignore_errors=True)
     if options.space:
         print(json.dumps(measure(options.space, options.windows, options.chunks, options.shapes)))
         return

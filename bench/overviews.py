@@ -6,36 +6,19 @@ The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repo
 """
 
 import argparse
-import atexit
-import os
 import random
 import shlex
-import shutil
 import sys
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    EMBEDDING_PROVIDER="local",
-)
-os.environ.pop("DATABASE_URL", None)
+from environment import boot
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
+boot()
 
 from bm25 import write
 from kept import kept_vectors
@@ -73,7 +56,6 @@ def main() -> None:
         "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
     )
     options = parser.parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     with kept_vectors():
         library = Library(options.sets or SETS, note)
         told = [one for name in library.questions for one in overviews(library, name)]

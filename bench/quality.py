@@ -7,39 +7,23 @@ temporary folder, filled by the project's own ingest; vectors are kept in ``buil
 """
 
 import argparse
-import atexit
 import json
-import os
 import platform
 import re
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    EMBEDDING_PROVIDER="local",
-)
-os.environ.pop("DATABASE_URL", None)
+from environment import DATA, boot
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
+boot()
 
 import bm25s
-from bm25 import DATA, installed, write
+from bm25 import installed, write
 from django.db import transaction
 from kept import kept_vectors
 
@@ -94,7 +78,6 @@ def main() -> None:
         "--questions", type=int, default=10_000, help="of each set, at most (default: all)"
     )
     options = parser.parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     measured = [
         measure(name, options.questions) for name in options.sets or [*TRANSCRIPTS, *DOCUMENTS]
     ]

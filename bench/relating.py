@@ -6,37 +6,20 @@ another one: true quotes under claims that they do not prove. The data come from
 """
 
 import argparse
-import atexit
 import json
-import os
 import random
 import re
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    EMBEDDING_PROVIDER="local",
-)
-os.environ.pop("DATABASE_URL", None)
+from environment import DATA, boot
 
-from kbsite.boot import boot
+boot()
 
-if __name__ == "__main__":
-    boot()
-
-from bm25 import DATA, write
+from bm25 import write
 from questions import SETS as FOLDERS
 
 from citations.answers import relevance_check
@@ -67,7 +50,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=120, help="of each set, at most")
     options = parser.parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     lines = [
         f"{TITLE}\n\n`python {shlex.join(['bench/relating.py', *sys.argv[1:]])}`: claims that are taken to have nothing to do with a true quote.\n"
     ]

@@ -6,40 +6,23 @@ The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repo
 """
 
 import argparse
-import atexit
 import json
 import os
 import platform
 import random
 import shlex
-import shutil
 import statistics
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    RERANKER="none",
-    EMBEDDING_PROVIDER="local",
-)
-os.environ.pop("DATABASE_URL", None)
+from environment import DATA, boot
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
+boot(RERANKER="none")
 
 import numpy as np
-from bm25 import DATA, percentile, timed, write
+from bm25 import percentile, timed, write
 from django.db import connection, transaction
 from kept import KeptEmbedder, Vectors
 from pgvector import HalfVector
@@ -76,7 +59,6 @@ def main() -> None:
     )
     parser.add_argument("--questions", type=int, default=200)
     options = parser.parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     library = Library()
     each = options.questions + WARM
     asked = questions(each * len(options.sizes))  # none twice: its vector would be remembered

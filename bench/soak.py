@@ -7,16 +7,13 @@ Run ``python bench/soak.py`` from the repository; ``--sessions``, ``--speed``, `
 
 import argparse
 import asyncio
-import atexit
 import os
 import platform
 import shlex
-import shutil
 import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,28 +22,15 @@ from itertools import cycle
 from pathlib import Path
 from typing import Final
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    RERANKER="none",
-    EMBEDDING_PROVIDER="local",
-)
-os.environ.pop("DATABASE_URL", None)
+from environment import DATA, HOME, ROOT, boot
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
+boot(RERANKER="none")
 
 import httpx
 import search
 import shaped
 from asgiref.sync import sync_to_async
-from bm25 import DATA, percentile, write
+from bm25 import percentile, write
 from django.contrib.auth.models import User
 
 from citations.lectures import worker as lecture_worker
@@ -69,12 +53,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--chunks", type=int, default=10_000)
     options = parser.parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
-    atexit.register(shutil.rmtree, search.HOME, ignore_errors=True)
     os.environ.update(
-        YOUTUBE_KB_DATA_DIR=HOME,
-        LIVE_RERANKER=str(shaped.tinybert(Path(HOME) / "tinybert")),
-        LIVE_RELEVANCE_THRESHOLD="0",
+        LIVE_RERANKER=str(shaped.tinybert(Path(HOME) / "tinybert")), LIVE_RELEVANCE_THRESHOLD="0"
     )
     kept = search.Library()
     kept.grow(options.chunks)

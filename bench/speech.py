@@ -2,27 +2,17 @@
 
 import json
 import os
-import sys
-import tempfile
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-os.environ.setdefault("MODELS_DIR", str(ROOT / "build" / "models"))
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
+from environment import DATA, ROOT, boot
+
+boot(
+    database=False,
+    MODELS_DIR=os.environ.get("MODELS_DIR", str(ROOT / "build" / "models")),
     HF_HUB_OFFLINE="1",
-    DJANGO_SETTINGS_MODULE="kbsite.settings",
 )
 
-import django
 
-django.setup()
-
-from bm25 import DATA
 from kept import KeptEmbedder
 
 from citations.providers import registry

@@ -8,34 +8,18 @@ Answers are the sources' own sentences. The data come from ``CUEBASE_DATA`` (def
 """
 
 import argparse
-import atexit
 import json
-import os
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = tempfile.mkdtemp(prefix="cuebase-bench-")
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-os.environ.update(
-    YOUTUBE_KB_DATA_DIR=HOME,
-    SECRET_KEY="only-for-benchmarks-" * 3,
-    LLM_PROVIDER="none",
-    EMBEDDING_PROVIDER="local",
-)
-os.environ.pop("DATABASE_URL", None)
+from environment import boot
 
-from kbsite.boot import boot
-
-if __name__ == "__main__":
-    boot()
+boot()
 
 import numpy as np
 from bm25 import write
@@ -76,7 +60,6 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="ship what was trained")
     parser.add_argument("--dump", type=Path, help="where to keep what was asked, for a closer look")
     options = parser.parse_args()
-    atexit.register(shutil.rmtree, HOME, ignore_errors=True)
     with kept_vectors(), nothing_refused():
         library = Library(options.sets or list(SETS), note)
         asked = list(

@@ -2,7 +2,7 @@
 
 Run ``python bench/train_gate.py`` from the repository to train it, to measure it, and to write what came of it into ``bench/RESULTS.md``; with ``--save``
 the head is written to ``citations/providers/gate.json``, too. It learns from texts whose licence lets what is learnt be shipped: the project's own
-(``citations/asides.txt``, ``bench/gate/lessons.txt``), transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``.
+(``citations/lectures/asides.txt``, ``bench/gate/lessons.txt``), transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``.
 All others there only measure.
 """
 
@@ -11,11 +11,11 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bm25 import DATA, write
+from bm25 import write
+from environment import DATA, ROOT
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -26,10 +26,9 @@ from citations.lectures import windows
 from citations.providers.topic_gate import SURE, TRAINED
 from citations.text import sentences
 
-ROOT = Path(__file__).resolve().parent.parent
 TITLE = "## The relevance gate"
 OWN = {
-    "asides": ROOT / "citations" / "asides.txt",
+    "asides": ROOT / "citations" / "lectures" / "asides.txt",
     "lessons": ROOT / "bench" / "gate" / "lessons.txt",
 }
 FALSE_ALARMS = 0.005  # of windows about a subject that may be called off-topic
