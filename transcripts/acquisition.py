@@ -10,7 +10,7 @@ from typing import Any
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
-from transcripts import conf, files, storage
+from transcripts import conf, files, storage, youtube
 from transcripts.errors import (
     CaptionError,
     Conflict,
@@ -36,7 +36,6 @@ from transcripts.models import (
 from transcripts.sanitize import clean
 from transcripts.timecodes import Target, parse_target
 from transcripts.work import retry as retry_table
-from transcripts.youtube import YouTube
 
 logger = logging.getLogger(__name__)
 
@@ -221,14 +220,14 @@ def _recover(job: Job) -> bool:
 def _run_video(job: Job) -> None:
     YouTubeGate.pass_through(pace=conf.pacing_seconds())
     job.report(step="asking YouTube", done=0, total=2)
-    youtube = YouTube(conf.youtube_options())
-    fetched = youtube.fetch(job.target, language=job.language or None)
+    client = youtube.YouTube(conf.youtube_options())
+    fetched = client.fetch(job.target, language=job.language or None)
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
     if not fetched.cues:
         raise NoCaptions("The captions of this video are empty.")
     job.report(step="storing", done=1, total=2)
     stored = storage.store_fetched(job.collection, fetched, tags=job.tags)
-    _keep_thumbnail(youtube, stored.video)
+    _keep_thumbnail(client, stored.video)
     with transaction.atomic():
         job.finish(video=stored.video)
         if fetched.partial:
@@ -241,7 +240,7 @@ def _run_feed(job: Job) -> None:
     if feed is None:
         raise Conflict("The playlist or channel was deleted.", hint="Add it again.")
     job.report(step="reading the list")
-    listing = YouTube(conf.youtube_options()).list_videos(feed.target, newest=feed.newest)
+    listing = youtube.YouTube(conf.youtube_options()).list_videos(feed.target, newest=feed.newest)
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
     wanted = _unseen(feed, listing.video_ids)
     with transaction.atomic():
@@ -478,11 +477,11 @@ def _fetch_again_later(job: Job) -> None:
     enqueue(later)
 
 
-def _keep_thumbnail(youtube: YouTube, video: Video) -> None:
+def _keep_thumbnail(client: "youtube.YouTube", video: Video) -> None:
     if Thumbnail.objects.filter(video=video).exists():
         return
     try:
-        data = youtube.thumbnail(video.youtube_id)
+        data = client.thumbnail(video.youtube_id)
     except YouTubeError as error:
         logger.info(
             "no thumbnail for %s: %s", video.youtube_id, error.code

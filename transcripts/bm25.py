@@ -1,7 +1,8 @@
-"""BM25 over the segments of one transcript: tokenize, index once, rank many times. Standard library only.
+"""BM25 over the segments of one transcript: tokenize, index once, rank many times.
 
-A word of the query matters more the oftener a segment says it (with diminishing returns), the fewer segments say it, and the shorter the
-segment is. The index is immutable, may be shared between threads, and is stored as one blob beside its transcript.
+Standard library only. A word counts more the more often a segment contains it (with diminishing
+returns), the fewer segments contain it, and the shorter the segment is. The index is immutable, is
+shared between threads, and is stored as one blob beside its transcript.
 """
 
 import math
@@ -50,26 +51,29 @@ B = 0.75
 
 
 def idf(segments: int, containing: int) -> float:
-    """Weigh a term by its rarity: ln((N − n + 0.5) / (n + 0.5) + 1), always above zero.
+    """Weight a term by its rarity: ln((N − n + 0.5) / (n + 0.5) + 1), always above zero.
 
-    Robertson and Spärck Jones, "Relevance weighting of search terms" (1976), without relevance information; the + 1 is Lucene's, which
-    keeps terms of more than half the segments from counting against a segment.
+    Robertson and Spärck Jones, "Relevance weighting of search terms" (1976), without relevance
+    information. The + 1 is Lucene's: without it, terms in more than half of the segments would
+    count against a segment.
     """
     return math.log1p((segments - containing + 0.5) / (containing + 0.5))
 
 
 def length_norm(length: int, average: float) -> float:
-    """Weigh a segment's length (in tokens) against the average: k1 · (1 − b + b · length / average); k1 · (1 − b) if nothing was said at all.
+    """Weight a segment's length (tokens): k1 · (1 − b + b · length / average).
 
-    Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
+    k1 · (1 − b) if the average is 0. Robertson and Zaragoza, "The Probabilistic Relevance
+    Framework: BM25 and Beyond" (2009).
     """
     return K1 * (1 - B + B * length / average) if average else K1 * (1 - B)
 
 
 def score_formula(frequency: int, norm: float, weight: float) -> float:
-    """Score one term in one segment: idf · tf · (k1 + 1) / (tf + norm), ``norm`` being ``length_norm`` and ``weight`` the term's idf.
+    """Score one term in one segment: idf · tf · (k1 + 1) / (tf + norm).
 
-    Robertson and Zaragoza (2009); a segment's score is the sum over the query's tokens, so that a repeated word counts again.
+    ``norm`` is ``length_norm``, ``weight`` the idf. Robertson and Zaragoza (2009). The score of a
+    segment is the sum over the query's tokens, so that a repeated word counts again.
     """
     return weight * frequency * (K1 + 1) / (frequency + norm)
 
@@ -79,14 +83,14 @@ def score_formula(frequency: int, norm: float, weight: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A segment that shares a word with the query: its position in the transcript, and its score above zero."""
+    """A segment that shares a word with the query: its position, and its score above zero."""
 
     position: int
     score: float
 
 
 class _Term(NamedTuple):
-    """A term in the index: where it is said (ascending positions) and how often, its idf, and its scores in all segments (see ``_pack``)."""
+    """A term: ascending positions, frequencies, idf, and its packed scores (see ``_pack``)."""
 
     positions: "array[int]"
     frequencies: "array[int]"
@@ -97,7 +101,8 @@ class _Term(NamedTuple):
 class Index:
     """The words of one transcript's segments, ready to rank.
 
-    Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]`` of ``positions`` (ascending) and ``frequencies``.
+    Terms are sorted. Term i owns the postings ``starts[i]:starts[i + 1]`` of ``positions``
+    (ascending) and ``frequencies``.
     """
 
     __slots__ = (
@@ -136,7 +141,7 @@ class Index:
 
     @classmethod
     def build(cls, texts: Sequence[str]) -> Self:
-        """Index segments; a hit's position is the segment's place in ``texts``."""
+        """Index segments. The position of a hit is the index in ``texts``."""
         lengths: list[int] = []
         postings: defaultdict[str, list[int]] = defaultdict(list)
         for position, text in enumerate(texts):
@@ -157,13 +162,13 @@ class Index:
 
     @property
     def size(self) -> int:
-        """Count the segments."""
         return len(self._lengths)
 
     def rank(self, query: str, *, limit: int) -> list[Hit]:
-        """Find the ``limit`` best segments, best first; equal scores in the transcript's order. Segments without any word are left out.
+        """Return the ``limit`` best segments, best first; ties in the transcript's order.
 
-        Only the first ``MAX_QUERY_WORDS`` words of a query count.
+        Segments without any word of the query are left out. Only the first ``MAX_QUERY_WORDS``
+        words of a query count.
         """
         asked = [
             (term, repetitions)
@@ -178,7 +183,9 @@ class Index:
         return [Hit(position, -score) for score, position in found[:limit]]
 
     def to_bytes(self) -> bytes:
-        """Write the index as one blob, little-endian: header, terms (UTF-8, one a line), starts, positions, frequencies, lengths."""
+        """Return one little-endian blob: header, terms (UTF-8 lines), starts, positions,
+        frequencies, lengths.
+        """
         names = "\n".join(self._terms).encode()
         arrays = (self._starts, self._positions, self._frequencies, self._lengths)
         body = b"".join((names, *map(_little_endian, arrays)))
@@ -200,7 +207,8 @@ class Index:
     def from_bytes(cls, data: bytes) -> Self:
         """Read a blob written by ``to_bytes``.
 
-        Raises ``ValueError`` if it is none, is damaged, or was written with another tokenizer: build the index anew then.
+        Raises ``ValueError`` if it is damaged, no index, or written with another tokenizer: then
+        build the index again.
         """
         terms, (starts, positions, frequencies, lengths) = _unpack(data)
         if (
@@ -218,7 +226,7 @@ class Index:
         )
 
     def _score(self, position: int, asked: "_Asked") -> float:
-        """Sum what each term adds to one segment."""
+        """Sum the scores of all terms in one segment."""
         norm, score = self._norms[position], 0.0
         for (positions, frequencies, weight, _), repetitions in asked:
             place = bisect_left(positions, position)
@@ -227,10 +235,10 @@ class Index:
         return score
 
     def _candidates(self, asked: "_Asked", limit: int) -> Iterator[int]:
-        """Yield, in order, few more positions than the ``limit`` best, and those for certain.
+        """Yield, in order, few more positions than the ``limit`` best, and all of these.
 
-        All segments are scored roughly, by one sum of integers. What the best of the segments with the rarest words reach is then the least that
-        a candidate has to reach.
+        All segments are scored approximately, by one sum of integers. The best segments with the
+        rarest words set the score that a candidate must reach.
         """
         sums = sum(
             [
@@ -256,7 +264,7 @@ class Index:
         return (sums + self._ones * (_HIGHEST - max(1, least))) & self._highest
 
     def _term(self, word: str) -> _Term | None:
-        """Find a term. Those of many segments are kept, since packing them takes the longest and they are asked for again."""
+        """Return a term. Cache frequent ones: packing them takes longest, and they recur."""
         kept = self._kept.get(word)
         if kept is not None:
             return kept
@@ -275,10 +283,11 @@ class Index:
         return term
 
     def _pack(self, positions: "array[int]", frequencies: "array[int]", weight: float) -> int:
-        """Write a term's score in every segment, in fixed point and rounded up, side by side into one integer of 32 bits a segment.
+        """Pack a term's scores into one integer: 32 bits a segment, fixed point, rounded up.
 
-        So adding two such integers, which is one fast loop inside the interpreter, adds the scores of all segments. ``MAX_QUERY_WORDS`` words
-        cannot overflow a lane: each adds less than 2.5 · ln(2³⁰) · 2¹⁶.
+        Adding two such integers, one fast loop inside the interpreter, adds the scores of all
+        segments. ``MAX_QUERY_WORDS`` words cannot overflow a lane: each adds less than
+        2.5 · ln(2³⁰) · 2¹⁶.
         """
         lanes = array("I", bytes(_LANE * self.size))
         factor, norms = weight * (K1 + 1) * _SCALE, self._norms
@@ -294,7 +303,7 @@ class Index:
         return self._positions[owned], self._frequencies[owned]
 
     def _character_postings(self, character: str) -> tuple["array[int]", "array[int]"]:
-        """Find a lone character of an unspaced script, which is indexed mostly as the head or the tail of pairs, wherever it is said."""
+        """Find a single character of an unspaced script, mostly indexed as part of pairs."""
         heads: Counter[int] = Counter()
         tails: Counter[int] = Counter()
         for term in self._terms:
@@ -305,7 +314,7 @@ class Index:
                 tails.update(said if tail == character else {})
         found = (
             heads | tails
-        )  # the greater of the two: within a run of characters, each is the head of one pair and the tail of another
+        )  # the greater of the two: within a run, each starts one pair and ends another
         places = sorted(found)
         return array("I", places), array("I", map(found.__getitem__, places))
 
@@ -316,7 +325,7 @@ _LANE = 4  # bytes
 _HIGHEST = 1 << 31
 _SCALE = 1 << 16
 _LIKELY = 64
-_KEPT_SHARE = 32  # terms of more than one in so many segments are kept packed,
+_KEPT_SHARE = 32  # cache terms that occur in more than one of so many segments,
 _KEPT_BYTES = 1 << 21  # while they take less than this
 
 

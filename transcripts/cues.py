@@ -1,4 +1,7 @@
-"""The cue, the unit of every transcript, and the grouping of cues by time. Times are whole milliseconds from the start of the video."""
+"""The cue, the unit of every transcript, and the grouping of cues by time.
+
+Times are whole milliseconds from the start of the video.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One spoken word and the moment it starts."""
+    """A spoken word and the time at which it starts."""
 
     start: int
     text: str
@@ -14,7 +17,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Text spoken from ``start`` to ``end`` (ms, end >= start); ``words`` where the format times them."""
+    """Text spoken from ``start`` to ``end`` (ms, end >= start), with ``words`` where timed."""
 
     start: int
     end: int
@@ -24,7 +27,7 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class CueGroup:
-    """Neighbouring cues read as one: their texts joined by blanks, from the first cue's start to the last cue's end (ms)."""
+    """Neighbouring cues joined by blanks, from the first cue's start to the last cue's end (ms)."""
 
     start: int
     end: int
@@ -34,10 +37,11 @@ class CueGroup:
 
 
 def group_by_time(cues: Sequence[Cue], seconds: int) -> list[CueGroup]:
-    """Cut cues (in time order) into groups of about ``seconds``.
+    """Split cues (in time order) into groups of about ``seconds``.
 
-    A group starts at its first cue's start; a cue belongs to it while it starts within ``seconds`` of that. So a pause never makes an empty
-    group, and the groups' borders follow the speech rather than the clock. This is the plugin's algorithm.
+    A group starts with its first cue. A cue belongs to it if it starts within ``seconds`` of it.
+    A pause therefore never makes an empty group, and boundaries follow the speech rather than the
+    clock. This is the plugin's algorithm.
     """
     limit = seconds * 1000
     groups: list[CueGroup] = []

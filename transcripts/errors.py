@@ -1,7 +1,8 @@
-"""Every failure a person or a program may expect, one class a cause.
+"""All expected errors: one class per cause.
 
-A cause carries a stable ``code``, a message that says what happened and a hint that says what to try. Interfaces translate the *family*
-(``InvalidInput``, ``NotFound``, …) to their own status once, in ``kbsite.errors``; nothing else looks at it.
+An error has a stable ``code``, a message that says what happened and a hint that says what to do.
+``kbsite.errors`` maps the *family* (``InvalidInput``, ``NotFound``, …) to HTTP statuses and exit
+codes; nothing else looks at it.
 """
 
 from enum import StrEnum
@@ -22,7 +23,7 @@ class Retry(StrEnum):
 
 
 class KnowledgeBaseError(Exception):
-    """Base of all expected errors; unexpected ones are never wrapped in it."""
+    """Base of all expected errors. Unexpected errors are never wrapped in it."""
 
     code: ClassVar[str] = "error"
     default_hint: ClassVar[str] = ""
@@ -34,35 +35,35 @@ class KnowledgeBaseError(Exception):
         self.hint = self.default_hint if hint is None else hint
 
 
-# Families: what kind of failure it is, whatever the cause.
+# Families: the kind of failure, whatever the cause.
 
 
 class InvalidInput(KnowledgeBaseError):
-    """What was sent cannot be used; sending it again will not help."""
+    """The input cannot be used. Sending it again does not help."""
 
     code = "invalid_input"
 
 
 class NotFound(KnowledgeBaseError):
-    """It does not exist, or lies outside what the caller may see; the two are never told apart."""
+    """It does not exist or is not visible to the caller; the two are never distinguished."""
 
     code = "not_found"
 
 
 class Forbidden(KnowledgeBaseError):
-    """The caller may see it, but not do this to it."""
+    """The caller may see it but not change it in this way."""
 
     code = "forbidden"
 
 
 class Conflict(KnowledgeBaseError):
-    """The present state does not allow it."""
+    """The current state does not allow it."""
 
     code = "conflict"
 
 
 class TooLarge(InvalidInput):
-    """Larger than the limit that the message names."""
+    """The input exceeds the limit that the message names."""
 
     code = "too_large"
 
@@ -74,7 +75,7 @@ class Throttled(KnowledgeBaseError):
 
 
 class Unavailable(KnowledgeBaseError):
-    """Something this server depends on cannot be used now."""
+    """A service that this server depends on cannot be used now."""
 
     code = "unavailable"
 
@@ -83,23 +84,23 @@ class Unavailable(KnowledgeBaseError):
 
 
 class NotSignedIn(KnowledgeBaseError):
-    """No valid session or token came with the request."""
+    """The request has no valid session or token."""
 
     code = "not_signed_in"
-    default_hint = "Sign in, or send a token made with `kb token create`."
+    default_hint = "Sign in, or send a token created with `kb token create`."
 
 
 # Looking things up
 
 
 class VideoNotFound(NotFound):
-    """No video of that id in the collections the caller may see."""
+    """No visible video has this id."""
 
     code = "video_not_found"
 
 
 class TranscriptNotFound(NotFound):
-    """The video is there, but has no (such) transcript."""
+    """The video has no transcript, or none in this language."""
 
     code = "transcript_not_found"
 
@@ -111,34 +112,34 @@ class ChunkNotFound(NotFound):
 
 
 class CollectionNotFound(NotFound):
-    """No collection of that name among those the caller may see."""
+    """No visible collection has this name."""
 
     code = "collection_not_found"
 
 
 class JobNotFound(NotFound):
-    """No job of that id in the collections the caller may see."""
+    """No visible job has this id."""
 
     code = "job_not_found"
 
 
-# Questions
+# Queries
 
 
 class InvalidTime(InvalidInput):
-    """A time, or a range of times, that cannot be understood."""
+    """A time or a range of times that cannot be parsed."""
 
     code = "invalid_time"
 
 
 class InvalidCursor(InvalidInput):
-    """A page cursor that was not made by this server, or for another question."""
+    """A page cursor that this server did not issue, or that belongs to another query."""
 
     code = "invalid_cursor"
 
 
 class EmptyQuery(InvalidInput):
-    """A search for nothing."""
+    """The query is empty."""
 
     code = "empty_query"
 
@@ -159,37 +160,37 @@ class CaptionError(InvalidInput):
 
 
 class EmptyCaptions(CaptionError):
-    """No bytes, or nothing spoken in them."""
+    """The file is empty or contains no speech."""
 
     code = "empty"
 
 
 class UnknownFormat(CaptionError):
-    """None of the known caption formats."""
+    """Not a supported caption format."""
 
     code = "unknown_format"
 
 
 class BadEncoding(CaptionError):
-    """Bytes that are text in no encoding that captions come in."""
+    """Bytes that are text in no supported encoding."""
 
     code = "bad_encoding"
 
 
 class LiveChat(CaptionError):
-    """The chat of a live stream, which is not what was said."""
+    """The chat of a live stream instead of its captions."""
 
     code = "live_chat"
 
 
 class HtmlPage(CaptionError):
-    """A web page under the name of a caption file."""
+    """A web page instead of a caption file."""
 
     code = "html_page"
 
 
 class BadJson(CaptionError):
-    """JSON that is broken, too deep, or not captions."""
+    """JSON that is broken, too deeply nested, or not captions."""
 
     code = "bad_json"
 
@@ -201,7 +202,7 @@ class BadXml(CaptionError):
 
 
 class CaptionsTooLarge(CaptionError, TooLarge):
-    """A caption file beyond the size limit."""
+    """A caption file above the size limit."""
 
     code = "too_large"
 
@@ -210,20 +211,18 @@ class CaptionsTooLarge(CaptionError, TooLarge):
 
 
 class YouTubeError(KnowledgeBaseError):
-    """YouTube did not give what was asked for."""
+    """YouTube did not return what was requested."""
 
     code = "youtube_error"
-    default_hint = "Upload a caption file, or paste the transcript panel, instead."
+    default_hint = "Upload a caption file or paste the transcript panel instead."
 
 
 class Blocked(YouTubeError):
-    """YouTube takes this server for a bot."""
+    """YouTube treats this server as a bot."""
 
     code = "blocked"
     retry = Retry.COOL_DOWN
-    default_hint = (
-        "The queue pauses and tries again by itself. Set PROXY_URL, or upload captions instead."
-    )
+    default_hint = "The queue pauses and tries again. Set PROXY_URL, or upload captions instead."
 
 
 class RateLimited(Blocked):
@@ -239,7 +238,7 @@ class Refused(Blocked):
 
 
 class PoTokenRequired(YouTubeError):
-    """Captions exist, but YouTube gives them only to its own player."""
+    """Captions exist, but YouTube serves them only to its own player."""
 
     code = "po_token"
 
@@ -251,7 +250,7 @@ class NoCaptions(YouTubeError):
 
 
 class LanguageMissing(YouTubeError):
-    """There are captions, but not in the language asked for; ``available`` lists the language codes."""
+    """Captions exist, but not in this language; ``available`` lists the language codes."""
 
     code = "language_missing"
 
@@ -268,42 +267,42 @@ class LanguageMissing(YouTubeError):
 
 
 class AgeRestricted(YouTubeError):
-    """YouTube wants a signed-in adult."""
+    """YouTube requires a signed-in adult."""
 
     code = "age_restricted"
 
 
 class PrivateVideo(YouTubeError):
-    """Only its owner may see it."""
+    """The video is private."""
 
     code = "private_video"
 
 
 class MembersOnly(YouTubeError):
-    """Only the channel's members may see it."""
+    """The video is for members of the channel, or must be bought."""
 
     code = "members_only"
 
 
 class GeoBlocked(YouTubeError):
-    """Not available in this server's country."""
+    """The video is not available in this server's country."""
 
     code = "geo_blocked"
     default_hint = "Set PROXY_URL to a proxy in a country where it is shown, or upload captions."
 
 
 class VideoRemoved(YouTubeError):
-    """Deleted, or never there."""
+    """The video was deleted or never existed."""
 
     code = "removed"
 
 
 class Premiere(YouTubeError):
-    """Not shown yet; ``retry_at`` is the start in seconds since the epoch, when known."""
+    """Not published yet; ``retry_at`` is the start in seconds since the epoch, if known."""
 
     code = "premiere"
     retry = Retry.AT_TIME
-    default_hint = "It is fetched by itself once it has been shown."
+    default_hint = "It is fetched automatically once it is published."
 
     def __init__(
         self, message: str, *, retry_at: int | None = None, hint: str | None = None
@@ -313,15 +312,15 @@ class Premiere(YouTubeError):
 
 
 class NetworkProblem(YouTubeError):
-    """No answer, a broken one, or a server error."""
+    """No answer, a broken answer, or a server error."""
 
     code = "network"
     retry = Retry.NETWORK
-    default_hint = "Check this machine's connection and PROXY_URL; it is tried again by itself."
+    default_hint = "Check the network connection and PROXY_URL. The job tries again by itself."
 
 
 class YouTubeChanged(YouTubeError):
-    """An answer that the libraries no longer understand."""
+    """An answer that the libraries cannot parse."""
 
     code = "youtube_changed"
     retry = Retry.ONCE
@@ -335,13 +334,13 @@ class HostRefused(YouTubeError):
 
 
 class ResponseTooLarge(YouTubeError):
-    """An answer beyond the size cap was cut off."""
+    """An answer exceeded the size limit and was cut off."""
 
     code = "response_too_large"
 
 
 class GateClosed(YouTubeError):
-    """The queue to YouTube is pausing; ``retry_at`` (seconds since the epoch) says until when."""
+    """The YouTube queue pauses until ``retry_at`` (seconds since the epoch)."""
 
     code = "gate_closed"
     retry = Retry.AT_TIME

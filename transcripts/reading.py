@@ -1,4 +1,7 @@
-"""How much of a transcript to give: a time range, a time chunk, all of it, or a preview with hints. Pure; times are seconds, cues have ms."""
+"""How much of a transcript to return: a range, a time chunk, all of it, or a preview with hints.
+
+Pure. Times are seconds; cues have milliseconds.
+"""
 
 import math
 import sys
@@ -12,15 +15,15 @@ from transcripts.timecodes import clock
 
 MIN_CHUNK_SECONDS, MAX_CHUNK_SECONDS = 10, 86_400
 HINTS = (
-    "Search within the transcript to find the parts you need.",
-    "Read it chunk by chunk: give a chunk index, from 0 on.",
+    "Search within the transcript to find the relevant parts.",
+    "Read it chunk by chunk: give a chunk index, starting at 0.",
     "Read a part: give a start and an end time.",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingLimits:
-    """The plugin's settings: length of a chunk and of a search segment (s), of a preview, and up to where a text is given whole (characters)."""
+    """The plugin's settings: chunks and segments in seconds, previews and texts in characters."""
 
     chunk_size_seconds: int = 300
     preview_length: int = 500
@@ -29,7 +32,7 @@ class ReadingLimits:
 
 
 class ReadingMode(StrEnum):
-    """How a reading was cut."""
+    """How a reading was selected."""
 
     RANGE = "range"
     CHUNK = "chunk"
@@ -53,7 +56,7 @@ class TimeChunk:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read. ``chunk`` is set in chunk mode only, ``hints`` in a preview, ``warning`` on a large full text."""
+    """What was read: ``chunk`` in chunk mode, ``hints`` in previews, ``warning`` on large texts."""
 
     mode: ReadingMode
     text: str
@@ -69,7 +72,6 @@ class Reading:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing of the transcript is left out."""
         return self.mode is ReadingMode.FULL
 
 
@@ -83,9 +85,10 @@ def read(
     chunk_size: int | None = None,
     include_full: bool = False,
 ) -> Reading:
-    """Read cues (in time order) by the plugin's decision tree: range, chunk, full when short or asked for, else preview.
+    """Read cues (in time order) by the plugin's decision tree: range, chunk, full, else preview.
 
-    A range gives the cues that are spoken at any moment of [start, end). Raises ``InvalidTime``, ``ChunkNotFound``.
+    A range returns the cues that overlap [start, end). Full if short or requested. Raises
+    ``InvalidTime`` and ``ChunkNotFound``.
     """
     size = limits.chunk_size_seconds if chunk_size is None else chunk_size
     _check_chunk_size(size)
@@ -111,22 +114,23 @@ def read(
 
 
 def chunks(cues: Sequence[Cue], *, seconds: int) -> list[TimeChunk]:
-    """Cut cues into time chunks. Raises ``InvalidTime`` for a size out of bounds."""
+    """Split cues into time chunks. Raises ``InvalidTime`` for a size out of bounds."""
     _check_chunk_size(seconds)
     groups = group_by_time(cues, seconds)
     return [_as_chunk(cues, group, index, len(groups)) for index, group in enumerate(groups)]
 
 
 def full_text(cues: Sequence[Cue]) -> str:
-    """Return all that is said, cues joined by blanks."""
+    """Return the whole text, cues joined by blanks."""
     return " ".join(cue.text for cue in cues)
 
 
 def page_text(text: str, offset: int, max_chars: int) -> tuple[str, int | None]:
-    """Return a piece of ``text`` from ``offset`` on, and the offset of the next one (None: this was the last).
+    """Return the part of ``text`` at ``offset``, and the offset of the next part (None: the last).
 
-    A piece has at least one and at most ``max_chars`` characters (none if the text ends before the offset). It ends after a line if one ends in
-    its second half, otherwise after a word, and within a word only where no word ends. The pieces put together are the text.
+    A part has 1 to ``max_chars`` characters (none beyond the end of the text). It ends after a
+    line if one ends in its second half, otherwise after a word, and within a word only if no word
+    ends. The concatenated parts are the text.
     """
     start = max(0, offset)
     stop = start + max(1, max_chars)
@@ -142,13 +146,12 @@ def _range(cues: Sequence[Cue], *, start: float | None, end: float | None, size:
     last = math.inf if end is None else _checked(end)
     if last <= first:
         raise InvalidTime(
-            "The end has to come after the start.",
-            hint="Give start and end in seconds, start first.",
+            "The end must come after the start.", hint="Give start and end in seconds, start first."
         )
     duration = max((cue.end for cue in cues), default=0)
     if first and first * 1000 >= duration:
         raise InvalidTime(
-            f"The start lies behind the end of the transcript, which is {clock(duration)} long.",
+            f"The start is beyond the end of the transcript, which is {clock(duration)} long.",
             hint=_start_hint(duration),
         )
     found = tuple(
@@ -163,7 +166,7 @@ def _start_hint(duration: int) -> str:
     return (
         f"Give a start below {duration / 1000:g} seconds."
         if duration
-        else "There is nothing to read."
+        else "The transcript is empty."
     )
 
 
@@ -172,7 +175,7 @@ def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
     if not 0 <= index < len(groups):
         raise ChunkNotFound(
             f"There is no chunk {index}: {_valid(len(groups))}.",
-            hint=f"Chunks of {size} seconds were asked for; count from 0.",
+            hint=f"Chunks have {size} seconds; count from 0.",
         )
     chunk = _as_chunk(cues, groups[index], index, len(groups))
     return _reading(cues, ReadingMode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)
@@ -224,11 +227,14 @@ def _as_chunk(cues: Sequence[Cue], group: CueGroup, index: int, count: int) -> T
 def _warning(text: str, limits: ReadingLimits) -> str:
     if len(text) <= limits.max_full_transcript_length:
         return ""
-    return f"This is the whole transcript, {len(text):,} characters; it may not fit into a language model's context. Chunks or a search take less."
+    return (
+        f"This is the whole transcript, {len(text):,} characters; it may exceed a language model's"
+        " context. Chunks or a search are smaller."
+    )
 
 
 def _cut(text: str, length: int) -> str:
-    """Cut at the end of a word, unless a word (as in scripts without blanks) takes half of it."""
+    """Cut after a word, unless a word (as in scripts without blanks) takes half of the text."""
     if len(text) <= length:
         return text
     blank = text.rfind(" ", length // 2, length + 1)
@@ -246,11 +252,10 @@ def _cues_within(cues: Sequence[Cue], characters: int) -> tuple[Cue, ...]:
 
 
 def _checked(seconds: float) -> float:
-    """Return the time. A whole number too large for a float, which JSON may well bring, is as bad as infinity."""
+    """Return the time. JSON allows whole numbers that are too large for a float."""
     if not 0 <= seconds <= sys.float_info.max:
         raise InvalidTime(
-            "A time has to be a number of seconds, 0 or more.",
-            hint="For example start=90, end=150.",
+            "A time must be a number of seconds, 0 or more.", hint="For example start=90, end=150."
         )
     return seconds
 

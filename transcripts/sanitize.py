@@ -1,12 +1,13 @@
-"""Text from outside, made fit for a database."""
+"""Make text from outside fit for the database."""
 
 from uuid import UUID
 
 
 def clean(value: object, limit: int) -> str:
-    """Return at most ``limit`` characters, trimmed: no NUL and no lone surrogates, which PostgreSQL refuses, no control characters but line break and tab.
+    """Return at most ``limit`` characters, trimmed; "" for anything but text.
 
-    What is no text at all becomes "".
+    Remove NUL and lone surrogates, which PostgreSQL refuses, and control characters except line
+    break and tab.
     """
     text = value if isinstance(value, str) else ""
     return "".join(
@@ -17,7 +18,7 @@ def clean(value: object, limit: int) -> str:
 
 
 def uuid_of(reference: UUID | str) -> UUID:
-    """Return an id that was typed; what is none becomes nobody's."""
+    """Return an id that was typed, or the nil UUID, which nothing has."""
     try:
         return reference if isinstance(reference, UUID) else UUID(clean(reference, 50))
     except ValueError:
@@ -25,7 +26,6 @@ def uuid_of(reference: UUID | str) -> UUID:
 
 
 def is_uuid(text: str) -> bool:
-    """Say whether a text is an id of this kind."""
     try:
         UUID(text)
     except ValueError:

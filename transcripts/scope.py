@@ -1,4 +1,4 @@
-"""What a caller may see and change. Every read takes a Scope; an interface makes it out of its user or token, once."""
+"""What a caller may see and change. Every read takes a Scope, made once per request."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from transcripts.errors import Forbidden
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Ids of the collections that may be read, and of those that may be written to as well (a subset)."""
+    """Ids of the collections that may be read, and of those that may be changed (a subset)."""
 
     readable: frozenset[int] = frozenset()
     writable: frozenset[int] = frozenset()
@@ -16,7 +16,7 @@ class Scope:
         """Raise ``Forbidden`` unless this collection may be changed."""
         if collection_id not in self.writable:
             raise Forbidden(
-                "You may read this collection, but not change it.",
+                "You may read this collection but not change it.",
                 hint="Ask an owner of the collection to make you an editor.",
             )
 

@@ -1,4 +1,7 @@
-"""Clock times, and the ids and addresses of YouTube. An address is taken apart here and rebuilt from its id: what a person typed is never fetched."""
+"""Clock times, and YouTube's ids and addresses.
+
+An address is parsed here and rebuilt from its id: what a person typed is never requested.
+"""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +28,7 @@ _VIDEO = re.compile(r"[A-Za-z0-9_-]{11}")
 _CHANNEL = re.compile(r"UC[A-Za-z0-9_-]{22}")
 _HANDLE = re.compile(r"@[\w.·-]{1,100}")
 _PLAYLIST = re.compile(r"(?:PL|UU|FL|EC|PU|OLAK5uy_)[A-Za-z0-9_-]{10,62}")
-# Watch later, liked videos and mixes are made for the person who is signed in: another reader gets another list, or none.
+# Watch later, liked videos and mixes belong to the signed-in person: others get another list.
 _PERSONAL = re.compile(r"WL|LL|LM|LL[A-Za-z0-9_-]{22}|(?:RD|UL)[A-Za-z0-9_-]*")
 
 _COLONS = re.compile(
@@ -38,7 +41,7 @@ _UNITS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an address points at: ``id`` is a video id, a playlist id, ``UC…`` or ``@handle``; ``start`` is in seconds."""
+    """What an address names: ``id`` of a video, playlist, ``UC…`` or ``@handle``; ``start`` (s)."""
 
     kind: Kind
     id: str
@@ -47,16 +50,16 @@ class Target:
 
 
 def clock(ms: int) -> str:
-    """Write a time in milliseconds as ``0:05``, ``12:34`` or ``1:02:03``, cut to whole seconds; a negative one counts as 0."""
+    """Format milliseconds as ``0:05``, ``12:34`` or ``1:02:03``, truncated; negative ones as 0."""
     minutes, seconds = divmod(max(ms, 0) // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def parse_clock(text: str) -> float:
-    """Read ``1:02:03``, ``12:34.5``, ``90``, ``90s`` or ``1h2m3s`` as seconds.
+    """Parse ``1:02:03``, ``12:34.5``, ``90``, ``90s`` or ``1h2m3s`` as seconds.
 
-    Raises ``InvalidTime`` for anything else, and for minutes or seconds of 60 and more behind a colon.
+    Raises ``InvalidTime`` for anything else, and for minutes or seconds above 59 after a colon.
     """
     written = text.strip().lower()
     match = _COLONS.fullmatch(written) or _UNITS.fullmatch(written)
@@ -74,14 +77,14 @@ def parse_clock(text: str) -> float:
 
 
 def is_video_id(text: object) -> TypeGuard[str]:
-    """Tell whether this is written as a video id: 11 letters, digits, ``-`` and ``_``."""
+    """Return whether this has the form of a video id: 11 letters, digits, ``-`` and ``_``."""
     return isinstance(text, str) and _VIDEO.fullmatch(text) is not None
 
 
 def parse_target(text: str) -> Target:
-    """Read a YouTube address or a bare id (video, ``UC…``, ``@handle``, playlist).
+    """Parse a YouTube address or a bare id (video, ``UC…``, ``@handle``, playlist).
 
-    Raises ``InvalidUrl``, whose message says what is wrong with it.
+    Raises ``InvalidUrl``, whose message names the problem.
     """
     written = text.strip()
     _refuse_tricks(written)
@@ -89,13 +92,13 @@ def parse_target(text: str) -> Target:
 
 
 def watch_url(video_id: str, *, at_ms: int | None = None) -> str:
-    """Build the address of a video, at a moment (cut to whole seconds) if one is given."""
+    """Return the address of a video, at a time (truncated to seconds) if given."""
     moment = "" if at_ms is None else f"&t={max(at_ms, 0) // 1000}s"
     return f"https://www.youtube.com/watch?v={video_id}{moment}"
 
 
 def target_url(target: Target) -> str:
-    """Build the canonical address of a target from its id."""
+    """Return the canonical address of a target."""
     if target.kind == "video":
         return watch_url(target.id, at_ms=None if target.start is None else target.start * 1000)
     if target.kind == "playlist":
@@ -111,7 +114,7 @@ def _refuse_tricks(written: str) -> None:
         )
     if len(written) > _LONGEST_ADDRESS:
         raise InvalidUrl(f"The address is longer than {_LONGEST_ADDRESS} characters.")
-    # Browsers and libraries disagree on these, and so on which host such an address names.
+    # Browsers and libraries disagree on these characters, and so on the host of such an address.
     if "\\" in written or not written.isprintable() or any(mark.isspace() for mark in written):
         raise InvalidUrl(
             "The address contains a blank, a backslash or a control character.",
@@ -138,7 +141,7 @@ def _split(written: str) -> SplitResult:
         raise InvalidUrl(f"“{_shown(written)}” is not an address.") from None
     if parts.scheme not in {"http", "https"}:
         raise InvalidUrl(
-            f"The address begins with “{_shown(parts.scheme)}:”; only http and https are read."
+            f"The address begins with “{_shown(parts.scheme)}:”; only http and https are supported."
         )
     if "@" in parts.netloc:
         raise InvalidUrl("The address contains a user name, which YouTube addresses never do.")
@@ -232,7 +235,7 @@ def _start(query: dict[str, str], fragment: str) -> int | None:
     try:
         seconds = int(parse_clock(written))
     except InvalidTime:
-        return None  # the video is what was asked for; a broken time must not hide it
+        return None  # a broken time must not hide the video
     return seconds if seconds <= LONGEST_SECONDS else None
 
 

@@ -8,24 +8,28 @@ from itertools import chain, pairwise
 from operator import add
 
 TOKENIZER_VERSION: int = 1
-"""Changes whenever ``tokenize`` answers differently for any text: stored indexes of another version are refused and built anew."""
+"""Changes with any result of ``tokenize``: stored indexes of another version are rebuilt."""
 
-MAX_QUERY_CHARACTERS = 1_000  # that a caller may send
-MAX_QUERY_WORDS = 512  # that count
+MAX_QUERY_CHARACTERS = 1_000  # longest query that is accepted
+MAX_QUERY_WORDS = 512  # words of a query that count
 
 
 def tokenize(text: str, *, shortest: int = 2) -> list[str]:
-    """Split text into the words that are indexed and searched, in order, repetitions kept.
+    """Split text into the words that are indexed and searched, in order, with repetitions.
 
-    - ASCII: lower-case runs of letters, digits and underscores; runs of one character are dropped ("It's 5 a.m." gives "it").
-    - Beyond ASCII: compatibility forms and case are folded (NFKC, "ß" is "ss", full-width "Ａ" is "a"), accents stay, combining marks belong to
-      their letter, soft hyphens and joiners vanish. Single letters are dropped here too.
-    - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese do not (reliably) put blanks between words: every two neighbouring characters
-      (each with its vowel signs and tones) make a token, and a character that stands alone is one.
-    - Apostrophes: ' and ’ (also ‘ ʼ ＇) are the same. Between two letters beyond ASCII they belong to the word ("п’ять" is one); beside an ASCII
-      letter they separate, as in ASCII text ("it’s" gives "it", "l’été" gives "été").
+    - ASCII: lower-case runs of letters, digits and underscores. Runs of one character are dropped
+      ("It's 5 a.m." gives "it").
+    - Beyond ASCII: case and compatibility forms are folded (NFKC, "ß" is "ss", full-width "Ａ" is
+      "a"), accents stay, combining marks belong to their letter, soft hyphens and joiners are
+      dropped. Single letters are dropped here, too.
+    - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have no (reliable) blanks between
+      words: every two neighbouring characters (with their vowel signs and tones) are a token, and
+      so is a character that stands alone.
+    - Apostrophes: ' and ’ (also ‘ ʼ ＇) are equal. Between two letters beyond ASCII they belong to
+      the word ("п’ять" is one token); beside an ASCII letter they separate ("it’s" gives "it",
+      "l’été" gives "été").
 
-    ``shortest`` 1 keeps single letters and digits: what is indexed leaves them out, and a phrase does not.
+    ``shortest`` 1 keeps single letters and digits: phrases need them, the index does not.
     """
     folded = _fold(text)
     if folded.isascii():
@@ -41,9 +45,10 @@ def tokenize(text: str, *, shortest: int = 2) -> list[str]:
 
 
 def matched_spans(text: str, query: str) -> list[tuple[int, int]]:
-    """Find what to highlight: the spans (start, end) of ``text`` whose words are words of ``query``, in order, never overlapping.
+    """Return what to highlight: the spans (start, end) of ``text`` whose words are in ``query``.
 
-    Spans count characters of the text as given, also where folding changes lengths ("ß", "İ", "ﬁ"), and never cut a letter from its marks.
+    In order, without overlap. Spans count characters of the given text, also where folding
+    changes lengths ("ß", "İ", "ﬁ"), and never separate a letter from its marks.
     """
     wanted = frozenset(query_counts(query))
     spans: list[tuple[int, int]] = []
@@ -66,29 +71,32 @@ _UNSPACED_RANGES = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
     "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
-    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # ideographs
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # ideographs
+    "\U00020000-\U0003ffff"  # ideographs
     "\u3041-\u31ff\U0001b000-\U0001b16f"  # kana, bopomofo
 )
 _LETTER = f"[^ '{_UNSPACED_RANGES}]"
 _WORDS = re.compile(
-    rf"[{_UNSPACED_RANGES}]+|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*"
+    rf"[{_UNSPACED_RANGES}]+"
+    rf"|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*"
 )
 _LONG = re.compile("[^ ']{2,}")
 _UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]")
 _SIGNS = (
-    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d"
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059"
+    "\u105e-\u1060\u1062-\u1064\u1067-\u106d"
     "\u1071-\u1074\u1082-\u108d\u109a-\u109d\u17b4-\u17d3\u17dd\u302a-\u302f\u3099\u309a"
 )
 _UNITS = re.compile(f".[{_SIGNS}]*")
 _ASCII = "".join(
     chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128)
 )
-# The typography of captions, replaced first so that most English text takes the fast way; folding it the slow way gives the same.
+# Replaced first, so that most English captions take the fast path; slow folding gives the same.
 _TYPOGRAPHY = tuple(zip("’“”–—…♪\xa0", "'       ", strict=True))
 
 
 class _Folding(dict[int, str]):
-    """What a character becomes after case folding: itself, a blank, an apostrophe, or nothing; worked out when it is first met."""
+    """Case folding by character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = result = _fold_character(chr(code))
@@ -121,7 +129,7 @@ def _fold(text: str) -> str:
 
 
 def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Fold text, and say for each folded character which span of the text it came from."""
+    """Fold text, and return for each folded character the span of the text that it comes from."""
     folded: list[str] = []
     owners: list[tuple[int, int]] = []
     for start, stop in _clusters(text):
@@ -132,7 +140,7 @@ def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Cut text into the shortest spans that can be folded each by itself: mostly characters, letters with their marks, syllables of jamo."""
+    """Yield the shortest spans that fold independently: letters with marks, syllables of jamo."""
     start = 0
     for stop in range(1, len(text)):
         if _separable(text[start:stop], text[stop]):
@@ -151,7 +159,7 @@ def _separable(before: str, character: str) -> bool:
 
 
 def _scan(folded: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the tokens of folded text with their spans; of unspaced scripts the single characters too, since a query may ask for one."""
+    """Yield tokens of folded text with their spans, and single characters of unspaced scripts."""
     for match in _WORDS.finditer(folded):
         word, start = match.group(), match.start()
         if is_unspaced(word):
@@ -163,17 +171,17 @@ def _scan(folded: str) -> Iterator[tuple[str, int, int]]:
 
 
 def is_unspaced(word: str) -> bool:
-    """Say whether a token is of a script that puts no blanks between words."""
+    """Return whether a token is of a script without blanks between words."""
     return word[0] >= "\u0e00" and _UNSPACED.match(word) is not None
 
 
 def units(word: str) -> list[str]:
-    """Cut a token of an unspaced script into its characters, each with its signs."""
+    """Split a token of an unspaced script into its characters, each with its signs."""
     return _UNITS.findall(word)
 
 
 def is_lone(word: str) -> bool:
-    """Say whether a token is a single character of an unspaced script, with its signs."""
+    """Return whether a token is a single character of an unspaced script, with its signs."""
     return is_unspaced(word) and _UNITS.fullmatch(word) is not None
 
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 from tests.makers import caption_json, make_cues, make_video
 from tests.youtube_standin import YouTubeStandIn
 from transcripts import acquisition, activity, collections, library, storage
+from transcripts import youtube as youtube_door
 from transcripts.errors import JobNotFound, Premiere, TranscriptNotFound
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate, enqueue
 from transcripts.models.jobs import JobQuerySet
@@ -158,7 +159,7 @@ def during_the_listing(monkeypatch: pytest.MonkeyPatch, work: Any) -> None:
             work()
             return super().list_videos(*args, **kwargs)
 
-    monkeypatch.setattr(acquisition, "YouTube", Interrupted)
+    monkeypatch.setattr(youtube_door, "YouTube", Interrupted)
 
 
 def test_a_schedule_that_is_changed_while_the_list_is_read_stays_changed(

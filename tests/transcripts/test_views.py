@@ -494,9 +494,9 @@ def test_a_viewer_cannot_try_a_job_again(viewer: Client, failed: Job) -> None:
 
 
 def test_a_closed_gate_says_why_and_until_when_and_can_be_opened(page: Client) -> None:
-    until = timezone.localtime(YouTubeGate.refused(Blocked("YouTube takes this server for a bot.")))
+    until = timezone.localtime(YouTubeGate.refused(Blocked("YouTube treats this server as a bot.")))
     found = text_of(page.get("/activity/"))
-    assert "takes this server for a bot" in found
+    assert "treats this server as a bot" in found
     assert f"{until:%H:%M}" in found
     page.post("/gate/reopen/")
     assert YouTubeGate.current().state == "open"

@@ -1,7 +1,7 @@
 """Read caption files of every common format into cues, and write cues as files.
 
-One door in, ``parse``: it looks at the content, not at the name, and raises nothing but ``CaptionError``. What comes out is safe to store and show as
-text (no NUL, no lone surrogates, no bidi overrides) but not as HTML: templates escape it.
+``parse`` decides by the content, not by the name, and raises only ``CaptionError``. The cues are
+safe to store and show as text (no NUL, lone surrogates or bidi overrides) but not as HTML.
 """
 
 from collections.abc import Callable
@@ -59,10 +59,10 @@ _READERS: Final[dict[CaptionKind, Callable[[str], Captions]]] = {
 
 
 def parse(data: bytes, *, name: str = "") -> Captions:
-    """Read a caption file; the extension of ``name`` decides only where the content leaves it open.
+    """Read a caption file. The extension of ``name`` decides only where the content is ambiguous.
 
-    Raises a ``CaptionError`` that names the cause, and nothing else, whatever the bytes are. Time and memory grow linearly with the size,
-    which is at most ``MAX_BYTES``.
+    Raises a ``CaptionError`` that names the cause, and nothing else. Time and memory grow linearly
+    with the size, which is at most ``MAX_BYTES``.
     """
     if len(data) > MAX_BYTES:
         raise _too_large()
@@ -70,20 +70,22 @@ def parse(data: bytes, *, name: str = "") -> Captions:
 
 
 def parse_text(text: str, *, name: str = "") -> Captions:
-    """Read pasted text: YouTube's transcript panel, words without times, or the content of any caption file. Raises as ``parse`` does."""
+    """Read pasted text: YouTube's transcript panel, words without times, or a caption file.
+
+    Raises as ``parse`` does.
+    """
     if len(text) > MAX_BYTES:
         raise _too_large()
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise EmptyCaptions(
-            "There is nothing in it.",
-            hint="Download the captions again, or paste the transcript panel.",
+            "The text is empty.", hint="Download the captions again, or paste the transcript panel."
         )
     return _READERS[sniff(text, name=name)](text)
 
 
 def is_timed(head: bytes) -> bool:
-    """Say whether a file that begins with ``head`` is captions by its content, whatever it is called: words with times, not prose that mentions some."""
+    """Return whether a file that begins with ``head`` is captions: text with times."""
     try:
         text = decode(head).removeprefix("\ufeff")
         kind = sniff(text, name="")

@@ -1,4 +1,4 @@
-"""From what a file says, in whatever order and overlap, to cues that follow one another."""
+"""Turn cues as a file gives them, in any order and overlap, into cues that follow one another."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ _LEAST_PAUSE: Final = 10_000  # ms
 
 @dataclass(frozen=True, slots=True)
 class Captions:
-    """What one file says: cues in time order, not overlapping, with clean text that is never empty; and what it says about itself."""
+    """One parsed file: ordered cues without overlap, never empty, and what it says of itself."""
 
     cues: tuple[Cue, ...]
     format: str  # vtt, srt, sbv, json3, srv3, ttml, txt, json or panel
@@ -34,9 +34,9 @@ class Captions:
 
 
 class CueDraft(NamedTuple):
-    """A cue as found; ``end`` is None where the format gives only starts. Its text may be long and unclean, its times anything; its words are clean.
+    """A cue as read: ``end`` is None where the format gives only starts; times may be anything.
 
-    A tuple, as a long file makes hundreds of thousands of them.
+    A tuple, because a long file makes hundreds of thousands of them.
     """
 
     start: int
@@ -46,9 +46,9 @@ class CueDraft(NamedTuple):
 
 
 def settle(drafts: Iterable[CueDraft]) -> tuple[Cue, ...]:
-    """Sort the drafts, drop those that repeat or begin outside 0 to 72 h, clip each to the start of the next, and cut long ones.
+    """Sort drafts; drop repeated ones and those outside 0 to 72 h; clip overlaps; split long ones.
 
-    Raises ``EmptyCaptions`` when no text is left, and ``CaptionsTooLarge`` above ``MAX_CUES``.
+    Raises ``EmptyCaptions`` if no text is left, and ``CaptionsTooLarge`` above ``MAX_CUES``.
     """
     kept = _distinct(sorted(_usable(drafts), key=_start))
     if not kept:
@@ -89,7 +89,7 @@ def _start(draft: CueDraft) -> int:
 
 
 def _distinct(drafts: Sequence[CueDraft]) -> list[CueDraft]:
-    """Keep the first of drafts that say the same at the same moment: nobody says a thing twice at once."""
+    """Keep the first of several drafts with the same start and text."""
     first: dict[tuple[int, str], CueDraft] = {}
     for draft in drafts:
         first.setdefault((draft.start, draft.text), draft)
@@ -126,7 +126,7 @@ def _within(words: Sequence[Word], start: int, end: int) -> tuple[Word, ...]:
 
 
 def _cut(draft: CueDraft, end: int) -> list[Cue]:
-    """Share the time out by the length of the parts; word times are given up, as no caption track with them has such cues."""
+    """Divide the time by the length of the parts. Word times are dropped."""
     parts = pieces(draft.text, MAX_TEXT)
     total = sum(map(len, parts))
     borders = [draft.start]

@@ -1,4 +1,4 @@
-"""From bytes to text, in the encodings that caption files come in."""
+"""Decode bytes in the encodings that caption files come in."""
 
 import codecs
 from typing import Final
@@ -18,9 +18,10 @@ _SAMPLE: Final = 4096
 
 
 def decode(data: bytes) -> str:
-    """Decode by the byte order mark, else as UTF-16 (if every second byte is mostly zero), UTF-8, or Windows-1252, in this order.
+    """Decode by the byte order mark, else as UTF-16 (by its zero bytes), UTF-8 or Windows-1252.
 
-    A few broken bytes in UTF-8 or UTF-16 become U+FFFD. Raises ``BadEncoding`` for bytes that Windows-1252 does not define.
+    A few broken bytes in UTF-8 or UTF-16 become U+FFFD. Raises ``BadEncoding`` for bytes that
+    Windows-1252 does not define.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -31,18 +32,17 @@ def decode(data: bytes) -> str:
 
 
 def unmarked_utf16(data: bytes) -> str | None:
-    """Return the codec of bytes without a mark that look like UTF-16, by where the zero bytes of digits, blanks and line ends stand."""
+    """Return the codec of UTF-16 without a mark, by the positions of its zero bytes, or None."""
     return _unmarked_utf16(data[:_SAMPLE])
 
 
 def nearly_utf8(data: bytes) -> str | None:
-    """Return the text of UTF-8 with a few broken bytes, which become U+FFFD; None for what is not mostly UTF-8."""
+    """Return UTF-8 text with a few broken bytes as U+FFFD, or None if it is not mostly UTF-8."""
     lenient = data.decode(errors="replace")
     return lenient if _mostly_utf8(lenient) else None
 
 
 def _unmarked_utf16(sample: bytes) -> str | None:
-    """Tell the byte order of UTF-16 by where the zero bytes of its digits, blanks and line ends stand."""
     half = len(sample) // 2
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     if odd * 5 >= half > 0 and even * 20 <= half:
@@ -74,6 +74,7 @@ def _windows1252(data: bytes) -> str:
         return data.decode("cp1252")
     except UnicodeDecodeError as error:
         raise BadEncoding(
-            f"Byte {error.start} (0x{data[error.start]:02x}) is text in neither UTF-8, UTF-16 nor Windows-1252.",
+            f"Byte {error.start} (0x{data[error.start]:02x}) is not text in UTF-8, UTF-16 or"
+            " Windows-1252.",
             hint="Save the file as UTF-8 and send it again.",
         ) from None

@@ -1,4 +1,4 @@
-"""What the name of a caption file says: whose it is, and its language."""
+"""Read the id and the language from the name of a caption file."""
 
 import re
 from pathlib import PurePosixPath
@@ -10,7 +10,7 @@ _EXTENSION: Final = re.compile(
     r"\.(?:vtt|srt|sbv|json3?|srv[123]|ttml|dfxp|xml|txt)$", re.IGNORECASE
 )
 _MARKER: Final = re.compile(r"\.(?:auto|asr|cc|sdh|forced)$", re.IGNORECASE)
-# A track with a name of its own has eleven more characters at yt-dlp ("en-eEY6OEpapPo"); "-orig" is the language that was spoken.
+# yt-dlp appends eleven characters to a named track ("en-eEY6OEpapPo"); "-orig" is the spoken one.
 _LANGUAGE: Final = re.compile(
     r"\.([a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?)(?:-orig|-[A-Za-z0-9_-]{11})?$"
 )
@@ -19,10 +19,10 @@ _BRACKETED_ID: Final = re.compile(r"\[([A-Za-z0-9_-]{11})\]$")
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Split a file's name into an id and a language ("" when it says none).
+    """Split a file name into an id and a language ("" if it has none).
 
-    ``Title [dQw4w9WgXcQ].en-GB.vtt``, as yt-dlp writes it, gives the video's id; otherwise the id is the name without folder, extension,
-    ``.auto`` and language.
+    yt-dlp's ``Title [dQw4w9WgXcQ].en-GB.vtt`` gives the video's id. Otherwise the id is the name
+    without folder, extension, ``.auto`` and language.
     """
     stem = _without(_MARKER, _without(_EXTENSION, PurePosixPath(name.replace("\\", "/")).name))
     match = _LANGUAGE.search(stem)
@@ -34,6 +34,6 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def _without(suffix: re.Pattern[str], name: str) -> str:
-    """Cut the suffix off, unless nothing would be left."""
+    """Remove the suffix, unless nothing would remain."""
     match = suffix.search(name)
     return name[: match.start()] if match and match.start() > 0 else name

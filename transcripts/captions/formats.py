@@ -1,4 +1,4 @@
-"""Tell the format of a text by what it begins with and contains; the name counts only where that leaves it open."""
+"""Detect the format of a text by its content; the name counts only where that is ambiguous."""
 
 import re
 from enum import Enum, auto
@@ -11,7 +11,7 @@ from transcripts.errors import HtmlPage, UnknownFormat
 
 
 class CaptionKind(Enum):
-    """What reads a text."""
+    """The formats, one for each reader."""
 
     VTT = auto()
     SRT = auto()
@@ -37,7 +37,7 @@ _TIMED_EXTENSIONS: Final = frozenset({"vtt", "srt", "sbv"})
 
 
 def sniff(text: str, *, name: str) -> CaptionKind:
-    """Say what reads this text. Raises ``HtmlPage`` for a web page and ``UnknownFormat`` for what no reader knows."""
+    """Return the format of a text. Raises ``HtmlPage`` and ``UnknownFormat``."""
     start = text[:_HEAD].lstrip()
     _refuse_foreign(start)
     extension = PurePosixPath(name).suffix.lower().removeprefix(".")
@@ -55,7 +55,7 @@ def sniff(text: str, *, name: str) -> CaptionKind:
 
 
 def are_times_dense(text: str) -> bool:
-    """Say whether a text has so many lines of times as captions have: one to a few lines of words."""
+    """Return whether lines of times are as frequent as in captions."""
     times = sum(1 for _ in ARROW_LINE.finditer(text)) or sum(1 for _ in COMMA_LINE.finditer(text))
     return times * _LINES_A_CUE > text.count("\n")
 

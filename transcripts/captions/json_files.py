@@ -1,4 +1,4 @@
-"""Captions in JSON: YouTube's json3 (events with segments), and rows of text, start and duration as youtube-transcript-api gives them."""
+"""Captions in JSON: YouTube's json3, and rows of text, start and duration."""
 
 import json
 import re
@@ -19,9 +19,10 @@ _LARGEST: Final = 10**12
 
 
 def read_json(text: str) -> Captions:
-    """Read json3, a list of rows, or an object whose ``cues`` are such rows. Rows without a usable start or text are left out.
+    """Read json3, a list of rows, or an object whose ``cues`` are rows. Skip unusable rows.
 
-    Raises ``LiveChat`` for a chat replay and ``BadJson`` for JSON that is broken, nested too deeply, or something else.
+    Raises ``LiveChat`` for a chat replay and ``BadJson`` for JSON that is broken, nested too
+    deeply, or not captions.
     """
     if _CHAT.search(text, 0, _CHAT_WITHIN):
         raise LiveChat(
@@ -36,11 +37,11 @@ def read_json(text: str) -> Captions:
             return _described(about, rows)
         case [[*rows]] | [*rows] if not rows or any(
             map(_is_row, rows)
-        ):  # the command of youtube-transcript-api gives a list for each video
+        ):  # the command line of youtube-transcript-api writes a list per video
             return Captions(cues=settle(_row_drafts(rows)), format="json")
     raise BadJson(
-        "This JSON holds no captions.",
-        hint="Known are json3, and rows of text, start and duration.",
+        "This JSON contains no captions.",
+        hint="Supported are json3, and rows of text, start and duration.",
     )
 
 
@@ -52,7 +53,7 @@ def _load(text: str) -> object:
     except ValueError as error:
         raise BadJson(
             f"This is not valid JSON: {str(error)[:100]}.",
-            hint="Download the file again: it may be cut off.",
+            hint="Download the file again: it may be truncated.",
         ) from None
     return content
 
@@ -93,7 +94,7 @@ def _event_drafts(events: Sequence[object]) -> list[CueDraft]:
 
 
 def _event_draft(event: object) -> CueDraft | None:
-    """Events that only append a line break have no text and drop out later; an event stays on screen while the next is spoken."""
+    """Return a draft. An event stays on screen during the next; a line break has no text."""
     if not isinstance(event, dict) or not isinstance(found := event.get("segs"), list):
         return None
     start, duration = _number(event.get("tStartMs")), _number(event.get("dDurationMs"))
@@ -114,7 +115,7 @@ def _event_draft(event: object) -> CueDraft | None:
 
 
 def _words(segments: Sequence[dict[str, object]], start: int) -> tuple[Word, ...]:
-    """Manual tracks have neither offsets nor confidences: their segments are lines, not words."""
+    """Return the timed words. Manual tracks have neither offsets nor confidences, only lines."""
     if not any("tOffsetMs" in segment or "acAsrConf" in segment for segment in segments):
         return ()
     words: list[Word] = []
@@ -126,7 +127,7 @@ def _words(segments: Sequence[dict[str, object]], start: int) -> tuple[Word, ...
 
 
 def _number(value: object) -> float | None:
-    """Refuse what JSON lets pass as a number or people write for one: true, "1.5", NaN, 1e999, negative times."""
+    """Return a number, or None for true, "1.5", NaN, 1e999 and negative times."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if 0 <= value <= _LARGEST else None

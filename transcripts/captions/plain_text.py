@@ -1,4 +1,4 @@
-"""Words without times: cut into sentences, at estimated times."""
+"""Text without times: split into sentences with estimated times."""
 
 import re
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from transcripts.captions.speech import clean, lines, pieces
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
 _MAX_PIECE: Final = (
-    240  # characters; an automatic transcript without punctuation has no other borders
+    240  # characters; an automatic transcript without punctuation has no other boundaries
 )
 
 
 def read_plain(text: str) -> Captions:
-    """Make each sentence or line a cue, as if spoken without pause from 0 at about 150 words a minute.
+    """Make each sentence or line a cue, as if spoken from 0 at about 150 words a minute.
 
-    So the times only order the text and tell roughly where it lies. What would last beyond 72 h is spoken faster.
+    The times only order the text. Speak faster if it would last beyond 72 h.
     """
     found = list(
         islice((piece for line in lines(text) for piece in _sentences(clean(line))), MAX_CUES + 1)
@@ -41,7 +41,7 @@ def read_plain(text: str) -> Captions:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """Cut a line a part at a time: it may be the whole file."""
+    """Split a line part by part: it may be the whole file."""
     for part in pieces(line, MAX_TEXT):
         for sentence in _SENTENCE_END.split(part):
             yield from pieces(sentence, _MAX_PIECE)

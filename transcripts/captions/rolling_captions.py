@@ -1,18 +1,19 @@
-"""Undo the rolling of automatic captions, where each line is shown again above the next one.
+"""Undo the rolling of automatic captions, which repeat each line above the next one.
 
-YouTube writes every spoken line up to three times: while it is spoken (below the line before), alone for 10 ms, and above the next line. What is
-new is told by where a line stands, not by what it says, so that a word said twice stays twice.
+YouTube writes every spoken line up to three times: while it is spoken (below the previous line),
+alone for 10 ms, and above the next line. The position of a line shows whether it is new, not its
+text, so that a word spoken twice stays twice.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-_FLUSH: Final = 50  # ms; nobody can read a cue as short as this, it only moves the line up
+_FLUSH: Final = 50  # ms; too short to read, such a cue only moves the line up
 _WINDOW: Final = 3  # lines that a player's caption window keeps
 
 
 class Screen(NamedTuple):
-    """What one cue shows: its duration (ms) and its lines as plain text, "" for a line that is there but blank."""
+    """What one cue shows: its duration (ms) and its lines as plain text, "" for a blank line."""
 
     duration: int
     lines: tuple[str, ...]
@@ -23,7 +24,7 @@ class Screen(NamedTuple):
 
 
 def carried_lines(screens: Sequence[Screen]) -> list[int]:
-    """Say how many lines at the top of each screen were there before; all 0 unless the whole file rolls."""
+    """Return how many lines at the top of each screen are repeated; all 0 without rolling."""
     if all(len(screen.lines) < 2 for screen in screens):
         return [0] * len(screens)
     counts = []
@@ -35,7 +36,7 @@ def carried_lines(screens: Sequence[Screen]) -> list[int]:
 
 
 def _carried(shown: tuple[str, ...], screen: Screen) -> int:
-    """The last line of a screen, blank or not, is where new speech goes: only a flush may carry that one, too."""
+    """Count repeated lines. New speech is on the last line: only a flush may repeat that one."""
     most = len(screen.lines) - (not screen.is_flush)
     for count in range(min(most, len(shown)), 0, -1):
         if screen.lines[:count] == shown[-count:]:
@@ -44,7 +45,7 @@ def _carried(shown: tuple[str, ...], screen: Screen) -> int:
 
 
 def _rolls(screens: Sequence[Screen], counts: Sequence[int]) -> bool:
-    """Manual captions now and then repeat a line; they neither flash it for 10 ms at every fifth cue, nor roll at four of five."""
+    """Return whether a file rolls. Manual captions repeat fewer lines, and never flash them."""
     flushed = sum(
         1 for screen, count in zip(screens, counts, strict=True) if count and screen.is_flush
     )

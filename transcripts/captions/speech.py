@@ -1,4 +1,4 @@
-"""What was said, without the markup and the characters that only a player or an attacker needs. Everything here takes linear time."""
+"""Spoken text without markup and unsafe characters. Everything here takes linear time."""
 
 import html
 import re
@@ -10,16 +10,17 @@ from transcripts.errors import CaptionsTooLarge
 MAX_LABEL: Final = 300  # characters of an id or a title
 MAX_LINES: Final = 1_500_000
 
-# NUL and lone surrogates cannot be stored in PostgreSQL; bidi overrides can make a text read differently from what it says.
+# PostgreSQL stores neither NUL nor lone surrogates; bidi overrides change how a text reads.
 _UNSAFE: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 _INVISIBLE: Final = " \u200b\u200c\u200d\u200e\u200f\u2060\u00ad"
 
-# Only known names are markup: people say "List<String>", "a < b > c" and "the <s> token", and it stands like that in their captions.
+# Only known tags are markup: captions contain "List<String>", "a < b > c" and "the <s> token".
 _BREAK: Final = re.compile(r"<br[ \t]*/?>|\[br\]", re.IGNORECASE)
 _TAG: Final = re.compile(
-    r"</?(?:b|i|u|c|v|rt|em|lang|ruby|font|span|strong|script|style|iframe|object|embed|img|svg|link|meta)(?:[.\s/][^<>]*)?>"
+    r"</?(?:b|i|u|c|v|rt|em|lang|ruby|font|span|strong|script|style|iframe|object|embed|img|svg"
+    r"|link|meta)(?:[.\s/][^<>]*)?>"
     r"|<a\s[^<>]*>|</a>|<(?:[0-9]{1,4}:)?[0-9]{2}:[0-9]{2}\.[0-9]{3}>",
     re.IGNORECASE,
 )
@@ -31,7 +32,7 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 
 def clean(text: str) -> str:
-    """Drop unsafe characters and make every run of white space one blank; "" when nothing visible is left."""
+    """Drop unsafe characters and collapse white space; "" if nothing visible is left."""
     is_tidy = (
         text.isprintable() and "  " not in text
     )  # as most texts are; no white space but the blank is printable
@@ -40,14 +41,14 @@ def clean(text: str) -> str:
 
 
 def without_unsafe(text: str) -> str:
-    """Drop NUL, control characters other than white space, lone surrogates, bidi overrides and byte order marks."""
+    """Drop control characters except white space, lone surrogates, bidi overrides and marks."""
     return _UNSAFE.sub("", text)
 
 
 def lines(text: str) -> list[str]:
-    """Break a text where caption formats do: str.splitlines would also break inside a line, at U+2028 and the like.
+    """Split at line breaks only. str.splitlines would also split at U+2028 and the like.
 
-    Raises ``CaptionsTooLarge`` above ``MAX_LINES``, before they fill the memory.
+    Raises ``CaptionsTooLarge`` above ``MAX_LINES``, before the lines fill the memory.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.count("\n") > MAX_LINES:
@@ -56,7 +57,7 @@ def lines(text: str) -> list[str]:
 
 
 def plain(marked: str) -> str:
-    """Give the spoken text of a marked-up line: tags and style overrides dropped, then character references read once, then cleaned."""
+    """Return the text of a marked-up line: drop tags and styles, decode references once, clean."""
     if "<" in marked or "[" in marked:
         marked = _TAG.sub("", _BREAK.sub(" ", marked))
     if "{" in marked:
@@ -67,28 +68,28 @@ def plain(marked: str) -> str:
 
 
 def protected(text: str) -> str:
-    """Write as character references just what ``plain`` would not give back as it is; the rest stays readable to any player."""
+    """Escape only what ``plain`` would change; players can still read the rest."""
     text = _TAG.sub(_reference, _ENTITY.sub(r"&amp;\1;", text))
     return _without_styles(text).replace("-->", "--&gt;")
 
 
 def escaped(text: str) -> str:
-    """Write ``&``, ``<`` and ``>`` as character references, and what else ``plain`` would not give back as it is."""
+    """Escape ``&``, ``<``, ``>`` and whatever else ``plain`` would change."""
     return _without_styles(html.escape(text, quote=False))
 
 
 def label(value: object) -> str:
-    """Give a title or an id out of a file as one clean line of at most ``MAX_LABEL`` characters; "" when it is no text."""
+    """Return a title or id as one clean line of at most ``MAX_LABEL`` characters, or ""."""
     return clean(value[: 4 * MAX_LABEL])[:MAX_LABEL].strip() if isinstance(value, str) else ""
 
 
 def language_tag(value: object) -> str:
-    """Give the language when it looks like a BCP 47 tag, else ""."""
+    """Return the language if it looks like a BCP 47 tag, else ""."""
     return value if isinstance(value, str) and _LANGUAGE.fullmatch(value) else ""
 
 
 def pieces(text: str, limit: int) -> list[str]:
-    """Cut a clean text into parts of at most ``limit`` characters, at blanks where there are any."""
+    """Split a clean text into parts of at most ``limit`` characters, at blanks if there are any."""
     parts = []
     position = 0
     while len(text) - position > limit:

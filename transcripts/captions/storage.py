@@ -1,4 +1,4 @@
-"""Cues as plain JSON values to keep in a database: small, and with the word times apart, as few readers want them."""
+"""Cues as JSON values for the database, with word times apart, because few readers need them."""
 
 from collections.abc import Sequence
 from itertools import repeat
@@ -9,7 +9,7 @@ Row = list[int | str]
 
 
 def to_json(cues: Sequence[Cue]) -> list[Row]:
-    """Give ``[start, end, text]`` (ms) for each cue; words are left out."""
+    """Return ``[start, end, text]`` (ms) for each cue, without words."""
     return [[cue.start, cue.end, cue.text] for cue in cues]
 
 
@@ -18,7 +18,10 @@ def from_json(
     *,
     word_times: Sequence[Sequence[Sequence[int | str]] | None] | None = None,
 ) -> tuple[Cue, ...]:
-    """Make cues of what ``to_json`` gave, with the words that ``word_times_to_json`` gave, if any. The rows are trusted."""
+    """Return the cues of ``to_json``, with the words of ``word_times_to_json`` if given.
+
+    The rows are trusted.
+    """
     words = repeat((), len(rows)) if word_times is None else word_times_from_json(word_times)
     return tuple(
         Cue(int(start), int(end), str(text), found)
@@ -27,7 +30,7 @@ def from_json(
 
 
 def word_times_to_json(cues: Sequence[Cue]) -> list[list[Row] | None]:
-    """Give for each cue its words as ``[start, text]`` (ms), or None where they are not timed; [] when no cue has any."""
+    """Return each cue's words as ``[start, text]`` (ms) or None; [] if no cue has word times."""
     if not any(cue.words for cue in cues):
         return []
     return [[[word.start, word.text] for word in cue.words] or None for cue in cues]
@@ -36,5 +39,5 @@ def word_times_to_json(cues: Sequence[Cue]) -> list[list[Row] | None]:
 def word_times_from_json(
     rows: Sequence[Sequence[Sequence[int | str]] | None],
 ) -> list[tuple[Word, ...]]:
-    """Make the words of each cue out of what ``word_times_to_json`` gave."""
+    """Return the words of each cue from the result of ``word_times_to_json``."""
     return [tuple(Word(int(start), str(text)) for start, text in words or ()) for words in rows]

@@ -1,4 +1,4 @@
-"""The formats that are lines of text under a line of times: WebVTT, SubRip (SRT) and SubViewer as YouTube writes it (SBV)."""
+"""Formats with a line of times above lines of text: WebVTT, SubRip (SRT) and YouTube's SBV."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _HEADER_LANGUAGE: Final = re.compile(r"Language:[ \t]*([A-Za-z0-9-]+)")
 
 @dataclass(slots=True)
 class _Block:
-    """A cue as it stands in the file: times in ms, lines with their markup."""
+    """A cue as written in the file: times in ms, lines with their markup."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class _Block:
 
 
 def read_vtt(text: str) -> Captions:
-    """Read WebVTT, also without its header and with SRT's habits. Tags go, the times of words stay, rolling lines are told once."""
+    """Read WebVTT, also without header and in SRT's syntax. Drop tags and rolling lines."""
     lines = split_lines(text.lstrip())
     return Captions(
         cues=settle(_drafts(_blocks(lines, ARROW_LINE))),
@@ -62,7 +62,10 @@ def _header(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _blocks(lines: Sequence[str], timing: re.Pattern[str]) -> list[_Block]:
-    """Only an empty line ends a cue; a blank one is part of it. An empty line right under the times was a blank one before an editor stripped it."""
+    """Split into cues at empty lines. A blank line belongs to its cue.
+
+    An empty line directly below the times was a blank line that an editor stripped.
+    """
     times = [_times(line, timing) for line in lines]
     labels = _label_positions(lines, times)
     blocks: list[_Block] = []
@@ -91,13 +94,15 @@ def _times(line: str, timing: re.Pattern[str]) -> tuple[int, int] | None:
 
 
 def _milliseconds(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
-    """The fraction may have any number of digits: ".5" is half a second."""
+    """Return milliseconds. The fraction has any number of digits: ".5" is half a second."""
     whole = int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)
     return whole * 1000 + (int(fraction[:3].ljust(3, "0")) if fraction else 0)
 
 
 def _label_positions(lines: Sequence[str], times: Sequence[tuple[int, int] | None]) -> set[int]:
-    """Find the cue numbers and names: right above times, and either after an empty line or, where cues are numbered at all, a number."""
+    """Return the positions of cue numbers and names: directly above times, and either after an
+    empty line or, where cues are numbered, a number.
+    """
     timed = [position for position, pair in enumerate(times) if pair is not None]
     above = [position - 1 for position in timed if position > 0 and times[position - 1] is None]
     is_numbered = bool(above) and above[0] < timed[0] and _is_number(lines[above[0]])
@@ -135,7 +140,7 @@ def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:
 
 
 def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
-    """Read the times inside the text: what stands before the first is said at the start of the cue."""
+    """Read the times inside the text. Words before the first one start with the cue."""
     if not any(map(_WORD_TIME.search, lines)):
         return ()
     words: list[Word] = []
@@ -150,7 +155,7 @@ def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
 
 
 def _with_lone_words(drafts: list[CueDraft]) -> list[CueDraft]:
-    """A line of one word needs no time inside it: it starts with its cue. That holds only in files that time words."""
+    """Give a line of one word the time of its cue, in files that time words."""
     if not any(draft.words for draft in drafts):
         return drafts
     return [_with_lone_word(draft) for draft in drafts]

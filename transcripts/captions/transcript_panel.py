@@ -1,4 +1,4 @@
-"""The transcript panel of YouTube's page, pasted: a time, then what is said; also a time and its text on one line."""
+"""The transcript panel of YouTube's page, pasted: times, each followed by its text."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from transcripts.captions.speech import clean, lines
 from transcripts.errors import CaptionsTooLarge
 
 _ROW: Final = re.compile(
-    r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?",
+    r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?"
+    r"(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?",
     re.DOTALL,
 )
 _ROW_START: Final = frozenset("[(0123456789")
@@ -34,16 +35,16 @@ class _Row:
 
 
 def is_panel(text: str) -> bool:
-    """Say whether lines of the text begin with times that never go back: at least two near its start, or the first line."""
+    """Return whether lines begin with ascending times: two near the start, or the first line."""
     before, rows = _rows(text[:_HEAD])
     starts = [row.start for row in rows]
     return (len(rows) > 1 or (bool(rows) and not before)) and starts == sorted(starts)
 
 
 def read_panel(text: str) -> Captions:
-    """Read a pasted panel. Headings of chapters, the times read out for the blind, and the panel's own buttons are no speech.
+    """Read a pasted panel. Chapter headings, times for screen readers and buttons are skipped.
 
-    A line ends with the next one's start, or a while after it was said.
+    A line ends when the next one starts, or some time after it was spoken.
     """
     before, rows = _rows(text)
     for row in rows:
@@ -80,7 +81,7 @@ def _row(match: re.Match[str]) -> _Row:
 
 
 def _drop_read_out_time(row: _Row) -> None:
-    """Below 1:05 the page has "1 minute, 5 seconds", in the language of the page; the numbers give it away."""
+    """Drop "1 minute, 5 seconds" below 1:05, in any language, by its numbers."""
     if (
         len(row.lines) < 2
         or len(row.lines[0]) > _LONGEST_READ_OUT
@@ -93,7 +94,7 @@ def _drop_read_out_time(row: _Row) -> None:
 
 
 def _has_one_line_a_row(rows: Sequence[_Row]) -> bool:
-    """The panel gives one line a time; what is more, here and there, is a heading or a button."""
+    """Return whether rows have one line each: further lines are headings or buttons."""
     if any(row.is_inline for row in rows):
         return False
     single = sum(1 for row in rows if len(row.lines) == 1)

@@ -1,4 +1,4 @@
-"""Cues as files to download; ``parse`` gives back what was written: text and times, though not the times of single words."""
+"""Write cues as files. ``parse`` reads back text and times, but not the times of words."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from transcripts.cues import Cue
 
 
 def to_vtt(cues: Sequence[Cue]) -> str:
-    """Write WebVTT. All three signs are escaped, as it asks."""
+    """Write WebVTT, with ``&``, ``<`` and ``>`` escaped as it requires."""
     blocks = [
         f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{escaped(cue.text)}\n"
         for cue in cues
@@ -16,7 +16,7 @@ def to_vtt(cues: Sequence[Cue]) -> str:
 
 
 def to_srt(cues: Sequence[Cue]) -> str:
-    """Write SubRip. Players show its text as it is, so only what would be read as markup is escaped."""
+    """Write SubRip. Escape only what would be read as markup: players show the text as it is."""
     blocks = [
         f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{protected(cue.text)}\n"
         for number, cue in enumerate(cues, start=1)
@@ -25,7 +25,7 @@ def to_srt(cues: Sequence[Cue]) -> str:
 
 
 def to_txt(cues: Sequence[Cue]) -> str:
-    """Write the text alone, a line for each cue."""
+    """Write the text alone, one line per cue."""
     return "".join(f"{cue.text}\n" for cue in cues)
 
 

@@ -15,17 +15,18 @@ from transcripts.errors import BadXml
 _LANGUAGE: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 _NUMBER: Final = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 _CLOCK: Final = re.compile(
-    r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)(?::([0-9]{1,4}(?:\.[0-9]{1,3})?))?"
+    r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)"
+    r"(?::([0-9]{1,4}(?:\.[0-9]{1,3})?))?"
 )
 _OFFSET: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(h|ms|m|s|f|t)")
 _UNITS: Final = {"h": 3_600_000.0, "m": 60_000.0, "s": 1000.0, "ms": 1.0}
-_FRAMES: Final = 30.0  # a second, TTML's default
+_FRAMES: Final = 30.0  # per second, TTML's default
 
 
 def read_xml(text: str) -> Captions:
-    """Read TTML or YouTube's timed text. Entities and external references are never followed.
+    """Read TTML or YouTube's timed text. Never follow entities or external references.
 
-    Raises ``BadXml`` for XML that is broken, declares entities, or is something else.
+    Raises ``BadXml`` for XML that is broken, declares entities, or is not captions.
     """
     root = _root(text)
     match _name(root):
@@ -42,17 +43,18 @@ def read_xml(text: str) -> Captions:
         case "transcript":
             return Captions(cues=settle(_text_drafts(root, "start", "dur", 1000.0)), format="srv3")
     raise BadXml(
-        "This XML holds no captions.", hint="Known are TTML and YouTube's srv1, srv2 and srv3."
+        "This XML contains no captions.",
+        hint="Supported are TTML and YouTube's srv1, srv2 and srv3.",
     )
 
 
 def _root(text: str) -> Element:
     try:
         root: Element = fromstring(without_unsafe(text))
-    except (ParseError, ValueError) as error:  # what defusedxml refuses is a ValueError
+    except (ParseError, ValueError) as error:  # defusedxml raises ValueError
         raise BadXml(
             f"This XML cannot be read: {str(error)[:100]}.",
-            hint="Download the file again: it may be cut off.",
+            hint="Download the file again: it may be truncated.",
         ) from None
     return root
 
@@ -64,7 +66,7 @@ def _name(element: Element) -> str:
 def _text_drafts(
     root: Element, start_name: str, duration_name: str, unit: float
 ) -> Iterator[CueDraft]:
-    """The text of srv1 and srv2 is escaped twice, and may hold tags under the outer escape."""
+    """Return drafts. srv1 and srv2 escape their text twice, with tags under the outer escape."""
     for element in root.iterfind("text"):
         start, duration = _number(element.get(start_name)), _number(element.get(duration_name))
         if start is not None:
@@ -110,7 +112,7 @@ def _ttml_drafts(root: Element) -> Iterator[CueDraft]:
 
 
 def _outermost(root: Element, name: str) -> Iterator[Element]:
-    """Give the elements of this name that lie in no other, in document order; without recursion, as nesting may be deep."""
+    """Yield the outermost elements of a name in document order, without recursion."""
     waiting = [root]
     while waiting:
         element = waiting.pop()
@@ -143,7 +145,7 @@ def _rate(root: Element, name: str, default: float) -> float:
 
 
 def _moment(value: str | None, frames: float, ticks: float) -> int | None:
-    """Read a TTML time in ms: ``hh:mm:ss.fraction``, ``hh:mm:ss:frames`` or an offset such as ``12.5s``."""
+    """Return a TTML time in ms: ``hh:mm:ss.fraction``, ``hh:mm:ss:frames`` or ``12.5s``."""
     if value is None:
         return None
     if match := _OFFSET.fullmatch(value.strip()):

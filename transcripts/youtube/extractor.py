@@ -1,4 +1,4 @@
-"""The first library: yt-dlp, which gives metadata, chapters and captions. Importing it costs half a second: only ``YouTube`` does."""
+"""The first library, yt-dlp: metadata, chapters and captions. Importing it takes half a second."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +39,7 @@ def attempt(
     video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None
 ) -> Attempt:
     """Ask for a video's metadata and one transcript."""
-    said = _Said()
+    said = _WarningLog()
     trace = RequestTrace()
     with _client(options, inner, trace, said) as client:
         raw = _extract(client, watch_url(video_id), said)
@@ -47,9 +47,7 @@ def attempt(
             return Attempt(explain(trace, said.texts) or changed())
         if raw.get("id") != video_id:  # yt-dlp follows a paid film to its trailer
             return Attempt(
-                MembersOnly(
-                    "This video has to be bought or rented; YouTube shows only its trailer."
-                )
+                MembersOnly("This video must be bought or rented; YouTube shows only its trailer.")
             )
         tracks = tracks_from_json(raw)
         info = info_from_json(raw)
@@ -71,12 +69,12 @@ def attempt(
 def listing(
     target: Target, *, options: Options, inner: BaseAdapter | None, newest: int | None
 ) -> Listing:
-    """List the videos of a playlist or channel, the first ``newest`` of them if given. Raises ``YouTubeError``."""
+    """List the videos of a playlist or channel, the first ``newest`` if given."""
     if target.kind == "channel":
         channel_id = (
             target.id if target.id.startswith("UC") else _channel_id(target, options, inner)
         )
-        # One list of everything the channel has put up; its page is split into tabs
+        # One list of all videos of the channel; its page splits them into tabs.
         address = target_url(Target("playlist", f"UU{channel_id[2:]}"))
     else:
         channel_id, address = "", target_url(target)
@@ -89,8 +87,8 @@ def listing(
     return Listing(channel_id or target.id, _list_title(raw), target.kind, tuple(entries.values()))
 
 
-class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp derives its key from a name that ends in RH
-    """yt-dlp's own way to send requests, its TLS settings included, behind the guard."""
+class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp requires a name that ends in RH
+    """Send requests as yt-dlp does, with its TLS settings, behind the guard."""
 
     def __init__(
         self, *, inner: BaseAdapter | None, options: Options, trace: RequestTrace, **settings: Any
@@ -107,7 +105,7 @@ class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp derives its key fr
 
 
 class _Client(YoutubeDL):  # type: ignore[misc]
-    """yt-dlp with one way out."""
+    """yt-dlp with the guarded request handler only."""
 
     def __init__(self, params: Mapping[str, Any], *, handler: Any) -> None:
         self._handler = handler
@@ -117,14 +115,13 @@ class _Client(YoutubeDL):  # type: ignore[misc]
         return super().build_request_director([self._handler], [])
 
 
-class _Said:
-    """yt-dlp's logger: several conditions reach us only as warnings. Nothing is passed on, so no log can hold the proxy's password."""
+class _WarningLog:
+    """Collect yt-dlp's warnings. Log nothing: messages can contain the proxy's password."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def debug(self, message: str) -> None:
-        """Drop progress messages."""
+    def debug(self, message: str) -> None: ...
 
     def warning(self, message: str, **_: object) -> None:
         self.texts.append(str(message))
@@ -135,13 +132,13 @@ class _Said:
 
 @contextmanager
 def _client(
-    options: Options, inner: BaseAdapter | None, trace: RequestTrace, said: _Said, **more: Any
+    options: Options, inner: BaseAdapter | None, trace: RequestTrace, said: _WarningLog, **more: Any
 ) -> Iterator[_Client]:
     handler = functools.partial(_GuardedRH, inner=inner, options=options, trace=trace)
     handler.RH_KEY = _GuardedRH.RH_KEY  # type: ignore[attr-defined]
     params = {
         "skip_download": True,
-        "ignore_no_formats_error": True,  # captions are wanted where no film can be had
+        "ignore_no_formats_error": True,  # captions are wanted even without a playable film
         "noplaylist": True,
         "cachedir": False,
         "socket_timeout": options.timeout,
@@ -150,7 +147,7 @@ def _client(
         "writeautomaticsub": True,
         "logger": said,
         "color": "never",
-        "js_runtimes": {},  # captions need no JavaScript, and a server should run none that it fetched
+        "js_runtimes": {},  # captions need no JavaScript, and a server must not run fetched code
         "allowed_extractors": ["youtube", "youtube:tab", "youtube:playlist"],
         "extractor_args": {
             "youtube": {
@@ -165,12 +162,12 @@ def _client(
         yield client
 
 
-def _extract(client: _Client, address: str, said: _Said) -> dict[str, Any] | None:
+def _extract(client: _Client, address: str, said: _WarningLog) -> dict[str, Any] | None:
     try:
         raw = client.extract_info(address, download=False)
     except YoutubeDLError as error:
         said.texts.append(str(error))
-    except Exception as error:  # noqa: BLE001 - on an unforeseen answer yt-dlp raises whatever its code stumbles over
+    except Exception as error:  # noqa: BLE001  yt-dlp raises anything on unforeseen answers
         said.texts.append(type(error).__name__)
     else:
         return raw if isinstance(raw, dict) else None
@@ -180,7 +177,7 @@ def _extract(client: _Client, address: str, said: _Said) -> dict[str, Any] | Non
 def _transcript(
     client: _Client,
     trace: RequestTrace,
-    said: _Said,
+    said: _WarningLog,
     *,
     raw: Mapping[str, Any],
     info: VideoInfo,
@@ -213,9 +210,9 @@ def _premiere(raw: Mapping[str, Any]) -> YouTubeError | None:
     if raw.get("live_status") != "is_upcoming":
         return None
     start = moment(raw.get("release_timestamp"))
-    when = f"It starts at {start:%Y-%m-%d %H:%M} UTC." if start else "Its start is not known."
+    when = f"It starts at {start:%Y-%m-%d %H:%M} UTC." if start else "Its start is unknown."
     return Premiere(
-        f"This video has not been shown yet. {when}",
+        f"This video is not published yet. {when}",
         retry_at=int(start.timestamp()) if start else None,
     )
 
@@ -232,7 +229,7 @@ def _channel_id(target: Target, options: Options, inner: BaseAdapter | None) -> 
 
 
 def _list(address: str, items: str, options: Options, inner: BaseAdapter | None) -> dict[str, Any]:
-    said = _Said()
+    said = _WarningLog()
     trace = RequestTrace()
     with _client(
         options,
@@ -247,7 +244,7 @@ def _list(address: str, items: str, options: Options, inner: BaseAdapter | None)
     if raw is None:
         raise explain(trace, said.texts) or changed()
     if raw.get("_type") != "playlist":
-        raise InvalidUrl("This address leads to no list of videos.")
+        raise InvalidUrl("This address does not lead to a list of videos.")
     return raw
 
 

@@ -1,4 +1,4 @@
-"""Why YouTube gave nothing: from statuses and wordings to one typed error, the most telling sign first."""
+"""Why YouTube returned nothing: from statuses and messages to one typed error."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -24,11 +24,11 @@ _Maker = Callable[[str], YouTubeError]
 _CAPTIONS = "/api/timedtext"
 _LONGEST_REASON = 200
 
-# Each of these means: the whole address is refused, so stop asking.
+# Each of these means that the whole address is refused: stop asking.
 _HEAT: tuple[tuple[re.Pattern[str], _Maker], ...] = (
     (
         re.compile(r"not a bot|captcha|unusual traffic", re.IGNORECASE),
-        lambda _: Blocked("YouTube takes this server for a bot and refuses it."),
+        lambda _: Blocked("YouTube treats this server as a bot and refuses it."),
     ),
     (re.compile(r"IP is likely being blocked", re.IGNORECASE), lambda _: wrong_video()),
     (
@@ -53,7 +53,7 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
     ),
     (
         re.compile(r"requires payment|purchase|to rent", re.IGNORECASE),
-        lambda _: MembersOnly("This video has to be bought or rented."),
+        lambda _: MembersOnly("This video must be bought or rented."),
     ),
     (
         re.compile(
@@ -65,18 +65,19 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
         re.compile(
             r"premieres? (?:in|will)|live event will begin|(?:will )?begins? in", re.IGNORECASE
         ),
-        lambda reason: Premiere(f"This video has not been shown yet.{reason}"),
+        lambda reason: Premiere(f"This video is not published yet.{reason}"),
     ),
     (
         re.compile(r"(?:video|playlist) is private|private (?:video|playlist)", re.IGNORECASE),
-        lambda _: PrivateVideo("Only its owner may see it: it is private."),
+        lambda _: PrivateVideo("The video is private."),
     ),
     (
         re.compile(
-            r"removed|no longer available|terminated|deleted|unavailable|does not exist|the playlist exist|isn.t available|HTTP Error 404",
+            r"removed|no longer available|terminated|deleted|unavailable|does not exist"
+            r"|the playlist exist|isn.t available|HTTP Error 404",
             re.IGNORECASE,
         ),
-        lambda reason: VideoRemoved(f"It is not on YouTube, or not any more.{reason}"),
+        lambda reason: VideoRemoved(f"The video is not on YouTube, or no longer.{reason}"),
     ),
     (
         re.compile(
@@ -93,7 +94,7 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
 
 
 def explain(trace: RequestTrace, texts: Iterable[str]) -> YouTubeError | None:
-    """Find the condition in what went over the wire and in what the library said; None if nothing tells."""
+    """Return the error that the responses and the library's messages indicate, or None."""
     said = [text for text in map(_cleaned, texts) if text]
     return (
         _on_the_wire(trace)
@@ -105,33 +106,29 @@ def explain(trace: RequestTrace, texts: Iterable[str]) -> YouTubeError | None:
 
 
 def wrong_video() -> YouTubeError:
-    """Say that the answer was for another video, which is one way of refusing."""
-    return Blocked(
-        "YouTube answered with another video than the one asked for, as it does to servers that it blocks."
-    )
+    """Return the error for an answer about another video, which is a way of refusing."""
+    return Blocked("YouTube answered with another video, as it does to servers that it blocks.")
 
 
 def withheld() -> YouTubeError:
-    """Say that the captions are there, but kept for YouTube's own player."""
+    """Return the error for captions that only YouTube's own player gets."""
     return PoTokenRequired(
-        "This video has captions, but YouTube gives them only to its own player (a “PO token” is needed)."
+        "YouTube serves the captions of this video only to its own player (PO token required)."
     )
 
 
 def changed() -> YouTubeError:
-    """Say that the answer made no sense to the library."""
-    return YouTubeChanged("YouTube's answer could not be understood: it has probably changed.")
+    """Return the error for an answer that the library cannot parse."""
+    return YouTubeChanged("YouTube's answer cannot be parsed: YouTube has probably changed.")
 
 
 def _on_the_wire(trace: RequestTrace) -> YouTubeError | None:
     if trace.refusal:
         return trace.refusal
     if trace.captcha:
-        return Blocked("YouTube wants a captcha solved before it answers this server.")
+        return Blocked("YouTube requires a captcha before it answers this server.")
     if trace.saw(429, path=_CAPTIONS):
-        return RateLimited(
-            "YouTube answered 429 to the request for the captions: too many requests from this server."
-        )
+        return RateLimited("YouTube answered 429 to the request for captions: too many requests.")
     return (
         Blocked("YouTube answered 429: it refuses this server for now.") if trace.saw(429) else None
     )
@@ -162,7 +159,7 @@ def _matching(
 
 
 def _cleaned(text: str) -> str:
-    """Cut a library's message down to what YouTube itself says."""
+    """Reduce a library's message to what YouTube itself says."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     text = re.sub(
         r"^(?:ERROR: |WARNING: )?(?:\[[\w:+]+\] )?(?:[\w@-]+: )?(?:YouTube said: )?", "", text

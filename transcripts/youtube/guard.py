@@ -1,4 +1,4 @@
-"""The wire to YouTube: every request of both libraries passes the allow-list, the timeout and the size cap here, redirects included."""
+"""The guard of all requests to YouTube: allow-list, timeout and size limit, also on redirects."""
 
 import os
 import re
@@ -23,14 +23,14 @@ _HOSTS = re.compile(
     r"(?:(?:[a-z0-9-]+\.)?youtube\.com|youtu\.be|youtubei\.googleapis\.com|i\.ytimg\.com)"
 )
 _PIECE = 65_536
-_SLOWEST = 3  # an answer may take this many timeouts in all: a byte now and then must not hold a worker for ever
+_SLOWEST = 3  # timeouts that a whole answer may take: a slow trickle must not hold a worker
 
 
 class Guard(BaseAdapter):
-    """An adapter around the one that really sends. It notes what happens in ``trace``.
+    """An adapter around the one that sends. It records what happens in ``trace``.
 
-    Raises ``requests.ConnectionError`` for what it refuses: the libraries handle that, where our own errors would be swallowed by one and
-    leak through the other. The typed error is in ``trace.refusal``.
+    Raises ``requests.ConnectionError`` for what it refuses, which both libraries handle; our own
+    errors would be swallowed by one and leak through the other. ``trace.refusal`` has the error.
     """
 
     def __init__(self, inner: BaseAdapter, options: Options, trace: RequestTrace) -> None:
@@ -46,7 +46,7 @@ class Guard(BaseAdapter):
         cert: Any = None,
         proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
-        """Send it, if it goes to YouTube, and read the whole answer within the caps."""
+        """Send a request to YouTube and read the whole answer within the limits."""
         self._check(request.url or "")
         deadline = time.monotonic() + _SLOWEST * self.options.timeout
         try:
@@ -59,7 +59,7 @@ class Guard(BaseAdapter):
                 proxies=proxies,
             )
             body = self._read(response, deadline)
-        except OSError:  # every error of requests is one
+        except OSError:  # the base of all errors of requests
             self.trace.failed = True
             raise
         except urllib3.exceptions.HTTPError as error:
@@ -72,7 +72,6 @@ class Guard(BaseAdapter):
         return _with_body(response, body)
 
     def close(self) -> None:
-        """Close the connections."""
         self.inner.close()
 
     def _check(self, url: str) -> None:
@@ -80,11 +79,9 @@ class Guard(BaseAdapter):
         host = (parts.hostname or "").lower()
         if host in {"google.com", "www.google.com"} and parts.path.startswith("/sorry"):
             self.trace.captcha = True
-        if self.trace.captcha or self.trace.saw(
-            429
-        ):  # whatever else the library has in mind, it would only make matters worse
+        if self.trace.captcha or self.trace.saw(429):  # further requests would only make it worse
             raise requests.ConnectionError(
-                "YouTube refuses this server; nothing more is asked now."
+                "YouTube refuses this server; no further request is sent."
             )
         if parts.scheme != "https" or not _HOSTS.fullmatch(host) or parts.port not in {None, 443}:
             where = f"{parts.scheme}://{host}"[:100]
@@ -98,7 +95,7 @@ class Guard(BaseAdapter):
         size = 0
         while piece := response.raw.read1(
             _PIECE, decode_content=True
-        ):  # read() would wait for a whole piece, however slowly it came
+        ):  # read() would wait for a whole block, however slowly it arrives
             size += len(piece)
             if size > self.options.max_bytes:
                 response.close()
@@ -115,12 +112,13 @@ class Guard(BaseAdapter):
 
 
 class Loopback(HTTPAdapter):
-    """Sends every request to a stand-in on this machine, with the host it was meant for in its Host header. For tests."""
+    """Send every request to a stand-in on this machine, with its original Host header."""
 
     def __init__(self, url: str) -> None:
         if not _is_loopback(url):
             raise HostRefused(
-                f"{LOOPBACK_VARIABLE} must be an http:// address of this machine, such as http://127.0.0.1:8000."
+                f"{LOOPBACK_VARIABLE} must be an http:// address of this machine,"
+                " such as http://127.0.0.1:8000."
             )
         super().__init__()
         self.url = url.rstrip("/")
@@ -134,7 +132,6 @@ class Loopback(HTTPAdapter):
         cert: Any = None,
         proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
-        """Send it to the stand-in, past any proxy."""
         asked = urlsplit(request.url or "")
         turned = request.copy()
         turned.headers["Host"] = asked.netloc
@@ -147,15 +144,18 @@ class Loopback(HTTPAdapter):
 
 
 def loopback_from_environment() -> BaseAdapter | None:
-    """Make the stand-in's adapter if the environment names one. Raises ``HostRefused`` if that is not on this machine."""
+    """Return the stand-in's adapter if the environment names one.
+
+    Raises ``HostRefused`` if it is not on this machine.
+    """
     url = os.environ.get(LOOPBACK_VARIABLE, "")
     return Loopback(url) if url else None
 
 
 def session(options: Options, trace: RequestTrace, inner: BaseAdapter | None) -> requests.Session:
-    """Make a session that can reach nothing but YouTube."""
+    """Return a session that can reach only YouTube."""
     made = requests.Session()
-    made.trust_env = False  # or a password from ~/.netrc would be sent along
+    made.trust_env = False  # otherwise a password from ~/.netrc would be sent
     made.proxies.update(proxies(options))
     guard = Guard(inner or HTTPAdapter(), options, trace)
     made.mount("https://", guard)
@@ -164,7 +164,7 @@ def session(options: Options, trace: RequestTrace, inner: BaseAdapter | None) ->
 
 
 def proxies(options: Options) -> dict[str, str]:
-    """Give the proxy to use by scheme: the configured one, or what the environment says."""
+    """Return the proxies by scheme: the configured one, or those of the environment."""
     return (
         {"http": options.proxy_url, "https": options.proxy_url}
         if options.proxy_url
@@ -173,7 +173,7 @@ def proxies(options: Options) -> dict[str, str]:
 
 
 def _with_body(response: requests.Response, body: bytes) -> requests.Response:
-    """Put the body that was read in place of the stream, for libraries that read ``raw`` themselves."""
+    """Replace the stream by the body, for libraries that read ``raw``."""
     headers = response.raw.headers.copy()
     for name in ("Content-Encoding", "Content-Length", "Transfer-Encoding"):
         headers.pop(name, None)

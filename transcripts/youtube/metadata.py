@@ -1,4 +1,4 @@
-"""A video's metadata out of yt-dlp's JSON, be it fresh from YouTube or a ``.info.json`` file, which may hold anything."""
+"""A video's metadata from yt-dlp's JSON: from YouTube, or from a ``.info.json`` file."""
 
 import math
 import re
@@ -17,9 +17,12 @@ _MOST_TAGS = 100
 
 
 def info_from_json(raw: object) -> VideoInfo:
-    """Read yt-dlp's description of a video; what is missing or malformed is left empty. Raises ``ValueError`` if it is no object."""
+    """Read yt-dlp's description of a video; leave out what is missing or malformed.
+
+    Raises ``ValueError`` if it is not an object.
+    """
     if not isinstance(raw, Mapping):
-        raise ValueError("yt-dlp's description of a video is a JSON object")
+        raise ValueError("yt-dlp's description of a video must be a JSON object")
     video_id = raw.get("id") if is_video_id(raw.get("id")) and _is_youtube(raw) else ""
     return VideoInfo(
         id=video_id or "",
@@ -40,7 +43,7 @@ def info_from_json(raw: object) -> VideoInfo:
 
 
 def tracks_from_json(raw: Mapping[str, Any]) -> list[Track]:
-    """List the caption tracks that yt-dlp found."""
+    """List the caption tracks of yt-dlp's description."""
     return [
         *_tracks(raw.get("subtitles"), auto=False),
         *_tracks(raw.get("automatic_captions"), auto=True),
@@ -48,19 +51,19 @@ def tracks_from_json(raw: Mapping[str, Any]) -> list[Track]:
 
 
 def thumbnail_address(video_id: str) -> str:
-    """Build the address of a video's picture from its id."""
+    """Return the address of a video's picture."""
     return f"https://i.ytimg.com/vi/{video_id}/hqdefault.jpg"
 
 
 def moment(timestamp: object) -> datetime | None:
-    """Read seconds since the epoch, up to the year 3000."""
+    """Return the time of seconds since the epoch, up to the year 3000."""
     if isinstance(timestamp, int | float) and 0 < timestamp < 32_503_680_000:
         return datetime.fromtimestamp(timestamp, tz=UTC)
     return None
 
 
 def _is_youtube(raw: Mapping[str, Any]) -> bool:
-    # yt-dlp downloads from a thousand sites, and some of their ids look like YouTube's.
+    # yt-dlp supports a thousand sites, and some of their ids look like YouTube's.
     return (
         str(raw.get("extractor_key") or raw.get("extractor") or "youtube")
         .casefold()

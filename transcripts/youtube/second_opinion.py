@@ -1,4 +1,4 @@
-"""The second library: youtube-transcript-api, asked where yt-dlp found nothing but YouTube is still willing to answer."""
+"""The second library, youtube-transcript-api, asked if yt-dlp found nothing without a refusal."""
 
 import requests
 from requests.adapters import BaseAdapter
@@ -31,7 +31,7 @@ def attempt(
     language: str | None,
     info: VideoInfo | None,
 ) -> Attempt:
-    """Ask for one transcript; ``info`` is what the first library learnt of the video."""
+    """Ask for one transcript; ``info`` is what the first library learnt about the video."""
     trace = RequestTrace()
     with session(options, trace, inner) as http:
         try:
@@ -44,7 +44,7 @@ def attempt(
             return Attempt(error, info)
         except CouldNotRetrieveTranscript as error:
             return Attempt(_typed(error, trace), info)
-        except Exception:  # noqa: BLE001 - on an unforeseen answer the library raises whatever its code stumbles over
+        except Exception:  # noqa: BLE001  the library raises anything on unforeseen answers
             return Attempt(explain(trace, ()) or changed(), info)
     partial = known.live_status == "is_live"
     return Attempt(
@@ -63,7 +63,7 @@ def attempt(
 
 def _tracks(http: requests.Session, video_id: str) -> list[Track]:
     found = YouTubeTranscriptApi(http_client=http).list(video_id)
-    # The address is private there, but its public fetch() takes the XML, which destroys < and > and has no word times
+    # Its fetch() reads the XML format, which loses < and > and has no word times.
     return [
         track
         for each in found
@@ -80,7 +80,7 @@ def _download(http: requests.Session, track: Track) -> bytes:
 
 
 def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) -> VideoInfo:
-    """Learn at least title and channel; the library gives no metadata."""
+    """Return at least title and channel: the library gives no metadata."""
     response = http.get(
         "https://www.youtube.com/oembed", params={"url": watch_url(video_id), "format": "json"}
     )
@@ -105,7 +105,7 @@ def _typed(error: CouldNotRetrieveTranscript, trace: RequestTrace) -> YouTubeErr
 
 def _by_class(error: CouldNotRetrieveTranscript) -> YouTubeError:
     if isinstance(error, RequestBlocked):
-        return Blocked("YouTube takes this server for a bot and refuses it.")
+        return Blocked("YouTube treats this server as a bot and refuses it.")
     if isinstance(error, TranscriptsDisabled):
         return NoCaptions("This video has no captions.")
     if isinstance(error, SignInNeeded):
@@ -113,5 +113,5 @@ def _by_class(error: CouldNotRetrieveTranscript) -> YouTubeError:
             "YouTube shows this video only to signed-in adults, and this server does not sign in."
         )
     if isinstance(error, VideoUnavailable):
-        return VideoRemoved("It is not on YouTube, or not any more.")
+        return VideoRemoved("The video is not on YouTube, or no longer.")
     return changed()

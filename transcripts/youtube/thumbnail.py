@@ -1,4 +1,4 @@
-"""A video's picture, kept here so that a page never makes a reader's browser ask a third party."""
+"""A video's picture, stored here so that readers' browsers contact no third party."""
 
 import requests
 from requests.adapters import BaseAdapter
@@ -12,7 +12,6 @@ from transcripts.youtube.values import Options
 
 
 def picture(video_id: str, *, options: Options, inner: BaseAdapter | None) -> bytes:
-    """Fetch the picture, a JPEG. Raises ``YouTubeError``."""
     trace = RequestTrace()
     with session(options, trace, inner) as http:
         try:
@@ -22,5 +21,5 @@ def picture(video_id: str, *, options: Options, inner: BaseAdapter | None) -> by
     if response is None or response.status_code != requests.codes.ok:
         raise explain(trace, ()) or VideoRemoved("This video has no picture on YouTube.")
     if not response.content.startswith(b"\xff\xd8\xff"):
-        raise YouTubeChanged("YouTube sent something else in place of the video's picture.")
+        raise YouTubeChanged("YouTube sent something else than the video's picture.")
     return response.content

@@ -1,4 +1,4 @@
-"""What went over the wire to YouTube."""
+"""The responses of YouTube in one attempt."""
 
 from dataclasses import dataclass, field
 
@@ -7,17 +7,16 @@ from transcripts.errors import YouTubeError
 
 @dataclass(slots=True)
 class RequestTrace:
-    """What went over the wire in one attempt. It tells more, and more reliably, than the wording of a library's errors."""
+    """The responses of one attempt, more reliable than the messages of a library's errors."""
 
     statuses: list[tuple[str, int]] = field(default_factory=list)  # (path, HTTP status)
     refusal: YouTubeError | None = None
-    failed: bool = False  # no answer at all: unreachable, reset, too slow
+    failed: bool = False  # no answer: unreachable, reset, too slow
     captcha: bool = False
 
     def saw(self, status: int, *, path: str = "") -> bool:
-        """Tell whether this status came, from a path that begins so."""
+        """Return whether this status came, from a path with this prefix."""
         return any(code == status and asked.startswith(path) for asked, code in self.statuses)
 
     def server_error(self) -> bool:
-        """Tell whether a status of 500 or more came."""
         return any(code >= 500 for _, code in self.statuses)

@@ -1,4 +1,4 @@
-"""The caption tracks of a video, whichever library listed them: which one to take, and its words."""
+"""The caption tracks of a video: which one to take, and its cues."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,9 +32,9 @@ class Track:
 
 
 def make_track(key: str, address: str, *, auto: bool) -> Iterator[Track]:
-    """Describe a track by its address, which tells the language and a translation more reliably than a library's ``key``.
+    """Describe a track by its address, which names language and translation reliably.
 
-    Gives nothing for an address that cannot be taken apart.
+    Yields nothing for an address that cannot be parsed.
     """
     try:
         query = parse_qs(urlsplit(address).query)
@@ -60,10 +60,11 @@ def available(tracks: Iterable[Track]) -> tuple[str, ...]:
 def choose(
     tracks: Sequence[Track], options: Options, *, video_id: str, language: str | None = None
 ) -> Track:
-    """Pick the track in the language asked for, or the best by the options.
+    """Return the track in this language, or the best by the options.
 
-    Without a language: written by hand in a preferred language, else recognised in the original language, else any. Raises ``NoCaptions``,
-    ``LanguageMissing`` with the codes that exist, and ``Blocked`` if the tracks belong to another video.
+    Without a language: manual in a preferred language, else automatic in the original language,
+    else any. Raises ``NoCaptions``, ``LanguageMissing`` with the available codes, and ``Blocked``
+    if the tracks belong to another video.
     """
     if any(_owner(track) not in {"", video_id} for track in tracks):
         raise wrong_video()
@@ -81,9 +82,13 @@ def choose(
 
 
 def read(body: bytes, *, name: str) -> tuple[Cue, ...]:
-    """Parse a downloaded track. Raises ``PoTokenRequired`` if it is empty, ``NoCaptions`` if it has no words, else ``YouTubeChanged``."""
+    """Parse a downloaded track.
+
+    Raises ``PoTokenRequired`` if it is empty, ``NoCaptions`` if it has no words, else
+    ``YouTubeChanged``.
+    """
     if not body.strip():
-        raise withheld()  # this is how YouTube withholds them where it does not say so
+        raise withheld()  # YouTube also withholds captions by an empty answer
     try:
         return captions.parse(body, name=name).cues
     except EmptyCaptions:
@@ -129,7 +134,7 @@ def _owner(track: Track) -> str:
 
 
 def _as_json3(address: str) -> str:
-    """Ask for json3: the one format that is exact on rolling captions, carries word times and keeps < and >."""
+    """Request json3: exact on rolling captions, with word times, and it preserves < and >."""
     parts = urlsplit(address)
     kept = [
         (name, value)

@@ -1,4 +1,4 @@
-"""What YouTube gives, in our own words. Times are whole milliseconds."""
+"""Values read from YouTube. Times are whole milliseconds."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +13,7 @@ Origin = Literal["manual", "auto", "translated"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to ask: languages in order of preference, seconds for each answer, the largest answer in bytes (unpacked)."""
+    """How to ask: preferred languages, seconds per answer, largest answer in bytes (unpacked)."""
 
     languages: tuple[str, ...] = ("en",)
     proxy_url: str = ""
@@ -22,8 +22,9 @@ class Options:
     allow_translated: bool = False
 
     def __repr__(self) -> str:
-        """Leave the proxy out: it carries a password, and a repr ends up in logs."""
-        return f"Options(languages={self.languages!r}, proxy={'set' if self.proxy_url else 'none'}, timeout={self.timeout!r})"
+        """Leave out the proxy: its password would end up in logs."""
+        proxy = "set" if self.proxy_url else "none"
+        return f"Options(languages={self.languages!r}, proxy={proxy!r}, timeout={self.timeout!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class VideoInfo:
-    """What is known of a video; ``languages`` are the codes of its own captions, machine translations left out."""
+    """A video's metadata; ``languages`` are its own captions, without machine translations."""
 
     id: str
     title: str
@@ -54,7 +55,7 @@ class VideoInfo:
 
 @dataclass(frozen=True, slots=True)
 class FetchedTranscript:
-    """One transcript; ``partial`` while the video is still live. ``raw`` is the file as YouTube sent it."""
+    """One transcript; ``partial`` during a live stream. ``raw`` is the file as sent by YouTube."""
 
     info: VideoInfo
     language: str
@@ -67,7 +68,7 @@ class FetchedTranscript:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of asking one library: the transcript, or why not, and what was learnt of the video all the same."""
+    """The result of asking one library: the transcript or the error, and the metadata."""
 
     outcome: FetchedTranscript | YouTubeError
     info: VideoInfo | None = None
@@ -83,7 +84,7 @@ class ListedVideo:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A playlist, or a channel with ``id`` ``UC…``, and its videos in YouTube's order (a channel's newest first)."""
+    """A playlist or channel (``id`` ``UC…``) with its videos in YouTube's order."""
 
     id: str
     title: str
@@ -92,5 +93,4 @@ class Listing:
 
     @property
     def video_ids(self) -> tuple[str, ...]:
-        """The ids alone."""
         return tuple(entry.id for entry in self.entries)

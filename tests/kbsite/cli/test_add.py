@@ -346,7 +346,7 @@ def test_a_video_without_captions_ends_with_the_reason_and_the_way_round(
 def test_waiting_ends_when_youtube_refuses_and_the_job_stays(
     kb: Kb, youtube: YouTubeStandIn
 ) -> None:
-    YouTubeGate.refused(Blocked("YouTube takes this server for a bot."))
+    YouTubeGate.refused(Blocked("YouTube treats this server as a bot."))
     report = kb("add", MANUAL, "--wait", "--json", code=7).json
     assert [problem["code"] for problem in report["problems"]] == ["gate_closed"]
     assert "stays in the queue" in report["problems"][0]["hint"]

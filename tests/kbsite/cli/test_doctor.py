@@ -93,7 +93,7 @@ def test_the_doctor_finds_a_healthy_library_healthy(kb: Kb) -> None:
 
 
 def test_the_doctor_names_what_is_not_running_without_failing(kb: Kb) -> None:
-    YouTubeGate.refused(Blocked("YouTube takes this server for a bot."))
+    YouTubeGate.refused(Blocked("YouTube treats this server as a bot."))
     shown = kb("doctor")
     assert "none is running" in shown.out
     assert "closed until" in shown.out

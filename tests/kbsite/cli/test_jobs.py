@@ -30,7 +30,7 @@ def test_unfinished_and_failed_jobs_are_listed_and_done_ones_on_demand(
 
 def test_the_gate_is_shown_and_can_be_opened(kb: Kb) -> None:
     assert kb("jobs", "--json").json["youtube"]["state"] == "open"
-    YouTubeGate.refused(Blocked("YouTube takes this server for a bot."))
+    YouTubeGate.refused(Blocked("YouTube treats this server as a bot."))
     shown = kb("jobs")
     assert "closed until" in shown.out
     assert "for a bot" in shown.out

@@ -1,0 +1,97 @@
+"""Ask YouTube for metadata and captions, with yt-dlp first and youtube-transcript-api second."""
+
+from urllib.parse import urlsplit
+
+from requests.adapters import BaseAdapter
+
+from transcripts.errors import InvalidUrl, NetworkProblem, YouTubeError
+from transcripts.timecodes import Target, is_video_id
+from transcripts.youtube import extractor, second_opinion
+from transcripts.youtube.guard import loopback_from_environment
+from transcripts.youtube.thumbnail import picture
+from transcripts.youtube.values import Attempt, FetchedTranscript, Listing, Options, VideoInfo
+
+# Never after a refusal: asking again from the same address makes it worse.
+_SECOND_OPINION = frozenset(
+    {"no_captions", "po_token", "youtube_changed", "age_restricted", "network"}
+)
+_PROXY_SCHEMES = frozenset({"http", "https", "socks4", "socks4a", "socks5", "socks5h"})
+_HEAT = frozenset({"blocked", "rate_limited", "refused"})
+
+
+class YouTube:
+    """Ask YouTube, once per call. ``adapter`` sends the requests in place of the network."""
+
+    def __init__(self, options: Options, *, adapter: BaseAdapter | None = None) -> None:
+        """Raise ``NetworkProblem`` if ``options`` has an invalid proxy address."""
+        _check_proxy(options.proxy_url)
+        self._options = options
+        self._adapter = adapter
+
+    def fetch(self, video_id: str, *, language: str | None = None) -> FetchedTranscript:
+        """Return a video's metadata and one transcript, in ``language`` if given.
+
+        Raises ``YouTubeError``, and ``InvalidUrl`` for an invalid id.
+        """
+        first = self._ask_first(_checked(video_id), language)
+        if isinstance(first.outcome, FetchedTranscript):
+            return first.outcome
+        if first.outcome.code not in _SECOND_OPINION:
+            raise first.outcome
+        second = self._ask_second(video_id, language, first.info)
+        if isinstance(second.outcome, FetchedTranscript):
+            return second.outcome
+        raise _more_telling(first.outcome, second.outcome)
+
+    def list_videos(self, target: Target, *, newest: int | None = None) -> Listing:
+        """List the videos of a playlist or channel, the first ``newest`` if given.
+
+        Raises ``YouTubeError`` and ``InvalidUrl``.
+        """
+        if target.kind == "video":
+            raise InvalidUrl("This is one video, not a list of videos.")
+        return extractor.listing(target, options=self._options, inner=self._inner(), newest=newest)
+
+    def thumbnail(self, video_id: str) -> bytes:
+        """Return a video's picture as JPEG. Raises ``YouTubeError`` and ``InvalidUrl``."""
+        return picture(_checked(video_id), options=self._options, inner=self._inner())
+
+    def _ask_first(self, video_id: str, language: str | None) -> Attempt:
+        return extractor.attempt(
+            video_id, options=self._options, inner=self._inner(), language=language
+        )
+
+    def _ask_second(self, video_id: str, language: str | None, info: VideoInfo | None) -> Attempt:
+        return second_opinion.attempt(
+            video_id, options=self._options, inner=self._inner(), language=language, info=info
+        )
+
+    def _inner(self) -> BaseAdapter | None:
+        return self._adapter or loopback_from_environment()
+
+
+def _checked(video_id: str) -> str:
+    if not is_video_id(video_id):
+        raise InvalidUrl("This is not a video id: those have 11 letters, digits, - and _.")
+    return video_id
+
+
+def _check_proxy(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in _PROXY_SCHEMES and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if url and not usable:
+        raise NetworkProblem(
+            "PROXY_URL is not the address of a proxy.",
+            hint="Write http://user:password@host:port, or socks5h:// for a SOCKS proxy.",
+        )
+
+
+def _more_telling(first: YouTubeError, second: YouTubeError) -> YouTubeError:
+    """Prefer the second error if it closes the gate, or if the first says less."""
+    says_more = first.code == "youtube_changed" or (
+        first.code == "network" and second.code != "youtube_changed"
+    )
+    return second if second.code in _HEAT or says_more else first
