@@ -15,7 +15,9 @@ from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
-from django.db import InterfaceError, OperationalError, connection
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db import InterfaceError, OperationalError
+from django.db.models import Sum
 
 from citations import conf
 from citations.errors import KnowledgeBaseError
@@ -33,7 +35,7 @@ from citations.lectures.citation_storage import (
     unstored,
 )
 from citations.library.filters import ResolvedFilter
-from citations.models import EmbeddingSpace, Window, WindowOutcome
+from citations.models import EmbeddingSpace, LectureSession, Source, Window, WindowOutcome
 from citations.providers import registry, tokens
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
@@ -138,29 +140,19 @@ def _look_where(runs: Sequence[WindowRun]) -> None:
 
 def reaches(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
     """Return what each session (by primary key) cites: the sources that it names, or all of its collection; never the recording that it replays."""
-    with connection.cursor() as cursor:
-        cursor.execute(_REACH, [list(sessions)])
-        found = {
-            pk: ResolvedFilter(sources=frozenset(sources), chunks=chunks)
-            for pk, sources, chunks in cursor.fetchall()
-        }
-    return {pk: found.get(pk, ResolvedFilter(sources=frozenset(), chunks=0)) for pk in sessions}
+    columns = ("pk", "collection", "names_sources", "transcript__video")
+    rows = LectureSession.objects.filter(pk__in=sessions).values_list(*columns)
+    return {pk: _reach_of(pk, *about) for pk, *about in rows}
 
 
-# All sessions of a batch at once. What may be seen is what ``SourceQuerySet.visible`` says.
-_REACH = """
-    SELECT lecture.id, array_agg(source.id), sum(source.chunk_count)::bigint
-    FROM citations_lecturesession lecture
-    JOIN citations_source source ON source.collection_id = lecture.collection_id AND source.chunk_count > 0
-    LEFT JOIN transcripts_video video ON video.id = source.video_id
-    LEFT JOIN transcripts_transcript own ON own.id = lecture.transcript_id
-    WHERE lecture.id = ANY(%s) AND (video.id IS NULL OR (video.collection_id = lecture.collection_id AND video.id IS DISTINCT FROM own.video_id))
-        AND (
-            NOT lecture.names_sources
-            OR EXISTS (SELECT FROM citations_lecturesession_sources named WHERE named.lecturesession_id = lecture.id AND named.source_id = source.id)
-        )
-    GROUP BY lecture.id
-"""
+def _reach_of(pk: int, collection: int, names_sources: bool, video: int | None) -> ResolvedFilter:
+    own = Source.objects.visible(Scope(readable=frozenset({collection}))).filter(chunk_count__gt=0)
+    if video is not None:
+        own = own.exclude(video=video)
+    if names_sources:
+        own = own.filter(lectures=pk)
+    totals = own.order_by().aggregate(keys=ArrayAgg("pk"), chunks=Sum("chunk_count"))
+    return ResolvedFilter(sources=frozenset(totals["keys"] or ()), chunks=totals["chunks"] or 0)
 
 
 # What is looked for

@@ -21,7 +21,15 @@ from citations.models.lectures import (
 from citations.models.levels import Level, Node, Topic, TopicMember
 from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.marks import Mark
-from citations.models.sources import Chunk, Cut, Source, SourceKind, SourceQuerySet, State
+from citations.models.sources import (
+    Chunk,
+    Cut,
+    Source,
+    SourceKind,
+    SourceQuerySet,
+    State,
+    visible_sources_sql,
+)
 from citations.models.spaces import (
     Embedding,
     EmbeddingSpace,
@@ -67,4 +75,5 @@ __all__ = [
     "Window",
     "keep_switch_out",
     "keep_writers_out",
+    "visible_sources_sql",
 ]

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from transcripts.models import Collection
+from transcripts.models import Collection, VisibleQuerySet
 from transcripts.scope import Scope
 from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
@@ -137,6 +137,10 @@ class Answer(LeasedWork):
         return self.question[:80]
 
 
+class NoteQuerySet(VisibleQuerySet["Note"]):
+    pass
+
+
 class Note(models.Model):
     """What somebody keeps beside the sources of a collection: their own words, or an answer. All who may read the collection see it.
 
@@ -155,6 +159,8 @@ class Note(models.Model):
     text = models.TextField(help_text="Markdown.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = NoteQuerySet.as_manager()
 
     class Meta:
         ordering = ("-updated_at", "-pk")

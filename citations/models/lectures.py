@@ -8,8 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from citations.models.sources import Source
-from transcripts.models import Collection, Transcript
-from transcripts.scope import Scope
+from transcripts.models import Collection, Transcript, VisibleQuerySet
 from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
@@ -25,12 +24,8 @@ class WindowOutcome(models.TextChoices):
     FAILED = "failed", "failed"
 
 
-class LectureQuerySet(models.QuerySet["LectureSession"]):
-    """Sessions, as far as a scope reaches."""
-
-    def visible(self, scope: Scope) -> "LectureQuerySet":
-        """Keep those in collections that the scope may read."""
-        return self.filter(collection__in=scope.readable)
+class LectureQuerySet(VisibleQuerySet["LectureSession"]):
+    pass
 
 
 class LectureSession(models.Model):

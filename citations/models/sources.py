@@ -1,15 +1,18 @@
 """Sources, what can be cited; and chunks, the pieces that a search finds."""
 
 import uuid
-from typing import Any
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Self
 
+from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
-from transcripts.models import Collection, Transcript, Video
+from transcripts.models import Collection, Transcript, Video, readable
 from transcripts.scope import Scope
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
@@ -41,14 +44,10 @@ class Cut(models.TextChoices):
 
 
 class SourceQuerySet(QueuedWorkQuerySet["Source"]):
-    """Sources, as far as a scope reaches, and those that wait for work."""
-
-    def visible(self, scope: Scope) -> "SourceQuerySet":
-        """Keep those in collections that the scope may read; a video's collection counts, should it have moved a moment ago."""
-        return self.filter(
-            Q(collection__in=scope.readable)
-            & (Q(video=None) | Q(video__collection__in=scope.readable))
-        )
+    def visible(self, scope: Scope) -> Self:
+        """Keep the rows that the scope may read. A video that moved a moment ago counts, too."""
+        own = Q(video=None) | Q(video__collection__in=scope.readable)
+        return readable(self, scope).filter(own)
 
     def waiting(self) -> "SourceQuerySet":
         """Keep those that have work left whose time has come, those that nothing finds yet first."""
@@ -156,6 +155,20 @@ class Source(QueuedWork):
     def change(self, **values: Any) -> None:
         """Write only these columns, and when they changed."""
         super().change(updated_at=timezone.now(), **values)
+
+
+@lru_cache(maxsize=256)
+def visible_sources_sql(scope: Scope) -> tuple[str, Mapping[str, int]]:
+    """Return ``SourceQuerySet.visible`` as SQL that selects ids, and its named parameters.
+
+    Every raw statement that returns text of sources must restrict them with it.
+    """
+    try:
+        sql, values = Source.objects.visible(scope).values("pk").order_by().query.sql_with_params()
+    except EmptyResultSet:
+        return "SELECT NULL::bigint WHERE false", {}
+    names = [f"visible_{number}" for number in range(len(values))]
+    return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
 
 
 class Chunk(models.Model):

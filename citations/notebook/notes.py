@@ -43,7 +43,7 @@ def list_notes(
     scope: Scope, *, collection: str = "", words: str = "", offset: int = 0, limit: int = 25
 ) -> NotePage:
     """Return a page of the notes of a collection ("": of all that may be read) in which every one of ``words`` occurs. Raises ``CollectionNotFound``."""
-    found = Note.objects.filter(collection__in=scope.readable)
+    found = Note.objects.visible(scope)
     if collection:
         found = found.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, 1_000).split()[:10]:
@@ -60,7 +60,7 @@ def list_notes(
 
 def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> Note:
     """Return the visible note of this id. Raises ``NoteNotFound``, and ``Forbidden`` where it is to be changed and may only be read."""
-    visible = Note.objects.filter(collection__in=scope.readable).select_related(
+    visible = Note.objects.visible(scope).select_related(
         "collection", "author", "answer__conversation"
     )
     found = visible.filter(uuid=uuid_of(reference)).first()
@@ -107,7 +107,7 @@ def keep(
 
 def saved(scope: Scope, answers: Iterable[UUID]) -> dict[UUID, Note]:
     """Return the visible note that each of these answers, by their ids, is kept as; its latest, where several collections have one."""
-    visible = Note.objects.filter(collection__in=scope.readable, answer__uuid__in=list(answers))
+    visible = Note.objects.visible(scope).filter(answer__uuid__in=list(answers))
     return {
         note.answer.uuid: note
         for note in visible.select_related("collection", "answer").order_by("pk")

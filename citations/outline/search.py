@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from citations.library.filters import ResolvedFilter
-from citations.models import EmbeddingSpace
+from citations.models import EmbeddingSpace, visible_sources_sql
 from citations.search.candidates import Candidate
 from transcripts.scope import Scope
 
@@ -91,7 +91,11 @@ def typical(wanted: NodeFilter, *, limit: int) -> list[Summary]:
         return []
     conditions, values = _conditions(wanted)
     own = " AND ".join(
-        ("node.level = ANY(%(levels)s)", "source.collection_id = ANY(%(readable)s)", *conditions)
+        (
+            "node.level = ANY(%(levels)s)",
+            f"source.id IN ({visible_sources_sql(wanted.scope)[0]})",
+            *conditions,
+        )
     )
     ranked = f"""
         SELECT most.id, NULL::float AS cosine FROM (
@@ -166,7 +170,7 @@ _FETCH = """
     JOIN citations_source source ON source.id = node.source_id
     JOIN transcripts_collection shelf ON shelf.id = source.collection_id
     LEFT JOIN transcripts_video video ON video.id = source.video_id
-    WHERE source.collection_id = ANY(%(readable)s) AND (video.id IS NULL OR video.collection_id = ANY(%(readable)s))
+    WHERE source.id IN ({visible})
     ORDER BY ranked.cosine DESC, node.id
 """
 _OWN: Final = Summary._fields.index("told")
@@ -174,10 +178,11 @@ _TAGS: Final = _OWN + Candidate._fields.index("tags")
 
 
 def _fetched(ranked: str, values: Mapping[str, Any], scope: Scope) -> list[Summary]:
+    visible, scope_values = visible_sources_sql(scope)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"WITH ranked AS MATERIALIZED ({ranked}) {_FETCH}",
-            {**values, "readable": list(scope.readable)},
+            f"WITH ranked AS MATERIALIZED ({ranked}) {_FETCH.format(visible=visible)}",
+            {**values, **scope_values},
         )
         return [_summary(row) for row in cursor.fetchall()]
 

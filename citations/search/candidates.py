@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from citations.models import Chunk
+from citations.models import Chunk, visible_sources_sql
 from citations.passages import Locator, PassageSource
 from transcripts import conf
 from transcripts.scope import Scope
@@ -100,7 +100,7 @@ class Candidate(NamedTuple):
 
 
 # Written out, because every search asks it, and putting it together would take longer than answering it. The chunks are found first, by their places: left
-# to itself, the planner looks through all of every visible source. What may be seen is what ``SourceQuerySet.visible`` says.
+# to itself, the planner looks through all of every visible source.
 _FETCH = """
     WITH chunk AS MATERIALIZED (SELECT * FROM citations_chunk WHERE place = ANY(%(places)s))
     SELECT chunk.place, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading, chunk.span_start, chunk.span_end, chunk.start, chunk.end,
@@ -110,14 +110,15 @@ _FETCH = """
     JOIN citations_source source ON source.id = chunk.source_id
     JOIN transcripts_collection shelf ON shelf.id = source.collection_id
     LEFT JOIN transcripts_video video ON video.id = source.video_id
-    WHERE source.collection_id = ANY(%(readable)s) AND (video.id IS NULL OR video.collection_id = ANY(%(readable)s))
+    WHERE source.id IN ({visible})
 """
 
 
 def fetch(scope: Scope, places: Iterable[int]) -> dict[int, Candidate]:
     """Return the chunks at these places, in one query. Those outside the scope, or gone, are missing."""
+    visible, values = visible_sources_sql(scope)
     with connection.cursor() as cursor:
-        cursor.execute(_FETCH, {"places": list(places), "readable": list(scope.readable)})
+        cursor.execute(_FETCH.format(visible=visible), {"places": list(places), **values})
         return {
             row[0]: Candidate._make((*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
             for row in cursor.fetchall()

@@ -119,7 +119,7 @@ class Members(
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the members of the collections that the caller can see."""
-        found = Membership.objects.filter(collection__in=self.request.reach.readable)  # type: ignore[attr-defined]
+        found = Membership.objects.visible(self.request.reach)  # type: ignore[attr-defined]
         return found.select_related("collection", "user").order_by(
             "collection__name", "user__username"
         )

@@ -12,6 +12,7 @@ from transcripts.models.videos import (
     TranscriptIndex,
     Video,
 )
+from transcripts.models.visibility import VisibleQuerySet, readable
 from transcripts.models.youtube_gate import YouTubeGate
 
 __all__ = [
@@ -29,7 +30,9 @@ __all__ = [
     "Transcript",
     "TranscriptIndex",
     "Video",
+    "VisibleQuerySet",
     "WorkerPulse",
     "YouTubeGate",
     "enqueue",
+    "readable",
 ]

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import models
 
 from transcripts.errors import CollectionNotFound
+from transcripts.models.visibility import VisibleQuerySet
 from transcripts.sanitize import clean
-from transcripts.scope import Scope
 
 
 class Role(models.TextChoices):
@@ -21,12 +21,8 @@ class Role(models.TextChoices):
 WRITING_ROLES = (Role.EDITOR, Role.OWNER)
 
 
-class CollectionQuerySet(models.QuerySet["Collection"]):
-    """Collections, as far as a scope reaches."""
-
-    def visible(self, scope: Scope) -> "CollectionQuerySet":
-        """Keep those that the scope may read."""
-        return self.filter(pk__in=scope.readable)
+class CollectionQuerySet(VisibleQuerySet["Collection"]):
+    collection_path = "pk"
 
     def named(self, name: str) -> "Collection":
         """Return the one of this slug or name; raise ``CollectionNotFound`` otherwise."""
@@ -63,6 +59,10 @@ class Collection(models.Model):
         return self.name
 
 
+class MembershipQuerySet(VisibleQuerySet["Membership"]):
+    pass
+
+
 class Membership(models.Model):
     """One user's role in one collection."""
 
@@ -71,6 +71,8 @@ class Membership(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
     )
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER)
+
+    objects = MembershipQuerySet.as_manager()
 
     class Meta:
         ordering = ("collection", "user")

@@ -1,6 +1,7 @@
 """Long work. The row is the truth: a message to a worker only says that there may be something to do."""
 
 from datetime import datetime, timedelta
+from typing import Self
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
@@ -12,6 +13,7 @@ from transcripts.errors import JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models.collections import Collection
 from transcripts.models.videos import Feed, Video
+from transcripts.models.visibility import readable
 from transcripts.scope import Scope
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
@@ -20,11 +22,9 @@ MAX_PROBLEMS = 1_000  # of one job
 
 
 class JobQuerySet(QueuedWorkQuerySet["Job"]):
-    """Jobs, as far as a scope reaches, and those that wait for a worker."""
-
-    def visible(self, scope: Scope) -> "JobQuerySet":
-        """Keep those of collections that the scope may read."""
-        return self.filter(collection__in=scope.readable)
+    def visible(self, scope: Scope) -> Self:
+        """Keep the jobs that the scope may read."""
+        return readable(self, scope)
 
     def numbered(self, pk: int) -> "Job":
         """Return one; raise ``JobNotFound``."""

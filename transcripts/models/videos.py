@@ -8,19 +8,13 @@ from django.db.models.functions import Upper
 from django.utils import timezone
 
 from transcripts.models.collections import Collection
-from transcripts.scope import Scope
+from transcripts.models.visibility import VisibleQuerySet
 from transcripts.timecodes import Target, watch_url
 
 KEY_LENGTH = 200
 
 
-class VideoQuerySet(models.QuerySet["Video"]):
-    """Videos, as far as a scope reaches."""
-
-    def visible(self, scope: Scope) -> "VideoQuerySet":
-        """Keep those in collections that the scope may read."""
-        return self.filter(collection__in=scope.readable)
-
+class VideoQuerySet(VisibleQuerySet["Video"]):
     def matching(self, words: str) -> "VideoQuerySet":
         """Keep those in whose title, channel or id every one of the words occurs."""
         found = self
@@ -99,12 +93,8 @@ class CaptionOrigin(models.TextChoices):
     TRANSLATED = "translated", "machine-translated"
 
 
-class TranscriptQuerySet(models.QuerySet["Transcript"]):
-    """Transcripts, as far as a scope reaches."""
-
-    def visible(self, scope: Scope) -> "TranscriptQuerySet":
-        """Keep those of videos that the scope may read."""
-        return self.filter(video__collection__in=scope.readable)
+class TranscriptQuerySet(VisibleQuerySet["Transcript"]):
+    collection_path = "video__collection"
 
     def light(self) -> "TranscriptQuerySet":
         """Leave the long columns in the database until they are asked for."""
@@ -203,13 +193,7 @@ class RawCaptions(models.Model):
         return self.name
 
 
-class FeedQuerySet(models.QuerySet["Feed"]):
-    """Feeds, as far as a scope reaches."""
-
-    def visible(self, scope: Scope) -> "FeedQuerySet":
-        """Keep those in collections that the scope may read."""
-        return self.filter(collection__in=scope.readable)
-
+class FeedQuerySet(VisibleQuerySet["Feed"]):
     def due(self) -> "FeedQuerySet":
         """Keep those whose time to be looked at again has come."""
         return self.filter(next_sync_at__lte=timezone.now())

@@ -6,7 +6,7 @@ is done by several threads in turn, or many rows at once; it is held by a lease 
 
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -23,8 +23,6 @@ RESTARTED: Final[dict[str, Any]] = {**NO_ERROR, "attempts": 0, "sent_at": None}
 
 _Queued = TypeVar("_Queued", bound="QueuedWork")
 _Leased = TypeVar("_Leased", bound="LeasedWork")
-_QueuedQuerySet = TypeVar("_QueuedQuerySet", bound="QueuedWorkQuerySet[Any]")
-_LeasedQuerySet = TypeVar("_LeasedQuerySet", bound="LeasedWorkQuerySet[Any]")
 
 
 def error_columns(error: KnowledgeBaseError) -> dict[str, Any]:
@@ -47,11 +45,11 @@ class DurableWork(models.Model):
 class QueuedWorkQuerySet(models.QuerySet[_Queued]):
     """Selects the work to send to the workers."""
 
-    def due(self: _QueuedQuerySet) -> _QueuedQuerySet:
+    def due(self) -> Self:
         """Keep the work that need not wait any longer."""
         return self.filter(Q(run_after=None) | Q(run_after__lte=timezone.now()))
 
-    def unsent(self: _QueuedQuerySet, *, after: timedelta = LOST_AFTER) -> _QueuedQuerySet:
+    def unsent(self, *, after: timedelta = LOST_AFTER) -> Self:
         """Keep the work whose message was never sent, or was lost."""
         return self.filter(Q(sent_at=None) | Q(sent_at__lt=timezone.now() - after))
 
@@ -124,15 +122,15 @@ class QueuedWork(DurableWork):
 class LeasedWorkQuerySet(models.QuerySet[_Leased]):
     """Selects and takes leases."""
 
-    def active(self: _LeasedQuerySet) -> _LeasedQuerySet:
+    def active(self) -> Self:
         """Keep the work that gave a sign of life within the length of a lease."""
         return self.filter(active_at__gte=timezone.now() - self.model.LEASE)
 
-    def leased(self: _LeasedQuerySet) -> _LeasedQuerySet:
+    def leased(self) -> Self:
         """Keep the work whose holder is alive."""
         return self.active().exclude(holder=None)
 
-    def free(self: _LeasedQuerySet) -> _LeasedQuerySet:
+    def free(self) -> Self:
         """Keep the work that nobody holds, or whose holder is dead."""
         return self.filter(Q(holder=None) | Q(active_at__lt=timezone.now() - self.model.LEASE))
 

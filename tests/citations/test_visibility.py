@@ -1,0 +1,201 @@
+"""What a scope may read is said in one place; every other path agrees with it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import models
+
+from citations.ingest import pipeline as ingest_pipeline
+from citations.lectures import pipeline as lecture_pipeline
+from citations.library import filters
+from citations.library.filters import Filter, ResolvedFilter
+from citations.models import (
+    Answer,
+    Chunk,
+    Citation,
+    Conversation,
+    LectureSession,
+    Level,
+    Note,
+    Source,
+    Window,
+)
+from citations.outline import search as outline_search
+from citations.outline.search import NodeFilter, Summary
+from citations.search import candidates
+from citations.search import pipeline as search_pipeline
+from citations.vectors import space as vector_space
+from tests.makers import make_cues, make_document, make_user, make_video
+from transcripts.models import Collection, Feed, Job, Membership, Transcript, Video
+from transcripts.scope import Scope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+# The collections that a row belongs to: a scope that may read all of them may read the row.
+OWNERS: dict[type[models.Model], tuple[str, ...]] = {
+    Collection: ("pk",),
+    Membership: ("collection",),
+    Video: ("collection",),
+    Transcript: ("video__collection",),
+    Feed: ("collection",),
+    Job: ("collection",),
+    Source: ("collection", "video__collection"),
+    Citation: ("source__collection", "source__video__collection", "session__collection"),
+    LectureSession: ("collection",),
+    Note: ("collection",),
+}
+# Rows that are read through a row above, an owner or a collection that was looked up.
+PARTS = {
+    *("Thumbnail", "TranscriptIndex", "RawCaptions", "JobFile"),
+    *("Chunk", "Document", "DocumentPart", "Page", "Node", "Topic", "TopicMember", "Embedding"),
+    *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "Happening", "Event"),
+    *("Conversation", "Answer"),
+}
+SHARED = {"WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
+
+
+@pytest.fixture
+def collections(collection: Collection) -> list[Collection]:
+    """Two collections with one row of each kind, and a video that moved away from its source."""
+    both = [collection, Collection.objects.create(name="Elsewhere", slug="elsewhere")]
+    for shelf in both:
+        video = make_video(shelf, key=f"video-{shelf.slug}", title=f"Talk of {shelf.slug}")
+        make_document(shelf, ["Networks learn.", "Weights move."], title=f"Notes of {shelf.slug}")
+        make_user(f"owner-{shelf.slug}", collection=shelf)
+        Feed.objects.create(collection=shelf, kind=Feed.Kind.PLAYLIST, youtube_id=f"PL{shelf.pk}")
+        Job.objects.create(collection=shelf, kind=Job.Kind.VIDEO, target=video.key)
+        LectureSession.objects.create(collection=shelf, title="Lecture")
+        Note.objects.create(collection=shelf, title="Note", text="")
+    cues = make_cues(20, sentences=["Networks of rivers carry weights downstream."])
+    make_video(collection, key="moved", title="Moved talk", cues=cues)
+    for source in ingest_pipeline.adopt():
+        ingest_pipeline.ingest(source.pk)
+    Video.objects.filter(key="moved").update(collection=both[1])
+    for lecture in LectureSession.objects.all():
+        cite_everything(lecture)
+    return both
+
+
+def cite_everything(lecture: LectureSession) -> None:
+    answer = Answer.objects.create(conversation=Conversation.objects.create(), ordinal=1)
+    for number, source in enumerate(Source.objects.order_by("pk")):
+        quote = {"source": source, "quote": "x", "span_start": 0, "span_end": 1, "digest": ""}
+        Citation.objects.create(answer=answer, number=number, **quote)
+        window = Window.objects.create(session=lecture, index=number, text="x")
+        Citation.objects.create(
+            session=lecture,
+            window=window,
+            window_index=number,
+            rank=1,
+            relevance_score=0.5,
+            **quote,
+        )
+
+
+def scopes(collections: Iterable[Collection]) -> Iterator[Scope]:
+    first, second = (shelf.pk for shelf in collections)
+    for readable in ((), (first,), (second,), (first, second)):
+        yield Scope(readable=frozenset(readable))
+
+
+def readable_rows(model: type[models.Model], scope: Scope) -> set[Any]:
+    """Return the keys of the rows all of whose collections the scope may read."""
+    rows = model._default_manager.values_list("pk", *OWNERS[model])
+    return {pk for pk, *owners in rows if scope.readable.issuperset(filter(None, owners))}
+
+
+def test_every_model_is_visible_by_itself_or_read_through_another() -> None:
+    ours = [
+        *apps.get_app_config("transcripts").get_models(),
+        *apps.get_app_config("citations").get_models(),
+    ]
+    by_itself = {model for model in ours if hasattr(model._default_manager, "visible")}
+    assert by_itself == set(OWNERS)
+    others = {
+        model.__name__ for model in ours if model not in by_itself and not model._meta.auto_created
+    }
+    assert others <= PARTS | SHARED
+
+
+def test_each_model_shows_the_rows_of_readable_collections(collections: list[Collection]) -> None:
+    for model in OWNERS:
+        seen = set()
+        for scope in scopes(collections):
+            visible = {row.pk for row in model._default_manager.visible(scope)}  # type: ignore[attr-defined]
+            assert visible == readable_rows(model, scope), model
+            seen |= visible
+        assert seen == set(model._default_manager.values_list("pk", flat=True)), model
+
+
+def node_filter(scope: Scope) -> NodeFilter:
+    everything = ResolvedFilter(sources=None, chunks=Chunk.objects.count())
+    return NodeFilter(scope=scope, reach=everything, levels=[*Level])
+
+
+def sources_of(summaries: Iterable[Summary]) -> set[int]:
+    return {summary.told.source for summary in summaries}
+
+
+def chunks_of(scope: Scope) -> set[int]:
+    positions = Chunk.objects.values_list("place", flat=True)
+    return {candidate.source for candidate in candidates.fetch(scope, positions).values()}
+
+
+def nodes_near(scope: Scope) -> set[int]:
+    space = vector_space.locked()
+    assert space
+    vector = vector_space.embedder_of(space).embed_query("networks")
+    return sources_of(outline_search.near(node_filter(scope), vector, space=space, limit=1_000))
+
+
+def nodes_above(scope: Scope) -> set[int]:
+    above = [*Chunk.objects.values_list("source_id", "ordinal")]
+    return sources_of(outline_search.over(node_filter(scope)._replace(above=above)))
+
+
+def found(scope: Scope) -> set[int]:
+    results = search_pipeline.search(scope, "networks weights", limit=50)
+    return set(
+        Source.objects.filter(
+            uuid__in=[passage.origin.id for passage in results.passages]
+        ).values_list("pk", flat=True)
+    )
+
+
+# Readers of sources that have raw SQL, or conditions, of their own.
+READERS: dict[str, Callable[[Scope], set[int]]] = {
+    "chunks": chunks_of,
+    "nodes near a vector": nodes_near,
+    "nodes above chunks": nodes_above,
+    "largest nodes": lambda scope: sources_of(
+        outline_search.largest(node_filter(scope), limit=1_000)
+    ),
+    "search": found,
+    "filters": lambda scope: {source.pk for source in filters.matching(scope, Filter())},
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_each_reader_shows_the_sources_that_are_visible(
+    collections: list[Collection], name: str
+) -> None:
+    shown: set[int] = set()
+    for scope in scopes(collections):
+        visible = set(Source.objects.visible(scope).values_list("pk", flat=True))
+        read = READERS[name](scope)
+        assert read <= visible
+        shown |= read
+        if name in ("chunks", "filters"):
+            assert read == visible
+    assert shown >= set(Source.objects.filter(nodes__isnull=False).values_list("pk", flat=True))
+
+
+def test_a_lecture_cites_the_sources_that_its_collection_shows(
+    collections: list[Collection],
+) -> None:
+    lectures = {lecture.pk: lecture.collection_id for lecture in LectureSession.objects.all()}
+    for pk, reach in lecture_pipeline.reaches(lectures).items():
+        own = Source.objects.visible(Scope(readable=frozenset({lectures[pk]})))
+        assert reach.sources == set(own.values_list("pk", flat=True))
