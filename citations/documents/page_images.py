@@ -12,10 +12,10 @@ from PIL import Image
 
 from citations import conf
 from citations.documents import storage as document_storage
-from citations.errors import KnowledgeBaseError
 from citations.models import Document, Page
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
+from transcripts.errors import KnowledgeBaseError
 
 PDF: Final = "application/pdf"
 WIDTHS: Final = (800, 1600, 2400)  # pixels

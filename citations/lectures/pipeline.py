@@ -20,7 +20,6 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Sum
 
 from citations import conf
-from citations.errors import KnowledgeBaseError
 from citations.lectures import window_analysis
 from citations.lectures.citation_storage import (
     STORE,
@@ -42,6 +41,7 @@ from citations.providers.reranking import QUERY_TOKENS
 from citations.search import candidates
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
+from transcripts.errors import KnowledgeBaseError
 from transcripts.scope import Scope
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""What a source holds: its chunks in the order of its text."""
+"""Page through the chunks of a source."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from citations.models import Chunk, Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkPage:
-    """Some chunks of a source; ``next`` goes on after the last one, None at the end, and ``previous`` goes back, None at the start."""
+    """Some chunks of a source; ``previous`` and ``next`` are offsets, None at either end."""
 
     chunks: tuple[Chunk, ...]
     previous: int | None
@@ -19,14 +19,16 @@ class ChunkPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A spot in a source: how many chunks stand before it, and the primary keys of those that are there."""
+    """A position in a source:
+
+    the number of chunks before it, and the primary keys of the chunks there.
+    """
 
     offset: int = 0
     chunks: frozenset[int] = frozenset()
 
 
 def list_chunks(source: Source, *, offset: int = 0, limit: int = 50) -> ChunkPage:
-    """Return a page of a source's chunks."""
     rows = tuple(source.chunks.order_by("ordinal")[offset : offset + limit + 1])
     return ChunkPage(
         chunks=rows[:limit],
@@ -36,7 +38,10 @@ def list_chunks(source: Source, *, offset: int = 0, limit: int = 50) -> ChunkPag
 
 
 def find_page(source: Source, number: int) -> Spot:
-    """Return the chunks on a page of a document, counted from 1; the start of the source where there is no such page."""
+    """Return the chunks on a page of a document, counted from 1;
+
+    the start where it has no such page.
+    """
     on_page = Q(page__lte=number) & Q(last__gte=number)
     rows = list(
         source.chunks.annotate(last=Coalesce(F("last_page"), F("page")))

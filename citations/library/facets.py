@@ -1,4 +1,4 @@
-"""What a search can be narrowed to: the collections, kinds, channels, tags and languages that the visible sources have."""
+"""List what a search can be narrowed to: the values that visible sources have."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,12 +9,12 @@ from citations.models import Source
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
-MOST: Final = 200  # values of one kind; more could not be chosen from anyway
+MOST: Final = 200  # values of one kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facets:
-    """The values there are, in the order they are offered in. ``collections`` are pairs of slug and name."""
+    """Values in the order of display; ``collections`` are pairs (slug, name)."""
 
     collections: tuple[tuple[str, str], ...] = ()
     kinds: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class Facets:
 
 
 def facets(scope: Scope) -> Facets:
-    """Return the values that visible sources have, of each kind the ``MOST`` that are most common, in alphabetical order."""
+    """Return the ``MOST`` most common values of each kind, in alphabetical order."""
     return Facets(
         collections=tuple(Collection.objects.visible(scope).values_list("slug", "name")),
         kinds=_common(scope, "kind"),
@@ -35,27 +35,14 @@ def facets(scope: Scope) -> Facets:
 
 
 def _common(scope: Scope, field: str) -> tuple[str, ...]:
-    rows = (
-        Source.objects.visible(scope)
-        .exclude(**{field: ""})
-        .order_by()
-        .values_list(field)
-        .annotate(count=Count("pk"))
-    )
-    return tuple(sorted((value for value, _ in rows.order_by("-count")[:MOST]), key=str.casefold))
+    sources = Source.objects.visible(scope).exclude(**{field: ""}).order_by()
+    rows = sources.values_list(field).annotate(count=Count("pk")).order_by("-count")[:MOST]
+    return tuple(sorted((value for value, _ in rows), key=str.casefold))
 
 
 def _tags(scope: Scope) -> tuple[str, ...]:
     each = Func(
         "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True
     )
-    found = (
-        Source.objects.visible(scope)
-        .exclude(tags=[])
-        .order_by()
-        .annotate(one=each)
-        .values_list("one", flat=True)
-        .distinct()
-        .order_by("one")
-    )
-    return tuple(found[:MOST])
+    tagged = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(tag=each)
+    return tuple(tagged.values_list("tag", flat=True).distinct().order_by("tag")[:MOST])

@@ -1,4 +1,4 @@
-"""Which part of the library a search may look at: the caller's scope, narrowed by what they ask for."""
+"""Narrow a search: the caller's scope, restricted by a filter."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,17 +17,22 @@ from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
 
 MAX_VALUES = 100  # of one part of a filter
-# Written out, because every search asks it, and putting it together would take longer than answering it.
-_COUNT = "SELECT coalesce(sum(chunk_count), 0), coalesce(sum(chunk_count) FILTER (WHERE collection_id = ANY(%s)), 0) FROM citations_source"
+# Raw SQL, because every search runs it and the ORM would take longer than the database.
+_COUNT = """
+    SELECT coalesce(sum(chunk_count), 0),
+        coalesce(sum(chunk_count) FILTER (WHERE collection_id = ANY(%s)), 0)
+    FROM citations_source
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """What is looked at; empty parts leave all. Within a part any of the values will do, the parts must all hold.
+    """Values to restrict sources by; an empty part restricts nothing.
 
-    ``sources`` takes a source's id, a video's id, or its address on YouTube; ``languages`` takes "en" for "en-GB" too; ``since`` and ``until`` are days of
-    publication (both included); ``start`` and ``end`` are milliseconds within a recording: what overlaps them is looked at. ``keys`` are primary keys of
-    sources that somebody has looked up already; None: all.
+    Any value of a part matches, and all parts must match. ``sources`` takes ids of sources or
+    videos and YouTube addresses. ``languages`` takes "en" for "en-GB" too. ``since`` and ``until``
+    are days of publication, both included. ``start`` and ``end`` are milliseconds in recordings;
+    overlapping passages match. ``keys`` are primary keys of sources (None: all).
     """
 
     collections: tuple[str, ...] = ()
@@ -43,29 +48,27 @@ class Filter:
     keys: frozenset[int] | None = None
 
     @property
+    def values(self) -> tuple[tuple[str, ...], ...]:
+        """The parts that take several values."""
+        named = (self.collections, self.sources, self.kinds, self.channels)
+        return (*named, self.tags, self.languages)
+
+    @property
     def narrows_sources(self) -> bool:
-        """Whether it leaves any source out."""
-        parts = (
-            self.collections,
-            self.sources,
-            self.kinds,
-            self.channels,
-            self.tags,
-            self.languages,
-            self.since,
-            self.until,
-        )
-        return any(parts) or self.keys is not None
+        dates = self.since or self.until
+        return any(self.values) or dates is not None or self.keys is not None
 
     @property
     def narrows_time(self) -> bool:
-        """Whether it leaves out parts of recordings."""
         return self.start is not None or self.end is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedFilter:
-    """A filter within a scope, looked up: the sources (primary keys; None: every one there is), how many chunks they have, and the time range (ms)."""
+    """A filter looked up in a scope:
+
+    source keys (None: every source), their number of chunks, and the time range (ms).
+    """
 
     sources: frozenset[int] | None
     chunks: int
@@ -74,20 +77,22 @@ class ResolvedFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to look at."""
         return self.chunks == 0
 
     @property
     def narrows_time(self) -> bool:
-        """Whether chunks have to be looked at one by one."""
         return self.start is not None or self.end is not None
 
 
 def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
-    """Look a filter up. Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound`` for values that name nothing the caller can see."""
+    """Look up a filter.
+
+    Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound`` for values that the
+    caller cannot see.
+    """
     _check(filter)
     total, visible = _chunks(scope)
-    # Whoever sees every chunk there is needs no list of sources: what is searched then is the whole index.
+    # Callers who see every chunk search the whole index, without a list of sources.
     if visible == total and not filter.narrows_sources:
         return ResolvedFilter(sources=None, chunks=total, start=filter.start, end=filter.end)
     rows = list(matching(scope, filter).filter(chunk_count__gt=0).values_list("pk", "chunk_count"))
@@ -100,15 +105,17 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
 
 
 def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
-    """Return the visible sources that a filter leaves. Raises ``SourceNotFound`` and ``CollectionNotFound``."""
+    """Return the visible sources that match.
+
+    Raises ``SourceNotFound`` and ``CollectionNotFound``.
+    """
     found = Source.objects.visible(scope)
     if filter.collections:
-        shelves = Collection.objects.visible(scope)
-        found = found.filter(collection__in=[shelves.named(name).pk for name in filter.collections])
+        visible = Collection.objects.visible(scope)
+        found = found.filter(collection__in=[visible.named(name).pk for name in filter.collections])
     if filter.sources:
-        found = found.filter(
-            pk__in=[pk for reference in filter.sources for pk in _referred(scope, reference)]
-        )
+        keys = [pk for reference in filter.sources for pk in _find_keys(scope, reference)]
+        found = found.filter(pk__in=keys)
     if filter.keys is not None:
         found = found.filter(pk__in=filter.keys)
     if filter.kinds:
@@ -123,37 +130,38 @@ def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
 
 
 def find_source(scope: Scope, reference: str) -> Source:
-    """Return the visible source of this id, or of this video's id (its first language, where there are several). Raises ``SourceNotFound``."""
-    return Source.objects.select_related("video", "collection").get(
-        pk=_referred(scope, reference)[0]
-    )
+    """Return the visible source with this id, or the first source of the video with this id.
+
+    Raises ``SourceNotFound``.
+    """
+    sources = Source.objects.select_related("video", "collection")
+    return sources.get(pk=_find_keys(scope, reference)[0])
 
 
 def _chunks(scope: Scope) -> tuple[int, int]:
-    """Count all chunks, and those in readable collections. What a source hides beyond that, as its video was moved a moment ago, is sorted out later."""
+    """Count all chunks and the readable ones, by collection.
+
+    Sources of videos in other collections are sorted out later.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, [list(scope.readable)])
         total, visible = cursor.fetchone()
     return total, visible
 
 
-def _referred(scope: Scope, reference: str) -> list[int]:
+def _find_keys(scope: Scope, reference: str) -> list[int]:
     text = clean(reference, 500).strip()
-    visible = Source.objects.visible(scope).order_by("pk")
-    found = list(visible.filter(uuid=text).values_list("pk", flat=True)) if is_uuid(text) else []
+    visible = Source.objects.visible(scope).order_by("pk").values_list("pk", flat=True)
+    keys = list(visible.filter(uuid=text)) if is_uuid(text) else []
     names = (text, _video_id(text))
-    found = found or list(
-        visible.filter(Q(video__key__in=names) | Q(video__youtube_id__in=names)).values_list(
-            "pk", flat=True
-        )
-    )
-    if not text or not found:
+    keys = keys or list(visible.filter(Q(video__key__in=names) | Q(video__youtube_id__in=names)))
+    if not text or not keys:
         raise SourceNotFound(f"There is no source “{text[:80]}”.")
-    return found
+    return keys
 
 
 def _video_id(text: str) -> str:
-    """Return the id of the video whose address this is; anything else stays as it is."""
+    """Return the video id of an address, or the text itself."""
     try:
         target = parse_target(text)
     except InvalidUrl:
@@ -162,18 +170,9 @@ def _video_id(text: str) -> str:
 
 
 def _check(filter: Filter) -> None:
-    for values in (
-        filter.collections,
-        filter.sources,
-        filter.kinds,
-        filter.channels,
-        filter.tags,
-        filter.languages,
-    ):
-        if len(values) > MAX_VALUES:
-            raise InvalidFilter(
-                f"A filter takes at most {MAX_VALUES} values of one kind; these are {len(values)}."
-            )
+    most = max(map(len, filter.values))
+    if most > MAX_VALUES:
+        raise InvalidFilter(f"A filter takes at most {MAX_VALUES} values of one kind, not {most}.")
     unknown = [kind for kind in filter.kinds if kind not in SourceKind.values]
     if unknown:
         raise InvalidFilter(
@@ -181,9 +180,9 @@ def _check(filter: Filter) -> None:
             hint=f"Kinds: {', '.join(SourceKind.values)}.",
         )
     if filter.since and filter.until and filter.since > filter.until:
-        raise InvalidFilter("The first day lies after the last.", hint="Exchange the two.")
+        raise InvalidFilter("The first day is after the last.", hint="Swap them.")
     if filter.start is not None and filter.end is not None and filter.start > filter.end:
-        raise InvalidFilter("The time range ends before it starts.", hint="Exchange the two.")
+        raise InvalidFilter("The time range ends before it starts.", hint="Swap its times.")
 
 
 def _any(conditions: Iterable[Q]) -> Q:
@@ -200,13 +199,11 @@ def _language(code: str) -> Q:
 
 def _dated(found: SourceQuerySet, filter: Filter) -> SourceQuerySet:
     if filter.since:
-        found = found.filter(published_at__gte=_midnight(filter.since))
+        found = found.filter(published_at__gte=_moment(filter.since, time.min))
     if filter.until:
-        found = found.filter(
-            published_at__lte=timezone.make_aware(datetime.combine(filter.until, time.max))
-        )
+        found = found.filter(published_at__lte=_moment(filter.until, time.max))
     return found
 
 
-def _midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))
+def _moment(day: date, clock: time) -> datetime:
+    return timezone.make_aware(datetime.combine(day, clock))

@@ -1,4 +1,4 @@
-"""The read side of sources: which there are, and how far each is indexed; always within a Scope."""
+"""List sources and their progress, always within a Scope."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -14,13 +14,13 @@ from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-MAX_WORDS = 10  # of a listing's search; each is a condition on every field
-ID_LENGTH = 6  # characters of an id's beginning that tell it from a word
+MAX_WORDS = 10  # that count; each is a condition on every field
+ID_LENGTH = 6  # characters by which the start of an id differs from a word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many sources there are in each state."""
+    """The number of sources in each state."""
 
     pending: int = 0
     words: int = 0
@@ -29,20 +29,19 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """All of them."""
         return self.pending + self.words + self.ready + self.failed
 
     @property
     def unfinished(self) -> int:
-        """Those that are still being indexed."""
         return self.pending + self.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePage:
-    """Some sources, newest first; ``next`` goes on after the last one, None at the end.
+    """Some sources, newest first; ``next`` is the next offset, None at the end.
 
-    ``total`` counts all that were asked for, ``counts`` the same in every state, whichever state was asked for.
+    ``total`` counts all sources of the request, ``counts`` the same in every state, whatever state
+    the request names.
     """
 
     sources: tuple[Source, ...]
@@ -60,9 +59,10 @@ def list_sources(
     offset: int = 0,
     limit: int = 25,
 ) -> SourcePage:
-    """Return a page of sources in whose title, author or video's id every one of ``words`` occurs, or whose own id begins with it.
+    """Return a page of sources that match every one of ``words`` in title, author, video id or the
+    start of their own id.
 
-    Raises ``InvalidFilter`` for a state there is none of, ``SourceNotFound`` and ``CollectionNotFound``.
+    Raises ``InvalidFilter`` for an unknown state, ``SourceNotFound`` and ``CollectionNotFound``.
     """
     if state and state not in State.values:
         raise InvalidFilter(
@@ -83,17 +83,16 @@ def list_sources(
 
 
 def of_videos(scope: Scope, videos: Iterable[int]) -> dict[int, tuple[Source, ...]]:
-    """Return the sources of videos (by primary key), in the order of their languages; a video without one is left out."""
+    """Return the sources of videos (by primary key), ordered by language."""
     found: dict[int, list[Source]] = defaultdict(list)
-    for source in _shown(Source.objects.visible(scope).filter(video__in=[*videos])).order_by(
-        "language", "pk"
-    ):
+    visible = Source.objects.visible(scope).filter(video__in=[*videos])
+    for source in _shown(visible).order_by("language", "pk"):
         found[source.video_id or 0].append(source)
     return {video: tuple(sources) for video, sources in found.items()}
 
 
 def find_document(scope: Scope, reference: str) -> Source | None:
-    """Return the document of that id, if it is one."""
+    """Return the document with that id, or None."""
     try:
         wanted = UUID(reference)
     except ValueError:
@@ -102,19 +101,13 @@ def find_document(scope: Scope, reference: str) -> Source | None:
 
 
 def count(found: SourceQuerySet) -> Counts:
-    """Count sources by their state."""
     return Counts(**dict(found.order_by().values_list("state").annotate(Count("pk"))))
 
 
 def _shown(found: SourceQuerySet) -> SourceQuerySet:
-    shown = found.select_related("collection", "video", "document")
-    return shown.defer(
-        "video__description",
-        "video__chapters",
-        "video__languages",
-        "document__outline",
-        "document__note",
-    )
+    videos = ("video__description", "video__chapters", "video__languages")
+    rows = found.select_related("collection", "video", "document")
+    return rows.defer(*videos, "document__outline", "document__note")
 
 
 def _containing(found: SourceQuerySet, words: str) -> SourceQuerySet:
@@ -129,5 +122,5 @@ def _containing(found: SourceQuerySet, words: str) -> SourceQuerySet:
 
 
 def _identified(word: str) -> Q:
-    """Match ids by their beginning: short words, such as “bad”, are words."""
+    """Match the beginning of an id. Short words, such as “bad”, are words."""
     return Q(uuid__istartswith=word) if len(word) >= ID_LENGTH else Q()

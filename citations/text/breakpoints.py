@@ -1,4 +1,7 @@
-"""Where the subject of a text changes: the distances between neighbouring windows of it, and which of them are large. Pure, but for numpy's product."""
+"""Find where a text changes its subject:
+
+distances between neighbouring windows. Pure except for numpy's product.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -7,17 +10,18 @@ from itertools import islice
 import numpy as np
 from numpy.typing import ArrayLike
 
-BATCH = 256  # windows that are embedded in one call
-DIGITS = 4  # of a distance: what differs by less is noise of the model's arithmetic, which must not decide
+BATCH = 256  # windows embedded in one call
+DIGITS = 4  # of a distance: smaller differences are noise of the model's arithmetic
 
 Embed = Callable[[list[str]], ArrayLike]
-"""Gives for n texts n vectors of length 1."""
+"""Returns n vectors of length 1 for n texts."""
 
 
 def distances(windows: Iterator[str], embed: Embed) -> Iterator[float]:
-    """Yield for each window its cosine distance to the next, and 0 for the last; ``BATCH`` of them are in memory at a time.
+    """Yield for each window its cosine distance to the next, and 0 for the last.
 
-    Raises ``ValueError`` when ``embed`` gives another number of vectors than of texts.
+    Holds ``BATCH`` vectors in memory. Raises ``ValueError`` when ``embed`` returns a wrong number
+    of vectors.
     """
     last = None
     while batch := list(islice(windows, BATCH)):
@@ -34,9 +38,9 @@ def distances(windows: Iterator[str], embed: Embed) -> Iterator[float]:
 
 
 def nearest_rank(values: Sequence[float], percentile: float) -> float:
-    """Return the smallest value that at least ``percentile`` percent of the values do not exceed, 0 for no values.
+    """Return the smallest value that at least ``percentile`` percent of the values do not exceed.
 
-    It is one of the values, never one between two: so n changed values move it by at most n ranks.
+    Never interpolates, so n changed values move the result by at most n ranks. No values: 0.
     """
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percentile / 100) - 1)] if ordered else 0.0

@@ -1,30 +1,37 @@
-"""Where sentences end in running text, spoken or printed, in any script. Pure, standard library only.
+"""Split running text, spoken or printed, into sentences, in any script. Pure, standard library
+only.
 
-Rules of our own rather than a library: those that are maintained split by model or need a language to be named, give sentences back without their
-places in the text, and know nothing of pauses, which is all that captions without punctuation have. A boundary that is missed or invented costs
-little here, a character that is lost makes every later citation wrong: so sentences are spans, and the spans tile the text.
+No library: those that are maintained need a model or a language for each text, return sentences
+without their offsets, and ignore pauses, which are all that unpunctuated captions have. A missed or
+invented boundary costs little here, but a lost character makes every later citation wrong, so
+sentences are spans that tile the text.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from configparser import ConfigParser
+from pathlib import Path
 
 Span = tuple[int, int]
 
-LONGEST = 240  # characters: what goes on for longer is cut, punctuated or not
-SHORTEST = 40  # characters that such a cut leaves on either side
+LONGEST = 240  # characters; longer sentences are cut
+SHORTEST = 40  # characters that a cut leaves on either side
 USUAL = 100  # characters of a sentence as it is spoken
 
 _MOST_MARKS = 32  # on one letter
 
 
 def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
-    """Cut text into sentences: spans (start, stop) that follow one another without a gap; the blanks after a sentence belong to it.
+    """Split text into sentences: spans (start, stop) without gaps; trailing blanks belong to the
+    sentence.
 
-    A sentence ends at its stop, at an empty line, and before a list item or a change of speaker (">>"). One of more than ``LONGEST`` characters, as
-    are all captions without punctuation, is cut where the speaker pauses: ``pauses`` has how long (ms) the silence before the character at an
-    offset is. Without pauses a comma, else a blank, near the ``USUAL`` length decides; without blanks, too, the length alone, never between a letter
-    and its marks. Each cut depends only on the text around it, so that a change moves few of them. Takes linear time.
+    A sentence ends at its full stop, at an empty line, and before a list item or a change of
+    speaker (">>"). Sentences longer than ``LONGEST`` characters, such as unpunctuated captions, are
+    cut at pauses: ``pauses`` holds the silence (ms) before the character at an offset. Without
+    pauses a comma or else a blank near the ``USUAL`` length decides; without blanks the length, but
+    never between a letter and its marks. Each cut depends only on the text around it, so an edit
+    moves few of them. Takes linear time.
     """
     spans: list[Span] = []
     start = 0
@@ -39,35 +46,32 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
 
 
 def ends_with_stop(sentence: str) -> bool:
-    """Say whether a sentence ends with a stop or a colon, whatever closes behind it."""
-    return sentence.rstrip(_CLOSERS + " \n\r\t").endswith(
-        (".", "!", "?", "…", ":", "。", "！", "？", "।")
-    )
+    """Tell whether a sentence ends with a stop or a colon, closing quotes and brackets aside."""
+    return sentence.rstrip(_CLOSERS + " \n\r\t").endswith(tuple(".!?…:。！？।"))
 
 
 def asks(sentence: str) -> bool:
-    """Say whether a sentence ends with a question mark, whatever closes behind it."""
+    """Tell whether a sentence ends with a question mark, closing quotes and brackets aside."""
     return sentence.rstrip(_CLOSERS + " \n\r\t").endswith(("?", "？", "؟"))
 
 
 def is_listing(sentence: str) -> bool:
-    """Say whether something printed is a piece of a table of contents, or of another table: many numbers, and no stop at its end."""
+    """Tell whether printed text is a piece of a table: many numbers and no final stop."""
     words = sentence.split()
     numbers = sum(any(character.isdigit() for character in word) for word in words)
-    is_open = (
-        sentence.rstrip().endswith(":") and sentence[:1].isdigit()
-    )  # “1 Waiting, page 3 1.1 Waiting longer:” was cut within a heading
+    # “1 Waiting, page 3 1.1 Waiting longer:” is cut within a heading.
+    is_open = sentence.rstrip().endswith(":") and sentence[:1].isdigit()
     return numbers >= 3 and 8 * numbers >= len(words) and (is_open or not ends_with_stop(sentence))
 
 
-def between_letters(text: str, place: int) -> int:
-    """Move a place back until it is in front of a letter, not of one of its marks."""
-    for moved in range(place, place - _MOST_MARKS, -1):
+def between_letters(text: str, position: int) -> int:
+    """Move a position back until it stands before a letter, not before one of its marks."""
+    for moved in range(position, position - _MOST_MARKS, -1):
         if text[moved - 1] != "\u200d" and not (
             text[moved] == "\u200d" or unicodedata.category(text[moved]).startswith("M")
         ):
             return moved
-    return place
+    return position
 
 
 # Stops
@@ -76,8 +80,9 @@ _CLOSERS = "\"'”’»)]}›」』】）〉》＂"
 _OPENERS = "\"'“‘„‚«([{‹「『【（〈《¿¡-–—*_#>"
 _STOPS = re.compile(
     rf"""
-    (?P<stop> [.!?…]+ [.!?…{re.escape(_CLOSERS)}]* (?:[ \u00a0\u202f]»)? )    # may mean other things; needs a blank behind it
-    | (?P<full> [。！？｡।॥۔؟։።፧။។᙮]+ [。！？｡।॥۔؟{re.escape(_CLOSERS)}]* )     # ends a sentence by itself
+    # ambiguous, needs a blank behind it:
+    (?P<stop> [.!?…]+ [.!?…{re.escape(_CLOSERS)}]* (?:[ \u00a0\u202f]»)? )
+    | (?P<full> [。！？｡।॥۔؟։።፧။។᙮]+ [。！？｡।॥۔؟{re.escape(_CLOSERS)}]* )  # unambiguous
     | (?P<line> \n[^\S\n]*\n\s* | \n[^\S\n]*(?=(?:[-*+•◦▪‣–—]|\d{{1,3}}[.)])[^\S\n]) )
     | (?P<speaker> \s(?=>>) )
     """,
@@ -98,81 +103,65 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _is_end(text: str, start: int, match: re.Match[str], after: int) -> bool:
-    """Say whether a stop that may mean other things ends the sentence that began at ``start``; ``after`` is where text goes on."""
+    """Tell whether an ambiguous stop ends the sentence from ``start``;
+
+    text resumes at ``after``.
+    """
     stop = match["stop"]
     if after == len(text):
         return True
     if after == match.end():
-        return (
-            "." not in stop and text[after] > "\u2e7f"
-        )  # no blank is needed before ideographs and kana
+        # Ideographs and kana need no blank before them.
+        return "." not in stop and text[after] > "\u2e7f"
     rest = text[after : after + 32].lstrip(_OPENERS)
     if stop.startswith(".") and not stop.startswith(".."):
         return _is_full_stop(text, start, match.start(), rest)
-    may_go_on = (
-        "…" in stop or ".." in stop or stop[-1] in _CLOSERS
-    )  # Well … perhaps. “Really?” he said.
-    return not (may_go_on and rest[:1].islower())
+    # “Well … perhaps.” “‘Really?’ he said.”
+    may_continue = "…" in stop or ".." in stop or stop[-1] in _CLOSERS
+    return not (may_continue and rest[:1].islower())
 
 
 # Full stops
 
 
-def _words(*lines: str) -> frozenset[str]:
-    return frozenset(" ".join(lines).split())
-
-
-_ALWAYS_SHORT = _words(
-    "e.g i.e cf vs viz approx resp esp incl excl dr mr mrs ms prof st mt gen col lt capt sgt hon rev gov sen rep dept univ figs eqs ca",  # English
-    "z.b d.h u.a bzw ggf evtl hr fr dipl ing abb vgl sog inkl zzgl",  # German
-    "m mme mlle mm p.ex env sr sra srta dra ud uds ej pág núm av sig dott sig.ra ecc dhr mevr bijv",  # French, Spanish, Italian, Dutch
-    "т.е т.д т.п г-н им ул",  # Russian
+_LISTS = ConfigParser(allow_no_value=True, delimiters="=")
+_LISTS.read(Path(__file__).with_name("full_stops.ini"), encoding="utf-8")
+_ABBREVIATIONS, _BEFORE_NUMBERS, _FIRST_WORDS = (
+    frozenset(" ".join(_LISTS[name]).split()) for name in _LISTS.sections()
 )
-_SHORT_BEFORE_NUMBERS = _words(
-    "no nos nr fig eq p pp vol ch chap sec sect art abs s kap abschn tab thm def lem ex bd min max jan feb mar apr aug sept oct nov dec"
-)
-_MAYBE_SHORT = re.compile(
-    r"(?:\w\.)+\w|Ph\.D|al|[Ee]tc|Inc|Ltd|Corp|Co|Jr|Sr|usw"
-)  # may end a sentence, or stand inside one
+# May end a sentence or stand inside one.
+_AMBIGUOUS = re.compile(r"(?:\w\.)+\w|Ph\.D|al|[Ee]tc|Inc|Ltd|Corp|Co|Jr|Sr|usw")
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.)*[^\W\d_a-z]")
-_FIRST_WORDS = _words(
-    "a all also an and are as at but can do does for he how i if in is it its let next no not now of ok okay on one or our she so some that the then",
-    "there these they this those thus to we what when where which who why with yes you",
-    "aber also da das der die dann ein er es ich ist sie so und was wenn wie wir on ce c'est et il elle je la le les nous puis un une el la los las",
-    "pero que se si y",
-)
 _LOOK_BACK = 40  # characters in which the word before a stop is looked for
 
 
-def _is_full_stop(text: str, start: int, place: int, rest: str) -> bool:
-    """Say whether the "." at ``place`` ends the sentence that began at ``start``, and not an abbreviation, an initial or the number of a list item."""
-    before = text[max(start, place - _LOOK_BACK) : place]
-    word = (
-        before.split()[-1].lstrip(_OPENERS)
-        if before.strip() == before.lstrip() and before.strip()
-        else ""
-    )
+def _is_full_stop(text: str, start: int, position: int, rest: str) -> bool:
+    """Tell whether the "." at ``position`` ends the sentence from ``start``.
+
+    It may also belong to an abbreviation, an initial or the number of a list item.
+    """
+    before = text[max(start, position - _LOOK_BACK) : position].lstrip()
+    word = before.split()[-1].lstrip(_OPENERS) if before and not before[-1].isspace() else ""
     if not word:
         return True
-    if _is_short(word, rest) or (word.isdigit() and len(word) <= 3 and before.strip() == word):
+    if _is_short(word, rest) or (word.isdigit() and len(word) <= 3 and before == word):
         return False
     if _INITIALS.fullmatch(word) and word != "I" and rest[:1].isupper():
         return _first_word(rest) in _FIRST_WORDS  # “J. Smith”, “U.S. President”, but “plan B. Then”
-    if (
-        not rest[:1].islower() or text[start].islower()
-    ):  # whoever began the sentence with a small letter does so with the next
-        return True
-    return len(word) > 3 and word.isalpha()  # longer than any abbreviation that is not known
+    # A text that starts this sentence in lower case may start the next one so, too. No unlisted
+    # abbreviation is longer than three letters.
+    starts_next = not rest[:1].islower() or text[start].islower()
+    return starts_next or (len(word) > 3 and word.isalpha())
 
 
 def _is_short(word: str, rest: str) -> bool:
-    """Say whether the word with its "." is an abbreviation that the sentence goes on after."""
+    """Tell whether the word with its "." is an abbreviation within the sentence."""
     folded = word.casefold()
-    if folded in _ALWAYS_SHORT:
+    if folded in _ABBREVIATIONS:
         return True
-    if folded in _SHORT_BEFORE_NUMBERS:
+    if folded in _BEFORE_NUMBERS:
         return rest[:1].isdigit()
-    return _MAYBE_SHORT.fullmatch(word) is not None and (rest[:1].islower() or rest[:1].isdigit())
+    return _AMBIGUOUS.fullmatch(word) is not None and (rest[:1].islower() or rest[:1].isdigit())
 
 
 def _first_word(rest: str) -> str:
@@ -186,7 +175,7 @@ _GAPS = re.compile(r"\s+|[，、；：،؛]")
 _CLAUSE_ENDS = ",;:–—，、；：،؛\n"
 _CLAUSE_WORTH = 400  # ms of pause that the end of a clause counts as
 _LONGEST_PAUSE = 3_000  # ms; a longer one says no more
-_AWAY_COST = 2  # ms of pause a character away from the usual length
+_AWAY_COST = 2  # ms of pause per character away from the usual length
 
 
 def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> Iterator[Span]:
@@ -199,20 +188,13 @@ def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> I
 
 
 def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
-    """Choose where to cut what is longer than ``LONGEST``: the best place that leaves at least ``SHORTEST`` on either side."""
+    """Choose where to cut text longer than ``LONGEST``, ``SHORTEST`` away from either end."""
     limit = min(start + LONGEST, stop - SHORTEST)
 
-    def worth(place: int) -> int:
-        clause = (
-            _CLAUSE_WORTH
-            if text[place - 1] in _CLAUSE_ENDS or text[place - 2] in _CLAUSE_ENDS
-            else 0
-        )
-        return (
-            min(pauses.get(place, 0), _LONGEST_PAUSE)
-            + clause
-            - _AWAY_COST * abs(place - start - USUAL)
-        )
+    def worth(position: int) -> int:
+        clause = text[position - 1] in _CLAUSE_ENDS or text[position - 2] in _CLAUSE_ENDS
+        pause = min(pauses.get(position, 0), _LONGEST_PAUSE)
+        return pause + _CLAUSE_WORTH * clause - _AWAY_COST * abs(position - start - USUAL)
 
-    places = (match.end() for match in _GAPS.finditer(text, start + SHORTEST, limit))
-    return max(places, key=worth, default=0) or between_letters(text, limit)
+    positions = (match.end() for match in _GAPS.finditer(text, start + SHORTEST, limit))
+    return max(positions, key=worth, default=0) or between_letters(text, limit)

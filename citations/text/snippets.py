@@ -1,4 +1,4 @@
-"""A piece of a passage to show: 100 to 200 characters of it, at the borders of words. Pure."""
+"""Cut a snippet of 100 to 200 characters out of a passage, at word borders. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,16 +8,18 @@ from transcripts.tokenizer import matched_spans
 
 LEAST: Final = 100
 MOST: Final = 200
-_BEFORE = 40  # characters of what leads up to a word that is looked for
+_BEFORE = 40  # characters of context before a matched word
 
 _ENDS = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|[。！？]")
 _BLANK = re.compile(r"\s")
 
 
 def snippet(text: str, words: str = "") -> str:
-    """Return ``LEAST`` to ``MOST`` characters of a text, in which most of ``words`` occur; all of a shorter text. Line breaks become blanks.
+    """Return ``LEAST`` to ``MOST`` characters of a text that hold most of ``words``, or all of a
+    shorter text.
 
-    It begins and ends at the border of a word, with a sentence where one does; only a word of more than ``LEAST`` characters is cut.
+    Line breaks become spaces. A snippet starts and ends at a word border, if possible at a sentence
+    border; only a word longer than ``LEAST`` characters is cut.
     """
     line = " ".join(text.split())
     if len(line) <= MOST:
@@ -26,7 +28,7 @@ def snippet(text: str, words: str = "") -> str:
     ends = [match.end() for match in _ENDS.finditer(line)]
     start = max(
         _starts(line, spans, ends),
-        key=lambda one: (_seen(spans, one[0]), one[1], -_lead(spans, one[0])),
+        key=lambda option: (_seen(spans, option[0]), option[1], -_lead(spans, option[0])),
     )[0]
     return line[start : _end(line, start, ends)].strip()
 
@@ -34,7 +36,7 @@ def snippet(text: str, words: str = "") -> str:
 def _starts(
     line: str, spans: Sequence[tuple[int, int]], ends: Sequence[int]
 ) -> Iterator[tuple[int, bool]]:
-    """Yield where it may begin, and whether a sentence begins there: or else a little before a word that is looked for, or as late as can be."""
+    """Yield possible starts, and whether a sentence starts there."""
     last = _border(line, len(line) - MOST)
     yield 0, True
     yield from ((at + 1, True) for at in ends if at < last)
@@ -43,7 +45,7 @@ def _starts(
 
 
 def _border(line: str, at: int) -> int:
-    """Return where the word begins that is next to a place, or the place itself where no word ends nearby."""
+    """Return the start of the next word, or ``at`` itself where no word ends nearby."""
     if at <= 0:
         return 0
     found = _BLANK.search(line, at - 1, at + LEAST - 1)
@@ -51,17 +53,17 @@ def _border(line: str, at: int) -> int:
 
 
 def _seen(spans: Sequence[tuple[int, int]], start: int) -> int:
-    """Count the words that are seen from a place on."""
+    """Count the matched words within a snippet from ``start``."""
     return sum(start <= first and last <= start + MOST for first, last in spans)
 
 
 def _lead(spans: Sequence[tuple[int, int]], start: int) -> int:
-    """Return how many characters stand before the first of them, or before the place where there is none."""
+    """Return the number of characters before the first matched word."""
     return next((first - start for first, _ in spans if first >= start), start)
 
 
 def _end(line: str, start: int, ends: Sequence[int]) -> int:
-    """Return where the last sentence that fits ends, or else the last word."""
+    """Return where the last sentence that fits ends, else the last word."""
     if len(line) - start <= MOST:
         return len(line)
     whole = [at for at in ends if start + LEAST <= at <= start + MOST]

@@ -11,14 +11,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.answers.answer import Event
-from citations.errors import KnowledgeBaseError
 from citations.models import Answer, Conversation, Source, SourceQuerySet, State
 from citations.notebook import answers, conversations, notes, questions
 from citations.notebook.answers import AnswerRecord
 from citations.views import answer_context, answer_stream
 from citations.views.ask_form import MOST_SHOWN, AskForm
 from transcripts import library
-from transcripts.errors import NotFound
+from transcripts.errors import KnowledgeBaseError, NotFound
 from transcripts.models import Collection
 from transcripts.views.requests import PageRequest, fragment
 

@@ -12,7 +12,7 @@ from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from citations.errors import KnowledgeBaseError, LectureNotFound
+from citations.errors import LectureNotFound
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
 from citations.models import (
@@ -34,7 +34,7 @@ from citations.views.lecture_form import (
     SayForm,
     number_of,
 )
-from transcripts.errors import Forbidden, TranscriptNotFound
+from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
 from transcripts.models import Collection, Transcript
 from transcripts.views.requests import PageRequest, done, fragment
 

@@ -8,13 +8,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from citations.errors import KnowledgeBaseError
 from citations.models import Note
 from citations.notebook import notes
 from citations.views.ask_form import NoteForm, words_of
 from citations.views.lecture_form import number_of
 from transcripts import library
-from transcripts.errors import Forbidden, NotFound
+from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
 from transcripts.models import Collection
 from transcripts.views.requests import PageRequest, done
 

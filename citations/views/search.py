@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
-from citations.errors import EmbeddingMismatch, InvalidProvider, KnowledgeBaseError
+from citations.errors import EmbeddingMismatch, InvalidProvider
 from citations.library import sources
 from citations.library.facets import facets
 from citations.models import Source
@@ -21,7 +21,7 @@ from citations.search import judgments
 from citations.search import pipeline as search_pipeline
 from citations.views.filter_chips import chips, choices
 from citations.views.search_form import MOST, MarkForm, SearchForm, SearchRequest
-from transcripts.errors import NotFound, Unavailable
+from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.views.requests import PageRequest, fragment
 
 MODES: Final = (

@@ -9,18 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from citations.errors import (
-    KnowledgeBaseError,
-    ModelError,
-    ModelMissing,
-    ModelRefused,
-    ModelServerError,
-)
+from citations.errors import ModelError, ModelMissing, ModelRefused, ModelServerError
 from citations.providers import weights
 from citations.providers.downloads import fetch
 from citations.providers.embedding import LocalEmbedder
 from tests.citations.providers import tiny_models
 from tests.hub_standin import CHUNK, TOKEN, Fault, HubStandIn
+from transcripts.errors import KnowledgeBaseError
 
 NAME = "somebody/tiny"
 WEIGHTS = "model.safetensors"
