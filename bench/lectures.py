@@ -105,7 +105,7 @@ def calibrated() -> float:
     """Return the distance that the calibration finds for the wanted rate; nothing goes by it here."""
     found = calibration.calibrate(false_citations=WANTED)
     calibration.forget()
-    return found.farthest
+    return found.max_distance
 
 
 # The windows

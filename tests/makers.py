@@ -101,7 +101,7 @@ def make_source(
                 "end": (n + 1) * 10_000,
             }
             Chunk.objects.create(
-                source=source, ordinal=n, place=first + n, text=text, digest=b"", **where
+                source=source, ordinal=n, position=first + n, text=text, digest=b"", **where
             )
     return source
 
@@ -171,7 +171,7 @@ def replace_chunks(source: Source, texts: Sequence[str]) -> None:
             Chunk(
                 source=source,
                 ordinal=n,
-                place=first + n,
+                position=first + n,
                 text=text,
                 span_start=spans[n],
                 span_end=spans[n] + len(text) + 1,

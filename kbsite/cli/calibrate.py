@@ -34,7 +34,7 @@ def _read(file: Path) -> str:
 
 
 def _show(found: DistanceCalibration) -> None:
-    say(f"Lectures cite what is nearer than {found.farthest:.3f} (squared L2 distance).")
+    say(f"Lectures cite what is nearer than {found.max_distance:.3f} (squared L2 distance).")
     least, low, middle, high = found.nearest_off_topic
     note(
         f"{found.within} of {found.windows} windows of talk about something else would cite one of {found.chunks:,} passages."

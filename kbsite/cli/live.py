@@ -9,7 +9,7 @@ from citations.errors import LectureNotFound
 from citations.lectures import events
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
-from citations.models import Happening, LectureSession, WindowOutcome
+from citations.models import LectureEvent, LectureSession, WindowOutcome
 from kbsite.cli.terminal import note, say, table
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
@@ -205,7 +205,7 @@ def _is_over(lecture: LectureSession) -> bool:
     )
 
 
-def _print(one: Happening) -> None:
+def _print(one: LectureEvent) -> None:
     data = one.data
     if one.kind == lecture_sessions.SEGMENT:
         at = f"{clock(data['start']):>8}  " if data["start"] is not None else ""

@@ -187,7 +187,7 @@ def _finishes(instance: Instance, *, talks: int = TALKS) -> None:
     assert instance.rows(
         "SELECT sum(count) FROM citations_lexentry WHERE source_id IS NOT NULL"
     ) == instance.rows("SELECT count(*) FROM citations_chunk")
-    placed = "SELECT count(*) FROM citations_chunk c JOIN citations_lexentry l USING (source_id) WHERE c.place BETWEEN l.first AND l.first + l.count - 1"
+    placed = "SELECT count(*) FROM citations_chunk c JOIN citations_lexentry l USING (source_id) WHERE c.position BETWEEN l.first AND l.first + l.count - 1"
     assert instance.rows(placed) == instance.rows("SELECT count(*) FROM citations_chunk")
 
 

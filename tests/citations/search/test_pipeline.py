@@ -321,10 +321,10 @@ def test_near_duplicates_are_told_under_the_best_of_them(
     found = search_pipeline.search(scope, "quick fox", mode=SearchMode.LEXICAL)
     assert len(found.passages) == 2
     best = found.passages[0]
-    (twin,) = best.also
-    assert {best.origin.title, twin.origin.title} == {"First", "Second"}
-    assert twin.similarity >= 0.9
-    assert twin.link
+    (duplicate,) = best.duplicates
+    assert {best.origin.title, duplicate.origin.title} == {"First", "Second"}
+    assert duplicate.similarity >= 0.9
+    assert duplicate.link
 
 
 def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
@@ -857,6 +857,6 @@ def test_candidates_know_their_indexed_text(scope: Scope, collection: Collection
     chunk = Chunk.objects.get(text=TEXTS[0])
     chunk.context = "From a lecture."
     chunk.save()
-    (one,) = candidates.fetch(scope, [chunk.place]).values()
+    (one,) = candidates.fetch(scope, [chunk.position]).values()
     assert one.indexed_text == chunk.indexed_text
     assert replace(one.locator, start=1).start == 1

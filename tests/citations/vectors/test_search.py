@@ -61,7 +61,7 @@ def fill(
         Chunk(
             source=source,
             ordinal=n,
-            place=start + n,
+            position=start + n,
             start=n * 10_000,
             end=(n + 1) * 10_000,
             **where,
@@ -79,7 +79,7 @@ def fill(
 
 
 def places(found: list[vector_search.Near]) -> list[int]:
-    return [one.place for one in found]
+    return [one.position for one in found]
 
 
 def nearest(known: NDArray[np.float32], query: NDArray[np.float32], limit: int) -> list[int]:
