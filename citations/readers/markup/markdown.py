@@ -7,7 +7,7 @@ from citations.readers import plain_text
 from citations.readers.markup.isolation import NotTakenApart, take_apart
 from citations.readers.pagination import PAGE, OpenDocument, flow
 
-VERSION: Final = "markdown 1"
+VERSION: Final = "markdown 2"
 
 
 def read(path: Path, *, most_pages: int) -> OpenDocument:
