@@ -17,7 +17,7 @@ from speech import lecture_windows
 
 from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, Vector
-from citations.providers.keybert_reference import Lent
+from citations.providers.keybert_reference import KeyBertBackend
 from citations.providers.keywords import Extractor
 
 TITLE = "## Keywords"
@@ -57,7 +57,7 @@ def main() -> None:
 
 def reference(model: Embedder, texts: Sequence[str]) -> tuple[list[set[str]], list[float], float]:
     """Return KeyBERT's keywords, the milliseconds of each, and the processor's in the mean."""
-    keybert, found, took, began = KeyBERT(model=Lent(model)), [], [], process_time()
+    keybert, found, took, began = KeyBERT(model=KeyBertBackend(model)), [], [], process_time()
     for text in texts:
         started = perf_counter()
         chosen = keybert.extract_keywords(

@@ -88,7 +88,9 @@ def scope(collection: Collection) -> Scope:
 def model_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelStandIn]:
     """A stand-in for the servers of models, which the settings of all remote providers name; pauses between tries are tiny."""
     monkeypatch.setattr(
-        provider_http, "PATIENCE", provider_http.Patience(first=0.001, pause=0.005, total=5.0)
+        provider_http,
+        "RETRY_POLICY",
+        provider_http.RetryPolicy(first=0.001, pause=0.005, total=5.0),
     )
     registry.reset()
     with ModelStandIn() as standin:

@@ -43,7 +43,7 @@ def show(*, as_json: bool) -> None:
 
 def fetch(names: Sequence[str], *, as_json: bool) -> None:
     """Fetch models one after the other, with a bar in a terminal. Raises what ``fetching.fetch`` raises."""
-    done = [_fetched(name) for name in inventory.to_fetch(names)]
+    done = [_fetched(name) for name in inventory.models_to_fetch(names)]
     if as_json:
         print_json(done)
     elif not done:
