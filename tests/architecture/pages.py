@@ -24,14 +24,20 @@ NOTE: Final = "This page is written by `make docs`.\n\n"
 
 def settings_page() -> str:
     """Return the page of all settings, one list item a setting."""
-    head = "# Settings\n\nAll settings are optional. Set them in the environment or in a `.env` file beside\n"
+    head = (
+        "# Settings\n\nAll settings are optional. Set them in the environment or in a `.env`"
+        " file beside\n"
+    )
     head += "`manage.py`. `kb config` prints each with the origin of its value. " + NOTE
     return head + "\n".join(_setting(name) for name in OPTIONS) + "\n"
 
 
 def errors_page() -> str:
     """Return the page of all expected errors, one list item a code."""
-    head = "# Errors\n\nEvery expected error has a stable code, the same over REST, MCP and in `kb … --json`.\n"
+    head = (
+        "# Errors\n\nEvery expected error has a stable code, the same over REST, MCP and in"
+        " `kb … --json`.\n"
+    )
     head += "Message and hint say what happened and what to do. " + NOTE
     items = []
     for code, error in sorted(_errors().items()):

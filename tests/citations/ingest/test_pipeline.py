@@ -1,4 +1,6 @@
-"""What is added becomes what is found: by words at once, by meaning a little later, and never twice."""
+"""What is added becomes what is found: by words at once, by meaning a little later, and never
+twice.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

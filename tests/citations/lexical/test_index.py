@@ -1,4 +1,6 @@
-"""Search by words over the library: the same scores as one index over everything, whatever was stored, replaced, deleted and merged before."""
+"""Search by words over the library: the same scores as one index over everything, whatever was
+stored, replaced, deleted and merged before.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +43,9 @@ def within(*sources: Source, start: int | None = None, end: int | None = None) -
 
 
 def expected(text: str, *, limit: int) -> list[ChunkScore]:
-    """Rank all chunks there are by one index of ``transcripts.bm25``, which knows neither numpy nor the lexicon."""
+    """Rank all chunks there are by one index of ``transcripts.bm25``, which knows neither numpy nor
+    the lexicon.
+    """
     rows = list(Chunk.objects.order_by("position").values_list("position", "text"))
     return [
         ChunkScore(rows[hit.position][0], hit.score)

@@ -1,4 +1,6 @@
-"""Search by words over the library, after anything that may have been done to it: a random walk beside one index over everything."""
+"""Search by words over the library, after anything that may have been done to it: a random walk
+beside one index over everything.
+"""
 
 from collections.abc import Iterator
 
@@ -25,7 +27,8 @@ from tests.makers import make_document, replace_chunks
 from transcripts.bm25 import Index
 from transcripts.models import Collection
 
-# Few words, so that they meet often; a script without blanks, of which single characters are found too; and a word that is longer than what is stored.
+# Few words, so that they meet often; a script without blanks, of which single characters are found
+# too; and a word that is longer than what is stored.
 WORDS = (
     "to",
     "be",

@@ -144,7 +144,7 @@ def test_a_hybrid_search_fuses_both_by_reciprocal_rank(
     )
 
 
-def test_of_sources_of_one_passage_the_first_in_both_branches_counts_fully_and_the_others_by_how_close_they_come(
+def test_the_first_in_both_branches_counts_fully_and_the_others_by_how_close_they_come(
     scope: Scope, collection: Collection
 ) -> None:
     embed(
@@ -315,7 +315,10 @@ def test_the_words_of_the_query_are_marked_but_not_those_excluded(
 def test_near_duplicates_are_told_under_the_best_of_them(
     scope: Scope, collection: Collection
 ) -> None:
-    said = "the quick brown fox jumps over one lazy dog while seven other animals watch it closely from far away"
+    said = (
+        "the quick brown fox jumps over one lazy dog while seven other animals watch it"
+        " closely from far away"
+    )
     make_document(collection, [said, "a fox in a hole"], title="First")
     make_document(collection, [f"{said} now"], title="Second")
     found = search_pipeline.search(scope, "quick fox", mode=SearchMode.LEXICAL)

@@ -214,7 +214,8 @@ def test_the_index_finds_nearly_all_of_the_nearest(
     with connection.cursor() as cursor:
         order = f"{vector_search.indexed_expression(space)} <=> '{[1] * SIZE}'"
         cursor.execute(
-            f"EXPLAIN SELECT id FROM citations_embedding WHERE space_id = {space.pk} ORDER BY {order} LIMIT 5"
+            f"EXPLAIN SELECT id FROM citations_embedding WHERE space_id = {space.pk} ORDER BY"
+            f" {order} LIMIT 5"
         )
         assert space.index_name in str(cursor.fetchall())
     reach = resolve(scope, Filter())
