@@ -19,9 +19,7 @@ def test_the_page_names_every_argument(tool: str) -> None:
     assert set(re.findall(r"`(\w+)`", row)) == known
 
 
-@pytest.mark.parametrize("client", sorted(mcp_config.PLACES))
+@pytest.mark.parametrize("client", sorted(mcp_config.McpClient))
 def test_the_page_shows_the_configuration_that_is_printed(client: str) -> None:
     shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
-    assert (
-        mcp_config.config(client, url="http://127.0.0.1:8000/mcp", token="kb_your-token") in shown
-    )
+    assert mcp_config.configuration(client, "http://127.0.0.1:8000/mcp", "kb_your-token") in shown
