@@ -14,7 +14,8 @@ import citations
 import kbsite
 import transcripts
 from kbsite.cli.app import app
-from kbsite.errors import exit_code_of, status_of
+from kbsite.cli.terminal import exit_code_of
+from kbsite.errors import status_of
 from kbsite.settings import OPTIONS
 from transcripts.errors import KnowledgeBaseError
 

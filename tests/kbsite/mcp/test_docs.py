@@ -14,9 +14,10 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs" / "mcp.md").read_text()
 
 @pytest.mark.parametrize("tool", [tool.name for tool in all_tools()])
 def test_the_page_names_every_argument(tool: str) -> None:
-    (row,) = re.findall(rf"^\| `{tool}` \| (.*?) \|", PAGE, re.MULTILINE)
+    (item,) = re.findall(rf"^- `{tool}` (.*?)\n(?:-|\n)", PAGE, re.MULTILINE | re.DOTALL)
+    arguments = item.partition("Arguments: ")[2]
     (known,) = [set(found.parameters["properties"]) for found in all_tools() if found.name == tool]
-    assert set(re.findall(r"`(\w+)`", row)) == known
+    assert set(re.findall(r"`(\w+)`", arguments)) == known
 
 
 @pytest.mark.parametrize("client", sorted(mcp_config.McpClient))
