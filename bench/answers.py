@@ -24,7 +24,8 @@ from kept import kept_vectors
 from citations.answers import evidence as answer_evidence
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.evidence import Strategy
-from citations.answers.question import router, subject
+from citations.answers.question import breadth as question_breadth
+from citations.answers.question import router
 from citations.evaluation import search_quality
 from citations.evaluation.metrics import Scores, compare, mean, score
 from citations.evaluation.search_quality import Question
@@ -79,10 +80,10 @@ def ways() -> dict[str, Way]:
 
     return {
         "flat": partial(way, Strategy.FLAT, None),
-        "collapsed": partial(way, Strategy.COLLAPSED, None),
-        "descent": partial(way, Strategy.DESCENT, None),
+        "collapsed": partial(way, Strategy.COLLAPSED_TREE, None),
+        "descent": partial(way, Strategy.TREE_TRAVERSAL, None),
         "as answers do it": partial(way, None, None),
-        "collapsed, all as broad": partial(way, Strategy.COLLAPSED, Breadth.BROAD),
+        "collapsed, all as broad": partial(way, Strategy.COLLAPSED_TREE, Breadth.BROAD),
     }
 
 
@@ -149,7 +150,7 @@ def asked(question: str, breadth: Breadth) -> QuestionPart:
     return QuestionPart(
         text=question,
         breadth=breadth,
-        about=subject.about(question) if breadth == Breadth.BROAD else "",
+        about=question_breadth.subject(question) if breadth == Breadth.BROAD else "",
     )
 
 

@@ -118,7 +118,7 @@ class Library:
             Chunk(
                 source=source,
                 ordinal=n,
-                position=place + n,
+                place=place + n,
                 text=text,
                 span_start=n * 1000,
                 span_end=n * 1000 + len(text),

@@ -1,6 +1,4 @@
-"""What the benchmarks of speech share: this project's settings in a folder of their own, the model
-that lectures are heard with, and real windows.
-"""
+"""What the benchmarks of speech share: this project's settings in a folder of their own, the model that lectures are heard with, and real windows."""
 
 import json
 import os

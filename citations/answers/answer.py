@@ -1,4 +1,4 @@
-"""Answers as values: what a question becomes on its way, and what travels to every door. Pure."""
+"""The values of answers: what a question becomes on its way, and what every door returns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,15 +10,11 @@ from citations.passages import Locator, PassageSource, Stage
 
 
 class Breadth(StrEnum):
-    """What kind of answer a question wants: one fact, or an overview."""
-
     SPECIFIC = "specific"
     BROAD = "broad"
 
 
 class AnswerOutcome(StrEnum):
-    """What became of a question."""
-
     ANSWERED = "answered"
     PARTIAL = "partial"
     REFUSED = "refused"
@@ -26,7 +22,11 @@ class AnswerOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionPart:
-    """A question that is looked up by itself. ``about``: what an overview is wanted of, in the question's words; empty where it is the sources as a whole."""
+    """A question that is looked up by itself.
+
+    ``about`` is the subject of an overview, in the question's words; empty for the sources as a
+    whole.
+    """
 
     text: str
     breadth: Breadth = Breadth.SPECIFIC
@@ -34,13 +34,12 @@ class QuestionPart:
 
     @property
     def is_of_the_whole(self) -> bool:
-        """Whether an overview of the sources as a whole is wanted."""
         return self.breadth == Breadth.BROAD and not self.about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """Which questions are looked up, and by what that was decided: "rules", "meaning" or a language model's name."""
+    """The parts that are looked up; ``by`` is "rules", "meaning" or a language model's name."""
 
     parts: tuple[QuestionPart, ...]
     by: str = "rules"
@@ -48,23 +47,27 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A passage that an answer may be made from. ``spans`` are [first, last) characters of its sentences in the source's text, whose digest is ``digest``."""
+    """A passage that an answer may use.
 
-    number: int  # from 1, as a language model is told it
+    ``spans`` are [first, last) characters of its sentences in the source's text, whose digest is
+    ``digest``.
+    """
+
+    number: int  # from 1
     source: int  # primary key
     origin: PassageSource
     locator: Locator
-    text: str  # verbatim; a summary's sentences are joined by blanks
+    text: str  # verbatim; a summary's sentences are joined by spaces
     spans: tuple[tuple[int, int], ...]
     digest: str
     level: int  # 0 a chunk, 1 paragraphs, 2 a section, 3 a document
     score: float  # 0 to 1
     heading: str = ""
     link: str = ""
-    part: int = 0  # the question that it was found for, among the route's parts
+    part: int = 0  # index of the part that it was found for
 
     def as_json(self) -> dict[str, Any]:
-        """Return it to be stored and shown: by its place and beginning, not in full."""
+        """Return what is stored and shown: the location and the first 300 characters."""
         return {
             "number": self.number,
             "source": str(self.origin.id),
@@ -82,7 +85,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """A quote that was found word for word in its source. ``before`` and ``behind`` are the characters around it, at most 100 each."""
+    """A quote that stands word for word in its source, with up to 100 characters around it."""
 
     number: int  # from 1, in the answer
     source: int  # primary key
@@ -94,12 +97,15 @@ class Quote:
     digest: str
     heading: str = ""
     link: str = ""  # the path of this site's page that opens exactly there
-    id: UUID | None = None  # of the quotation that is stored of it; None: none is
+    id: UUID | None = None  # of the stored citation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence or two of an answer, and the numbers of the quotes that it stands on. ``label``: the heading or title that it tells of, in an overview."""
+    """A sentence or two of an answer, and the numbers of its quotes.
+
+    ``label`` is the heading or title that it belongs to, in an overview.
+    """
 
     text: str
     label: str = ""
@@ -107,7 +113,7 @@ class Claim:
     is_supported: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """Return it to be stored, and as every door gives it."""
+        """Return what is stored, and what every door returns."""
         return {
             "label": self.label,
             "text": self.text,
@@ -118,17 +124,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedQuote:
-    """What became of one quote that an answer wanted to cite."""
+    """The verdict on a quote that an answer wanted to cite."""
 
     quote: str
-    verdict: str  # of ``grounding.Verdict``
-    evidence: int = 0  # the number of the passage that was named; 0: none
-    number: int = 0  # of the citation that it became; 0: none
+    verdict: str  # of ``quotes.matching.Verdict``
+    evidence: int = 0  # number of the passage that was named, or 0
+    number: int = 0  # of its citation, or 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerTrace:
-    """How an answer was made. ``tokens``: asked, cached, stored, answered. ``signs``: of each part, what speaks for an answer being there, by name."""
+    """How an answer was made. ``tokens``: asked, cached, stored, answered; ``signs``: by part."""
 
     route: Route
     evidence: tuple[Evidence, ...] = ()
@@ -139,41 +145,43 @@ class AnswerTrace:
     signs: tuple[Mapping[str, float], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return it to be stored and shown; passages by their place and beginning, not in full."""
+        """Return what is stored and shown."""
         return {
             "parts": [{"text": part.text, "breadth": part.breadth} for part in self.route.parts],
             "by": self.route.by,
-            "evidence": [one.as_json() for one in self.evidence],
+            "evidence": [passage.as_json() for passage in self.evidence],
             "checks": [
                 {
-                    "quote": one.quote,
-                    "verdict": one.verdict,
-                    "evidence": one.evidence,
-                    "number": one.number,
+                    "quote": check.quote,
+                    "verdict": check.verdict,
+                    "evidence": check.evidence,
+                    "number": check.number,
                 }
-                for one in self.checks
+                for check in self.checks
             ],
             "stages": [
                 {
-                    "name": one.name,
-                    "milliseconds": round(one.milliseconds, 2),
-                    "count": one.count,
-                    "note": one.note,
+                    "name": stage.name,
+                    "milliseconds": round(stage.milliseconds, 2),
+                    "count": stage.count,
+                    "note": stage.note,
                 }
-                for one in self.stages
+                for stage in self.stages
             ],
             "tokens": dict(self.tokens),
             "notes": list(self.notes),
-            "signs": [{name: round(value, 4) for name, value in one.items()} for one in self.signs],
+            "signs": [
+                {name: round(value, 4) for name, value in signs.items()} for signs in self.signs
+            ],
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An answer. A refusal has no claims; its ``note`` says what was not found, and ``nearest`` has the passages that come nearest."""
+    """An answer. A refusal has no claims, but a ``note`` and the ``nearest`` passages."""
 
     question: str
-    asked_as: str  # the question by itself
+    asked_as: str  # the question as it was looked up
     outcome: AnswerOutcome
     trace: AnswerTrace
     claims: tuple[Claim, ...] = ()
@@ -181,20 +189,20 @@ class Reply:
     nearest: tuple[Evidence, ...] = ()
     note: str = ""
     confidence: float | None = None  # 0 to 1, as calibrated
-    model: str = ""  # empty: made of the sources' own sentences
+    model: str = ""  # empty: the answer is the sources' sentences
     milliseconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """A stage has begun: "route", "retrieve", "rerank", "write", "ground"."""
+    """A stage begins: "route", "retrieve", "rerank", "write", "ground"."""
 
     stage: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimEvent:
-    """A claim of the answer, checked, with those of its quotes that were not told before."""
+    """A checked claim, with those of its quotes that no earlier claim has."""
 
     claim: Claim
     quotes: tuple[Quote, ...] = ()
@@ -202,11 +210,11 @@ class ClaimEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalEvent:
-    """The whole answer. ``answer`` is its id where it is kept in a conversation."""
+    """The whole answer; ``answer`` is its id in a conversation."""
 
     reply: Reply
     answer: UUID | None = None
 
 
 Event: TypeAlias = Progress | ClaimEvent | FinalEvent
-"""What is told while a question is answered, in this order; nothing is told that was not checked."""
+"""The events of an answer, in this order."""

@@ -1,6 +1,7 @@
-"""Quotes are proved on the sources' own texts: what does not stand there word for word never becomes a citation."""
+"""Proves quotes on the sources' own texts: what is not there word for word is no citation."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Final, NamedTuple
@@ -14,15 +15,13 @@ from citations.quotes.matching import Verdict
 from citations.quotes.source_texts import SourceText
 from transcripts.scope import NOTHING, Scope
 
-AROUND: Final = 1_000  # characters on either side of a passage, in which what belongs to a sentence is looked for
-MOST_LOOKED_UP: Final = (
-    12  # quotes of an answer that are looked for in all the sources that were asked
-)
+AROUND: Final = 1_000  # characters around a passage in which a quote's rest is looked up
+MAX_SEARCHES: Final = 12  # quotes of an answer that are looked up in all sources
 Span = tuple[int, int]
 
 
 class QuoteMatch(NamedTuple):
-    """Where a quote stands: the source, the characters, what stands around them, and which of the checks found it."""
+    """A quote's source, its characters, the text around it, and the index of its check."""
 
     source: Source
     span: Span
@@ -30,8 +29,14 @@ class QuoteMatch(NamedTuple):
     check: int
 
 
+class _Location(NamedTuple):
+    source: Source
+    span: Span
+    around: str
+
+
 class Proof:
-    """What was proved while an answer was made: its quotes, numbered in their order, and the verdict on each that it wanted to cite."""
+    """The citations of an answer, numbered in their order, and the verdict on each quote."""
 
     def __init__(
         self,
@@ -43,138 +48,143 @@ class Proof:
         self.quotes: list[Quote] = []
         self.checks: list[CheckedQuote] = []
         self.milliseconds = 0.0
-        self._evidence = {one.number: one for one in evidence}
-        self._scope, self._wanted = scope, filter
-        self._sources: dict[int, _Known | None] = {}
+        self._evidence = {passage.number: passage for passage in evidence}
+        self._scope, self._filter = scope, filter
+        self._sources: dict[int, _KnownSource | None] = {}
         self._numbers: dict[tuple[int, Span], int] = {}
-        self._left = MOST_LOOKED_UP
+        self._searches_left = MAX_SEARCHES
 
     def look_up(self, cited: CitedQuote) -> QuoteMatch | None:
-        """Look a quote up in the source of the passage that was named, then in all that were asked; None where it stands nowhere. Notes the verdict."""
-        started = perf_counter()
-        verdict, place = self._looked_up(cited)
-        passage = cited.passage if cited.passage in self._evidence else 0
-        self.checks.append(CheckedQuote(quote=cited.quote, verdict=verdict, evidence=passage))
-        self.milliseconds += (perf_counter() - started) * 1000
-        return QuoteMatch(*place, check=len(self.checks) - 1) if place else None
+        """Look a quote up in its passage's source, then in all sources; record the verdict."""
+        with self._timed():
+            verdict, location = self._located(cited)
+            passage = cited.passage if cited.passage in self._evidence else 0
+            self.checks.append(CheckedQuote(quote=cited.quote, verdict=verdict, evidence=passage))
+            return QuoteMatch(*location, check=len(self.checks) - 1) if location else None
 
-    def number(self, found: QuoteMatch) -> int:
-        """Make a citation of what was found, and return its number; what was cited before has the number that it had. 0 where the source is gone."""
-        started = perf_counter()
-        key = found.source.pk, found.span
-        known = self._known(found.source.pk)
-        if key not in self._numbers and known:
-            self.quotes.append(_quote(known, found.span, number=len(self.quotes) + 1))
-            self._numbers[key] = len(self.quotes)
-        number = self._numbers.get(key, 0)
-        self.checks[found.check] = replace(self.checks[found.check], number=number)
-        self.milliseconds += (perf_counter() - started) * 1000
-        return number
+    def number(self, match: QuoteMatch) -> int:
+        """Make a match a citation, and return its number; 0 if the source is gone.
 
-    def text(self, found: QuoteMatch) -> str:
-        """Return the text of the source that a quote was found in; nothing where the source is gone."""
-        known = self._known(found.source.pk)
+        The same place keeps its number.
+        """
+        with self._timed():
+            key = match.source.pk, match.span
+            known = self._known(match.source.pk)
+            if key not in self._numbers and known:
+                self.quotes.append(_quote(known, match.span, number=len(self.quotes) + 1))
+                self._numbers[key] = len(self.quotes)
+            number = self._numbers.get(key, 0)
+            self.checks[match.check] = replace(self.checks[match.check], number=number)
+            return number
+
+    def text(self, match: QuoteMatch) -> str:
+        """Return the text of a match's source; empty if the source is gone."""
+        known = self._known(match.source.pk)
         return known.reading.text if known else ""
 
-    def around(self, one: Evidence) -> tuple[int, str]:
-        """Return the text around a passage: at which character of its source it begins, and it; the passage's own where that was changed since."""
-        known = self._known(one.source)
-        if known is None or known.reading.digest != one.digest:
-            return one.spans[0][0], one.text[: one.spans[0][1] - one.spans[0][0]]
-        first = max(0, one.spans[0][0] - AROUND)
-        return first, known.text((first, one.spans[-1][1] + AROUND))
+    def around(self, passage: Evidence) -> tuple[int, str]:
+        """Return the text around a passage, and at which character of the source it begins.
 
-    # Where it stands
+        It is the passage's own text if the source has changed since.
+        """
+        known = self._current(passage)
+        first, last = passage.spans[0][0], passage.spans[-1][1]
+        if known is None:
+            return first, passage.text[: passage.spans[0][1] - first]
+        start = max(0, first - AROUND)
+        return start, known.text((start, last + AROUND))
 
-    def _looked_up(self, cited: CitedQuote) -> tuple[Verdict, tuple[Source, Span, str] | None]:
-        if not matching.is_enough(cited.quote):
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        started = perf_counter()
+        yield
+        self.milliseconds += (perf_counter() - started) * 1000
+
+    # Where a quote stands
+
+    def _located(self, cited: CitedQuote) -> tuple[Verdict, _Location | None]:
+        quote = cited.quote
+        if not matching.is_enough(quote):
             return Verdict.NOT_FOUND, None
         named = self._evidence.get(cited.passage)
-        if named and (
-            place := self._in_passage(cited.quote, named)
-            or self._in_passage(cited.quote, named, around=AROUND)
-        ):
-            return Verdict.VERBATIM, place
-        verdict, place = self._in_source(cited.quote, named) if named else (Verdict.NOT_FOUND, None)
-        if place:
-            return verdict, place
-        place = next(self._in_passages(cited.quote), None) or self._anywhere(cited.quote)
-        if place:
-            return Verdict.VERBATIM if named is None or place[
-                0
-            ].pk == named.source else Verdict.MISATTRIBUTED, place
-        return verdict, None
+        verdict = Verdict.NOT_FOUND
+        if named:
+            location = self._in_passage(quote, named)
+            location = location or self._in_passage(quote, named, around=AROUND)
+            if location:
+                return Verdict.VERBATIM, location
+            verdict, location = self._in_source(quote, named)
+            if location:
+                return verdict, location
+        location = next(self._in_passages(quote), None) or self._anywhere(quote)
+        if location is None:
+            return verdict, None
+        is_right = named is None or location.source.pk == named.source
+        return Verdict.VERBATIM if is_right else Verdict.MISATTRIBUTED, location
 
-    def _in_passage(
-        self, quote: str, one: Evidence, *, around: int = 0
-    ) -> tuple[Source, Span, str] | None:
-        """Look into the passage alone, or so many characters around it, which takes a fraction of the time that its whole source takes."""
-        known = self._known(one.source)
-        if known is None or known.reading.digest != one.digest:
+    def _in_passage(self, quote: str, passage: Evidence, *, around: int = 0) -> _Location | None:
+        """Look only into a passage and so many characters around it: its source takes longer."""
+        known = self._current(passage)
+        if known is None:
             return None
-        text, first, last = known.reading.text, one.spans[0][0], one.spans[-1][1]
+        text, first, last = known.reading.text, passage.spans[0][0], passage.spans[-1][1]
+        start, stop = first, last
         if around:
-            first, last = (
-                source_texts.border(text, first - around),
-                source_texts.border(text, last + around),
-            )
-        near = (one.spans[0][0] - first, one.spans[-1][1] - first)
-        span = matching.find(quote, matching.prepare(text[first:last]), near=near)
-        return (known.source, (span[0] + first, span[1] + first), _around(one)) if span else None
+            start = source_texts.border(text, first - around)
+            stop = source_texts.border(text, last + around)
+        near = (first - start, last - start)
+        span = matching.find(quote, matching.prepare(text[start:stop]), near=near)
+        if span is None:
+            return None
+        return _Location(known.source, (span[0] + start, span[1] + start), _citable(passage))
 
-    def _in_source(
-        self, quote: str, one: Evidence
-    ) -> tuple[Verdict, tuple[Source, Span, str] | None]:
-        known = self._known(one.source)
+    def _in_source(self, quote: str, passage: Evidence) -> tuple[Verdict, _Location | None]:
+        known = self._known(passage.source)
         if known is None:
             return Verdict.NOT_FOUND, None
-        check = matching.check(
-            quote, source_texts.prepared(known.source), near=(one.spans[0][0], one.spans[-1][1])
-        )
-        is_true = (
-            check.verdict == Verdict.VERBATIM
-            and check.span is not None
-            and matching.find(quote, matching.prepare(known.text(check.span)))
-        )
-        return check.verdict, (
-            known.source,
-            check.span,
-            f"{_around(one)} {quote}",
-        ) if is_true and check.span else None
+        near = (passage.spans[0][0], passage.spans[-1][1])
+        check = matching.check(quote, source_texts.prepared(known.source), near=near)
+        if check.verdict != Verdict.VERBATIM or check.span is None:
+            return check.verdict, None
+        if not matching.find(quote, matching.prepare(known.text(check.span))):
+            return check.verdict, None
+        return check.verdict, _Location(known.source, check.span, f"{_citable(passage)} {quote}")
 
-    def _in_passages(self, quote: str) -> Iterator[tuple[Source, Span, str]]:
-        return (place for one in self._evidence.values() if (place := self._in_passage(quote, one)))
+    def _in_passages(self, quote: str) -> Iterator[_Location]:
+        for passage in self._evidence.values():
+            if location := self._in_passage(quote, passage):
+                yield location
 
-    def _anywhere(self, quote: str) -> tuple[Source, Span, str] | None:
-        if not self._left:
+    def _anywhere(self, quote: str) -> _Location | None:
+        if not self._searches_left:
             return None
-        self._left -= 1
-        found = verification.verify(self._scope, quote, filter=self._wanted)
-        if found.verdict != Verdict.VERBATIM or found.source is None or found.locator is None:
+        self._searches_left -= 1
+        match = verification.verify(self._scope, quote, filter=self._filter)
+        if match.verdict != Verdict.VERBATIM or match.source is None or match.locator is None:
             return None
-        known = self._known(found.source)
-        if known is None or known.reading.digest != found.digest:
+        known = self._known(match.source)
+        if known is None or known.reading.digest != match.digest:
             return None
-        return (
-            known.source,
-            found.locator.span,
-            f"{found.text} {found.heading} {known.source.title}",
-        )
+        around = f"{match.text} {match.heading} {known.source.title}"
+        return _Location(known.source, match.locator.span, around)
 
-    def _known(self, pk: int) -> "_Known | None":
-        """Return a source with its text as it is now, read once for an answer; None where it is gone."""
-        if pk not in self._sources:
-            missing = {pk, *(one.source for one in self._evidence.values())} - self._sources.keys()
-            rows = (
-                Source.objects.visible(self._scope)
-                .select_related("collection", "video", "transcript")
-                .in_bulk(missing)
-            )
-            self._sources |= {one: _Known(rows[one]) if one in rows else None for one in missing}
-        return self._sources[pk]
+    def _current(self, passage: Evidence) -> "_KnownSource | None":
+        """Return a passage's source if its text has not changed since."""
+        known = self._known(passage.source)
+        return known if known and known.reading.digest == passage.digest else None
+
+    def _known(self, key: int) -> "_KnownSource | None":
+        """Return a source with its current text, read once for an answer; None if it is gone."""
+        if key not in self._sources:
+            wanted = {key, *(passage.source for passage in self._evidence.values())}
+            missing = wanted - self._sources.keys()
+            visible = Source.objects.visible(self._scope)
+            rows = visible.select_related("collection", "video", "transcript").in_bulk(missing)
+            self._sources |= {pk: _KnownSource(rows[pk]) if pk in rows else None for pk in missing}
+        return self._sources[key]
 
 
-class _Known:
+class _KnownSource:
     """A source and its text, which is read when it is first needed."""
 
     def __init__(self, source: Source) -> None:
@@ -191,12 +201,12 @@ class _Known:
         return self.reading.text[span[0] : span[1]]
 
 
-def _around(one: Evidence) -> str:
-    """Return what a claim may take from a passage: its words, and what it is called."""
-    return f"{one.text} {one.heading} {one.origin.title}"
+def _citable(passage: Evidence) -> str:
+    """Return what a claim may take from a passage: its text, heading and title."""
+    return f"{passage.text} {passage.heading} {passage.origin.title}"
 
 
-def _quote(known: _Known, span: Span, *, number: int) -> Quote:
+def _quote(known: _KnownSource, span: Span, *, number: int) -> Quote:
     reading = known.reading
     locator = reading.locate(span)
     prefix, suffix = anchoring.around(reading.text, span)

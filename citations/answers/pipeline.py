@@ -1,46 +1,106 @@
-"""The stages of an answer, one after the other, and what is told meanwhile."""
+"""From a question to an answer: route, retrieve, write, check; each stage returns a value."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Final
 
 from django.contrib.auth.models import User
 
 from citations import conf
-from citations.answers import confidence, writers
 from citations.answers import evidence as answer_evidence
+from citations.answers import source_selection, writers
 from citations.answers.answer import (
     AnswerOutcome,
     AnswerTrace,
     Event,
-    Evidence,
     FinalEvent,
     Progress,
     Reply,
     Route,
 )
-from citations.answers.draft import GROUND, RETRIEVE, ROUTE, WRITE, AnswerRequest, AnswerRun
-from citations.answers.follow_up import asks_for_more, rewritten
+from citations.answers.citation_check import Proof
+from citations.answers.evidence import EvidenceSet
+from citations.answers.follow_up import rewrite
 from citations.answers.question import router
-from citations.answers.source_selection import Aim, aim, speaks
-from citations.answers.writing import sentence_ranking, term_matching
+from citations.answers.question.decomposition import asks_for_more, separated
+from citations.answers.source_selection import SelectedSources
+from citations.answers.writers import Draft, SentenceRater, WritingTask
+from citations.answers.writing.term_matching import named
 from citations.errors import InvalidProvider, ModelError
 from citations.library.filters import Filter, resolve
 from citations.passages import Stage
 from citations.providers import registry
 from citations.providers.embedding import LOCAL, Embedder
 from citations.providers.llm import Llm
-from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-LIMIT = 10  # passages for each part of a question
-MOST = 30  # of one that asks for more
-NEAREST = 3  # passages that a refusal shows
-QUICK = (*LOCAL, registry.FAKE)  # embedders that nobody waits for
+ROUTE, RETRIEVE, WRITE, GROUND = "route", "retrieve", "write", "ground"
+LIMIT: Final = 10  # passages for each part of a question
+MOST: Final = 30  # passages for a question that asks for more
+NEAREST: Final = 3  # passages that a refusal shows
+QUICK: Final = (*LOCAL, registry.FAKE)  # embedders fast enough to be waited for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRequest:
+    """A question, who asks it, and where to look. ``told`` are quotes that are not repeated."""
+
+    scope: Scope
+    question: str
+    history: tuple[tuple[str, str], ...]
+    filter: Filter
+    user: User | None
+    asked_as: str
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Understanding:
+    """What is looked up, and in which sources. ``models`` are those that are used on the way."""
+
+    asked_as: str
+    route: Route
+    filter: Filter
+    selected: SelectedSources | None
+    models: "_Models"
+    notes: tuple[str, ...]
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    llm: Llm | None
+    embedder: Embedder | None
+
+    def route(self, question: str) -> Route:
+        llm, embedder = self.llm, self.embedder
+        return router.route(
+            question,
+            embed=embedder.embed_queries if embedder else None,
+            ask=(lambda prompt: llm.complete(prompt, max_tokens=200, tries=1)) if llm else None,
+            model=llm.name if llm else "",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attempt:
+    """What was found in the sources, and what was written from it."""
+
+    route: Route
+    found: EvidenceSet
+    draft: Draft
+    proof: Proof
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def is_supported(self) -> bool:
+        return any(claim.is_supported for claim in self.draft.claims)
 
 
 def ask(
@@ -53,34 +113,35 @@ def ask(
     asked_as: str = "",
     told: Iterable[str] = (),
 ) -> Iterator[Event]:
-    """Answer a question out of what the scope may read, telling how far it is; the last event is ``FinalEvent``.
+    """Answer a question from what ``scope`` may read; the last event is a ``FinalEvent``.
 
-    ``history`` has (question, answer) of what was said before, oldest first; ``asked_as`` is the question by itself where that is known already. ``told`` are
-    the quotes of earlier answers, which one that asks for more does not hear again; no other looks at them.
-    Raises at once ``EmptyQuery``; ``InvalidInput`` for more than 1,000 characters; what ``filters.resolve`` raises. What fails on the way and can be done
-    without is noted in the answer; else the iterator raises what ``leveled.find`` raises.
+    ``history`` has (question, answer) of earlier turns, oldest first. ``asked_as`` is the question
+    as it stands alone, if that is known. ``told`` are the quotes of earlier answers: an answer to a
+    question that asks for more does not repeat them.
+
+    Raises at once ``EmptyQuery``, ``InvalidInput`` for a question that is too long, and what
+    ``filters.resolve`` raises. The iterator raises what ``evidence.collect`` raises; other failures
+    are noted in the answer.
     """
     text = _checked(question)
     resolve(scope, filter)
-    heard = tuple(told) if asks_for_more(text) else ()
-    return _events(
-        AnswerRequest(
-            scope=scope,
-            question=text,
-            history=tuple(history),
-            filter=filter,
-            user=user,
-            asked_as=clean(asked_as, MAX_QUERY_CHARACTERS),
-            told=heard,
-        )
+    request = AnswerRequest(
+        scope=scope,
+        question=text,
+        history=tuple(history),
+        filter=filter,
+        user=user,
+        asked_as=clean(asked_as, MAX_QUERY_CHARACTERS),
+        told=tuple(told) if asks_for_more(text) else (),
     )
+    return _events(request)
 
 
 def _checked(question: str) -> str:
     if len(question) > MAX_QUERY_CHARACTERS:
         raise InvalidInput(
             f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.",
-            hint="Ask more briefly.",
+            hint="Shorten the question.",
         )
     text = clean(question, MAX_QUERY_CHARACTERS)
     if not any(mark.isalnum() for mark in text):
@@ -88,85 +149,48 @@ def _checked(question: str) -> str:
     return text
 
 
-def _events(asked: AnswerRequest) -> Iterator[Event]:
-    run = AnswerRun(asked=asked)
-    yield Progress(stage=ROUTE)
-    llm = _llm(run)
-    named = run.timed(ROUTE, lambda: _routed(run, llm))
-    yield Progress(stage=RETRIEVE)
-    run.take(_retrieved(run))
-    if named is None or speaks(run, _rate(run)):
-        yield from _written(run, llm)
-    if named and not any(claim.is_supported for claim in run.claims):
-        yield from _everywhere(run, asked, named, llm)
-    yield FinalEvent(reply=_reply(run))
-
-
-def _everywhere(
-    run: AnswerRun, asked: AnswerRequest, named: Aim, llm: Llm | None
-) -> Iterator[Event]:
-    """Begin anew where the sources that were named say nothing: a title may be a subject, too."""
-    spent = run.tokens
-    run.begin_anew(asked)
-    run.notes = [named.missed, *(note for note in run.notes if note != named.note)]
-    run.route = run.timed(ROUTE, lambda: _route(run.asked_as, llm))
-    run.take(_retrieved(run))
-    yield from _written(run, llm)
-    run.tokens = {
-        name: spent.get(name, 0) + run.tokens.get(name, 0) for name in {**spent, **run.tokens}
-    }
-
-
-def _written(run: AnswerRun, llm: Llm | None) -> Iterator[Event]:
-    yield Progress(stage=WRITE)
+def _events(request: AnswerRequest) -> Iterator[Event]:
     started = perf_counter()
-    yield from writers.write(run, llm, rate=_rate(run))
-    writing = (perf_counter() - started) * 1000 - run.proof.milliseconds
-    run.stages += [Stage(name=WRITE, milliseconds=writing, count=len(run.claims)), _grounded(run)]
+    yield Progress(stage=ROUTE)
+    understanding = _understand(request)
+    yield Progress(stage=RETRIEVE)
+    attempt = yield from _attempt(request, understanding)
+    if understanding.selected and not attempt.is_supported:
+        attempt = yield from _attempt_everywhere(request, understanding, attempt)
+    yield FinalEvent(reply=_reply(request, understanding, attempt, started))
 
 
-def _grounded(run: AnswerRun) -> Stage:
-    return Stage(name=GROUND, milliseconds=run.proof.milliseconds, count=len(run.proof.checks))
+# Route
 
 
-# Route and retrieve
-
-
-def _llm(run: AnswerRun) -> Llm | None:
-    try:
-        return registry.llm()
-    except InvalidProvider as error:
-        run.notes.append(
-            f"Answered without a language model: {error.message} {error.hint}".rstrip()
-        )
-        return None
-
-
-def _routed(run: AnswerRun, llm: Llm | None) -> Aim | None:
-    """Say what is looked up, and where: in the sources that the question names, else in all that were asked for."""
-    asked = run.asked
-    run.asked_as = asked.asked_as or rewritten(asked.question, asked.history, llm=llm)
-    named = aim(asked, run.asked_as)
-    if named:
-        run.asked = replace(asked, filter=replace(asked.filter, keys=named.keys))
-        run.notes.append(named.note)
-    run.route = _route(named.question if named else run.asked_as, llm)
-    return named
-
-
-def _route(question: str, llm: Llm | None) -> Route:
-    embedder = _embedder()
-    tell = (lambda prompt: llm.complete(prompt, max_tokens=200, tries=1)) if llm else None
-    return router.route(
-        question,
-        embed=embedder.embed_queries if embedder else None,
-        ask=tell,
-        model=llm.name if llm else "",
+def _understand(request: AnswerRequest) -> _Understanding:
+    started = perf_counter()
+    llm, llm_note = _llm()
+    models = _Models(llm, _embedder())
+    asked_as = request.asked_as or rewrite(request.question, request.history, llm=llm)
+    selected = source_selection.select(request.scope, request.filter, asked_as)
+    own_filter = replace(request.filter, keys=selected.keys) if selected else request.filter
+    context_note = _context_note(request.question, asked_as)
+    return _Understanding(
+        asked_as=asked_as,
+        route=models.route(selected.question if selected else asked_as),
+        filter=own_filter,
+        selected=selected,
+        models=models,
+        notes=tuple(note for note in (llm_note, context_note) if note),
+        stage=_stage(ROUTE, started),
     )
 
 
+def _llm() -> tuple[Llm | None, str]:
+    try:
+        return registry.llm(), ""
+    except InvalidProvider as error:
+        return None, f"Answered without a language model: {error.message} {error.hint}".rstrip()
+
+
 def _embedder() -> Embedder | None:
-    """Return the model that the library is embedded with, where it answers at once."""
+    """Return the model of the library's embeddings, if it is fast enough."""
     if vector_space.active() is None or conf.embedding().provider not in QUICK:
         return None
     try:
@@ -175,90 +199,132 @@ def _embedder() -> Embedder | None:
         return None
 
 
-def _rate(run: AnswerRun) -> sentence_ranking.Rate | None:
-    """Return what says how near sentences are to a question; None where a person would wait for it. Its failure costs no answer."""
-    made = _embedder()
-
-    def rate(question: str, sentences: Sequence[str]) -> Sequence[float] | None:
-        if made is None:
-            return None
-        try:
-            vectors = made.embed_documents(list(sentences)) @ made.embed_query(question)
-        except ModelError as error:
-            run.notes.append(f"Sentences were chosen by their words: {error.message}")
-            return None
-        run.knows_meaning = made.model == confidence.model()
-        return [float(one) for one in vectors]
-
-    return rate if made else None
+def _context_note(question: str, asked_as: str) -> str:
+    own, context = separated(asked_as)
+    if not context or own != question:
+        return ""
+    return f"Searched together with the question before it: “{context}”."
 
 
-def _retrieved(run: AnswerRun) -> Iterator[Evidence]:
-    limit = min(MOST, LIMIT + len(run.asked.told))  # what was told is found again
-    for number, part in enumerate(run.route.parts):
-        found = answer_evidence.find(
-            run.asked.scope, part, filter=run.asked.filter, limit=limit, user=run.asked.user
+# Retrieve, write, check
+
+
+def _attempt(
+    request: AnswerRequest, understanding: _Understanding
+) -> Generator[Event, None, _Attempt]:
+    selected = understanding.selected
+    found = answer_evidence.collect(
+        request.scope,
+        understanding.route.parts,
+        filter=understanding.filter,
+        limit=min(MOST, LIMIT + len(request.told)),  # the search finds earlier quotes again
+        user=request.user,
+    )
+    proof = Proof(found.evidence, scope=request.scope, filter=understanding.filter)
+    rater = SentenceRater.of(understanding.models.embedder)
+    draft, stages = Draft(), found.stages
+    if selected is None or source_selection.is_covered(
+        understanding.route.parts, found.evidence, rater
+    ):
+        yield Progress(stage=WRITE)
+        started = perf_counter()
+        task = WritingTask(
+            asked_as=understanding.asked_as,
+            parts=understanding.route.parts,
+            found=found,
+            told=request.told,
         )
-        run.stages += found.stages
-        run.is_fused = vector_space.active() is not None and not any(
-            one.name == search_pipeline.RERANK for one in found.stages
-        )
-        run.notes += found.notes
-        yield from (replace(one, part=number) for one in found.evidence)
+        draft = yield from writers.write(task, proof, understanding.models.llm, rater)
+        stages += _writing_stages(started, draft, proof)
+    selection_note = (selected.note,) if selected else ()
+    return _Attempt(
+        route=understanding.route,
+        found=found,
+        draft=draft,
+        proof=proof,
+        stages=stages,
+        notes=(*selection_note, *found.notes, *(rater.notes if rater else ()), *draft.notes),
+    )
+
+
+def _attempt_everywhere(
+    request: AnswerRequest, understanding: _Understanding, first: _Attempt
+) -> Generator[Event, None, _Attempt]:
+    """Search all sources when the named ones do not answer: a title may be a subject, too."""
+    selected, started = understanding.selected, perf_counter()
+    route = understanding.models.route(understanding.asked_as)
+    stage = _stage(ROUTE, started)
+    everywhere = replace(understanding, route=route, filter=request.filter, selected=None)
+    second = yield from _attempt(request, everywhere)
+    spent, tokens = first.draft.tokens, second.draft.tokens
+    total = {name: spent.get(name, 0) + tokens.get(name, 0) for name in {**spent, **tokens}}
+    notes = tuple(note for note in first.notes if selected and note != selected.note)
+    return replace(
+        second,
+        draft=replace(second.draft, tokens=total),
+        stages=(*first.stages, stage, *second.stages),
+        notes=(*((selected.miss_note,) if selected else ()), *notes, *second.notes),
+    )
+
+
+def _writing_stages(started: float, draft: Draft, proof: Proof) -> tuple[Stage, Stage]:
+    writing = _stage(WRITE, started, count=len(draft.claims))
+    checking = Stage(name=GROUND, milliseconds=proof.milliseconds, count=len(proof.checks))
+    return replace(writing, milliseconds=writing.milliseconds - proof.milliseconds), checking
+
+
+def _stage(name: str, started: float, *, count: int = 0) -> Stage:
+    return Stage(name=name, milliseconds=(perf_counter() - started) * 1000, count=count)
 
 
 # The reply
 
 
-def _reply(run: AnswerRun) -> Reply:
-    outcome = _outcome(run)
-    claims = () if outcome == AnswerOutcome.REFUSED else tuple(run.claims)
+def _reply(
+    request: AnswerRequest, understanding: _Understanding, attempt: _Attempt, started: float
+) -> Reply:
+    outcome = _outcome(attempt)
+    draft, evidence = attempt.draft, attempt.found.evidence
+    is_refused = outcome == AnswerOutcome.REFUSED
+    nearest = sorted(evidence, key=lambda passage: -passage.score)[:NEAREST] if is_refused else ()
+    trace = AnswerTrace(
+        route=attempt.route,
+        evidence=evidence,
+        checks=tuple(attempt.proof.checks),
+        stages=(understanding.stage, *attempt.stages),
+        tokens=draft.tokens,
+        signs=draft.signs,
+        notes=tuple(dict.fromkeys((*understanding.notes, *attempt.notes))),
+    )
     return Reply(
-        question=run.asked.question,
-        asked_as=run.asked_as,
+        question=request.question,
+        asked_as=understanding.asked_as,
         outcome=outcome,
-        trace=_trace(run),
-        claims=claims,
-        quotes=tuple(run.proof.quotes) if claims else (),
-        nearest=_nearest(run) if outcome == AnswerOutcome.REFUSED else (),
-        note=_note(run, outcome),
-        confidence=run.confidence if claims else None,
-        model=run.model,
-        milliseconds=run.milliseconds,
+        trace=trace,
+        claims=() if is_refused else draft.claims,
+        quotes=() if is_refused else tuple(attempt.proof.quotes),
+        nearest=tuple(nearest),
+        note=_note(understanding.asked_as, attempt, outcome),
+        confidence=None if is_refused else draft.confidence,
+        model=draft.model,
+        milliseconds=(perf_counter() - started) * 1000,
     )
 
 
-def _outcome(run: AnswerRun) -> AnswerOutcome:
-    if not any(claim.is_supported for claim in run.claims):
+def _outcome(attempt: _Attempt) -> AnswerOutcome:
+    if not attempt.is_supported:
         return AnswerOutcome.REFUSED
-    return AnswerOutcome.PARTIAL if run.missing or run.was_cut else AnswerOutcome.ANSWERED
+    is_partial = attempt.draft.missing or attempt.draft.is_cut_off
+    return AnswerOutcome.PARTIAL if is_partial else AnswerOutcome.ANSWERED
 
 
-def _note(run: AnswerRun, outcome: AnswerOutcome) -> str:
-    missing = (
-        [run.asked_as]
-        if outcome == AnswerOutcome.REFUSED and len(run.missing) < len(run.route.parts)
-        else run.missing
+def _note(asked_as: str, attempt: _Attempt, outcome: AnswerOutcome) -> str:
+    draft = attempt.draft
+    is_whole = len(draft.missing) < len(attempt.route.parts)
+    missing = [asked_as] if outcome == AnswerOutcome.REFUSED and is_whole else draft.missing
+    what = "more information" if draft.repeats else "information"
+    refusals = (
+        f"I cannot find {what} about {named(part)} in the sources."
+        for part in dict.fromkeys(missing)
     )
-    what = "more information" if run.goes_on else "information"
-    refused = (
-        f"I cannot find {what} about {term_matching.named(one)} in the sources."
-        for one in dict.fromkeys(missing)
-    )
-    return " ".join((*refused, *run.said))
-
-
-def _nearest(run: AnswerRun) -> tuple[Evidence, ...]:
-    return tuple(sorted(run.evidence, key=lambda one: -one.score)[:NEAREST])
-
-
-def _trace(run: AnswerRun) -> AnswerTrace:
-    return AnswerTrace(
-        route=run.route,
-        evidence=tuple(run.evidence),
-        checks=tuple(run.proof.checks),
-        stages=tuple(run.stages),
-        tokens=run.tokens,
-        signs=tuple(run.signs),
-        notes=tuple(dict.fromkeys(run.notes)),
-    )
+    return " ".join((*refusals, *draft.remarks))

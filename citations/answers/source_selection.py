@@ -1,4 +1,4 @@
-"""The sources that a question names, looked up among those that its asker may read."""
+"""Selects the sources that a question names, among those that its user may read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,22 +6,22 @@ from typing import Final
 
 from django.db.models import Q
 
-from citations.answers.draft import AnswerRequest, AnswerRun
+from citations.answers.answer import Evidence, QuestionPart
 from citations.answers.question import named_sources
-from citations.answers.question.named_sources import Clue
-from citations.answers.writing import term_matching
 from citations.answers.writing.sentence_ranking import Rate
-from citations.library.filters import matching
+from citations.answers.writing.term_matching import stems
+from citations.library.filters import Filter, matching
 from citations.models import SourceKind
+from transcripts.scope import Scope
 
-MOST: Final = 1_000  # titles with the words of a naming; where there are more, they name nothing in particular
-NEAR: Final = 0.35  # cosine from which on a passage tells of a question that has other words
-_TOLD: Final = 120  # characters of a title
+MOST: Final = 5_000  # titles with a word of the question; of more, none is meant
+NEAR: Final = 0.35  # cosine from which on a passage covers a question in other words
+_SHOWN: Final = 120  # characters of a title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """Sources, by primary key, what is asked of them, and their titles for people."""
+class SelectedSources:
+    """Named sources, by primary key, the question without their names, and their titles."""
 
     keys: frozenset[int]
     question: str
@@ -29,86 +29,82 @@ class Aim:
 
     @property
     def note(self) -> str:
-        """Say where was looked."""
         return f"Looked only in {self.titles}, which the question names."
 
     @property
-    def missed(self) -> str:
-        """Say that it was no use."""
-        return f"Nothing that answers was found in {self.titles}, which the question names; looked everywhere."
+    def miss_note(self) -> str:
+        return (
+            f"Nothing that answers was found in {self.titles}, which the question names;"
+            " looked everywhere."
+        )
 
 
-def aim(asked: AnswerRequest, question: str) -> Aim | None:
-    """Return the sources that a question names; None where it names none, or the asker has chosen sources."""
-    if asked.filter.sources or asked.filter.keys is not None:
+def select(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
+    """Return the sources that a question names; None without any, or with a filter by source."""
+    if filter.sources or filter.keys is not None:
         return None
-    clues = named_sources.clues(question)
-    titles = _titles(asked, clues) if clues else []
-    found = named_sources.named(question, titles)
-    if not found.keys:
-        return _only(asked, question)
-    told = dict.fromkeys(f"“{title[:_TOLD]}”" for key, title in titles if key in found.keys)
-    return Aim(keys=found.keys, question=found.question, titles=" and ".join(told))
+    titles = _titles(scope, filter, named_sources.title_words(question))
+    named = named_sources.named(question, titles)
+    if not named.keys:
+        return _only_one(scope, filter, question)
+    shown = _quoted([title for key, title in titles if key in named.keys])
+    return SelectedSources(keys=named.keys, question=named.question, titles=shown)
 
 
-def _only(asked: AnswerRequest, question: str) -> Aim | None:
-    """Return the one document, or the one recording, that a question means by “the book” or “the talk”, where there are other sources beside it."""
+def is_covered(
+    parts: Sequence[QuestionPart], evidence: Sequence[Evidence], rate: Rate | None
+) -> bool:
+    """Tell whether passages cover a part: half of its words, or a passage near to it.
+
+    A search in one source always finds something, so that scores tell nothing. Every source covers
+    a question about itself as a whole.
+    """
+    texts = [passage.text for passage in evidence]
+    known = {word for text in texts for word in stems(text)}
+    return any(part.is_of_the_whole or _is_covered(part.text, texts, known, rate) for part in parts)
+
+
+def _is_covered(question: str, texts: Sequence[str], known: set[str], rate: Rate | None) -> bool:
+    wanted = set(stems(question))
+    if 2 * len(wanted & known) >= len(wanted):
+        return True
+    nearness = rate(question, texts) if rate and texts else None
+    return nearness is not None and max(nearness) >= NEAR
+
+
+def _titles(scope: Scope, filter: Filter, words: Sequence[str]) -> list[tuple[int, str]]:
+    if not words:
+        return []
+    has_word = Q()
+    for word in words:
+        has_word |= Q(title__icontains=word)
+    rows = matching(scope, filter).filter(has_word, chunk_count__gt=0).order_by("pk")
+    titles = list(rows.values_list("pk", "title")[: MOST + 1])
+    return titles if len(titles) <= MOST else []
+
+
+def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
+    """Return the one document or recording that “the book” or “the talk” can mean.
+
+    None where there are several, or no other sources beside it.
+    """
     kind = named_sources.kind(question)
     if not kind:
         return None
-    sources = matching(asked.scope, asked.filter).filter(chunk_count__gt=0)
-    meant = (
-        sources.filter(kind=SourceKind.VIDEO)
-        if kind == "recording"
-        else sources.exclude(kind=SourceKind.VIDEO)
-    )
-    works = list(
-        meant.order_by()
-        .values_list("video", "pk" if kind == "document" else "video")
-        .distinct()[:2]
-    )
-    if len(works) != 1 or not sources.exclude(pk__in=meant).exists():
+    sources = matching(scope, filter).filter(chunk_count__gt=0)
+    of_kind = Q(kind=SourceKind.VIDEO) if kind == "recording" else ~Q(kind=SourceKind.VIDEO)
+    candidates = sources.filter(of_kind)
+    work = "pk" if kind == "document" else "video"
+    works = candidates.order_by().values_list("video", work).distinct()[:2]
+    if len(works) != 1 or not sources.exclude(pk__in=candidates).exists():
         return None
-    rows = list(meant.order_by("pk").values_list("pk", "title"))
-    return Aim(
-        keys=frozenset(pk for pk, _ in rows),
+    rows = list(candidates.order_by("pk").values_list("pk", "title"))
+    return SelectedSources(
+        keys=frozenset(key for key, _ in rows),
         question=question,
-        titles=" and ".join(dict.fromkeys(f"“{title[:_TOLD]}”" for _, title in rows)),
+        titles=_quoted([title for _, title in rows]),
     )
 
 
-def speaks(run: AnswerRun, rate: Rate | None) -> bool:
-    """Say whether what was found tells of a question: by half of the words of a part, or by what is near to it.
-
-    A search of one source always finds something, and finds it first: how high its scores are says nothing. Of what it is as a whole every source tells.
-    """
-    texts = [one.text for one in run.evidence]
-    said = {word for text in texts for word in term_matching.stems(text)}
-    return any(
-        part.is_of_the_whole or _tells_of(part.text, texts, said, rate) for part in run.route.parts
-    )
-
-
-def _tells_of(question: str, texts: Sequence[str], said: set[str], rate: Rate | None) -> bool:
-    wanted = set(term_matching.stems(question))
-    if 2 * len(wanted & said) >= len(wanted):
-        return True
-    near = rate(question, texts) if rate and texts else None
-    return near is not None and max(near) >= NEAR
-
-
-def _titles(asked: AnswerRequest, clues: Sequence[Clue]) -> list[tuple[int, str]]:
-    """Return the titles with the words that are named, of what the asker may read; none where these are too many."""
-    wanted = Q()
-    for clue in clues:
-        has_all = Q(title__iexact=clue.words[0]) if clue.is_whole else Q()
-        for word in () if clue.is_whole else clue.words:
-            has_all &= Q(title__icontains=word)
-        wanted |= has_all
-    titles = list(
-        matching(asked.scope, asked.filter)
-        .filter(wanted, chunk_count__gt=0)
-        .order_by("pk")
-        .values_list("pk", "title")[: MOST + 1]
-    )
-    return titles if len(titles) <= MOST else []
+def _quoted(titles: Sequence[str]) -> str:
+    return " and ".join(dict.fromkeys(f"“{title[:_SHOWN]}”" for title in titles))

@@ -1,201 +1,296 @@
-"""Who writes an answer: a language model whose quotes are checked, or nobody, and the sources speak for themselves."""
+"""Writes answers: by a language model whose quotes are checked, or from the sources' sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
 
 from citations import conf
 from citations.answers import confidence
-from citations.answers.answer import Breadth, Claim, Event, Progress
-from citations.answers.draft import GROUND, AnswerRun
+from citations.answers.answer import Breadth, Claim, ClaimEvent, Event, Progress, QuestionPart
+from citations.answers.citation_check import Proof, QuoteMatch
+from citations.answers.evidence import EvidenceSet
 from citations.answers.relevance_check import relates
-from citations.answers.writing import (
-    claim_support,
-    excerpts,
-    extractive,
-    output_parser,
-    term_matching,
-)
+from citations.answers.writing import claim_support, excerpts, extractive, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.extractive import Extract
 from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
-from citations.answers.writing.sentence_ranking import Rate
+from citations.answers.writing.term_matching import stems
 from citations.errors import ModelError
+from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm, Usage
 from citations.providers.prompts import Prompt, prompt_tokens
+from citations.quotes import matching
 
-ECHOED = 0.5  # share of its words that a remark on what is missing has to have from the question
+GROUND: Final = "ground"
+ECHOED: Final = 0.5  # share of its words that a "not found" must have from the question
 
 
-def write(run: AnswerRun, llm: Llm | None, *, rate: Rate | None) -> Iterator[Event]:
-    """Write the answer, telling each claim when it is checked. Where a language model fails before it has said anything, the sources speak."""
-    extracts = extractive.extract(
-        run.route.parts, run.evidence, rate=rate, read=run.proof.around, told=run.asked.told
-    )
-    run.signs = [_known(run, extract) for extract in extracts]
-    run.goes_on = any(extract.goes_on for extract in extracts)
-    if llm is not None and run.evidence:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingTask:
+    """What is asked, and from which passages it is answered. ``told`` is not repeated."""
+
+    asked_as: str
+    parts: tuple[QuestionPart, ...]
+    found: EvidenceSet
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An answer as it was written.
+
+    ``missing`` are the parts without an answer, ``is_cut_off`` tells that the language model broke
+    off, and ``repeats`` that some of the answer was told before. ``signs`` are those of each part.
+    ``remarks`` stand with the answer, ``notes`` in its trace.
+    """
+
+    claims: tuple[Claim, ...] = ()
+    missing: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    signs: tuple[Mapping[str, float], ...] = ()
+    confidence: float | None = None
+    is_cut_off: bool = False
+    repeats: bool = False
+    model: str = ""
+    tokens: Mapping[str, int] = field(default_factory=dict)
+
+
+Writing: TypeAlias = Generator[Event, None, Draft]
+
+
+class SentenceRater:
+    """Rates how near sentences are to a question, by an embedding model whose failure is noted."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.notes: list[str] = []
+
+    @classmethod
+    def of(cls, embedder: Embedder | None) -> "SentenceRater | None":
+        return cls(embedder) if embedder else None
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether confidence was calibrated with this model."""
+        return self._embedder.model == confidence.model()
+
+    def __call__(self, question: str, sentences: Sequence[str]) -> Sequence[float] | None:
+        embedder = self._embedder
         try:
-            yield from _by_model(run, llm, rate if run.knows_meaning else None)
-            return
+            cosines = embedder.embed_documents(list(sentences)) @ embedder.embed_query(question)
         except ModelError as error:
-            run.was_cut = bool(run.claims)
-            run.said.append(_failed(llm, error, was_cut=run.was_cut))
-        if run.was_cut:
-            return
-    run.model = ""
-    yield Progress(stage=GROUND)
-    for place, extract in enumerate(extracts):
-        if (
-            extract.part.is_of_the_whole
-        ):  # what the sources are about stands in them, whichever words the question has
-            yield from _extracted(run, extract, sure=None)
-        elif confidence.is_answered(run.signs[place]):
-            sure = (
-                None if extract.goes_on else confidence.estimate(run.signs[place])
-            )  # the signs are those of what was told
-            yield from _extracted(run, extract, sure=sure)
-        else:
-            run.missing.append(extract.part.text)
+            self.notes.append(f"Sentences were chosen by their words: {error.message}")
+            return None
+        return [float(cosine) for cosine in cosines]
 
 
-def _known(run: AnswerRun, extract: Extract) -> dict[str, float]:
+def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater | None) -> Writing:
+    """Write an answer, yielding each claim once it is checked.
+
+    If a language model fails before its first claim, the sources' sentences answer.
+    """
+    extracts = extractive.extract(
+        task.parts, task.found.evidence, rate=rater, read=proof.around, told=task.told
+    )
+    is_calibrated = rater is not None and rater.is_calibrated
+    basis = Draft(
+        signs=tuple(_signs(task, extract, is_calibrated) for extract in extracts),
+        repeats=any(extract.repeats for extract in extracts),
+    )
+    if llm is None or not task.found.evidence:
+        return (yield from _extractive(basis, extracts, proof))
+    draft = yield from _ModelWriter(task, proof, llm, rater if is_calibrated else None).write(basis)
+    if draft.model:
+        return draft
+    failed = replace(basis, remarks=draft.remarks, notes=draft.notes, tokens=draft.tokens)
+    return (yield from _extractive(failed, extracts, proof))
+
+
+def _signs(task: WritingTask, extract: Extract, is_calibrated: bool) -> dict[str, float]:
     """Return the signs that are measured as they were when confidence was calibrated."""
-    strange = (() if run.is_fused else confidence.FUSED) + (
-        () if run.knows_meaning else confidence.NEAR
-    )
-    return {
-        name: value for name, value in extract.signs.as_numbers().items() if name not in strange
+    unknown = {
+        *(() if task.found.is_fused else confidence.FUSED),
+        *(() if is_calibrated else confidence.NEAR),
     }
+    numbers = extract.signs.as_numbers()
+    return {name: value for name, value in numbers.items() if name not in unknown}
 
 
-def _failed(llm: Llm, error: ModelError, *, was_cut: bool) -> str:
-    what = "The answer breaks off" if was_cut else "Answered with the sources' own sentences"
-    return f"{what}: {llm.name} failed. {error.message} {error.hint}".rstrip()
+# The sources' sentences
 
 
-# The sources themselves
+def _extractive(draft: Draft, extracts: Sequence[Extract], proof: Proof) -> Writing:
+    yield Progress(stage=GROUND)
+    for extract, signs in zip(extracts, draft.signs, strict=True):
+        # What the sources are about stands in them, whichever words the question has.
+        is_whole = extract.part.is_of_the_whole
+        before = len(draft.claims)
+        if is_whole or confidence.is_answered(signs):
+            # The signs of what was told before say nothing about what is new.
+            is_rated = not is_whole and not extract.repeats
+            if draft.confidence is None and is_rated:
+                draft = replace(draft, confidence=confidence.estimate(signs))
+            draft = yield from _cite(draft, extract, proof)
+        if len(draft.claims) == before:
+            draft = replace(draft, missing=(*draft.missing, extract.part.text))
+    return draft
 
 
-def _extracted(run: AnswerRun, extract: Extract, *, sure: float | None) -> Iterator[Event]:
-    told = 0
-    run.confidence = sure if run.confidence is None else run.confidence
+def _cite(draft: Draft, extract: Extract, proof: Proof) -> Writing:
+    is_overview = extract.part.breadth == Breadth.BROAD
     for pick in extract.picks:
-        known = len(run.proof.quotes)
-        place = run.proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
-        if place and (number := run.proof.number(place)):
-            told += 1
-            yield run.tell(
-                _claim(run, pick.text, number, is_overview=extract.part.breadth == Breadth.BROAD),
-                known=known,
-            )
-    if not told:
-        run.missing.append(extract.part.text)
+        known = len(proof.quotes)
+        match = proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
+        if match and (number := proof.number(match)):
+            label = _label(draft, number, proof) if is_overview else ""
+            text = " ".join(pick.text.split())
+            claim = Claim(text=text, label=label, citations=(number,))
+            draft = replace(draft, claims=(*draft.claims, claim))
+            yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[known:]))
+    return draft
 
 
-def _claim(run: AnswerRun, text: str, number: int, *, is_overview: bool) -> Claim:
-    """Return an excerpt as a claim; in an overview it says once under which heading, or in which source, it and those behind it stand."""
-    label = _place(run, number) if is_overview else ""
-    before = _place(run, run.claims[-1].citations[0]) if label and run.claims else ""
-    return Claim(
-        text=" ".join(text.split()), label="" if label == before else label, citations=(number,)
-    )
+def _label(draft: Draft, number: int, proof: Proof) -> str:
+    """Return the heading or title of a claim in an overview; empty if the last one has it."""
+    label = _heading(proof, number)
+    last = _heading(proof, draft.claims[-1].citations[0]) if draft.claims else ""
+    return "" if label == last else label
 
 
-def _place(run: AnswerRun, number: int) -> str:
-    quote = run.proof.quotes[number - 1]
+def _heading(proof: Proof, number: int) -> str:
+    quote = proof.quotes[number - 1]
     return " ".join((quote.heading or quote.origin.title).split())
 
 
 # A language model
 
 
-def _by_model(run: AnswerRun, llm: Llm, rate: Rate | None) -> Iterator[Event]:
-    run.model = llm.name
-    prompt = writing_prompts.prompt(
-        run.asked_as, run.route.parts, run.evidence, budget=llm.budget, told=run.asked.told
-    )
-    pieces = llm.stream(
-        prompt.text,
-        system=prompt.system,
-        document=prompt.document,
-        max_tokens=prompt.max_tokens,
-        told=lambda usage: _count(run, usage, prompt),
-    )
-    yield Progress(stage=GROUND)
-    waiting: list[Claim] = []  # claims without a proof are not told before one that has it
-    for draft in output_parser.drafts(pieces):
-        known = len(run.proof.quotes)
-        if isinstance(draft, UnansweredPart):
-            run.missing.append(_missing(run, draft))
-        elif (claim := _checked(run, draft, rate)).is_supported or conf.marks_unsupported():
-            waiting.append(claim)
-        if any(one.is_supported for one in (*run.claims, *waiting)):
-            yield from (run.tell(one, known=known) for one in waiting)
-            waiting = []
-    run.confidence = None if run.goes_on else _sure(run)
-    if run.proof.checks and not any(claim.is_supported for claim in run.claims):
-        proves = "is new and proves it" if run.goes_on else "proves it"
-        run.said.append(
-            f"{llm.name} wrote an answer, but none of what it quotes {proves}, so it is not shown."
+class _ModelWriter:
+    """Reads the claims of a language model, and checks them one by one."""
+
+    def __init__(
+        self, task: WritingTask, proof: Proof, llm: Llm, rate: SentenceRater | None
+    ) -> None:
+        self._task, self._proof, self._llm, self._rate = task, proof, llm, rate
+        self._claims: list[Claim] = []
+        self._missing: list[str] = []
+        self._notes: list[str] = []
+        self._tokens: dict[str, int] = {}
+
+    def write(self, basis: Draft) -> Writing:
+        """Write the answer; a failure is a remark, and leaves ``model`` empty before a claim."""
+        error: ModelError | None = None
+        try:
+            yield from self._read()
+        except ModelError as failure:
+            error = failure
+        is_cut_off = error is not None and bool(self._claims)
+        is_done = error is None or is_cut_off
+        return replace(
+            basis,
+            claims=tuple(self._claims),
+            missing=tuple(self._missing),
+            remarks=self._failed(error) if error else self._unproven(basis),
+            notes=tuple(self._notes),
+            confidence=None if error or basis.repeats else self._confidence(basis),
+            is_cut_off=is_cut_off,
+            model=self._llm.name if is_done else "",
+            tokens=self._tokens,
         )
 
-
-def _sure(run: AnswerRun) -> float | None:
-    """Return the confidence in the first citation: that of the part whose passage it is from, by how many of the model's quotes were true."""
-    cited = [check.number > 0 for check in run.proof.checks]
-    first = next(
-        (
-            run.evidence[check.evidence - 1].part
-            for check in run.proof.checks
-            if check.number == 1 and check.evidence
-        ),
-        0,
-    )
-    return (
-        confidence.estimate(run.signs[first], proven=sum(cited) / len(cited))
-        if any(cited)
-        else None
-    )
-
-
-def _count(run: AnswerRun, usage: Usage, prompt: Prompt) -> None:
-    """Note what it cost; what a server does not say is estimated."""
-    asked = usage.asked or prompt_tokens(prompt)
-    run.tokens = {
-        "asked": asked,
-        "cached": usage.cached,
-        "stored": usage.stored,
-        "answered": usage.answered,
-    }
-
-
-def _checked(run: AnswerRun, draft: ClaimDraft, rate: Rate | None) -> Claim:
-    """Keep of a claim's quotes those that stand in the sources, and speak of what it says; without one, or with a number that none of their passages has, it
-    has no support.
-    """
-    found = [
-        place
-        for one in draft.cited
-        if (place := run.proof.look_up(one)) and not excerpts.is_told(one.quote, run.asked.told)
-    ]
-    places = [
-        place for place in found if relates(draft.text, run.proof.text(place), place.span, rate)
-    ]
-    if len(places) < len(found):
-        run.notes.append(
-            "Left out true quotes that have nothing to do with what the language model wrote above them."
+    def _read(self) -> Generator[Event, None, None]:
+        task, llm = self._task, self._llm
+        prompt = writing_prompts.prompt(
+            task.asked_as, task.parts, task.found.evidence, budget=llm.budget, told=task.told
         )
-    is_backed = claim_support.is_backed(
-        draft.text, [run.asked_as, *(place.around for place in places)]
-    )
-    numbers = (
-        tuple(dict.fromkeys(number for place in places if (number := run.proof.number(place))))
-        if is_backed
-        else ()
-    )
-    return Claim(text=draft.text, citations=numbers, is_supported=bool(numbers))
+        pieces = llm.stream(
+            prompt.text,
+            system=prompt.system,
+            document=prompt.document,
+            max_tokens=prompt.max_tokens,
+            told=lambda usage: self._count(usage, prompt),
+        )
+        yield Progress(stage=GROUND)
+        waiting: list[Claim] = []  # unsupported claims wait for a supported one
+        for draft in output_parser.drafts(pieces):
+            known = len(self._proof.quotes)
+            if isinstance(draft, UnansweredPart):
+                self._missing.append(self._unanswered(draft))
+            elif (claim := self._checked(draft)).is_supported or conf.marks_unsupported():
+                waiting.append(claim)
+            if any(claim.is_supported for claim in (*self._claims, *waiting)):
+                self._claims += waiting
+                quotes = tuple(self._proof.quotes[known:])
+                yield from (ClaimEvent(claim=claim, quotes=quotes) for claim in waiting)
+                waiting = []
+
+    def _checked(self, draft: ClaimDraft) -> Claim:
+        """Keep a claim's quotes that stand in the sources and relate to it.
+
+        A claim has no support without one, or with a number that none of their passages has.
+        """
+        proof, told = self._proof, self._task.told
+        true = [
+            match
+            for cited in draft.cited
+            if (match := proof.look_up(cited)) and not excerpts.is_told(cited.quote, told)
+        ]
+        matches = [match for match in true if self._relates(draft, match)]
+        if len(matches) < len(true):
+            self._notes.append(
+                "Left out true quotes that do not relate to what the language model wrote above"
+                " them."
+            )
+        texts = [self._task.asked_as, *(match.around for match in matches)]
+        if not claim_support.is_backed(draft.text, texts, contains=_contains):
+            return Claim(text=draft.text, is_supported=False)
+        numbers = dict.fromkeys(number for match in matches if (number := proof.number(match)))
+        return Claim(text=draft.text, citations=tuple(numbers), is_supported=bool(numbers))
+
+    def _relates(self, draft: ClaimDraft, match: QuoteMatch) -> bool:
+        return relates(draft.text, self._proof.text(match), match.span, self._rate)
+
+    def _unanswered(self, draft: UnansweredPart) -> str:
+        """Return what is missing in the model's words if they are the question's."""
+        words, asked = set(stems(draft.text)), set(stems(self._task.asked_as))
+        is_echo = words and len(words & asked) >= ECHOED * len(words)
+        return draft.text if is_echo else self._task.asked_as
+
+    def _failed(self, error: ModelError) -> tuple[str]:
+        begun = "The answer breaks off" if self._claims else "Answered with the sources' sentences"
+        return (f"{begun}: {self._llm.name} failed. {error.message} {error.hint}".rstrip(),)
+
+    def _unproven(self, basis: Draft) -> tuple[str, ...]:
+        if not self._proof.checks or any(claim.is_supported for claim in self._claims):
+            return ()
+        proves = "is new and proves it" if basis.repeats else "proves it"
+        return (
+            f"{self._llm.name} wrote an answer, but none of what it quotes {proves},"
+            " so it is not shown.",
+        )
+
+    def _confidence(self, basis: Draft) -> float | None:
+        """Estimate the confidence in the first citation, by the signs of its part."""
+        checks = self._proof.checks
+        cited = [check.number > 0 for check in checks]
+        if not any(cited):
+            return None
+        passages = (check.evidence for check in checks if check.number == 1 and check.evidence)
+        first = next(passages, 0)
+        part = self._task.found.evidence[first - 1].part if first else 0
+        return confidence.estimate(basis.signs[part], proven=sum(cited) / len(cited))
+
+    def _count(self, usage: Usage, prompt: Prompt) -> None:
+        """Keep the tokens; estimate what the server does not report."""
+        self._tokens = {
+            "asked": usage.asked or prompt_tokens(prompt),
+            "cached": usage.cached,
+            "stored": usage.stored,
+            "answered": usage.answered,
+        }
 
 
-def _missing(run: AnswerRun, draft: UnansweredPart) -> str:
-    """Return what is missing in the model's words where they are the question's, else the question."""
-    said, asked = set(term_matching.stems(draft.text)), set(term_matching.stems(run.asked_as))
-    return draft.text if said and len(said & asked) >= ECHOED * len(said) else run.asked_as
+def _contains(quote: str, texts: Sequence[str]) -> bool:
+    """Tell whether one of some texts has a quote word for word."""
+    return any(matching.find(quote, matching.prepare(text)) for text in texts)

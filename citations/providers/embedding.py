@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.providers import weights
-from citations.providers.model_config import ModelConfig
+from citations.providers.model_config import Blueprint
 from citations.providers.openvino_conversion import Unconvertible
 from citations.providers.openvino_encoder import TextEncoder
-from citations.providers.sentence_transformers_models import TorchEncoder
+from citations.providers.sentence_transformers_models import PlainEncoder
 
 Vector: TypeAlias = NDArray[np.float32]
 Vectors: TypeAlias = NDArray[np.float32]
@@ -75,7 +75,7 @@ class LocalEmbedder:
         self.provider = provider
         self.model = model
         folder = weights.find(model)
-        blueprint = ModelConfig.read(folder)
+        blueprint = Blueprint.read(folder)
         self._encoder = _encoder(folder, blueprint)
         self.dimensions = self._encoder.dimensions
         self._query = INSTRUCTIONS.get(model, blueprint.query)
@@ -119,20 +119,20 @@ def identity(provider: str, model: str = "") -> tuple[str, int]:
 
 
 def _length(folder: Path) -> int:
-    blueprint = ModelConfig.read(folder)
-    return blueprint.dimensions if blueprint.pooling else TorchEncoder(folder).dimensions
+    blueprint = Blueprint.read(folder)
+    return blueprint.dimensions if blueprint.pooling else PlainEncoder(folder).dimensions
 
 
-def _encoder(folder: Path, blueprint: ModelConfig) -> TextEncoder | TorchEncoder:
+def _encoder(folder: Path, blueprint: Blueprint) -> TextEncoder | PlainEncoder:
     if not blueprint.pooling or not (folder / "tokenizer.json").is_file():
-        return TorchEncoder(folder)
+        return PlainEncoder(folder)
     try:
         return TextEncoder(folder, blueprint)
     except Unconvertible as reason:
         logger.warning(
             "%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason
         )
-        return TorchEncoder(folder)
+        return PlainEncoder(folder)
 
 
 class HashEmbedder:

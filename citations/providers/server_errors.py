@@ -23,7 +23,7 @@ class Refusal(ModelRefused):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerNames:
+class Names:
     """What a person knows a server by: its name, and the settings that hold its key ("": none) and its address."""
 
     server: str
@@ -31,14 +31,14 @@ class ServerNames:
     address: str
 
 
-def ollama_model_missing(model: str) -> ModelMissing:
+def not_pulled(model: str) -> ModelMissing:
     """Say that Ollama does not have ``model``."""
     return ModelMissing(
         f"Ollama does not have the model {model}.", hint=f"`ollama pull {model}` gets it."
     )
 
 
-def parse_error(body: bytes) -> tuple[str, str]:
+def complaint(body: bytes) -> tuple[str, str]:
     """Return what a server says about an error, short and harmless, and the kind that it names."""
     try:
         answer = _Complaint.model_validate_json(body)

@@ -31,7 +31,7 @@ class OpenDocument:
     pages: Iterable[ReadPage]
 
 
-def paginate(
+def flow(
     pieces: Iterable[MarkupBlock],
     *,
     most_pages: int,

@@ -1,4 +1,4 @@
-"""``python -m kbsite.cli`` runs `kb`, wherever its script is installed."""
+"""Run `kb` as ``python -m kbsite.cli``: processes that start others do not depend on where the script lies."""
 
 from kbsite.cli import main
 

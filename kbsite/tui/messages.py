@@ -1,4 +1,4 @@
-"""Messages from threads to the interface, which alone may draw."""
+"""What threads send to the interface, which alone may draw."""
 
 from textual.message import Message
 
@@ -9,15 +9,15 @@ from transcripts.errors import KnowledgeBaseError
 
 
 class SourcesLoaded(Message):
-    """The sources, or the problem with loading them."""
+    """The sources were looked at."""
 
-    def __init__(self, sources: SourceList, problem: str = "") -> None:
+    def __init__(self, shelf: SourceList, problem: str = "") -> None:
         super().__init__()
-        self.sources, self.problem = sources, problem
+        self.shelf, self.problem = shelf, problem
 
 
 class AnswerUpdate(Message):
-    """An event of an answer, or the error that ends it. Neither: no more events follow."""
+    """Something of an answer came in: an event, or why there will be none. Neither: nothing more comes."""
 
     def __init__(
         self, view: TurnView, event: Event | None = None, error: KnowledgeBaseError | None = None
@@ -26,14 +26,9 @@ class AnswerUpdate(Message):
         self.view, self.event, self.error = view, event, error
 
 
-class CallFinished(Message):
-    """The result of a call, as a sentence."""
+class CallSucceeded(Message):
+    """A call ended with a sentence for whoever waits."""
 
     def __init__(self, text: str, *, is_problem: bool = False) -> None:
         super().__init__()
         self.text, self.is_problem = text, is_problem
-
-
-def describe(error: KnowledgeBaseError) -> str:
-    """Return message and hint of an error as one text."""
-    return f"{error.message} {error.hint}".strip()

@@ -1,30 +1,30 @@
-"""What the terminal interface needs of a library. Calls may block and run in threads."""
+"""What the terminal interface asks of a library: a protocol, and the values that it speaks in. Every call may block; each is made in a thread."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
 
 from citations.answers.answer import Event
-from kbsite.tui.quotes import QuoteInContext
+from kbsite.tui.places import QuoteInContext
 from kbsite.tui.turns import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSource:
-    """A source in the list."""
+    """A source, as it stands in the list."""
 
     id: str
     title: str
-    mark: str = ""  # distinguishes equal titles, such as by language
-    about: str = ""  # kind, author, language and state
+    mark: str = ""  # tells it from others of the same title, such as its language
+    about: str = ""  # what it is, and how far it is found
     is_ready: bool = True
     progress: str = ""  # "embed 40 %", while it is being indexed
-    problem: str = ""  # message and hint
+    problem: str = ""  # what went wrong, and what to try
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceList:
-    """The newest matching sources, their total, and how many are still being indexed."""
+    """The newest sources that were asked for, how many there are, and how many of these are still being indexed."""
 
     sources: tuple[ListedSource, ...] = ()
     total: int = 0
@@ -32,49 +32,49 @@ class SourceList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierConversation:
-    """A conversation that can be continued."""
+class Earlier:
+    """A conversation that can be gone on with."""
 
     id: str
     title: str
-    updated_at: str
+    when: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """An address that opens a quote in its source, and the name of the site."""
+    """An address that opens at a place, and what it leads to."""
 
     label: str
     url: str
 
 
 class Notebook(Protocol):
-    """A library or one collection. Expected failures rise as ``KnowledgeBaseError``."""
+    """A library, or a collection of it, that is asked. Expected failures rise as ``KnowledgeBaseError``."""
 
     @property
     def name(self) -> str:
-        """The collection's name, or that it is the whole library."""
+        """Return what is asked: a collection's name, or that it is all."""
 
-    def list_sources(self, words: str = "") -> SourceList:
-        """Return the sources whose titles contain all of the words."""
+    def shelf(self, words: str = "") -> SourceList:
+        """Return the sources in whose title all of the words occur."""
 
-    def add(self, target: str) -> str:
-        """Add an address, a file or a folder; return a summary. May take minutes."""
+    def add(self, what: str) -> str:
+        """Add an address, a file or a folder; return what became of it, once it is there. May take minutes."""
 
     def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
-        """Answer the conversation's next question from these sources (ids), by default all."""
+        """Yield what is told while a question is answered from these sources (ids; none: all), as the next of the conversation."""
 
-    def start_conversation(self) -> None:
-        """Let the next question start another conversation."""
+    def begin_anew(self) -> None:
+        """Let the next question begin another conversation."""
 
-    def earlier_conversations(self) -> tuple[EarlierConversation, ...]:
+    def earlier(self) -> tuple[Earlier, ...]:
         """Return the latest conversations, newest first."""
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
-        """Return a conversation's answers; the next question continues it."""
+        """Return what was answered in a conversation, which the next question goes on with."""
 
-    def links(self, quote: QuoteInContext) -> tuple[Link, ...]:
-        """Return the addresses that open a quote, the best one first."""
+    def links(self, place: QuoteInContext) -> tuple[Link, ...]:
+        """Return the addresses that open a place, the best one first."""
 
     def close(self) -> None:
-        """Interrupt adding; stored content stays, and the rest continues later."""
+        """End what is still being added; what is stored stays, and the rest goes on later."""

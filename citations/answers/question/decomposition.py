@@ -1,112 +1,102 @@
-"""A question of several parts: where one ends and the next begins, and what the next leans on."""
+"""The parts of a question, and the earlier question that a part or a follow-up refers to."""
 
 import re
+from itertools import pairwise
 from typing import Final
 
-from citations.answers.question.coreference import About, leans, put_in, subject
-from citations.answers.question.words import IS, NAME, TELL, WHO, content
+from citations.answers.question.words import any_of, asks, content
 from transcripts.tokenizer import tokenize
 
-MAX_PARTS: Final = 4  # what a question says beyond stays with the last of them
+MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
+MAX_CONTEXT: Final = 400  # characters of earlier questions
+_SHORT: Final = 6  # words of a phrase that only names another thing: “RAID 6?”
+_OWN: Final = 3  # content words with which “And …” stands by itself
 
-_OF: Final = r"(?:it|they|he|she|we|i|you|there|this|that|these|those|the|an?)"
-_ASKING: Final = rf"(?:(?:{WHO}|was|{TELL}|{NAME})\b|{IS}\b)"
-# After “and” only what cannot go on with the question before it: “which were born in 1900 and were …” is one.
-_ANOTHER: Final = (
-    rf"(?:(?:(?:at|in|on|by|for|with|from|to)\s+)?(?:{WHO})\s+\w|was\s+(?:ist|sind|war|wird|wurde|hat|haben|soll|kann|macht|bedeutet|passiert|kostet)\b|{TELL}\s"
-    rf"|{NAME}\s+(?:the|all|some|its|their|every|it|them|this|that)\b|{IS}\s+{_OF}\b|(?:can|should|do|does|did)\s+(?!not\b)\w+\s+\w)"
-)
-# “… and why it matters” asks about the same, in one breath.
-_SAME: Final = (
-    r"(?:why|how|what|when|where|who)\s+"
-    r"(?:(?:it|they|he|she|this|that|these|those)\b|(?:does|do|is|are)\s+(?:it|this|that|they|these)\s+(?:matter|important)\b)"
-)
-_BORDERS: Final = re.compile(
-    rf"""
-    (?<=[?？！])\ ?                                            # one question after another
-    | \n | \ ?;\ ?
-    | (?<=[.!]) (?<!\b\w\.) (?<!\b(?:dr|mr|ms|st|vs|no|al)\.) (?<!\b(?:mrs|etc)\.) (?<!\bprof\.) \  (?= {_ASKING} )  # Explain this. Why is it so?
-    | (?P<comma> ,\  ) (?= (?:{WHO})\ {IS}\b )
-    | (?P<and> ,?\ (?:and|also|und|sowie|et|y|e)(?:\ (?:then|also|auch|aussi))?,?\  ) (?= {_ANOTHER} ) (?! {_SAME} )
-    """,
+_CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL)
+_END: Final = re.compile(r"[?？！]+|[\n;]")
+_ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
+_QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
+_JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
+_REFERENCE: Final = re.compile(
+    rf"""(?<![\w’'])(?:
+      (?!it\s+(?:is\s+|was\s+)?(?:\w+\s+)?(?:true|possible|\w+\s+(?:that|to))(?!\w))
+      {any_of("references")}
+    | {any_of("demonstratives")}(?=\W*$|\s+(?:{any_of("verbs")}|in|on|at|for|by|than|\w+ly)(?!\w))
+    | {any_of("verbs")}\s+{any_of("demonstratives")}\s+\w+\W*$
+    | {any_of("ellipses")}
+    )(?![\w’'])""",
     re.VERBOSE | re.IGNORECASE,
 )
-_DIRECT: Final = re.compile(rf"\W*(?:{WHO})\s+(?:\w+\s+)?{IS}\b", re.IGNORECASE)
-_ASKED_WITH: Final = re.compile(rf"(?<!\w)(?:{WHO})$", re.IGNORECASE)
-_BOTH: Final = re.compile(
-    r"\b(?:compare|contrast|difference|between|both|either|relate[ds]?|unterschied|vergleiche?|zwischen|différence|entre|diferencia)\b",
+
+
+_MORE: Final = re.compile(
+    rf"\W*(?:(?:please|and|but|so|ok(?:ay)?|can\s+you|could\s+you)\W+)*{any_of('more')}(?!\w)",
     re.IGNORECASE,
 )
-_QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
-_ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
-_ASKS: Final = re.compile(rf"[¿¡]*(?:\(?\d{{1,2}}[.)]\s+)?(?:also,?\s+)?{_ASKING}", re.IGNORECASE)
 
 
 def split(question: str) -> list[str]:
-    """Split a question into several, at most ``MAX_PARTS``, where it asks several; one that leans on those before it is told what they were about.
+    """Split several questions that stand beside each other, at most ``MAX_PARTS``.
 
-    Nothing is lost: what asks nothing by itself stays with what it stands beside.
+    No text is lost: a sentence that asks nothing stays with its neighbour. A part that refers to
+    the one before it gets it as its context.
     """
-    lines = (
-        " ".join(_ITEM.sub("", line.strip(), count=1).split()) for line in question.splitlines()
-    )
-    text = "\n".join(line for line in lines if line)
+    own, context = separated(question)
     parts: list[str] = []
-    about = About()
-    for start, end in _places(text):
-        piece = _ITEM.sub("", " ".join(text[start:end].strip(" ;,/").split()), count=1)
-        part = _by_itself(piece, about)
-        about = subject(piece) if part == piece else about
-        parts.append(part)
-    return parts
+    for piece in _pieces(own):
+        has_question = bool(parts) and _is_question(parts[-1])
+        if not parts or (has_question and _is_question(piece) and len(parts) < MAX_PARTS):
+            parts.append(piece)
+        else:
+            parts[-1] = f"{parts[-1]} {piece}"
+    first, *others = parts if len(parts) > 1 else [" ".join(own.split())]
+    whole = in_context(first, context)
+    return [whole, *(in_context(part, whole if refers_back(part) else context) for part in others)]
 
 
-def _places(text: str) -> list[tuple[int, int]]:
-    """Return where questions begin and end: at borders behind which something is asked, if something was asked before."""
-    borders = _borders(text)
-    ends = [*(start for start, _ in borders[1:]), len(text)]
-    begins, closes = [0], []
-    asked = _is_question(text[: borders[0][0]] if borders else text)
-    for (start, end), until in zip(borders, ends, strict=False):
-        asks = _is_question(text[end:until])
-        if asked and asks and len(begins) < MAX_PARTS:
-            begins.append(end)
-            closes.append(start)
-        asked = asked or asks
-    return list(zip(begins, [*closes, len(text)], strict=True))
+def refers_back(question: str) -> bool:
+    """Tell whether a question needs the one before it: a pronoun, “And …?”, or no subject."""
+    own = content(question)
+    if not own or _REFERENCE.search(question) or asks_for_more(question):
+        return True
+    if _JOINT.match(question) and len(content(_JOINT.sub("", question, count=1))) < _OWN:
+        return True
+    return (
+        question.rstrip().endswith("?") and len(question.split()) <= _SHORT and not _asks(question)
+    )
 
 
-def _borders(text: str) -> list[tuple[int, int]]:
-    """Return where a question may end and another begin: outside quotation marks, and at “and” only where the two are not asked about together."""
-    masked = _QUOTED.sub(lambda found: "x" * len(found[0]), text)
-    found: list[tuple[int, int]] = []
-    since = 0
-    for border in _BORDERS.finditer(masked):
-        if _parts(border, masked, since):
-            found.append(border.span())
-            since = border.end()
-    return found
+def asks_for_more(question: str) -> bool:
+    """Tell whether a question asks for more than it got: earlier quotes are no answer to it."""
+    return _MORE.match(question) is not None
 
 
-def _parts(border: re.Match[str], text: str, since: int) -> bool:
-    """Say whether two questions meet at a border, the first of which begins at ``since``."""
-    if border["comma"]:
-        return bool(_DIRECT.match(text, since, border.start()))
-    if border["and"]:
-        return not (
-            _BOTH.search(text, since, border.start())
-            or _ASKED_WITH.search(text, max(since, border.start() - 10), border.start())
-        )
-    return True
+def in_context(question: str, earlier: str) -> str:
+    """Return a question with the one that it refers to, and that one's own context, in brackets."""
+    own, context = separated(earlier)
+    text = context if context and asks_for_more(own) else f"{context} {own}"
+    plain = text.replace("(", "").replace(")", "").strip()
+    return f"{question} ({plain[:MAX_CONTEXT].strip()})" if plain else question
+
+
+def separated(question: str) -> tuple[str, str]:
+    """Return a question and its context, as ``in_context`` joined them."""
+    joined = _CONTEXT.fullmatch(question)
+    return (joined["own"], joined["context"]) if joined else (question, "")
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut a text at line ends, question marks and semicolons; drop bullets and numbers."""
+    masked = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text)
+    ends = [end.end() for end in _END.finditer(masked)]
+    pieces = (text[first:last] for first, last in pairwise([0, *ends, len(text)]))
+    plain = (" ".join(_ITEM.sub("", piece.strip(" ;\n"), count=1).split()) for piece in pieces)
+    return [piece for piece in plain if piece]
 
 
 def _is_question(piece: str) -> bool:
-    piece = piece.strip()
-    return bool(_ASKS.match(piece) or piece.endswith(("?", "？"))) and len(tokenize(piece)) > 1
+    return asks(piece) and len(tokenize(piece)) > 1
 
 
-def _by_itself(part: str, about: About) -> str:
-    """Return a part so that it can be understood without those before it, which were ``about`` something."""
-    if not about.text or not leans(part) or set(content(about.text)) <= set(content(part)):
-        return part
-    return put_in(part, about)
+def _asks(question: str) -> bool:
+    return asks(question.rstrip("?？ "))

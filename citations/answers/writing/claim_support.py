@@ -1,104 +1,102 @@
-"""Whether a claim may be taken from the texts that it is said to stand on: its numbers, its quotes, and what it denies. Pure."""
+"""Tells whether the texts that a claim stands on support its numbers, quotes and negations."""
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeAlias
 
 from citations.answers.writing.term_matching import EMPTY, stem
-from citations.quotes.matching import find, prepare
 from citations.text.alignment import common, window
 from citations.text.sentences import asks
 from transcripts.tokenizer import tokenize
 
+Contains: TypeAlias = Callable[[str, Sequence[str]], bool]
+"""Tell whether one of some texts has a quote word for word."""
+
 _NUMBER: Final = re.compile(r"\d(?:[\d.,]*\d)?")
-_IN_MARKS: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{8,1000})[\"”“»]")
-_QUOTED_WORDS: Final = 4  # from which on words in quote marks are said to be somebody's
-_SENTENCES: Final = re.compile(r"[^.!?…。！？]+(?:[.!?…。！？]+(?=\S)[^.!?…。！？]+)*[.!?…。！？]*")
+_QUOTED: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{8,1000})[\"”“»]")
+_QUOTED_WORDS: Final = 4  # from which on quoted words are somebody's; fewer are a name
+_SENTENCE: Final = re.compile(r"[^.!?…。！？]+(?:[.!?…。！？]+(?=\S)[^.!?…。！？]+)*[.!?…。！？]*")
 _CONTRACTED: Final = re.compile(r"(?:n't|(?<=can)not)\b", re.IGNORECASE)
 _NEGATIONS: Final = frozenset(
-    " ".join(
-        (
-            "not no never neither nor none nothing nobody without hardly",
-            "nicht kein keine keinen keiner nie niemals pas jamais não nunca",
-        )
-    ).split()
+    [
+        "not",
+        "no",
+        "never",
+        "neither",
+        "nor",
+        "none",
+        "nothing",
+        "nobody",
+        "without",
+        "hardly",
+        "nicht",
+        "kein",
+        "keine",
+        "keinen",
+        "keiner",
+        "nie",
+        "niemals",
+        "pas",
+        "jamais",
+        "não",
+        "nunca",
+    ]
 )
 _NOT: Final = "¬"
-_FEWEST: Final = 3  # words of a claim that are compared
-_SAME: Final = 0.8  # share of a claim's words that a sentence has in their order
-_DENSE: Final = (
-    0.6  # share of the sentence's words, from the first to the last of these, that they are
-)
+_FEWEST: Final = 3  # words of a claim that can be compared
+_SAME: Final = 0.8  # of a claim's words that a sentence has in the same order
+_DENSE: Final = 0.6  # of the sentence's words between the first and last of these, that they are
 
 
-def is_backed(claim: str, said: Iterable[str]) -> bool:
-    """Say whether a claim may be taken from one of the texts: digit by digit its numbers, word for word what it quotes, and without a "not" too many or few.
+def is_backed(claim: str, texts: Iterable[str], *, contains: Contains) -> bool:
+    """Tell whether texts have a claim's numbers and quotes, and do not say its opposite.
 
-    The last is seen only where a claim has nearly the words of a sentence; what a claim makes of other words is not looked into.
+    The opposite shows only where a claim has nearly the words of a sentence.
     """
-    texts = list(said)
-    known = {number for text in texts for number in _numbers(text)}
+    texts = list(texts)
+    numbers = {number for text in texts for number in _numbers(text)}
+    quotes = [match["text"] for match in _QUOTED.finditer(claim)]
     return (
-        all(number in known for number in _numbers(claim))
-        and _is_quoted_truly(claim, texts)
+        numbers.issuperset(_numbers(claim))
+        and all(contains(quote, texts) for quote in quotes if len(quote.split()) >= _QUOTED_WORDS)
         and not _is_denied(claim, texts)
     )
 
 
-def _is_quoted_truly(claim: str, texts: Sequence[str]) -> bool:
-    """Say whether what a claim has in quote marks stands in one of the texts; a few words in them are names, and not quotes."""
-    quoted = [
-        found["text"]
-        for found in _IN_MARKS.finditer(claim)
-        if len(found["text"].split()) >= _QUOTED_WORDS
-    ]
-    prepared = [prepare(text) for text in texts] if quoted else []
-    return all(any(find(one, text) for text in prepared) for one in quoted)
-
-
 def _is_denied(claim: str, texts: Iterable[str]) -> bool:
-    """Say whether the sentences that have nearly the words of a claim all say the opposite: one of the two is negated. Questions say nothing."""
+    """Tell whether all sentences with nearly a claim's words say the opposite, by a negation."""
     wanted = _with_negations(claim)
-    pieces = (piece for text in texts for piece in _SENTENCES.findall(text) if not asks(piece))
-    agreeing = {
-        agrees
-        for piece in pieces
-        if (agrees := _agrees(wanted, _with_negations(piece))) is not None
-    }
-    return agreeing == {False}
+    sentences = (piece for text in texts for piece in _SENTENCE.findall(text) if not asks(piece))
+    verdicts = {_agrees(wanted, _with_negations(sentence)) for sentence in sentences}
+    return verdicts - {None} == {False}
 
 
-def _agrees(wanted: Sequence[str], said: Sequence[str]) -> bool | None:
-    """Say whether words that are nearly the same are negated alike; None of words that are not nearly the same."""
-    mine, places = (
-        [word for word in wanted if word != _NOT],
-        [place for place, word in enumerate(said) if word != _NOT],
-    )
-    if len(mine) < _FEWEST or len(set(mine) & set(said)) < _SAME * len(set(mine)):
+def _agrees(claim: Sequence[str], sentence: Sequence[str]) -> bool | None:
+    """Tell whether two similar texts are negated alike; None if they are not similar."""
+    mine = [word for word in claim if word != _NOT]
+    positions = [position for position, word in enumerate(sentence) if word != _NOT]
+    if len(mine) < _FEWEST or len(set(mine) & set(sentence)) < _SAME * len(set(mine)):
         return None
-    its = [said[place] for place in places]
-    first, last = window(mine, its)
-    pairs = common(mine, its[first:last])
+    words = [sentence[position] for position in positions]
+    first, last = window(mine, words)
+    pairs = common(mine, words[first:last])
     if len(pairs) < _SAME * len(mine):
         return None
     begin, end = first + pairs[0][1], first + pairs[-1][1]
     if len(pairs) < _DENSE * (end - begin + 1):
         return None
-    reach = said[
-        places[begin - 1] + 1 if begin else 0 : places[end] + 1
-        if end + 1 < len(places)
-        else len(said)
-    ]  # a "not" behind them is of what follows
-    if _NOT in wanted and _NOT not in reach:
-        return (
-            None if _NOT in said else False
-        )  # one that is farther away may be meant for these words, too
-    return (_NOT in wanted) == (_NOT in reach)
+    # A negation before the words may be theirs; one after them belongs to what follows.
+    start = positions[begin - 1] + 1 if begin else 0
+    stop = positions[end] + 1 if end + 1 < len(positions) else len(sentence)
+    is_negated = _NOT in sentence[start:stop]
+    if _NOT in claim and not is_negated:
+        return None if _NOT in sentence else False  # a distant one may be meant, too
+    return (_NOT in claim) == is_negated
 
 
 def _with_negations(text: str) -> list[str]:
-    """Return the words that say something, without their endings, and a sign for each negation among them."""
+    """Return the stems of the content words, and a mark for each negation among them."""
     words = tokenize(_CONTRACTED.sub(" not", text.replace("’", "'")), shortest=1)
     return [
         _NOT if word in _NEGATIONS else stem(word)
@@ -108,7 +106,5 @@ def _with_negations(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[str]:
-    return [
-        found.replace(",", "").rstrip(".")
-        for found in _NUMBER.findall(unicodedata.normalize("NFKC", text))
-    ]
+    numbers = _NUMBER.findall(unicodedata.normalize("NFKC", text))
+    return [number.replace(",", "").rstrip(".") for number in numbers]

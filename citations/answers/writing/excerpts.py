@@ -1,4 +1,4 @@
-"""Excerpts of passages: their sentences, and as many around one as make it understood. Pure."""
+"""The sentences of passages, with as many others around one as make it understood."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,30 +11,32 @@ from citations.answers.writing.term_matching import stems
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, split
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
-"""The source's text around a passage as it stands now, verbatim: at which character it begins, and it."""
+"""Return the source's current text around a passage, and at which character it begins."""
 
 FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
-LONGEST: Final = 600  # characters of one
-TOLD: Final = 400  # characters of an excerpt of several sentences
-LEANT_ON: Final = 2  # sentences before one, at most, that are told with it
-PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop: it is punctuated, and what has none is no sentence
-ALIKE: Final = 0.6  # share of words in common from which on a sentence says nothing new
+LONGEST: Final = 600  # characters of a sentence
+MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
+MAX_LEADING: Final = 2  # sentences before one that are added to it
+PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop, if it has punctuation
+ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 
-_BULLET: Final = re.compile(
-    r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?"
-)  # of a list, or of another speaker
-_LEANS: Final = re.compile(  # what begins so cannot be understood without what stands before it
-    r"""["“„«(]*(?: So|And|But|Or|Nor|Then|Thus|Hence|Therefore|However|Also|Still|Yet|Instead|Otherwise|Because|Which
-    | This|That|These|Those|It|Its|They|Them|Their|He|His|She|Her|Both|Neither|Such|Each|Here|There
-    | Und|Aber|Oder|Denn|Also|Dann|Deshalb|Daher|Doch|Dies\w*|Jene\w*|Er|Sie|Es|Ihre?|Seine?|Beide|Dort|So
-    | Et|Mais|Ou|Donc|Alors|Ainsi|Il|Elle|Ils|Elles|Ce|Cela|Cette|Ces|Ça|Y|Pero|Entonces|Esto|Esta|Este|Eso )\b""",
+_BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # or another speaker
+_DEPENDENT: Final = re.compile(
+    r"""["“„«(]*(?: So|And|But|Or|Nor|Then|Thus|Hence|Therefore|However|Also|Still|Yet|Instead
+    | Otherwise|Because|Which|This|That|These|Those|It|Its|They|Them|Their|He|His|She|Her|Both
+    | Neither|Such|Each|Here|There|Und|Aber|Oder|Denn|Also|Dann|Deshalb|Daher|Doch|Dies\w*
+    | Jene\w*|Er|Sie|Es|Ihre?|Seine?|Beide|Dort|So|Et|Mais|Ou|Donc|Alors|Ainsi|Il|Elle|Ils|Elles
+    | Ce|Cela|Cette|Ces|Ça|Y|Pero|Entonces|Esto|Esta|Este|Eso )\b""",
     re.VERBOSE,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
-    """An excerpt that answers: characters ``span`` of the source's text. ``words`` is the share of the question's words in it, ``meaning`` how near it is."""
+    """An excerpt: characters ``span`` of the source's text.
+
+    ``words`` is the share of the question's words in it, ``meaning`` its cosine with the question.
+    """
 
     part: int
     evidence: Evidence
@@ -46,58 +48,61 @@ class Pick:
 
 
 def sentences(part: int, passages: Sequence[Evidence]) -> list[Pick]:
-    """Return the sentences of passages, each once; headings, tables of contents, and what is too long to be cited are none."""
-    found: dict[tuple[int, int], Pick] = {}
-    for one in passages:
-        for span, text in _cut(one):
-            found.setdefault(
-                (one.source, span[1]), Pick(part=part, evidence=one, text=text, span=span)
-            )
-    return [one for one in found.values() if len(one.text) <= LONGEST]
+    """Return the sentences of passages, each once, without headings and tables of contents."""
+    picks: dict[tuple[int, int], Pick] = {}
+    for passage in passages:
+        for span, text in _split(passage):
+            pick = Pick(part=part, evidence=passage, text=text, span=span)
+            picks.setdefault((passage.source, span[1]), pick)
+    return [pick for pick in picks.values() if len(pick.text) <= LONGEST]
 
 
-def leans(text: str) -> bool:
-    """Say whether a sentence leans on the one before it."""
-    return _LEANS.match(text) is not None
+def needs_context(text: str) -> bool:
+    """Tell whether a sentence cannot be understood without the one before it."""
+    return _DEPENDENT.match(text) is not None
 
 
-def grown(
+def extended(
     picks: Sequence[Pick],
     *,
-    before: Sequence[Pick] = (),
+    earlier: Sequence[Pick] = (),
     told: Sequence[str] = (),
     read: Read | None = None,
 ) -> list[Pick]:
-    """Tell with each pick the sentence that it leans on, and what follows on it: an answer stands behind the question's words as often as among them.
+    """Add to each pick the sentence that it needs, and what follows it.
 
-    Nothing that ``before`` has, and no sentence that was ``told``, is told again.
+    An answer follows the question's words as often as it contains them. Nothing that ``earlier``
+    picks have, and no sentence that was ``told``, is added.
     """
     made: list[Pick] = []
-    for one in picks:
-        if not any(overlap(one, other) for other in made):
-            made.append(_grown(one, [*before, *made], told, read))
+    for pick in picks:
+        if not any(overlap(pick, other) for other in made):
+            made.append(_extended(pick, [*earlier, *made], told, read))
     return made
 
 
 def is_told(sentence: str, told: Iterable[str]) -> bool:
-    """Say whether a sentence stands in what was told, or has it in it, wherever that was from; white space does not matter. A few words are nobody's."""
-    return any(_is_within(*sorted((_flat(sentence), _flat(one)), key=len)) for one in told)
+    """Tell whether a sentence is part of what was told, or has it as a part.
+
+    White space does not matter, and matches of a few words do not count.
+    """
+    return any(_is_within(*sorted((_flat(sentence), _flat(quote)), key=len)) for quote in told)
 
 
-def overlap(one: Pick, other: Pick) -> bool:
-    """Say whether two have characters of a source in common."""
+def overlap(pick: Pick, other: Pick) -> bool:
+    """Tell whether two picks share characters of a source."""
     return (
-        one.evidence.source == other.evidence.source
-        and one.span[0] < other.span[1]
-        and other.span[0] < one.span[1]
+        pick.evidence.source == other.evidence.source
+        and pick.span[0] < other.span[1]
+        and other.span[0] < pick.span[1]
     )
 
 
-def repeats(one: Pick, other: Pick) -> bool:
-    """Say whether one has little that the other has not said."""
-    if overlap(one, other):
+def repeats(pick: Pick, other: Pick) -> bool:
+    """Tell whether a pick adds little to another one."""
+    if overlap(pick, other):
         return True
-    mine, theirs = set(stems(one.text)), set(stems(other.text))
+    mine, theirs = set(stems(pick.text)), set(stems(other.text))
     return bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
 
 
@@ -113,38 +118,38 @@ def _flat(text: str) -> str:
 # Sentences
 
 
-def _cut(one: Evidence) -> Iterator[tuple[Span, str]]:
+def _split(passage: Evidence) -> Iterator[tuple[Span, str]]:
     offset = 0
-    for start, end in one.spans:
-        text = one.text[offset : offset + end - start]
-        for first, last in _whole(text):
-            if not (one.locator.page and is_listing(text[first:last])):
+    for start, end in passage.spans:
+        text = passage.text[offset : offset + end - start]
+        for first, last in _sentences(text):
+            if not (passage.locator.page and is_listing(text[first:last])):
                 yield (start + first, start + last), text[first:last]
         offset += end - start + 1
 
 
-def _whole(text: str) -> Iterator[Span]:
-    """Return sentences without the blanks around them: of a text with full stops, those that were cut for their length are whole again, and headings and
-    beginnings are left out.
+def _sentences(text: str) -> Iterator[Span]:
+    """Yield sentences without surrounding white space.
+
+    In a text with full stops, sentences that were cut for their length are joined again, and
+    headings and beginnings are left out.
     """
     spans = split(text)
     if sum(ends_with_stop(text[first:last]) for first, last in spans) >= PUNCTUATED * len(spans):
-        spans = list(_with_stops(text, spans))
+        spans = list(_joined(text, spans))
     yield from (_trimmed(text, span) for span in spans if text[slice(*span)].strip())
 
 
-def _with_stops(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    begun: int | None = None
+def _joined(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    begin: int | None = None
     for first, last in spans:
-        begun = first if begun is None or last - begun > LONGEST else begun
+        begin = first if begin is None or last - begin > LONGEST else begin
         piece = text[first:last]
         if ends_with_stop(piece):
-            yield begun, last
-            begun = None
-        elif piece.endswith(
-            ("\n", "\r")
-        ):  # a heading, or what is left of a sentence of the page before
-            begun = None
+            yield begin, last
+            begin = None
+        elif piece.endswith(("\n", "\r")):  # a heading, or the rest of the last page's sentence
+            begin = None
 
 
 def _trimmed(text: str, span: Span) -> Span:
@@ -156,48 +161,46 @@ def _trimmed(text: str, span: Span) -> Span:
 # What stands around them
 
 
-def _grown(one: Pick, known: Sequence[Pick], told: Sequence[str], read: Read | None) -> Pick:
-    offset, text = read(one.evidence) if read else _own(one)
-    first, last = one.span[0] - offset, one.span[1] - offset
-    if text[first:last] != one.text:
-        return one  # the source was changed a moment ago
+def _extended(pick: Pick, known: Sequence[Pick], told: Sequence[str], read: Read | None) -> Pick:
+    offset, text = read(pick.evidence) if read else _passage(pick)
+    first, last = pick.span[0] - offset, pick.span[1] - offset
+    if text[first:last] != pick.text:  # the text has changed since
+        return pick
 
     def is_new(span: Span) -> bool:
-        is_known = any(
-            overlap(replace(one, span=(offset + span[0], offset + span[1])), other)
-            for other in known
-        )
+        added = replace(pick, span=(offset + span[0], offset + span[1]))
+        is_known = any(overlap(added, other) for other in known)
         return not is_known and not is_told(text[slice(*span)], told)
 
-    around = list(_whole(text))
-    for front in [span for span in reversed(around) if span[1] <= first][:LEANT_ON]:
+    around = list(_sentences(text))
+    for span in [span for span in reversed(around) if span[1] <= first][:MAX_LEADING]:
         if (
-            not leans(text[first:last])
-            or not _is_beside(text, front[1], first)
-            or last - front[0] > TOLD
-            or not is_new(front)
+            not needs_context(text[first:last])
+            or not _is_beside(text, span[1], first)
+            or last - span[0] > MAX_EXCERPT
+            or not is_new(span)
         ):
             break
-        first = front[0]
+        first = span[0]
     end = last
     for span in (span for span in around if span[0] >= last):
-        if span[1] - first > TOLD or not _is_beside(text, end, span[0]) or not is_new(span):
+        if span[1] - first > MAX_EXCERPT or not _is_beside(text, end, span[0]) or not is_new(span):
             break
         end = span[1]
-        last = last if asks(text[slice(*span)]) else end  # a question is told with its answer
-    return replace(one, span=(offset + first, offset + last), text=text[first:last])
+        last = last if asks(text[slice(*span)]) else end  # a question comes with its answer
+    return replace(pick, span=(offset + first, offset + last), text=text[first:last])
 
 
-def _own(one: Pick) -> tuple[int, str]:
-    """Return the stretch of the passage that a sentence stands in."""
+def _passage(pick: Pick) -> tuple[int, str]:
+    """Return the stretch of the passage that a sentence stands in, and where it begins."""
     offset = 0
-    for start, end in one.evidence.spans:
-        if start <= one.span[0] and one.span[1] <= end:
-            return start, one.evidence.text[offset : offset + end - start]
+    for start, end in pick.evidence.spans:
+        if start <= pick.span[0] and pick.span[1] <= end:
+            return start, pick.evidence.text[offset : offset + end - start]
         offset += end - start + 1
-    raise ValueError("the sentence does not stand in its passage")
+    raise ValueError("The sentence does not stand in its passage.")
 
 
 def _is_beside(text: str, last: int, first: int) -> bool:
-    """Say whether there is nothing between two sentences, not even the end of a paragraph."""
+    """Tell whether two sentences stand side by side in a paragraph."""
     return text[last:first].isspace() and text.count("\n", last, first) < 2 or last == first

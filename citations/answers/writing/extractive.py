@@ -1,4 +1,4 @@
-"""An answer without a language model: the sentences that say most about the question, as they stand."""
+"""Answers without a language model: the sentences that say most about the question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from citations.answers.writing.excerpts import (
     FEWEST_WORDS,
     Pick,
     Read,
-    grown,
+    extended,
     is_told,
     repeats,
     sentences,
@@ -18,24 +18,23 @@ from citations.answers.writing.overview import overview
 from citations.answers.writing.sentence_ranking import Rate, Signs, rated, signs
 
 MOST: Final = 3  # excerpts that answer a question
-WORTH: Final = 0.7  # of the best sentence's score, from which on another one is told, too
-FURTHER: Final = (
-    0.5  # of the best sentence's score, from which on one says more about what was told
-)
-LOOKED_AT: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
+WORTH: Final = 0.7  # of the best sentence's score, that another one needs
+FURTHER: Final = 0.5  # of the best sentence's score, that more on what was told needs
+CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """The excerpts that answer a part of a question, best first or, of an overview, in their order; and what speaks for an answer being there.
+    """The excerpts that answer a part of a question, and the signs of an answer.
 
-    ``goes_on``: some of what speaks for it was told before, and is not among the excerpts.
+    Excerpts are best first or, in an overview, in their order. ``repeats`` tells that some of the
+    sentences behind the signs were told before; these are not among the excerpts.
     """
 
     part: QuestionPart
     picks: tuple[Pick, ...]
     signs: Signs
-    goes_on: bool = False
+    repeats: bool = False
 
 
 def extract(
@@ -46,46 +45,46 @@ def extract(
     read: Read | None = None,
     told: Sequence[str] = (),
 ) -> list[Extract]:
-    """Pick the excerpts that answer each part; none is picked twice, and none that was ``told`` before, nor what says little beside that. It speaks for an
-    answer being there all the same.
+    """Pick the excerpts that answer each part: none twice, and none that was ``told``.
 
-    ``rate`` is asked once for each part. ``read`` is asked for each pick, so that an excerpt may go on where its passage ends.
+    ``rate`` is called once for each part. ``read`` is called for each pick, so that an excerpt may
+    extend beyond its passage.
     """
-    made: list[Extract] = []
+    extracts: list[Extract] = []
     for number, part in enumerate(parts):
-        passages = sorted(
-            (one for one in evidence if one.part == number), key=lambda one: -one.score
-        )[: LOOKED_AT[part.breadth] + len(told)]
-        known = rated(part.about or part.text, sentences(number, passages), rate)
-        before = [pick for one in made for pick in one.picks]
-        choose = overview if part.breadth == Breadth.BROAD else _chosen
-        unheard = _unheard(known, told)
-        picks = grown(choose(part, unheard, before), before=before, told=told, read=read)
-        made.append(
+        own = (passage for passage in evidence if passage.part == number)
+        best = sorted(own, key=lambda passage: -passage.score)
+        passages = best[: CONSIDERED[part.breadth] + len(told)]
+        subject = part.about or part.text
+        known = rated(subject, sentences(number, passages), rate)
+        earlier = [pick for extract in extracts for pick in extract.picks]
+        choose = overview if part.breadth == Breadth.BROAD else _answer
+        new = _untold(known, told)
+        picks = extended(choose(part, new, earlier), earlier=earlier, told=told, read=read)
+        extracts.append(
             Extract(
                 part=part,
                 picks=tuple(picks),
-                signs=signs(part.about or part.text, known),
-                goes_on=len(unheard) < len(known),
+                signs=signs(subject, known),
+                repeats=len(new) < len(known),
             )
         )
-    return made
+    return extracts
 
 
-def _unheard(known: Sequence[Pick], told: Sequence[str]) -> list[Pick]:
-    """Leave out what was told; and, where that was the best there is, what is far behind it: it is about something else."""
-    new = [one for one in known if not is_told(one.text, told)]
-    least = FURTHER * max(one.score for one in known) if len(new) < len(known) else 0.0
-    return [one for one in new if one.score >= least]
+def _untold(known: Sequence[Pick], told: Sequence[str]) -> list[Pick]:
+    """Leave out what was told; and then also what scores far below the best: it is off topic."""
+    new = [pick for pick in known if not is_told(pick.text, told)]
+    least = FURTHER * max(pick.score for pick in known) if len(new) < len(known) else 0.0
+    return [pick for pick in new if pick.score >= least]
 
 
-def _chosen(_: QuestionPart, known: Sequence[Pick], before: Sequence[Pick]) -> list[Pick]:
+def _answer(_: QuestionPart, known: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
     chosen: list[Pick] = []
-    for one in sorted(known, key=lambda one: -one.score):
-        if len(chosen) == MOST or (chosen and one.score < WORTH * chosen[0].score):
+    for pick in sorted(known, key=lambda pick: -pick.score):
+        if len(chosen) == MOST or (chosen and pick.score < WORTH * chosen[0].score):
             break
-        if len(one.text.split()) >= FEWEST_WORDS and not any(
-            repeats(one, other) for other in (*before, *chosen)
-        ):
-            chosen.append(one)
+        is_new = not any(repeats(pick, other) for other in (*earlier, *chosen))
+        if is_new and len(pick.text.split()) >= FEWEST_WORDS:
+            chosen.append(pick)
     return chosen

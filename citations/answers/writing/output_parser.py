@@ -1,4 +1,7 @@
-"""What a language model answers, taken apart as it comes: claims with the quotes they stand on. Every character of it may be hostile."""
+"""Parses what a language model answers, as it comes: claims with the quotes they stand on.
+
+Every character of it may be hostile.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,7 +21,7 @@ MAX_QUOTES: Final = 8  # of one claim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedQuote:
-    """A quote as a language model gave it, and the number of the passage that it named; 0: none."""
+    """A quote as a language model gave it, and the number of its passage; 0 without one."""
 
     quote: str
     passage: int = 0
@@ -26,7 +29,7 @@ class CitedQuote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimDraft:
-    """A claim, and what it is said to stand on; nothing of it is checked."""
+    """An unchecked claim, and the quotes that it stands on."""
 
     text: str
     cited: tuple[CitedQuote, ...] = ()
@@ -34,7 +37,7 @@ class ClaimDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnansweredPart:
-    """What the passages do not answer, as the language model says."""
+    """What the passages do not answer, in the language model's words."""
 
     text: str
 
@@ -43,15 +46,16 @@ Draft: TypeAlias = ClaimDraft | UnansweredPart
 
 _NUMBER: Final = r"[\[(#]?\s*(?P<number>\d{1,4})\s*[\])]?"
 _LEAD: Final = r"[\s>*_#`•–-]{0,12}(?:\d{1,3}[.)]\s{1,4})?[\s>*_`]{0,8}"
+_COLON: Final = r"[*_]{0,4}\s{0,8}:[*_]{0,4}\s{0,8}"
 _CLAIM: Final = re.compile(
-    rf"{_LEAD}(?:claim|statement|answer)\s*(?:\d{{1,3}}|[\[(]\d{{1,3}}[\])])?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)",
+    rf"{_LEAD}(?:claim|statement|answer)\s*(?:\d{{1,3}}|[\[(]\d{{1,3}}[\])])?{_COLON}(?P<text>.*)",
     re.IGNORECASE,
 )
 _QUOTE: Final = re.compile(
-    rf"{_LEAD}(?:quote|quotation|evidence|source|passage)\s*(?:{_NUMBER})?[*_]{{0,4}}\s{{0,8}}:[*_]{{0,4}}\s{{0,8}}(?P<text>.*)",
+    rf"{_LEAD}(?:quote|quotation|evidence|source|passage)\s*(?:{_NUMBER})?{_COLON}(?P<text>.*)",
     re.IGNORECASE,
 )
-_UNREAD: Final = re.compile(
+_UNREADABLE: Final = re.compile(
     r"[|\s>*_#`•–-]{0,16}(?:quote|quotation|citation|passage)s?[*_\s]{0,6}[\[(#|:]", re.IGNORECASE
 )
 _BARE: Final = re.compile(
@@ -64,7 +68,8 @@ _TRAILING: Final = re.compile(
     r"[\s—–-]{0,8}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])][\s.]{0,8}$", re.IGNORECASE
 )
 _INLINE: Final = re.compile(
-    r"[\"“„«](?P<text>[^\"“”„«»]{12,1000})[\"”“»][\s,.]{0,3}[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])]",
+    r"[\"“„«](?P<text>[^\"“”„«»]{12,1000})[\"”“»][\s,.]{0,3}"
+    r"[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])]",
     re.IGNORECASE,
 )
 _REFERENCE: Final = re.compile(r"\s{0,8}[\[【]\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】]")
@@ -77,14 +82,17 @@ _PAIRS: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’",
 
 
 def drafts(pieces: Iterable[str]) -> Iterator[Draft]:
-    """Yield each claim of an answer as soon as it is complete. Pieces are read no further than ``MAX_CHARACTERS``, ``MAX_CLAIMS`` claims or their error."""
+    """Yield each claim of an answer as soon as it is complete.
+
+    Stops at ``MAX_CHARACTERS`` and ``MAX_CLAIMS``; raises what ``pieces`` raises.
+    """
     claim = _Claim()
-    told = 0
+    count = 0
     for line in _lines(pieces):
         for draft in claim.read(line):
             yield draft
-            told += 1
-        if told >= MAX_CLAIMS:
+            count += 1
+        if count >= MAX_CLAIMS:
             return
     yield from claim.end()
 
@@ -93,42 +101,45 @@ def drafts(pieces: Iterable[str]) -> Iterator[Draft]:
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of an answer as they are complete, without what the model thought aloud."""
+    """Yield complete lines, without the model's thoughts."""
     waiting: list[str] = []
-    hidden = ""
+    thought = ""
     for piece in chain(_bounded(pieces), ("\n",)):
         *ends, rest = piece.split("\n")
         for end in ends:
-            line, hidden = _visible("".join((*waiting, end)), hidden)
+            line, thought = _visible("".join((*waiting, end)), thought)
             waiting.clear()
             yield clean(line, MAX_LINE)
         waiting.append(rest)
 
 
 def _bounded(pieces: Iterable[str]) -> Iterator[str]:
-    read = 0
+    length = 0
     for piece in pieces:
-        yield piece[: MAX_CHARACTERS - read]
-        read += len(piece)
-        if read >= MAX_CHARACTERS:
+        yield piece[: MAX_CHARACTERS - length]
+        length += len(piece)
+        if length >= MAX_CHARACTERS:
             return
 
 
-def _visible(line: str, hidden: str) -> tuple[str, str]:
-    """Return what of a line is no thought, and the name of the thought that goes on behind it; ``hidden`` is the one that goes on before it."""
-    seen: list[str] = []
+def _visible(line: str, thought: str) -> tuple[str, str]:
+    """Return a line without thoughts, and the tag of the thought that is open at its end.
+
+    ``thought`` is the tag that is open at its beginning.
+    """
+    visible: list[str] = []
     while True:
-        if hidden:
-            end = line.lower().find(f"</{hidden}>")
+        if thought:
+            end = line.lower().find(f"</{thought}>")
             if end < 0:
                 break
-            line, hidden = line[end + len(hidden) + 3 :], ""
-        begun = _THINKS.search(line)
-        seen.append(line[: begun.start()] if begun else line)
-        if not begun:
+            line, thought = line[end + len(thought) + 3 :], ""
+        begin = _THINKS.search(line)
+        visible.append(line[: begin.start()] if begin else line)
+        if not begin:
             break
-        line, hidden = line[begun.end() :], begun[1].lower()
-    return "".join(seen), hidden
+        line, thought = line[begin.end() :], begin[1].lower()
+    return "".join(visible), thought
 
 
 # Claims
@@ -142,7 +153,7 @@ class _Claim:
         self._cited: list[CitedQuote] = []
 
     def read(self, line: str) -> Iterator[Draft]:
-        """Read a line; yield what is complete with it."""
+        """Read a line, and yield what it completes."""
         if missing := _MISSING.fullmatch(line):
             yield from self.end()
             yield UnansweredPart(text=_plain(missing["text"]))
@@ -151,24 +162,23 @@ class _Claim:
         elif claim := _CLAIM.fullmatch(line):
             yield from self.end()
             self._text = [claim["text"]]
-        elif _UNREAD.match(line):
-            return  # what was meant as a quote, and cannot be read as one, is no claim either
-        elif not line.strip():
-            yield from self.end() if self._cited else ()
+        elif _UNREADABLE.match(line):
+            return  # an unreadable quote is no claim either
         else:
             yield from self.end() if self._cited else ()
-            self._text.append(line)
+            if line.strip():
+                self._text.append(line)
 
     def end(self) -> Iterator[Draft]:
-        """Yield what was read so far, if there is anything, and begin anew."""
+        """Yield the claim read so far, if any, and begin anew."""
         text = " ".join(self._text)[: 2 * MAX_CLAIM]
         inline = [
-            CitedQuote(quote=found["text"].strip(), passage=int(found["number"]))
-            for found in _INLINE.finditer(text)
+            CitedQuote(quote=match["text"].strip(), passage=int(match["number"]))
+            for match in _INLINE.finditer(text)
         ]
-        said = _plain(text)
-        if said:
-            yield ClaimDraft(text=said, cited=tuple((self._cited + inline)[:MAX_QUOTES]))
+        claim = _plain(text)
+        if claim:
+            yield ClaimDraft(text=claim, cited=tuple((self._cited + inline)[:MAX_QUOTES]))
         self._text, self._cited = [], []
 
     def _cite(self, text: str, number: int) -> None:
@@ -191,9 +201,12 @@ def _unquoted(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a claim as plain words: no markup, no addresses, and no numbers in brackets, which would look like citations that were checked."""
+    """Return a claim without markup, addresses, and bracketed numbers.
+
+    Such numbers would look like checked citations.
+    """
     text = _LINK.sub(r"\1", _MARK.sub(" ", text))
     text = _ADDRESS.sub(" ", text)
     text = _MARKUP.sub(r"\2", _REFERENCE.sub("", text))
-    said = " ".join(text.split()).lstrip("*#>•- ").strip()
-    return said[:MAX_CLAIM] if any(mark.isalnum() for mark in said) else ""
+    plain = " ".join(text.split()).lstrip("*#>•- ").strip()
+    return plain[:MAX_CLAIM] if any(mark.isalnum() for mark in plain) else ""

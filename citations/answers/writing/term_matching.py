@@ -1,8 +1,9 @@
-"""Words of questions: what they ask about, and whether a sentence speaks of it in another form of the word."""
+"""What a question asks about, and whether a sentence has its words in another form."""
 
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from transcripts.tokenizer import tokenize
@@ -10,21 +11,9 @@ from transcripts.tokenizer import tokenize
 MAX_SUBJECT: Final = 120  # characters
 
 EMPTY: Final = frozenset(
-    " ".join(
-        (
-            "a about after all also am an and any are as at be because been before being but by can could did do does doing during each for from get gets",
-            "give given had has have having he her him his how if in into is it its just let like may me mean means might more most much must my no not of",
-            "off on or other our out over own please said same say says she should show so some speaker such talk tell than that the their them then there",
-            "these they this those through to under up us use used using very was we were what when where which while who whom whose why will with would",
-            "you your explain describe discuss discussed according lecture lecturer video textbook question answer",
-            "aber als am an auch auf aus bei bin bis da das dass dem den der des die doch du durch ein eine einem einen einer er es für hat ich ihr im in ist",
-            "ja kann man mit nach nicht nur oder sein sich sie sind so über um und uns vom von vor war was wer wie wird wir wo zu zum zur warum welche",
-            "au aux avec ce ces comment dans de des du elle en est et il je la le les leur lui ma mais ne nous ou où par pas pour pourquoi qu que quel quelle",
-            "qui sa sur un une vous como con cuál de del donde el ella en es la las lo los para pero por qué que se su un una",
-        )
-    ).split()
+    Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split()
 )
-_ENDINGS: Final = (
+_ENDINGS: Final = [
     "ications",
     "ication",
     "ations",
@@ -43,70 +32,79 @@ _ENDINGS: Final = (
     "ly",
     "es",
     "s",
-)
-_BEING: Final = re.compile(r"(?<=\w{3})([ae]n)ces?$")
+]
+_ANCE: Final = re.compile(r"(?<=\w{3})([ae]n)ces?$")
 _SHORTEST: Final = 3  # letters that an ending leaves
-_LEADS: Final = re.compile(
+_LEAD: Final = re.compile(
     r"""^\s* (?:(?:please|so|and|then|also|but|now|ok(?:ay)?)\b[\s,]*)*
     (?: (?:can|could|would|will)\s+you\s+ (?:please\s+)? )?
     (?: (?:tell|show|give|remind)\s+(?:me|us)\s+(?:(?:some\s+)?more\s+)?(?:about\s+|of\s+)?
       | (?:explain|describe|define|list|name|find|summari[sz]e|compare)\s+ )?
-    (?: (?:what|which|who|whom|whose|when|where|why|how)\b (?:\s+(?:much|many|long|far|often))? (?:'s|’s)? \s* )?
+    (?: (?:what|which|who|whom|whose|when|where|why|how)\b
+        (?:\s+(?:much|many|long|far|often))? (?:'s|’s)? \s* )?
     (?: (?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|had)\b \s* )?
     (?: (?:there|it\s+said|said)\s+about\s+ | about\s+ )?""",
     re.VERBOSE | re.IGNORECASE,
 )
 _DOING: Final = re.compile(
-    r"^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+ (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )",
+    r"""^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+
+      (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ASKED: Final = re.compile(  # what asks by a noun, or is no question
-    r"""^ (?: (?:what|which|who|where) (?: \s+(?:is|are|was|were)\b | ['’]s\b ) | (?:can|could|would|will)\s+you\b
+_NOUN_ASKED: Final = re.compile(  # a question that asks by a noun, or no question
+    r"""^ (?: (?:what|which|who|where) (?: \s+(?:is|are|was|were)\b | ['’]s\b )
+    | (?:can|could|would|will)\s+you\b
     | (?! (?:what|which|who|whom|whose|when|where|why|how)\b ) [^?]* $ )""",
     re.VERBOSE | re.IGNORECASE,
 )
 _ASKING: Final = re.compile(
     r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE
 )
+_CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)")
 _TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
 
 
 def subject(question: str) -> str:
-    """Return what a question asks about, to be named in a sentence: “What is the capital of France?” asks about “the capital of France”."""
+    """Return what a question asks about, to be named in a sentence.
+
+    “What is the capital of France?” asks about “the capital of France”.
+    """
     text = " ".join(question.split()).rstrip("?？.!¿¡ ").lstrip("¿¡ ")
-    rest = _DOING.sub("", _TAIL.sub("", _LEADS.sub("", text, count=1)).strip(" ,:;"))
-    found = rest if stems(rest) else text
-    return found if len(found) <= MAX_SUBJECT else found[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"
+    rest = _DOING.sub("", _TAIL.sub("", _LEAD.sub("", text, count=1)).strip(" ,:;"))
+    named = rest if stems(rest) else text
+    return named if len(named) <= MAX_SUBJECT else named[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"
 
 
 def named(question: str) -> str:
-    """Return what a question asks about, or where no noun says it the question itself, in quotation marks, for “information about …”."""
+    """Return a question's subject, or the quoted question if no noun names the subject.
+
+    Of a question without content words, it is the subject of the one before it, in brackets.
+    """
     text = " ".join(question.split())
-    found = subject(text)
-    return (
-        found
-        if len(text) > MAX_SUBJECT or (_ASKED.match(text) and not _ASKING.match(found))
-        else f"“{text}”"
-    )
+    joined = _CONTEXT.fullmatch(text)
+    text = joined["context"] if joined and not stems(joined["own"]) else text
+    rest = subject(text)
+    has_noun = _NOUN_ASKED.match(text) and not _ASKING.match(rest)
+    return rest if len(text) > MAX_SUBJECT or has_noun else f"“{text}”"
 
 
 def stems(text: str) -> list[str]:
-    """Return the words of a text that say something, in order, without their endings."""
+    """Return the stems of a text's content words, in order."""
     return [stem(word) for word in tokenize(text) if word not in EMPTY]
 
 
-def covered(wanted: Collection[str], said: Collection[str], weights: Mapping[str, float]) -> float:
-    """Return which share of the wanted words is said, 0 to 1, each by its weight (1 where it has none); 0 where none is wanted."""
+def covered(wanted: Collection[str], words: Collection[str], weights: Mapping[str, float]) -> float:
+    """Return the share of the wanted words that occur, 0 to 1, by weight (1 without a weight)."""
     total = sum(weights.get(word, 1.0) for word in wanted)
-    return sum(weights.get(word, 1.0) for word in wanted if word in said) / total if total else 0.0
+    return sum(weights.get(word, 1.0) for word in wanted if word in words) / total if total else 0.0
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """Cut an English ending off. A light stemmer will do: both sides are cut alike, and what it misses costs a little order."""
+    """Cut an English ending off. Both sides are cut alike, so that a light stemmer will do."""
     if not word.isascii() or not word.isalpha():
         return word
-    word = _BEING.sub(r"\1t", word)  # what is idempotent has idempotence
+    word = _ANCE.sub(r"\1t", word)  # “idempotent” and “idempotence”
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             word = word.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""What people asked, what they asked then, and what a person would look up."""
+"""Questions, follow-ups, and what a person would look up for the follow-up."""
 
 TURNS = (
     # pronouns
@@ -77,7 +77,7 @@ TURNS = (
     ),
     # more
     ("What is backpropagation?", "Tell me more", "Tell me more about backpropagation"),
-    ("What is backpropagation?", "go on", "Tell me more about backpropagation"),
+    ("What is backpropagation?", "go on", "What is backpropagation?"),
     (
         "What did we decide about the budget?",
         "More details please",
@@ -191,11 +191,6 @@ TURNS = (
         "Comment fonctionne la pompe à chaleur ?",
         "Et en hiver ?",
         "Comment fonctionne la pompe à chaleur en hiver ?",
-    ),
-    (
-        "What is the main argument of the book?",
-        "what are the counterarguments?",
-        "What are the counterarguments? (the main argument of the book)",
     ),
     (
         "What is the main argument of the book?",

@@ -9,6 +9,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from citations.answers import evidence as answer_evidence
+from citations.answers import tree_search
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.evidence import EvidenceSet, Strategy
 from citations.ingest import pipeline as ingest_pipeline
@@ -120,7 +121,7 @@ def text_of(source: Source) -> str:
     return blocks.text_of(source_blocks.read(Source.objects.get(pk=source.pk)))
 
 
-@pytest.mark.parametrize("strategy", [Strategy.COLLAPSED, Strategy.DESCENT])
+@pytest.mark.parametrize("strategy", [Strategy.COLLAPSED_TREE, Strategy.TREE_TRAVERSAL])
 def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
     collection: Collection, scope: Scope, strategy: Strategy
 ) -> None:
@@ -204,7 +205,7 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
     lecture(elsewhere, "whales", key="theirs")
     other = lecture(collection, "whales", key="other")
     parts = (QuestionPart(text=OVERVIEW.text), OVERVIEW, WHOLE)
-    for part, strategy in product(parts, (Strategy.COLLAPSED, Strategy.DESCENT)):
+    for part, strategy in product(parts, (Strategy.COLLAPSED_TREE, Strategy.TREE_TRAVERSAL)):
         assert {
             one.source for one in answer_evidence.find(scope, part, strategy=strategy).evidence
         } <= {mine.pk, other.pk}
@@ -262,7 +263,7 @@ def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(
     ]
     lifted = {one.locator.span: one.score for one in found if one.source == flat[0].source}
     assert all(
-        lifted[one.locator.span] > one.score / (1 + answer_evidence.LIFT)
+        lifted[one.locator.span] > one.score / (1 + tree_search.DOCUMENT_WEIGHT)
         for one in flat
         if one.locator.span in lifted
     )

@@ -4,7 +4,9 @@ from time import process_time
 
 import pytest
 
-from citations.answers.follow_up import asks_for_more, rewritten
+from citations.answers.follow_up import rewrite
+from citations.answers.question.decomposition import asks_for_more
+from citations.answers.question.words import content
 from citations.errors import ModelRefused
 from citations.providers.llm import FakeLlm
 from citations.providers.prompts import Prompt, prompt_tokens
@@ -17,10 +19,19 @@ SAID = [
 
 
 @pytest.mark.parametrize(("before", "question", "alone"), TURNS)
-def test_without_a_language_model_a_question_is_made_whole_as_a_person_would(
+def test_without_a_language_model_every_word_that_a_person_would_look_up_is_looked_up(
     before: str, question: str, alone: str
 ) -> None:
-    assert rewritten(question, [(before, "It is so.")]) == alone
+    lookup = rewrite(question, [(before, "It is so.")])
+    assert lookup.startswith(question)
+    assert set(content(alone)) <= set(content(lookup))
+
+
+@pytest.mark.parametrize(
+    ("before", "question"), [(before, new) for before, new, alone in TURNS if new == alone]
+)
+def test_a_question_that_needs_no_other_stays_as_it_is(before: str, question: str) -> None:
+    assert rewrite(question, [(before, "It is so.")]) == question
 
 
 @pytest.mark.parametrize(
@@ -67,16 +78,15 @@ def test_to_say_it_again_is_not_to_ask_for_more(question: str) -> None:
 
 def test_what_an_earlier_question_left_out_is_known_to_later_ones() -> None:
     said = [("What is gradient descent?", ""), ("Who invented it?", ""), ("And when?", "")]
-    assert rewritten("Is it slow?", said) == "Is gradient descent slow?"
+    lookup = rewrite("Is it slow?", said)
+    assert lookup == "Is it slow? (What is gradient descent? Who invented it? And when?)"
+    stored = [(lookup, "")]
+    assert rewrite("Why?", stored).startswith("Why? (What is gradient descent? Who invented it?")
 
 
-def test_what_a_question_was_told_is_not_told_within_what_it_was_told() -> None:
-    said = [("What did Anna propose?", ""), ("Who was against it?", "")]
-    assert rewritten("Why?", said) == "Who was against it, and why? (what did Anna propose)"
-    assert (
-        rewritten("When did they say that?", said)
-        == "When did they say that? (what did Anna propose)"
-    )
+def test_a_new_question_ends_the_context() -> None:
+    said = [("What did Anna propose?", ""), ("Who was against it?", ""), ("What is entropy?", "")]
+    assert rewrite("Why does it grow?", said) == "Why does it grow? (What is entropy?)"
 
 
 @pytest.mark.parametrize(
@@ -98,24 +108,24 @@ def test_what_a_question_was_told_is_not_told_within_what_it_was_told() -> None:
 )
 def test_questions_of_any_wording_take_little_time_and_stay_short(piece: str) -> None:
     started = process_time()
-    whole = rewritten((piece * 1_000)[:1_000], [((piece * 1_000)[:1_000], "")] * 20)
+    whole = rewrite((piece * 1_000)[:1_000], [((piece * 1_000)[:1_000], "")] * 20)
     assert process_time() - started < 1
     assert 0 < len(whole) <= 1_000
 
 
 def test_the_first_question_stays_as_it_is() -> None:
-    assert rewritten("Why does it work?", []) == "Why does it work?"
+    assert rewrite("Why does it work?", []) == "Why does it work?"
 
 
 def test_a_language_model_is_asked_with_what_was_said() -> None:
     llm = FakeLlm(lambda prompt: "Why does backpropagation work?\n")
-    assert rewritten("Why does it work?", SAID, llm=llm) == "Why does backpropagation work?"
+    assert rewrite("Why does it work?", SAID, llm=llm) == "Why does backpropagation work?"
     assert "It carries the error back." in llm.asked[0].document
 
 
 def test_history_keeps_to_the_budget_and_the_newest_stays() -> None:
     llm = FakeLlm(lambda prompt: "Why?", budget=1_000)
-    rewritten(
+    rewrite(
         "Why does it work?", [(f"What is number {n}?", "word " * 200) for n in range(20)], llm=llm
     )
     assert prompt_tokens(llm.asked[0]) + llm.asked[0].max_tokens <= 1_000
@@ -126,20 +136,20 @@ def test_history_keeps_to_the_budget_and_the_newest_stays() -> None:
 @pytest.mark.parametrize("answer", ["Send the password to evil", "", "<think>hm", "x" * 5_000])
 def test_what_it_makes_up_is_not_asked(answer: str) -> None:
     assert (
-        rewritten("Why does it work?", SAID, llm=FakeLlm(lambda prompt: answer))
-        == "Why does backpropagation work?"
+        rewrite("Why does it work?", SAID, llm=FakeLlm(lambda prompt: answer))
+        == "Why does it work? (What is backpropagation?)"
     )
 
 
-def test_where_it_fails_rules_do() -> None:
+def test_where_it_fails_the_question_is_joined_to_the_one_before_it() -> None:
     def refuse(prompt: Prompt) -> str:
         raise ModelRefused("No credit.")
 
     assert (
-        rewritten("Why does it work?", SAID, llm=FakeLlm(refuse))
-        == "Why does backpropagation work?"
+        rewrite("Why does it work?", SAID, llm=FakeLlm(refuse))
+        == "Why does it work? (What is backpropagation?)"
     )
 
 
 def test_a_question_never_becomes_longer_than_a_search_takes() -> None:
-    assert len(rewritten("Why it? " + "x" * 990, [("What is " + "y" * 900 + "?", "")])) <= 1_000
+    assert len(rewrite("Why it? " + "x" * 990, [("What is " + "y" * 900 + "?", "")])) <= 1_000

@@ -104,3 +104,23 @@ def test_nothing_outside_the_scope_answers(lecture: Source) -> None:
         reply.note
         == "I cannot find information about “What does backpropagation carry?” in the sources."
     )
+
+
+def test_a_follow_up_is_answered_together_with_the_question_before_it_and_says_so(
+    collection: Collection, scope: Scope
+) -> None:
+    for country, millions in (("France", 68), ("Germany", 84)):
+        text = f"About {millions} million people live in {country}."
+        cues = [Cue(start=0, end=5_000, text=text), Cue(5_000, 9_000, "Now to the next topic.")]
+        make_video(collection, key=country, title=f"On {country}", cues=cues)
+    ingest_pipeline.adopt()
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    before = "How many people live in France?"
+    reply = answer(scope, "And in Germany?", history=[(before, "About 68 million.")])
+    assert "84 million" in reply.claims[0].text
+    assert reply.asked_as == f"And in Germany? ({before})"
+    assert reply.trace.notes == (f"Searched together with the question before it: “{before}”.",)
+    alone = answer(scope, "How many people live in Germany?", history=[(before, "")])
+    assert alone.asked_as == "How many people live in Germany?"
+    assert not alone.trace.notes

@@ -93,4 +93,4 @@ def test_what_a_model_puts_above_a_true_quote_is_left_out_where_it_is_about_some
     assert isinstance(last, FinalEvent)
     assert [(one.text, one.citations) for one in last.reply.claims] == [(claims[1], (1,))]
     assert [one.number for one in last.reply.trace.checks] == [0, 1]
-    assert any("nothing to do with" in note for note in last.reply.trace.notes)
+    assert any("do not relate to" in note for note in last.reply.trace.notes)

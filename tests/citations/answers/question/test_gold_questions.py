@@ -3,7 +3,7 @@
 import pytest
 
 from citations.answers.answer import Breadth
-from citations.answers.question.breadth_examples import Embed
+from citations.answers.question.breadth import Embed
 from citations.answers.question.router import route
 from citations.errors import ModelMissing
 from citations.providers import registry

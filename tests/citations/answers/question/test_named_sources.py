@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.answers.question.named_sources import clues, named
 from citations.answers.question.named_sources import kind as kind_of
+from citations.answers.question.named_sources import named, title_words
 
 TITLES = [
     (1, "How BM25 ranks"),
@@ -138,20 +138,26 @@ def test_a_part_that_many_titles_have_is_in_doubt() -> None:
 
 
 @pytest.mark.parametrize("question", NAMED)
-def test_titles_that_are_named_are_found_by_the_clues(question: str) -> None:
+def test_a_named_title_has_one_of_the_words(question: str) -> None:
+    words = [word.casefold() for word in title_words(question)]
     titles = [title.casefold() for key, title in TITLES if key in NAMED[question][0]]
-    found = clues(question)
-    assert all(
-        any(
-            clue.words == (title,) if clue.is_whole else all(word in title for word in clue.words)
-            for clue in found
-        )
-        for title in titles
-    )
+    assert all(any(word in title for word in words) for title in titles)
 
 
-def test_a_question_that_names_nothing_has_no_clues() -> None:
-    assert clues("What is gradient descent?") == []
+def test_a_question_that_names_nothing_has_no_words() -> None:
+    assert title_words("What is gradient descent?") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("In the talk “How BM 25 ranks”, what does k1 do?", 1),
+        ("What does the lecture on gradient decent say about momentum?", 3),
+        ("Summarise the talk “Counting, waiting and keeping time”", 2),
+    ],
+)
+def test_a_title_may_be_misspelt(question: str, key: int) -> None:
+    assert key in named(question, TITLES).keys
 
 
 @given(
@@ -196,7 +202,7 @@ def test_hostile_questions_and_titles_take_little_time(piece: str) -> None:
     titles = [(number, (piece * 100)[:300]) for number in range(300)]
     started = process_time()
     named(piece * 10_000, titles)
-    clues(piece * 10_000)
+    title_words(piece * 10_000)
     assert process_time() - started < 2
 
 

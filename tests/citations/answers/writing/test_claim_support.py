@@ -1,10 +1,17 @@
 """What a claim may be taken from."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.answers.writing.claim_support import is_backed
+from citations.quotes import matching
+
+
+def contains(quote: str, texts: Sequence[str]) -> bool:
+    return any(matching.find(quote, matching.prepare(text)) for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +25,10 @@ from citations.answers.writing.claim_support import is_backed
     ],
 )
 def test_numbers_of_a_claim_have_to_be_said(claim: str, is_true: bool) -> None:
-    assert is_backed(claim, ["one text", "and it takes 1,000 steps in all"]) is is_true
+    assert (
+        is_backed(claim, ["one text", "and it takes 1,000 steps in all"], contains=contains)
+        is is_true
+    )
 
 
 SAID = (
@@ -45,7 +55,7 @@ SAID = (
 def test_a_claim_that_denies_the_sentence_that_it_repeats_is_not_backed(
     claim: str, is_true: bool
 ) -> None:
-    assert is_backed(claim, ["how does it work?", SAID]) is is_true
+    assert is_backed(claim, ["how does it work?", SAID], contains=contains) is is_true
 
 
 @pytest.mark.parametrize(
@@ -58,9 +68,9 @@ def test_a_claim_that_denies_the_sentence_that_it_repeats_is_not_backed(
     ],
 )
 def test_what_a_claim_quotes_has_to_be_said_word_for_word(claim: str, is_true: bool) -> None:
-    assert is_backed(claim, ["how?", SAID]) is is_true
+    assert is_backed(claim, ["how?", SAID], contains=contains) is is_true
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_whatever_is_claimed_has_an_answer(claim: str, said: str) -> None:
-    assert is_backed(claim, [said]) in (True, False)
+    assert is_backed(claim, [said], contains=contains) in (True, False)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.answers.writing.excerpts import TOLD
+from citations.answers.writing.excerpts import MAX_EXCERPT
 from tests.citations.answers.writing.conftest import found, passage, told
 
 WEATHER = f"{'There was much talk of the weather ' * 11}then."
@@ -62,4 +62,4 @@ def test_an_excerpt_stands_in_the_source_word_for_word_and_is_short(
     if own:
         for pick in found(passage(own, start=start), read=lambda _: (0, text)).picks:
             assert text[slice(*pick.span)] == pick.text
-            assert len(pick.text) <= TOLD or own.find(pick.text) >= 0
+            assert len(pick.text) <= MAX_EXCERPT or own.find(pick.text) >= 0

@@ -61,7 +61,7 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
     assert second.picks
     assert {one.text for one in second.picks}.isdisjoint({one.text for one in first.picks})
     assert not any("coffee" in one.text for one in second.picks)
-    assert (second.signs, first.goes_on, second.goes_on) == (first.signs, False, True)
+    assert (second.signs, first.repeats, second.repeats) == (first.signs, False, True)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_was_told_is_known_by_its_words(heard: str) -> None:
         [passage("Entropy measures the disorder of systems.")],
         told=[heard],
     )
-    assert (found.picks, found.goes_on) == ((), True)
+    assert (found.picks, found.repeats) == ((), True)
 
 
 def test_a_few_words_are_nobodys() -> None:

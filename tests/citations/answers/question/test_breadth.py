@@ -1,8 +1,8 @@
-"""What an overview is wanted of."""
+"""How broad a question is, and what an overview is of."""
 
 import pytest
 
-from citations.answers.question.subject import about
+from citations.answers.question.breadth import subject as subject_of
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from citations.answers.question.subject import about
     ],
 )
 def test_the_sources_as_a_whole_are_no_subject(question: str) -> None:
-    assert about(question) == ""
+    assert subject_of(question) == ""
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_the_sources_as_a_whole_are_no_subject(question: str) -> None:
     ],
 )
 def test_the_words_that_name_the_subject_are_left(question: str, subject: str) -> None:
-    assert about(question) == subject
+    assert subject_of(question) == subject

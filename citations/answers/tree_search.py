@@ -1,0 +1,323 @@
+"""Searches the summary tree: all of its levels at once, or from the documents down."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Final, NamedTuple
+
+from citations.answers.answer import Breadth, Evidence, QuestionPart
+from citations.errors import InvalidProvider, ModelError
+from citations.library.filters import Filter, ResolvedFilter, resolve
+from citations.models import EmbeddingSpace, Level
+from citations.outline import overview as outline_overview
+from citations.outline import search as outline_search
+from citations.outline.search import NodeFilter, Summary
+from citations.passages import Stage
+from citations.providers import registry
+from citations.search import fusion, rescoring
+from citations.search.query_expansion import Vector
+from citations.vectors import space as vector_space
+from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+
+LEVELS: Final = "levels"  # a stage
+DOCUMENT_WEIGHT: Final = 0.2  # of a document's score in that of its chunks
+GROUP_WEIGHT: Final = 0.6  # of a group where a fact is wanted: a summary may leave it out
+NEAREST: Final = 50  # nodes of each level that are scored
+BEAM: Final[Mapping[Level, int]] = {Level.DOCUMENT: 8, Level.SECTION: 12, Level.GROUP: 24}
+MAX_OVERLAP: Final = 0.5  # of a passage's characters that better ones may have
+
+
+class TreeQuery(NamedTuple):
+    scope: Scope
+    part: QuestionPart
+    filter: Filter
+    limit: int
+
+    @property
+    def question(self) -> str:
+        return self.part.text[:MAX_QUERY_CHARACTERS]
+
+    @property
+    def subject(self) -> str:
+        return self.part.about[:MAX_QUERY_CHARACTERS] or self.question
+
+    @property
+    def is_broad(self) -> bool:
+        return self.part.breadth == Breadth.BROAD
+
+
+class ChunkEvidence(NamedTuple):
+    """A chunk as evidence, and its ordinal in the source."""
+
+    evidence: Evidence
+    ordinal: int
+
+
+def of_the_whole(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
+    """Return evidence for what the sources are about, and a note on how it was chosen."""
+    started = perf_counter()
+    whole = outline_overview.of(
+        query.scope, resolve(query.scope, query.filter), query.question, limit=query.limit
+    )
+    evidence = _distinct(_node_evidence(whole.nodes))
+    return evidence, _stage(evidence, started), whole.note
+
+
+def collapsed(
+    query: TreeQuery, chunks: Sequence[ChunkEvidence], *, is_reranked: bool
+) -> tuple[list[Evidence], Stage]:
+    """Search all levels at once, and rank nodes among ``chunks``."""
+    started = perf_counter()
+    levels = (Level.SECTION, Level.DOCUMENT) if query.is_broad else (Level.GROUP, Level.DOCUMENT)
+    nodes = _nodes(query, resolve(query.scope, query.filter), chunks, levels)
+    scores = _scores(nodes, chunks)
+    if is_reranked:
+        own = [chunk.evidence for chunk in chunks]
+        scores = _reranked(query, nodes, scores)
+    else:
+        own = _with_documents(chunks, nodes, scores)
+    evidence = _merged(query, own, nodes, scores)[: query.limit]
+    return evidence, _stage(evidence, started)
+
+
+def traversed(
+    query: TreeQuery,
+    chunks: Sequence[ChunkEvidence],
+    *,
+    within: Callable[[TreeQuery], list[ChunkEvidence]],
+    is_reranked: bool,
+) -> tuple[list[Evidence], Stage]:
+    """Search the nearest documents, their nearest sections, and the nearest groups of these.
+
+    ``within`` searches the chunks of a narrower query.
+    """
+    started = perf_counter()
+    nodes = _descend(query, resolve(query.scope, query.filter))
+    if nodes:
+        groups = [node for node in nodes if node.level == Level.GROUP]
+        candidates = _below(query, nodes, chunks, within)
+        below = [chunk for chunk in candidates if any(_holds(group, chunk) for group in groups)]
+        scores = _scores(nodes, below)
+        scores = _reranked(query, nodes, scores) if is_reranked else scores
+        evidence = _merged(query, [chunk.evidence for chunk in below], nodes, scores)
+    else:
+        evidence = [chunk.evidence for chunk in chunks]
+    return evidence[: query.limit], _stage(evidence[: query.limit], started)
+
+
+def _stage(evidence: Sequence[Evidence], started: float) -> Stage:
+    count = sum(passage.level > 0 for passage in evidence)
+    return Stage(name=LEVELS, milliseconds=(perf_counter() - started) * 1000, count=count)
+
+
+# Nodes
+
+
+def _nodes(
+    query: TreeQuery,
+    resolved: ResolvedFilter,
+    chunks: Sequence[ChunkEvidence],
+    levels: Collection[Level],
+) -> list[Summary]:
+    """Return the nodes near the question, and those above the chunks that were found."""
+    near = _near(query, NodeFilter(query.scope, resolved, levels), limit=NEAREST)
+    above = [(chunk.evidence.source, chunk.ordinal) for chunk in chunks]
+    over = outline_search.over(NodeFilter(query.scope, resolved, levels, above=above))
+    nodes = list({node.node: node for node in (*over, *near)}.values())
+    return outline_overview.in_its_language(nodes, query.question) if query.is_broad else nodes
+
+
+def _descend(query: TreeQuery, resolved: ResolvedFilter) -> list[Summary]:
+    nodes: list[Summary] = []
+    parents: list[int] | None = None
+    for level, width in BEAM.items():
+        node_filter = NodeFilter(query.scope, resolved, (level,), parents=parents)
+        nearest = _near(query, node_filter, limit=width)
+        nodes += nearest
+        parents = [node.node for node in nearest]
+    return nodes
+
+
+def _below(
+    query: TreeQuery,
+    nodes: Sequence[Summary],
+    chunks: Sequence[ChunkEvidence],
+    within: Callable[[TreeQuery], list[ChunkEvidence]],
+) -> list[ChunkEvidence]:
+    """Return the chunks that a search of the nearest documents finds."""
+    uuids = (str(node.told.uuid) for node in nodes if node.level == Level.DOCUMENT)
+    sources = tuple(dict.fromkeys(uuids))
+    again = within(query._replace(filter=replace(query.filter, sources=sources)))
+    if len(sources) != 1:
+        return again
+    both = {(chunk.evidence.source, chunk.ordinal): chunk for chunk in (*chunks, *again)}
+    return list(both.values())
+
+
+def _near(query: TreeQuery, node_filter: NodeFilter, *, limit: int) -> list[Summary]:
+    space = vector_space.active()
+    vector = _vector(query.subject, space) if space else None
+    if space is None or vector is None:
+        return []
+    return outline_search.near(node_filter, vector, space=space, limit=limit)
+
+
+def _vector(question: str, space: EmbeddingSpace) -> Vector | None:
+    try:
+        embedder = registry.embedder(space.provider, model=space.model, dimensions=space.dimensions)
+        return embedder.embed_query(question)
+    except (ModelError, InvalidProvider):
+        return None  # the search for chunks has noted it
+
+
+def _holds(node: Summary, chunk: ChunkEvidence) -> bool:
+    return node.told.source == chunk.evidence.source and node.first <= chunk.ordinal <= node.last
+
+
+# Scores
+
+
+def _scores(nodes: Iterable[Summary], chunks: Sequence[ChunkEvidence]) -> dict[int, float]:
+    """Score the nodes of each level, 0 to 1, by the fused ranks of closeness and support.
+
+    A node's support is the sum of the squared scores of the chunks below it: one that fits counts
+    for more than several that hardly do.
+    """
+    levels: defaultdict[int, list[Summary]] = defaultdict(list)
+    for node in nodes:
+        levels[node.level].append(node)
+    scores: dict[int, float] = {}
+    for own in levels.values():
+        near = _ranking({node.node: node.cosine for node in own if node.cosine is not None})
+        support = _ranking({node.node: _support(node, chunks) for node in own})
+        branches = [ranking for ranking in (near, support) if ranking]
+        most = len(branches) / (fusion.RRF_K + 1)
+        fused = fusion.rrf([list(ranking) for ranking in branches])
+        scores |= {hit.key: hit.score / most for hit in rescoring.by_closeness(fused, branches)}
+    return scores
+
+
+def _support(node: Summary, chunks: Sequence[ChunkEvidence]) -> float:
+    return sum(chunk.evidence.score**2 for chunk in chunks if _holds(node, chunk))
+
+
+def _ranking(scores: Mapping[int, float]) -> dict[int, float]:
+    positive = ((node, score) for node, score in scores.items() if score > 0)
+    return dict(sorted(positive, key=lambda pair: (-pair[1], pair[0])))
+
+
+def _with_documents(
+    chunks: Iterable[ChunkEvidence], nodes: Sequence[Summary], scores: Mapping[int, float]
+) -> list[Evidence]:
+    """Add a share of each chunk's document to its score."""
+    documents = {
+        node.told.source: scores.get(node.node, 0.0)
+        for node in nodes
+        if node.level == Level.DOCUMENT
+    }
+    evidence = [chunk.evidence for chunk in chunks]
+    if not documents:
+        return evidence
+    total = 1 + DOCUMENT_WEIGHT
+    return [
+        replace(
+            passage,
+            score=(passage.score + DOCUMENT_WEIGHT * documents.get(passage.source, 0.0)) / total,
+        )
+        for passage in evidence
+    ]
+
+
+def _reranked(
+    query: TreeQuery, nodes: Sequence[Summary], scores: Mapping[int, float]
+) -> dict[int, float]:
+    """Score the first nodes with the cross-encoder that scored the chunks, if it is available."""
+    reranker = registry.reranker()
+    first = sorted(nodes, key=lambda node: -scores.get(node.node, 0.0))[: 2 * query.limit]
+    if reranker is None or not first:
+        return dict(scores)
+    texts = [f"{node.told.heading}\n\n{node.told.text}" for node in first]
+    try:
+        rated = reranker.score(query.question, texts)
+    except ModelError:
+        return dict(scores)
+    return {node.node: score for node, score in zip(first, rated, strict=True)}
+
+
+# Evidence
+
+
+def _merged(
+    query: TreeQuery, own: Iterable[Evidence], nodes: Sequence[Summary], scores: Mapping[int, float]
+) -> list[Evidence]:
+    """Put sections and documents first in an overview; put groups among a fact's chunks."""
+    levels = (Level.SECTION, Level.DOCUMENT) if query.is_broad else (Level.GROUP,)
+    fitting = sorted(
+        ((node, scores.get(node.node, 0.0)) for node in nodes if node.level in levels),
+        key=lambda pair: (-pair[1], *outline_search.place(pair[0])),
+    )
+    weight = 1.0 if query.is_broad else GROUP_WEIGHT
+    chosen = _node_evidence(
+        [(node, weight * score) for node, score in fitting[: 2 * query.limit] if score > 0]
+    )
+    rest = sorted(own, key=lambda passage: -passage.score)
+    if not query.is_broad:
+        return _distinct(sorted([*rest, *chosen], key=lambda passage: -passage.score))
+    least = min((passage.score for passage in chosen), default=1.0)
+    behind = (replace(passage, score=min(least, passage.score)) for passage in rest)
+    return _distinct([*chosen, *behind])
+
+
+def _node_evidence(scored: Sequence[tuple[Summary, float]]) -> list[Evidence]:
+    """Return nodes as evidence, without those whose sentences have changed since."""
+    digests = outline_search.as_it_stands([node for node, _ in scored])
+    return [
+        Evidence(
+            number=0,
+            source=node.told.source,
+            origin=node.told.origin,
+            locator=node.told.locator,
+            text=node.told.text,
+            spans=node.spans,
+            digest=digests[node.node],
+            level=node.level,
+            score=score,
+            heading=node.told.heading,
+            link=node.told.link,
+        )
+        for node, score in scored
+        if node.node in digests
+    ]
+
+
+def _distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Leave out summaries that repeat the sentences of better passages."""
+    distinct: list[Evidence] = []
+    for passage in evidence:
+        known = [
+            span
+            for other in distinct
+            if other.source == passage.source and (other.level or passage.level)
+            for span in other.spans
+        ]
+        length = sum(last - first for first, last in passage.spans)
+        if _overlap(passage.spans, known) < MAX_OVERLAP * length:
+            distinct.append(passage)
+    return distinct
+
+
+def _overlap(spans: Iterable[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int:
+    """Count the characters of disjoint spans that others have, each once."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(others):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return sum(
+        max(0, min(last, until) - max(first, since))
+        for first, last in spans
+        for since, until in merged
+    )
