@@ -1,8 +1,11 @@
-"""Compare search in one transcript: this project's index, rank_bm25, bm25s, and the plugin's algorithm, which tokenizes anew at every query.
+"""Compare search in one transcript: this project's index, rank_bm25, bm25s, and the plugin's
+algorithm, which tokenizes anew at every query.
 
-Run ``python bench/bm25.py`` from the repository; ``--rounds N`` for more rounds, ``--seed N`` for other queries. It prints a table and writes
-it into ``bench/RESULTS.md``. The rivals take turns within every round, so that a busy moment of the machine hits them alike. Real transcripts
-come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); without them the text is generated.
+Run ``python bench/bm25.py`` from the repository; ``--rounds N`` for more rounds, ``--seed N`` for
+other queries. It prints a table and writes it into ``bench/RESULTS.md``. The rivals take turns
+within every round, so that a busy moment of the machine hits them alike. Real transcripts come from
+``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); without them the text is
+generated.
 """
 
 import argparse
@@ -139,7 +142,9 @@ def plugin(texts: Sequence[str]) -> Maker:
 
 
 def plugin_search(texts: Sequence[str], query: str) -> list[tuple[float, int]]:
-    """Rank as the plugin does: tokens anew for the IDF, for the average length and for the scores (its own IDF even does so per query word)."""
+    """Rank as the plugin does: tokens anew for the IDF, for the average length and for the scores
+    (its own IDF even does so per query word).
+    """
     terms = plugin_tokens(query)
     contained = Counter(
         term for text in texts for term in set(terms).intersection(plugin_tokens(text))
@@ -202,7 +207,9 @@ Times = dict[str, list[float]]
 
 
 def measure(texts: Sequence[str], queries: Sequence[str]) -> tuple[Times, Times]:
-    """Time the first query (index and all) and warm queries, in milliseconds; no query is asked twice, and the rivals take turns in changing order."""
+    """Time the first query (index and all) and warm queries, in milliseconds; no query is asked
+    twice, and the rivals take turns in changing order.
+    """
     makers = {name: rival(texts) for name, rival in RIVALS.items()}
     searches = {name: make() for name, make in makers.items()}
     first: Times = {name: [] for name in RIVALS}
@@ -230,11 +237,14 @@ def timed(call: Callable[[], object]) -> float:
 
 
 def table(size: int, words: int, measured: tuple[Times, Times]) -> Iterator[str]:
-    """Write the two rows of one setting: median, 95th percentile, and how many times this project's time it is."""
+    """Write the two rows of one setting: median, 95th percentile, and how many times this project's
+    time it is.
+    """
     for label, times in zip(("first", "warm"), measured, strict=True):
         ground = statistics.median(times[OURS])
         cells = [
-            f"{statistics.median(times[name]):.3f} / {percentile(times[name]):.3f} (×{statistics.median(times[name]) / ground:.1f})"
+            f"{statistics.median(times[name]):.3f} / {percentile(times[name]):.3f}"
+            f" (×{statistics.median(times[name]) / ground:.1f})"
             for name in HEADERS
         ]
         yield f"| {size:,} | {words} | {label} | " + " | ".join(cells) + " |"
@@ -285,7 +295,9 @@ def generated(size: int) -> list[str]:
 def make_queries(
     texts: Sequence[str], words: int, *, source: random.Random, count: int
 ) -> list[str]:
-    """Make queries: one or three words of five or more letters from a segment, or six neighbouring words with all their stop words."""
+    """Make queries: one or three words of five or more letters from a segment, or six neighbouring
+    words with all their stop words.
+    """
     queries: list[str] = []
     while len(queries) < count:
         tokens = tokenize(source.choice(texts))
@@ -310,12 +322,18 @@ def section(lines: Sequence[str], origin: str) -> str:
         [
             "## Search in one transcript",
             "",
-            f"`python {shlex.join([str(Path(sys.argv[0]).resolve().relative_to(ROOT)), *sys.argv[1:]])}`: milliseconds, median / 95th percentile"
-            f" (× the time of `{OURS}`), top {LIMIT}, {origin}. Python {platform.python_version()}, {packages}, {os.cpu_count()} cores.",
-            "*First* is everything a first query needs: tokenizing and indexing (or decoding the stored index) and one query.",
+            f"`python"
+            f" {shlex.join([str(Path(sys.argv[0]).resolve().relative_to(ROOT)), *sys.argv[1:]])}`:"
+            f" milliseconds, median / 95th percentile"
+            f" (× the time of `{OURS}`), top {LIMIT}, {origin}. Python"
+            f" {platform.python_version()}, {packages}, {os.cpu_count()} cores.",
+            "*First* is everything a first query needs: tokenizing and indexing (or decoding"
+            " the stored index) and one query.",
             "*Warm* is a query not asked before, to an index that is there.",
-            "All indexes hold the same tokens. The plugin's algorithm is transcribed to Python and tokenizes three times a query. bm25s is asked in",
-            "two ways: *retrieve*, as its documentation does, and *scores*, its bare scores with numpy's partition.",
+            "All indexes hold the same tokens. The plugin's algorithm is transcribed to Python"
+            " and tokenizes three times a query. bm25s is asked in",
+            "two ways: *retrieve*, as its documentation does, and *scores*, its bare scores"
+            " with numpy's partition.",
             "",
             *lines,
             "",

@@ -1,8 +1,11 @@
-"""Compare the local embedding model as this project runs it with the same weights in plain sentence-transformers on torch.
+"""Compare the local embedding model as this project runs it with the same weights in plain
+sentence-transformers on torch.
 
-Run ``python bench/embedding.py`` from the repository; ``--threads``, ``--questions``, ``--texts``, ``--compared`` for other amounts. Real questions and
-transcripts come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository). Both embed the same things in turn, with the same number of
-threads, so that a busy moment of the machine hits both alike. It prints tables and writes them into ``bench/RESULTS.md``.
+Run ``python bench/embedding.py`` from the repository; ``--threads``, ``--questions``, ``--texts``,
+``--compared`` for other amounts. Real questions and transcripts come from ``CUEBASE_DATA``
+(default: ``../shared/data`` beside the repository). Both embed the same things in turn, with the
+same number of threads, so that a busy moment of the machine hits both alike. It prints tables and
+writes them into ``bench/RESULTS.md``.
 """
 
 import argparse
@@ -43,7 +46,8 @@ FOLDERS = ("ergo", "ocw6012", "tinyrec", "tutorialvqa")
 GOLD = ("ergo_qa", "nyudl_headings", "ocw6012_titles", "qmsum", "tinyrec_topics", "tutorialvqa")
 AT_ONCE = 256  # texts of one call
 WARM = 20  # questions that are not counted
-# What each does in a process of its own: load, embed one text, and say the seconds and the most memory in MB (Linux; getrusage would count this process).
+# What each does in a process of its own: load, embed one text, and say the seconds and the most
+# memory in MB (Linux; getrusage would count this process).
 ALONE = """
 import json, time
 started = time.perf_counter()
@@ -51,11 +55,13 @@ from citations.providers import registry, weights
 {load}
 embed(["How fast does the function change?"])
 seconds = time.perf_counter() - started
-print(json.dumps([seconds, int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]) / 1000]))
+status = open("/proc/self/status").read()
+print(json.dumps([seconds, int(status.partition("VmHWM:")[2].split()[0]) / 1000]))
 """
 LOADS = {
     OURS: "embed = registry.embedder('local').embed_documents",
-    PLAIN: "from sentence_transformers import SentenceTransformer as Model; embed = Model(str(weights.find(weights.MINILM)), device='cpu').encode",
+    PLAIN: "from sentence_transformers import SentenceTransformer as Model; embed ="
+    " Model(str(weights.find(weights.MINILM)), device='cpu').encode",
 }
 
 
@@ -211,7 +217,9 @@ def alternating(number: int) -> Iterator[str]:
 
 
 def cosines(plain: Any, texts: Sequence[str]) -> np.ndarray:
-    """Return the cosine of each stored vector (16 bits a number, as the database keeps it) to the plain one."""
+    """Return the cosine of each stored vector (16 bits a number, as the database keeps it) to the
+    plain one.
+    """
     print(f"comparing {len(texts)} vectors", file=sys.stderr)
     ours = registry.embedder("local").embed_documents(texts).astype(np.float16).astype(np.float64)
     theirs = plainly(plain, texts).astype(np.float64)
@@ -243,23 +251,28 @@ def section(
     command = shlex.join(["python", "bench/embedding.py", *sys.argv[1:]])
     return f"""{TITLE}
 
-`{command}`: all-MiniLM-L6-v2, the same weights in {OURS} (OpenVINO) and in {PLAIN} on torch with its own settings (batches of 32), both in one process,
+`{command}`: all-MiniLM-L6-v2, the same weights in {OURS} (OpenVINO) and in {PLAIN}
+on torch with its own settings (batches of 32), both in one process,
 in turn, with the same threads a call. Python {platform.python_version()}, {packages}, {processor}.
-Questions are real ones, none asked twice; texts are real chunks of about 500 characters, {AT_ONCE} a call.
-OpenVINO computes with bfloat16 where the processor has it; torch keeps to float32. Without it both compute the same, and only what surrounds it can be saved.
+Questions are real ones, none asked twice;
+texts are real chunks of about 500 characters, {AT_ONCE} a call.
+OpenVINO computes with bfloat16 where the processor has it; torch uses float32. Without it both
+compute the same, and only the overhead can be saved.
 
 | threads | | {OURS} | {PLAIN} | ratio | goal |
 |---|---|---:|---:|---:|---|
 {chr(10).join(line for times in rows for line in lines(times))}
 
-Cosine of the vectors as they are stored (16 bits a number) to those of {PLAIN}, {len(closeness):,} texts: lowest {closeness.min():.6f},
+Cosine of the stored vectors (16 bits a number) to those of {PLAIN}, {len(closeness):,} texts:
+lowest {closeness.min():.6f},
 mean {closeness.mean():.6f}; goal at least {CLOSE_GOAL}: {"met" if held else "NOT met"}.
 
 | until the first vector, in a process of its own | seconds | most memory, MB |
 |---|---:|---:|
 {loaded}
 
-Once for each model and machine, {OURS} needs {max(converting, 0):.0f} seconds more to make it ready, in a process that ends with it.
+Once for each model and machine, {OURS} needs {max(converting, 0):.0f} s more to convert it, in a
+process of its own.
 Re-ranking is not here: there are no real cross-encoder's weights on this machine.
 """
 
@@ -275,7 +288,10 @@ def lines(times: Times) -> Iterator[str]:
         yield f"| {times.threads} | a question, ms, {what} of {len(ours)} | {cells} |"
     rates = {name: times.texts / times.batches[name] for name in (OURS, PLAIN)}
     ratio = rates[OURS] / rates[PLAIN]
-    yield f"| {times.threads} | texts a second, of {times.texts:,} | {rates[OURS]:.1f} | {rates[PLAIN]:.1f} | ×{ratio:.1f} | {judged(ratio, BATCH_GOAL)} |"
+    yield (
+        f"| {times.threads} | texts a second, of {times.texts:,} | {rates[OURS]:.1f} |"
+        f" {rates[PLAIN]:.1f} | ×{ratio:.1f} | {judged(ratio, BATCH_GOAL)} |"
+    )
 
 
 def judged(ratio: float, goal: float) -> str:

@@ -1,4 +1,6 @@
-"""Vectors that were made once are kept in ``build/vectors``, so that a benchmark that embeds for an hour does so once."""
+"""Vectors that were made once are kept in ``build/vectors``, so that a benchmark that embeds for an
+hour does so once.
+"""
 
 import hashlib
 import sqlite3
@@ -21,7 +23,10 @@ T = TypeVar("T")
 
 
 class KeptEmbedder:
-    """An embedding model whose vectors of documents are kept on disk. Queries are embedded each time: they are what is timed."""
+    """An embedding model whose vectors of documents are kept on disk.
+
+    Queries are embedded each time: they are what is timed.
+    """
 
     def __init__(
         self, model: Embedder, *, path: Path = ROOT / "build" / "vectors" / "kept.sqlite"

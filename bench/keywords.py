@@ -1,8 +1,10 @@
 """Compare the keywords of lecture windows with KeyBERT's own, by what is chosen and by time.
 
-Run ``python bench/keywords.py`` from the repository; ``--windows`` for another number. Real windows come from ``CUEBASE_DATA``; the words of the windows
-that are not measured are learnt before, as those of a session's sources are. Both use the same model of ours, in turn; KeyBERT on sentence-transformers
-would be slower still. It prints a table and writes it into ``bench/RESULTS.md``.
+Run ``python bench/keywords.py`` from the repository; ``--windows`` for another number. Real windows
+come from ``CUEBASE_DATA``; the words of the windows that are not measured are learnt before, as
+those of a session's sources are. Both use the same model of ours, in turn; KeyBERT on
+sentence-transformers would be slower still. It prints a table and writes it into
+``bench/RESULTS.md``.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from speech import lecture_windows
 
 from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, Vector
-from citations.providers.keybert_reference import Lent
+from citations.providers.keybert_reference import KeyBertBackend
 from citations.providers.keywords import Extractor
 
 TITLE = "## Keywords"
@@ -42,10 +44,14 @@ def main() -> None:
     about = [model.embed_query(text) for text in measured]
     theirs, took, spent = reference(model, measured)
     lines = [
-        f"{TITLE}\n\n`python bench/keywords.py`: {size} windows of real lectures; the words of {len(rest)} others were learnt before. Goal: {GOAL} ms.",
-        "The window's own vector is there already. Milliseconds a window: p50 and p95 on the wall, and mean of the processor's.\n",
-        "| | shared with KeyBERT's five | all five | p50 | p95 | processor |\n|---|---|---|---|---|---|",
-        f"| KeyBERT, our model behind it | | | {statistics.median(took):.1f} | {percentile(took):.1f} | {spent:.1f} |",
+        f"{TITLE}\n\n`python bench/keywords.py`: {size} windows of real lectures; the words of"
+        f" {len(rest)} others were learnt before. Goal: {GOAL} ms.",
+        "The window's own vector is there already. Milliseconds a window: p50 and p95 on the"
+        " wall, and mean of the processor's.\n",
+        "| | shared with KeyBERT's five | all five | p50 | p95 | processor"
+        " |\n|---|---|---|---|---|---|",
+        f"| KeyBERT, our model behind it | | | {statistics.median(took):.1f} |"
+        f" {percentile(took):.1f} | {spent:.1f} |",
         *(
             row(model, rest, measured, about, theirs, nearest, rounds)
             for nearest, rounds in SETTINGS
@@ -57,7 +63,7 @@ def main() -> None:
 
 def reference(model: Embedder, texts: Sequence[str]) -> tuple[list[set[str]], list[float], float]:
     """Return KeyBERT's keywords, the milliseconds of each, and the processor's in the mean."""
-    keybert, found, took, began = KeyBERT(model=Lent(model)), [], [], process_time()
+    keybert, found, took, began = KeyBERT(model=KeyBertBackend(model)), [], [], process_time()
     for text in texts:
         started = perf_counter()
         chosen = keybert.extract_keywords(
@@ -94,8 +100,14 @@ def row(
         shared.append(len(wanted & set(found)) / len(wanted))
     spent = (process_time() - began) * 1000 / len(texts)
     every = sum(share == 1 for share in shared) / len(shared)
-    label = f"ours, {nearest} pairs, {rounds} rounds{' (as shipped)' if (nearest, rounds) == SETTINGS[2] else ''}"
-    return f"| {label} | {statistics.mean(shared):.1%} | {every:.0%} | {statistics.median(took):.1f} | {percentile(took):.1f} | {spent:.1f} |"
+    label = (
+        f"ours, {nearest} pairs, {rounds}"
+        f" rounds{' (as shipped)' if (nearest, rounds) == SETTINGS[2] else ''}"
+    )
+    return (
+        f"| {label} | {statistics.mean(shared):.1%} | {every:.0%} |"
+        f" {statistics.median(took):.1f} | {percentile(took):.1f} | {spent:.1f} |"
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
-"""Measure what windows of real lectures cite: whether the right page is among it, and what is cited while nobody speaks about the subject.
+"""Measure what windows of real lectures cite: whether the right page is among it, and what is cited
+while nobody speaks about the subject.
 
-Run ``python bench/lectures.py`` from the repository. Three pairs of lectures and what was written for them: MIT calculus and the pages of two textbooks (PDF),
-NYU deep learning and its notes, the Hugging Face course and its pages. Everything goes through the project's own reading, cutting, embedding and citing;
-vectors are kept in ``build/vectors``. All documents lie in one library. There is no real cross-encoder on this machine, so passages are in the order of
-their similarity. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+Run ``python bench/lectures.py`` from the repository. Three pairs of lectures and what was written
+for them: MIT calculus and the pages of two textbooks (PDF), NYU deep learning and its notes, the
+Hugging Face course and its pages. Everything goes through the project's own reading, cutting,
+embedding and citing; vectors are kept in ``build/vectors``. All documents lie in one library. There
+is no real cross-encoder on this machine, so passages are in the order of their similarity. The data
+come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
 import argparse
@@ -102,10 +105,10 @@ def added(collection: Collection, title: str, text: str) -> None:
 
 
 def calibrated() -> float:
-    """Return the distance that the calibration finds for the wanted rate; nothing goes by it here."""
+    """Return the distance that the calibration finds for this rate."""
     found = calibration.calibrate(false_citations=WANTED)
     calibration.forget()
-    return found.farthest
+    return found.max_distance
 
 
 # The windows
@@ -121,7 +124,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a window cites, with the distance of each citation and whether it is right, and how sure the gate was that it is off-topic."""
+    """What a window cites, with the distance of each citation and whether it is right, and how sure
+    the gate was that it is off-topic.
+    """
 
     cited: tuple[tuple[float, bool], ...]
     off_topic: float
@@ -220,11 +225,23 @@ def section(
     """Write the section of the results."""
     yield "## Live lectures: quality"
     yield ""
-    yield f"`python {shlex.join(['bench/lectures.py', *sys.argv[1:]])}`: windows of real lectures in one library of {Source.objects.count()} documents,"
-    yield f"{Chunk.objects.count():,} chunks. Python {platform.python_version()}, all-MiniLM-L6-v2 (384), no cross-encoder, 3 citations a window at most."
+    yield (
+        f"`python {shlex.join(['bench/lectures.py', *sys.argv[1:]])}`: windows of real"
+        f" lectures in one library of {Source.objects.count()} documents,"
+    )
+    yield (
+        f"{Chunk.objects.count():,} chunks. Python {platform.python_version()},"
+        f" all-MiniLM-L6-v2 (384), no cross-encoder, 3 citations a window at most."
+    )
     yield ""
-    yield "Share of windows with a right page among what they cite, with neither gate nor distance. Calculus: a page of a section that the lecture, or in"
-    yield "the second row the window, is about; nyudl: its section of the notes; hfcourse: its page. *Plain*: looked for by the window's own vector;"
+    yield (
+        "Share of windows with a right page among what they cite, with neither gate nor"
+        " distance. Calculus: a page of a section that the lecture, or in"
+    )
+    yield (
+        "the second row the window, is about; nyudl: its section of the notes; hfcourse: its"
+        " page. *Plain*: looked for by the window's own vector;"
+    )
     yield "*enriched*: by that of “text keywords”."
     yield ""
     yield (
@@ -251,7 +268,10 @@ def labelled(run: Mapping[str, Sequence[Result]], name: str) -> list[Result]:
 def _hits(run: Mapping[str, Sequence[Result]], name: str) -> str:
     results = labelled(run, name)
     first = sum(bool(one.cited) and one.cited[0][1] for one in results)
-    return f"{first / len(results):.3f} | {sum(any(right for _, right in one.cited) for one in results) / len(results):.3f}"
+    return (
+        f"{first / len(results):.3f} |"
+        f" {sum(any(right for _, right in one.cited) for one in results) / len(results):.3f}"
+    )
 
 
 def leaving_out(
@@ -259,10 +279,21 @@ def leaving_out(
     limits: Mapping[str, float],
     off_topic: int,
 ) -> Iterator[str]:
-    """Write what gate and distance leave out: of off-topic windows, which is wanted, and of others, which is not."""
-    yield f"What is left out. *False*: of 100 windows of real lectures that are off-topic ({off_topic}: organisation, tangents, fillers), how many cite"
-    yield "something. *Right*: the share of the windows above that cite a right page. *Gate*: above 0.8 it leaves a window out. *Distance*: the default,"
-    yield f"and the one that `kb calibrate` finds for {WANTED:g} false citations in 100 off-topic windows of its own, which are none of these."
+    """Write what gate and distance leave out: of off-topic windows, which is wanted, and of others,
+    which is not.
+    """
+    yield (
+        f"What is left out. *False*: of 100 windows of real lectures that are off-topic"
+        f" ({off_topic}: organisation, tangents, fillers), how many cite"
+    )
+    yield (
+        "something. *Right*: the share of the windows above that cite a right page. *Gate*:"
+        " above 0.8 it leaves a window out. *Distance*: the default,"
+    )
+    yield (
+        f"and the one that `kb calibrate` finds for {WANTED:g} false citations in 100"
+        f" off-topic windows of its own, which are none of these."
+    )
     yield ""
     yield (
         "| | gate | distance | false of 100 | "

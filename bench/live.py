@@ -1,11 +1,15 @@
-"""Time how windows of real lectures are cited, stage by stage, beside the plain libraries used as their own documentation shows them.
+"""Time how windows of real lectures are cited, stage by stage, beside the plain libraries used as
+their own documentation shows them.
 
-Run ``python bench/live.py`` from the repository; ``--windows N`` for more of them, ``--chunks N`` for another library. Every window is cited by both, in
-turn, in a random order, so that a busy moment of the machine hits both alike. It is done twice, each in a process of its own: in the default space of
-all-MiniLM-L6-v2, and in a space of a model of the shape of bge-base-en-v1.5. The plain side has KeyBERT on sentence-transformers, an embedding model of
-bge-base's shape, the same look-up in PostgreSQL, and a cross-encoder of TinyBERT's shape, all in torch. Models of those shapes have random weights, as the
-real ones are not on this machine: they take as long, and find nothing. The relevance threshold is 0, so that every window that the gate and the distance
-let pass is cited in full, three citations stored.
+Run ``python bench/live.py`` from the repository; ``--windows N`` for more of them, ``--chunks N``
+for another library. Every window is cited by both, in turn, in a random order, so that a busy
+moment of the machine hits both alike. It is done twice, each in a process of its own: in the
+default space of all-MiniLM-L6-v2, and in a space of a model of the shape of bge-base-en-v1.5. The
+plain side has KeyBERT on sentence-transformers, an embedding model of bge-base's shape, the same
+look-up in PostgreSQL, and a cross-encoder of TinyBERT's shape, all in torch. Models of those shapes
+have random weights, as the real ones are not on this machine: they take as long, and find nothing.
+The relevance threshold is 0, so that every window that the gate and the distance let pass is cited
+in full, three citations stored.
 """
 
 import argparse
@@ -64,7 +68,9 @@ Rival = Callable[[str], dict[str, float]]
 
 
 def main() -> None:
-    """Measure both spaces, print, and replace this benchmark's section of the results; with ``--space``, measure one and print JSON."""
+    """Measure both spaces, print, and replace this benchmark's section of the results; with
+    ``--space``, measure one and print JSON.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--windows", type=int, default=150)
     parser.add_argument("--chunks", type=int, default=10_000)
@@ -82,7 +88,9 @@ def main() -> None:
 
 
 def apart(space: str, windows: int, chunks: int) -> dict[str, Any]:
-    """Measure one space in a process of its own, with a database of its own: a library is locked to one."""
+    """Measure one space in a process of its own, with a database of its own: a library is locked to
+    one.
+    """
     with tempfile.TemporaryDirectory(prefix="cuebase-shapes-") as shapes:
         given = {
             "--space": space,
@@ -99,7 +107,9 @@ def apart(space: str, windows: int, chunks: int) -> dict[str, Any]:
 
 
 def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]:
-    """Return the milliseconds of each stage and window: of the libraries, and of both things that may be looked for."""
+    """Return the milliseconds of each stage and window: of the libraries, and of both things that
+    may be looked for.
+    """
     bge, tiny = shaped.bge_base(shapes / "bge"), shaped.tinybert(shapes / "tinybert")
     named = {} if space == LOCAL else {"EMBEDDING_PROVIDER": BGE, "EMBEDDING_MODEL": str(bge)}
     with override_settings(
@@ -123,7 +133,9 @@ def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]
 
 
 def filled(space: str, chunks: int) -> search.Library:
-    """Make a library of so many chunks; in the wide space their vectors are those of the default one, turned into more dimensions."""
+    """Make a library of so many chunks; in the wide space their vectors are those of the default
+    one, turned into more dimensions.
+    """
     pieces, made = search.real()
     search.real = lambda: (pieces, made if space == LOCAL else wide(made))
     library = search.Library()
@@ -180,7 +192,9 @@ class Ours:
         lecture_worker._learn(self._session.pk)
 
     def cite(self, text: str) -> dict[str, float]:
-        """Return the milliseconds of each stage; ``skipped`` says that the gate left the window out."""
+        """Return the milliseconds of each stage; ``skipped`` says that the gate left the window
+        out.
+        """
         window = Window.objects.create(
             session=self._session, index=self._session.windows.count(), text=text
         )
@@ -226,7 +240,7 @@ class Libraries:
         return {**spent, "total": sum(spent.values())}
 
     def _look_up(self, vector: Any) -> list[str]:
-        """Find five passages through pgvector, as this project does, in whichever space there is."""
+        """Find five passages through pgvector, as this project does."""
         space = self._library.space
         part = vector[: space.dimensions]
         near = vector_search.search(
@@ -248,13 +262,31 @@ def section(measured: dict[str, Any], chunks: int) -> Iterator[str]:
     windows = len(measured[LOCAL]["times"][LIBRARIES])
     yield TITLE
     yield ""
-    yield f"`python {shlex.join(['bench/live.py', *sys.argv[1:]])}`: milliseconds, median / 95th percentile, of {windows} windows of real lectures (NYU deep"
-    yield f"learning, Hugging Face course, MIT calculus) in a library of {chunks:,} chunks. Python {platform.python_version()}, {os.cpu_count()} cores;"
-    yield f"cuebase with {measured[LOCAL]['threads']['cuebase']} threads a call at most, torch with {measured[LOCAL]['threads']['torch']}, as set."
-    yield "*The libraries*: KeyBERT, an embedding model of bge-base's shape and a cross-encoder of TinyBERT's shape, as their documentation shows them. The"
-    yield "cross-encoder and bge-base have **random weights of the same shape** on both sides, since the real ones are not on this machine; nothing is read off"
+    yield (
+        f"`python {shlex.join(['bench/live.py', *sys.argv[1:]])}`: milliseconds, median /"
+        f" 95th percentile, of {windows} windows of real lectures (NYU deep"
+    )
+    yield (
+        f"learning, Hugging Face course, MIT calculus) in a library of {chunks:,} chunks."
+        f" Python {platform.python_version()}, {os.cpu_count()} cores;"
+    )
+    yield (
+        f"cuebase with {measured[LOCAL]['threads']['cuebase']} threads a call at most, torch"
+        f" with {measured[LOCAL]['threads']['torch']}, as set."
+    )
+    yield (
+        "*The libraries*: KeyBERT, an embedding model of bge-base's shape and a cross-encoder"
+        " of TinyBERT's shape, as their documentation shows them. The"
+    )
+    yield (
+        "cross-encoder and bge-base have **random weights of the same shape** on both sides,"
+        " since the real ones are not on this machine; nothing is read off"
+    )
     yield "what they find."
-    yield "*Plain*: a window is looked for by its own vector; *enriched*: by that of “text keywords”. Windows that the gate left out are not counted."
+    yield (
+        "*Plain*: a window is looked for by its own vector; *enriched*: by that of “text"
+        " keywords”. Windows that the gate left out are not counted."
+    )
     yield ""
     for space in SPACES:
         yield from table(space, measured[space])
@@ -272,7 +304,8 @@ def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
             stage for each in times.values() for one in each for stage in one if stage != "total"
         )
     )
-    yield f"**{'all-MiniLM-L6-v2, the default space' if space == LOCAL else 'a space of bge-base-sized vectors'}**"
+    default = "all-MiniLM-L6-v2, the default space"
+    yield f"**{default if space == LOCAL else 'a space of bge-base-sized vectors'}**"
     yield ""
     yield "| | " + " | ".join([*stages, "total"]) + " | times faster |"
     yield "|---|" + "---:|" * (len(stages) + 2)
@@ -288,7 +321,8 @@ def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
         goal = (
             ""
             if name == LIBRARIES
-            else f" (goal {GOALS[space]:g}: {'met' if ground / total >= GOALS[space] else 'NOT met'})"
+            else f" (goal {GOALS[space]:g}:"
+            f" {'met' if ground / total >= GOALS[space] else 'NOT met'})"
         )
         yield f"| {name} | " + " | ".join(cells) + f" | ×{ground / total:.1f}{goal} |"
     yield ""
@@ -306,7 +340,10 @@ def verdicts(space: str, times: dict[str, list[dict[str, float]]]) -> Iterator[s
     ]
     yield f"The default, *{FORM}*, by the documents' targets (medians, ms): {', '.join(told)}."
     if space == LOCAL:
-        yield f"Median total at most {MOST_MS:g} ms: {'met' if spent['total'] <= MOST_MS else 'NOT met'} ({spent['total']:.1f})."
+        yield (
+            f"Median total at most {MOST_MS:g} ms:"
+            f" {'met' if spent['total'] <= MOST_MS else 'NOT met'} ({spent['total']:.1f})."
+        )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Make the sample textbook, a PDF, from its text: the same bytes every time.
 
-    python bench/make_textbook.py [FILE]
+python bench/make_textbook.py [FILE]
 
-The text's lines begin with what they are: ``%`` title page, ``#`` chapter, ``##`` section (each on a page of its own), ``$`` formula, ``=`` listing,
-``|`` row of a table, ``*`` point of a list, ``!`` figure, ``?`` exercise; anything else is a paragraph.
+The text's lines begin with what they are: ``%`` title page, ``#`` chapter, ``##`` section (each on
+a page of its own), ``$`` formula, ``=`` listing, ``|`` row of a table, ``*`` point of a list, ``!``
+figure, ``?`` exercise; anything else is a paragraph.
 """
 
 import math
@@ -118,7 +119,9 @@ def make(path: Path = BOOK) -> Path:
 
 
 class _Book(BaseDocTemplate):  # type: ignore[misc]
-    """Numbers the pages, as they are printed and as a reader's program shows them, and lists the sections in the outline."""
+    """Numbers the pages, as they are printed and as a reader's program shows them, and lists the
+    sections in the outline.
+    """
 
     def __init__(self, path: Path, **about: Any) -> None:
         super().__init__(str(path), **about)

@@ -220,7 +220,7 @@ def store(collection: Collection, text: str, *, title: str) -> Source:
     Chunk.objects.create(
         source=source,
         ordinal=0,
-        place=place,
+        position=place,
         text=text,
         span_start=0,
         span_end=len(text),
@@ -242,7 +242,7 @@ def jsonl(path: Path) -> Iterator[dict[str, str]]:
 def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
     """Rank the same chunks with bm25s and the same tokens, and score by the same rule."""
     library = search_quality._Library(scope, Filter())
-    chunks = list(Chunk.objects.select_related("source").order_by("place"))
+    chunks = list(Chunk.objects.select_related("source").order_by("position"))
     index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
     index.index([tokenize(chunk.text) for chunk in chunks], show_progress=False)
     scores = []

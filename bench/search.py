@@ -118,7 +118,7 @@ class Library:
             Chunk(
                 source=source,
                 ordinal=n,
-                place=place + n,
+                position=place + n,
                 text=text,
                 span_start=n * 1000,
                 span_end=n * 1000 + len(text),

@@ -1,4 +1,6 @@
-"""Models of named architectures with random weights: as fast and as large as the real ones, whose weights are not on this machine, and of no other use."""
+"""Models of named architectures with random weights: as fast and as large as the real ones, whose
+weights are not on this machine, and of no other use.
+"""
 
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +26,9 @@ TINYBERT: Final = BertConfig(
 
 
 def bge_base(folder: Path) -> Path:
-    """Make an embedding model of the shape of bge-base-en-v1.5 (768 dimensions, first token, length 1)."""
+    """Make an embedding model of the shape of bge-base-en-v1.5 (768 dimensions, first token, length
+    1).
+    """
     torch.manual_seed(0)
     inner = folder / "inner"
     BertModel(BGE_BASE).save_pretrained(inner)

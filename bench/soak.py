@@ -1,8 +1,11 @@
-"""Replay many lectures at once at ten times their speed, over HTTP, and see whether windows are lost or doubled, how long they take, and what memory does.
+"""Replay many lectures at once at ten times their speed, over HTTP, and see whether windows are
+lost or doubled, how long they take, and what memory does.
 
-Run ``python bench/soak.py`` from the repository; ``--sessions``, ``--speed``, ``--minutes``, ``--chunks`` for others. The server is a process of its own, as
-`kb serve` starts it; every session is moved on once a second, and begins anew with another recording when its own ends. The library is that of
-``bench/search.py``. At the end the words of every session's windows are compared with those that its recording says until then.
+Run ``python bench/soak.py`` from the repository; ``--sessions``, ``--speed``, ``--minutes``,
+``--chunks`` for others. The server is a process of its own, as `kb serve` starts it; every session
+is moved on once a second, and begins anew with another recording when its own ends. The library is
+that of ``bench/search.py``. At the end the words of every session's windows are compared with those
+that its recording says until then.
 """
 
 import argparse
@@ -256,7 +259,10 @@ def wrong(pk: int) -> str:
 
 
 def merged(texts: Iterable[str]) -> list[str]:
-    """Return the words of windows, those once that a window has in common with the one before. Where it is cut depends on when its words came."""
+    """Return the words of windows, those once that a window has in common with the one before.
+
+    Where it is cut depends on when its words came.
+    """
     words: list[str] = []
     for text in texts:
         own = text.split()
@@ -283,22 +289,46 @@ def section(soak: Soak, chunks: int) -> Iterator[str]:
     again = [one for one in rows.values_list("attempts", flat=True) if one > 1]
     yield "## Live lectures: soak"
     yield ""
-    yield f"`python {shlex.join(['bench/soak.py', *sys.argv[1:]])}`: {soak.count} sessions at once, each at {soak.speed:g} times its speed, for"
-    yield f"{soak.seconds / 60:g} minutes, moved on once a second over HTTP by another process on the same {os.cpu_count()} cores. {chunks:,} chunks,"
-    yield f"all-MiniLM-L6-v2, a cross-encoder of TinyBERT's shape with random weights; the embedded PostgreSQL; Python {platform.python_version()}."
+    yield (
+        f"`python {shlex.join(['bench/soak.py', *sys.argv[1:]])}`: {soak.count} sessions at"
+        f" once, each at {soak.speed:g} times its speed, for"
+    )
+    yield (
+        f"{soak.seconds / 60:g} minutes, moved on once a second over HTTP by another process"
+        f" on the same {os.cpu_count()} cores. {chunks:,} chunks,"
+    )
+    yield (
+        f"all-MiniLM-L6-v2, a cross-encoder of TinyBERT's shape with random weights; the"
+        f" embedded PostgreSQL; Python {platform.python_version()}."
+    )
     yield ""
     cited = rows.filter(outcome=WindowOutcome.CITED).count()
-    yield f"- {len(soak.sessions)} sessions, {len(done):,} windows ({len(done) / soak.seconds:.1f} a second), {cited:,} of them with citations."
-    yield f"- Lost, doubled or wrong: {', '.join(faults) if faults else 'none, word by word'}. Cited in a second try: {len(again)}."
-    yield f"- From a window's being whole until its citations are stored: {spread(done)}, most {max(done):.0f}."
+    yield (
+        f"- {len(soak.sessions)} sessions, {len(done):,} windows"
+        f" ({len(done) / soak.seconds:.1f} a second), {cited:,} of them with citations."
+    )
+    yield (
+        f"- Lost, doubled or wrong: {', '.join(faults) if faults else 'none, word by word'}."
+        f" Cited in a second try: {len(again)}."
+    )
+    yield (
+        f"- From a window's being whole until its citations are stored: {spread(done)}, most"
+        f" {max(done):.0f}."
+    )
     yield f"- Of that, being cited (in batches of up to 8): {spread(own)}."
-    yield f"- Moving a session on, over HTTP: {spread(soak.calls)}. Ticks more than a second late: {soak.late}."
+    yield (
+        f"- Moving a session on, over HTTP: {spread(soak.calls)}. Ticks more than a second"
+        f" late: {soak.late}."
+    )
     yield f"- Nothing waited any more {soak.drained:.1f} s after the end."
     each = -(-len(soak.memory) // PARTS)
     means = [
         statistics.fmean(soak.memory[at : at + each]) for at in range(0, len(soak.memory), each)
     ]
-    yield f"- Memory of the server in MB, mean of each tenth of the time: {', '.join(f'{one:.0f}' for one in means)}."
+    yield (
+        f"- Memory of the server in MB, mean of each tenth of the time:"
+        f" {', '.join(f'{one:.0f}' for one in means)}."
+    )
     described = rows.exclude(keywords=[]).count()
     yield f"- Keywords, which come when nothing waits: of {described:,} windows."
 

@@ -1,4 +1,6 @@
-"""What the benchmarks of speech share: this project's settings in a folder of their own, the model that lectures are heard with, and real windows."""
+"""What the benchmarks of speech share: this project's settings in a folder of their own, the model
+that lectures are heard with, and real windows.
+"""
 
 import json
 import os

@@ -1,9 +1,11 @@
 """Train the gate that tells a lecture's subject from its asides, and measure it.
 
-Run ``python bench/train_gate.py`` from the repository to train it, to measure it, and to write what came of it into ``bench/RESULTS.md``; with ``--save``
-the head is written to ``citations/providers/gate.json``, too. It learns from texts whose licence lets what is learnt be shipped: the project's own
-(``citations/lectures/asides.txt``, ``bench/gate/lessons.txt``), transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``.
-All others there only measure.
+Run ``python bench/train_gate.py`` from the repository to train it, to measure it, and to write what
+came of it into ``bench/RESULTS.md``; with ``--save`` the head is written to
+``citations/providers/gate.json``, too. It learns from texts whose licence lets what is learnt be
+shipped: the project's own (``citations/lectures/asides.txt``, ``bench/gate/lessons.txt``),
+transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``. All
+others there only measure.
 """
 
 import argparse
@@ -43,7 +45,10 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """Texts of one kind. ``groups`` says which belong together: such are never both learnt from and measured with."""
+    """Texts of one kind.
+
+    ``groups`` says which belong together: such are never both learnt from and measured with.
+    """
 
     name: str
     is_aside: bool
@@ -54,7 +59,9 @@ class Lot:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A head: the weights, the bias already shifted, and how it did on lots that it had not seen while they were measured."""
+    """A head: the weights, the bias already shifted, and how it did on lots that it had not seen
+    while they were measured.
+    """
 
     weights: Numbers
     bias: float
@@ -139,7 +146,9 @@ def embedded(texts: Iterable[str]) -> Numbers:
 
 
 def train(lots: Sequence[Lot], vectors: Sequence[Numbers]) -> Trained:
-    """Train on all lots; where confidence begins is found on talks that the weights were not learnt from."""
+    """Train on all lots; where confidence begins is found on talks that the weights were not learnt
+    from.
+    """
     features = np.vstack(vectors)
     asides = np.concatenate([np.full(len(lot.texts), lot.is_aside) for lot in lots])
     shares = np.concatenate([np.full(len(lot.texts), lot.weight / len(lot.texts)) for lot in lots])
@@ -177,7 +186,10 @@ def reported(lots: Sequence[Lot], head: Trained) -> Iterator[str]:
     yield "| trained on | windows | is |\n|---|---|---|"
     for lot in lots:
         yield f"| {lot.name} | {len(lot.texts)} | {'aside' if lot.is_aside else 'subject'} |"
-    yield f"\nOn paragraphs and talks left out of training in turn: AUC {head.auc:.3f}; {head.recall:.0%} of the asides are found.\n"
+    yield (
+        f"\nOn paragraphs and talks left out of training in turn: AUC {head.auc:.3f};"
+        f" {head.recall:.0%} of the asides are found.\n"
+    )
     yield from _in_lectures(head)
     yield from _elsewhere(head)
 
@@ -191,7 +203,10 @@ def _in_lectures(head: Trained) -> Iterator[str]:
     asides, subject = label == "off_topic", label == "academic_content"
     both = asides | subject
     auc = roc_auc_score(asides[both], sure[both])
-    yield f"Asides in real lectures (`in_lecture.jsonl`, {asides.sum()} asides, {subject.sum()} about the subject): AUC {auc:.3f}.\n"
+    yield (
+        f"Asides in real lectures (`in_lecture.jsonl`, {asides.sum()} asides, {subject.sum()}"
+        f" about the subject): AUC {auc:.3f}.\n"
+    )
     yield "| real lectures | windows | called off-topic |\n|---|---|---|"
     for name, rows_of in [
         ("asides", asides),

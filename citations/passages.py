@@ -79,7 +79,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Twin:
+class NearDuplicate:
     """A near-duplicate that was dropped in favour of a better passage: “also said in”."""
 
     origin: PassageSource
@@ -102,7 +102,7 @@ class Passage:
     link: str = ""  # a page of this site, as a path
     timestamp_link: str = ""  # YouTube at that second; for others the address of the page here
     spans: tuple[tuple[int, int], ...] = ()
-    also: tuple[Twin, ...] = ()
+    duplicates: tuple[NearDuplicate, ...] = ()
     mark: bool | None = None  # what the caller marked it as, for this query
     explanation: Explanation | None = None
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import django
+from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 
@@ -13,14 +14,23 @@ from transcripts import locks
 from transcripts.locks import Lock
 
 
+def set_up(*, plain_log: bool = False) -> None:
+    """Set Django up, without the database; ``plain_log`` leaves time and logger out of log lines."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
+    if apps.ready:
+        return
+    if plain_log:
+        settings.LOGGING["formatters"]["line"]["format"] = "{message}"
+    django.setup()
+
+
 def boot(*, migrate: bool = True) -> None:
     """Start or join the database, set Django up and, unless told not to, bring the schema up to date.
 
     Raises ``EmbeddedPostgresError`` kinds, which say what to do.
     """
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
+    set_up()
     join_database()
-    django.setup()
     Path(settings.STATIC_ROOT).mkdir(
         parents=True, exist_ok=True
     )  # WhiteNoise warns where it is missing; nothing has to be collected into it

@@ -36,29 +36,24 @@ API = "/api/"
 PROBLEM = "application/problem+json"
 CHALLENGE = 'Bearer realm="cuebase"'
 
-# Family -> (HTTP status, exit code). The first that fits counts, so a narrower family stands before a wider one.
-FAMILIES: tuple[tuple[type[KnowledgeBaseError], int, int], ...] = (
-    (NotSignedIn, 401, 4),
-    (Forbidden, 403, 4),
-    (NotFound, 404, 3),
-    (Conflict, 409, 5),
-    (TooLarge, 413, 2),
-    (InvalidInput, 422, 2),
-    (Throttled, 429, 6),
-    (YouTubeError, 502, 7),
-    (Unavailable, 503, 8),
-    (KnowledgeBaseError, 500, 1),
+# Family -> HTTP status. The first that fits counts, so a narrower family stands before a wider one.
+FAMILIES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
+    (NotSignedIn, 401),
+    (Forbidden, 403),
+    (NotFound, 404),
+    (Conflict, 409),
+    (TooLarge, 413),
+    (InvalidInput, 422),
+    (Throttled, 429),
+    (YouTubeError, 502),
+    (Unavailable, 503),
+    (KnowledgeBaseError, 500),
 )
 
 
 def status_of(error: KnowledgeBaseError) -> int:
     """Return the HTTP status of an expected error."""
-    return next(status for family, status, _ in FAMILIES if isinstance(error, family))
-
-
-def exit_code_of(error: KnowledgeBaseError) -> int:
-    """Return the exit code that `kb` ends with."""
-    return next(code for family, _, code in FAMILIES if isinstance(error, family))
+    return next(status for family, status in FAMILIES if isinstance(error, family))
 
 
 def problem(error: KnowledgeBaseError) -> dict[str, Any]:

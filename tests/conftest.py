@@ -39,7 +39,9 @@ LONGEST = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the database of this run, without fsync; the admin is there, as it is where addresses are."""
+    """Start the database of this run, without fsync; the admin is there, as it is where addresses
+    are.
+    """
     admin.autodiscover()
     if boot.is_embedded() and not config.option.collectonly:
         template.copy_to(Path(settings.DATA_DIR))
@@ -47,7 +49,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, which mostly wait: the processes of a parallel run then end together."""
+    """Begin with the files that take longest, which mostly wait: the processes of a parallel run
+    then end together.
+    """
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
@@ -86,9 +90,13 @@ def scope(collection: Collection) -> Scope:
 
 @pytest.fixture
 def model_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelStandIn]:
-    """A stand-in for the servers of models, which the settings of all remote providers name; pauses between tries are tiny."""
+    """A stand-in for the servers of models, which the settings of all remote providers name; pauses
+    between tries are tiny.
+    """
     monkeypatch.setattr(
-        provider_http, "PATIENCE", provider_http.Patience(first=0.001, pause=0.005, total=5.0)
+        provider_http,
+        "RETRY_POLICY",
+        provider_http.RetryPolicy(first=0.001, pause=0.005, total=5.0),
     )
     registry.reset()
     with ModelStandIn() as standin:
@@ -116,7 +124,9 @@ def hub_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, hub_cache: Path) -> Iterator[HubStandIn]:
-    """A stand-in for the hub, which the settings name; whoever fetches has an empty cache and does not pause."""
+    """A stand-in for the hub, which the settings name; whoever fetches has an empty cache and does
+    not pause.
+    """
     monkeypatch.setattr("huggingface_hub.file_download.time", SimpleNamespace(sleep=lambda _: None))
     monkeypatch.setattr(
         "huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", CHUNK

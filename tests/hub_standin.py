@@ -1,7 +1,8 @@
-"""A stand-in for the Hugging Face hub on loopback, over real HTTP: what a model consists of, and its files, the large ones behind a redirect.
+"""A stand-in for the Hugging Face hub on loopback, over real HTTP: what a model consists of, and
+its files, the large ones behind a redirect.
 
-``HF_ENDPOINT`` points to it. What goes wrong is decided by ``fail``. On its own: ``python -m tests.hub_standin FOLDER [PORT]`` gives the model in a
-folder under the name ``somebody/FOLDER``.
+``HF_ENDPOINT`` points to it. What goes wrong is decided by ``fail``. On its own: ``python -m
+tests.hub_standin FOLDER [PORT]`` gives the model in a folder under the name ``somebody/FOLDER``.
 """
 
 import hashlib
@@ -77,7 +78,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Model:
-    """A model's files by their names, and the commit that has them. ``told``: sizes that are told instead of the true ones."""
+    """A model's files by their names, and the commit that has them.
+
+    ``told``: sizes that are told instead of the true ones.
+    """
 
     files: dict[str, bytes]
     told: dict[str, int] = field(default_factory=dict)
@@ -132,7 +136,7 @@ class HubStandIn:
         self._faults.extend((at, fault) for fault in faults)
 
     def sent(self, path: str = "") -> int:
-        """Count the bytes of files that were sent in answer to requests whose paths hold ``path``."""
+        """Count the bytes of files that were sent for paths that contain ``path``."""
         return sum(asked.sent for asked in self.requests if path in asked.path)
 
     def start(self) -> Self:

@@ -1,4 +1,6 @@
-"""A Cuebase of its own in a folder: its processes are real and separate, so that they can be killed."""
+"""A Cuebase of its own in a folder: its processes are real and separate, so that they can be
+killed.
+"""
 
 import json
 import os
@@ -79,7 +81,9 @@ class Instance:
         return json.loads(self.python(f"import json\n{code}"))
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Ask the database, over one connection: tests ask twenty times a second, and each new one would be a process of the server."""
+        """Ask the database, over one connection: tests ask twenty times a second, and each new one
+        would be a process of the server.
+        """
         if self._connection.closed:
             self._connection = self._connect()
         return self._connection.execute(query, values).fetchall()
@@ -120,7 +124,9 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
 
 @contextmanager
 def redis_server(folder: Path, *, port: int = 0) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
-    """Run a Redis that keeps nothing on disk; the test is skipped where the program is missing, except in CI."""
+    """Run a Redis that keeps nothing on disk; the test is skipped where the program is missing,
+    except in CI.
+    """
     program = shutil.which("redis-server")
     if program is None:
         assert not os.environ.get("CI"), "CI has to install redis-server"

@@ -32,7 +32,9 @@ SENTENCES = (
 def make_cues(
     count: int = 60, *, seconds: float = 5.0, sentences: Sequence[str] = SENTENCES
 ) -> list[Cue]:
-    """Make ``count`` cues of ``seconds`` each; sentence after sentence, numbered so that no two are equal."""
+    """Make ``count`` cues of ``seconds`` each; sentence after sentence, numbered so that no two are
+    equal.
+    """
     step = int(seconds * 1000)
     return [
         Cue(start=n * step, end=(n + 1) * step, text=f"{sentences[n % len(sentences)]} Point {n}.")
@@ -41,7 +43,9 @@ def make_cues(
 
 
 def caption_json(cues: Sequence[Cue], **about: Any) -> bytes:
-    """Write cues as an object of youtube-transcript-api's kind, with ``id``, ``title``, ``lang`` as wanted."""
+    """Write cues as an object of youtube-transcript-api's kind, with ``id``, ``title``, ``lang`` as
+    wanted.
+    """
     rows = [
         {"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000}
         for cue in cues
@@ -73,7 +77,9 @@ def make_source(
     author: str = "",
     texts: Sequence[str] = (),
 ) -> Source:
-    """Make the source of a transcript, and a chunk for each of ``texts``, of ten seconds each, which are found by their words."""
+    """Make the source of a transcript, and a chunk for each of ``texts``, of ten seconds each,
+    which are found by their words.
+    """
     transcript = video.transcripts.get(language=language)
     about = {
         "title": video.title,
@@ -101,13 +107,15 @@ def make_source(
                 "end": (n + 1) * 10_000,
             }
             Chunk.objects.create(
-                source=source, ordinal=n, place=first + n, text=text, digest=b"", **where
+                source=source, ordinal=n, position=first + n, text=text, digest=b"", **where
             )
     return source
 
 
 def make_document(collection: Collection, texts: Sequence[str], *, title: str = "Notes") -> Source:
-    """Make a source of plain text whose chunks, one for each of ``texts``, are found by their words."""
+    """Make a source of plain text whose chunks, one for each of ``texts``, are found by their
+    words.
+    """
     source = Source.objects.create(
         collection=collection, kind=SourceKind.TEXT, title=title, state=State.WORDS
     )
@@ -123,7 +131,10 @@ def make_paper(
     name: str = "paper.txt",
     title: str = "Paper",
 ) -> Source:
-    """Make the source of a file with these pages: texts, or pages as a reader gives them. What is in the file is not looked at."""
+    """Make the source of a file with these pages: texts, or pages as a reader gives them.
+
+    What is in the file is not looked at.
+    """
     source = document_storage.add(collection, BytesIO(data), name=name, title=title).source
     read = [
         ReadPage(number=number, text=page) if isinstance(page, str) else page
@@ -171,7 +182,7 @@ def replace_chunks(source: Source, texts: Sequence[str]) -> None:
             Chunk(
                 source=source,
                 ordinal=n,
-                place=first + n,
+                position=first + n,
                 text=text,
                 span_start=spans[n],
                 span_end=spans[n] + len(text) + 1,

@@ -1,7 +1,9 @@
-"""A stand-in for model servers on loopback: Voyage AI, OpenAI (embeddings, chat), Anthropic (messages), Ollama, over real HTTP.
+"""A stand-in for model servers on loopback: Voyage AI, OpenAI (embeddings, chat), Anthropic
+(messages), Ollama, over real HTTP.
 
-Vectors come from hashed words, so that texts which share words are near each other; answers repeat the first words of what was asked about. What goes wrong
-is decided by ``fail``, or by the name of the model: ``fault:failing`` always fails. On its own: ``python -m tests.model_standin [PORT]``.
+Vectors come from hashed words, so that texts which share words are near each other; answers repeat
+the first words of what was asked about. What goes wrong is decided by ``fail``, or by the name of
+the model: ``fault:failing`` always fails. On its own: ``python -m tests.model_standin [PORT]``.
 """
 
 import json
@@ -100,7 +102,10 @@ class _Turn:
 
 
 class ModelStandIn:
-    """The servers, as a context manager. ``requests`` is their log, ``busiest`` the most requests there were at once."""
+    """The servers, as a context manager.
+
+    ``requests`` is their log, ``busiest`` the most requests there were at once.
+    """
 
     def __init__(self, port: int = 0) -> None:
         self.key = KEY  # what Voyage AI, OpenAI and Anthropic want; "": anything
@@ -129,7 +134,9 @@ class ModelStandIn:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def settings(self) -> dict[str, str]:
-        """Give the settings, or variables of an environment, with which all providers are here; LLM_BASE_URL is wanted for Anthropic only."""
+        """Give the settings, or variables of an environment, with which all providers are here;
+        LLM_BASE_URL is wanted for Anthropic only.
+        """
         keys = {f"{name}_API_KEY": self.key for name in ("VOYAGE", "OPENAI", "ANTHROPIC")}
         return {
             **keys,
@@ -479,7 +486,9 @@ def _bare(text: str) -> str:
 
 
 def _echo(text: str) -> str:
-    """Repeat the first words of what was asked about: what stands between the last marks, or else the whole."""
+    """Repeat the first words of what was asked about: what stands between the last marks, or else
+    the whole.
+    """
     marked = re.findall(r"<([a-z]+-[0-9a-f]+)>\n(.*?)\n</\1>", text, re.DOTALL)
     return f"It is about {' '.join((marked[-1][1] if marked else text).split()[:12])}."
 

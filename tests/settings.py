@@ -1,4 +1,6 @@
-"""The project's settings, over a PostgreSQL of this run's own: the embedded one in a new folder, or the one DATABASE_URL names."""
+"""The project's settings, over a PostgreSQL of this run's own: the embedded one in a new folder, or
+the one DATABASE_URL names.
+"""
 
 import atexit
 import os

@@ -1,4 +1,6 @@
-"""A data directory with an empty, migrated library, made once and copied: a new database and its migrations take four seconds, a copy a quarter of one."""
+"""A data directory with an empty, migrated library, made once and copied: a new database and its
+migrations take four seconds, a copy a quarter of one.
+"""
 
 import fcntl
 import hashlib
@@ -24,7 +26,9 @@ MADE_BY = (
 
 
 def copy_to(home: Path) -> None:
-    """Give an empty data directory the template's database, stopped; one that has a database, or a file there, is left alone."""
+    """Give an empty data directory the template's database, stopped; one that has a database, or a
+    file there, is left alone.
+    """
     if (home / "postgres").exists():
         return
     home.mkdir(parents=True, exist_ok=True)
@@ -32,12 +36,16 @@ def copy_to(home: Path) -> None:
     SHELF.mkdir(parents=True, exist_ok=True)
     with (SHELF / "lock").open("w") as lock:
         fcntl.flock(
-            lock, fcntl.LOCK_EX
-        )  # one process of a parallel run makes it, the others wait; nobody removes what is being copied
+            lock,
+            fcntl.LOCK_EX,
+            # one process of a parallel run makes it, the others wait; nobody removes what is being
+            # copied
+        )
         if not made.exists():
             _forget_others()
             _make(made)
-        # Python's own copy forgets whose the files are; the server refuses files of another account.
+        # Python's own copy forgets whose the files are; the server refuses files of another
+        # account.
         subprocess.run(["cp", "-a", str(made / "postgres"), str(home / "postgres")], check=True)
 
 

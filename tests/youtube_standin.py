@@ -1,7 +1,9 @@
-"""A stand-in for YouTube on loopback, faithful enough for yt-dlp and youtube-transcript-api to run against it unchanged.
+"""A stand-in for YouTube on loopback, faithful enough for yt-dlp and youtube-transcript-api to run
+against it unchanged.
 
-What happens is decided by the video id: ``MANUAL``, ``AUTO`` and the others below are there from the start, ``add_video`` registers more. Another
-process uses it through the environment variable in ``environment()``. On its own: ``python -m tests.youtube_standin [PORT]``.
+What happens is decided by the video id: ``MANUAL``, ``AUTO`` and the others below are there from
+the start, ``add_video`` registers more. Another process uses it through the environment variable in
+``environment()``. On its own: ``python -m tests.youtube_standin [PORT]``.
 """
 
 import gzip
@@ -27,7 +29,8 @@ EMPTY_PLAYLIST = "PLstandin-playlist-0000000000000002"
 _PICTURE = bytes.fromhex(
     "ffd8ffdb004300"
     + "01" * 64
-    + "ffc0000b080001000101011100ffc40014000100000000000000000000000000000009ffc40014100100000000000000000000000000000000"
+    + "ffc0000b080001000101011100ffc40014000100000000000000000000000000000009ffc40014100100000000"
+    + "000000000000000000000000"
     + "ffda0008010100003f002a9fffd9"
 )
 _PAGE = 30  # videos of a list in one answer
@@ -44,7 +47,7 @@ CODE = "code-and-<>".replace("<>", "lt")  # a talk about code: <, > and & in the
 
 @dataclass(frozen=True)
 class Track:
-    """Captions of one language: (start ms, duration ms, text) each; recognised ones get word times."""
+    """Captions of one language: (start ms, duration ms, text); automatic ones get word times."""
 
     lang: str
     lines: tuple[tuple[int, int, str], ...] = (
@@ -58,7 +61,9 @@ class Track:
 
 @dataclass(frozen=True)
 class Video:
-    """What YouTube would know of a video, and how it misbehaves: ``behaviour`` is one of the names in ``_FAULTS`` or handled in the answers."""
+    """What YouTube would know of a video, and how it misbehaves: ``behaviour`` is one of the names
+    in ``_FAULTS`` or handled in the answers.
+    """
 
     id: str
     title: str = "A stand-in video"
@@ -102,7 +107,10 @@ class Answer:
 
 
 class YouTubeStandIn:
-    """The server, as a context manager. ``requests`` is its log; ``blocked = True`` makes every answer a 429."""
+    """The server, as a context manager.
+
+    ``requests`` is its log; ``blocked = True`` makes every answer a 429.
+    """
 
     def __init__(self, port: int = 0) -> None:
         self.requests: list[Asked] = []
@@ -147,7 +155,9 @@ class YouTubeStandIn:
     def add_playlist(
         self, playlist_id: str, video_ids: Iterable[str], *, title: str = "A playlist"
     ) -> None:
-        """Register a playlist, or put another in its place; unknown videos in it are shown as private."""
+        """Register a playlist, or put another in its place; unknown videos in it are shown as
+        private.
+        """
         self.playlists[playlist_id] = (title, tuple(video_ids))
 
     def add_channel(
@@ -179,7 +189,9 @@ class YouTubeStandIn:
         self._release.wait(seconds)
 
     def uploads(self, channel_id: str) -> tuple[str, tuple[str, ...]] | None:
-        """Find the list of a channel's uploads: what was registered, or its videos with the last one first."""
+        """Find the list of a channel's uploads: what was registered, or its videos with the last
+        one first.
+        """
         known = self.playlists.get(f"UU{channel_id[2:]}")
         own = tuple(
             video.id
@@ -307,7 +319,9 @@ def _page(scripts: dict[str, Any]) -> Answer:
         for name, value in scripts.items()
     )
     return Answer(
-        f"<!DOCTYPE html><html><head><script>ytcfg.set({json.dumps(config)});</script></head><body>{code}</body></html>".encode()
+        f"<!DOCTYPE"
+        f" "
+        f"html><html><head><script>ytcfg.set({json.dumps(config)});</script></head><body>{code}</body></html>".encode()
     )
 
 
@@ -390,7 +404,8 @@ def _tracklist(video: Video, shown: str) -> dict[str, Any]:
                         }
                     ]
                 },
-                "vssId": f"{'a' if track.auto else ''}.{track.lang}{'.' + track.name if track.name else ''}",
+                "vssId": ("a" if track.auto else "")
+                + f".{track.lang}{'.' + track.name if track.name else ''}",
                 "languageCode": track.lang,
                 "isTranslatable": True,
                 **({"kind": "asr"} if track.auto else {}),
@@ -407,7 +422,9 @@ def _tracklist(video: Video, shown: str) -> dict[str, Any]:
 def _base_url(video: Video, track: Track, shown: str) -> str:
     extra = "&exp=xpe" if video.behaviour == "po_token" else ""
     name = f"&name={quote(track.name)}" if track.name else ""
-    return f"https://www.youtube.com/api/timedtext?v={shown}&lang={track.lang}{'&kind=asr' if track.auto else ''}{name}{extra}&fmt=srv3"
+    kind = "&kind=asr" if track.auto else ""
+    address = f"https://www.youtube.com/api/timedtext?v={shown}&lang={track.lang}"
+    return f"{address}{kind}{name}{extra}&fmt=srv3"
 
 
 def _initial_data(video: Video) -> dict[str, Any]:
@@ -485,7 +502,9 @@ def _plain(track: Track) -> list[dict[str, Any]]:
 
 
 def _rolling(track: Track) -> list[dict[str, Any]]:
-    """Write lines as YouTube's recogniser does: each shown on while the next is spoken, with words in time and a line break between."""
+    """Write lines as YouTube's recogniser does: each shown on while the next is spoken, with words
+    in time and a line break between.
+    """
     end = max((start + length for start, length, _ in track.lines), default=0)
     events: list[dict[str, Any]] = [
         {"tStartMs": 0, "dDurationMs": end, "id": 1, "wpWinPosId": 1, "wsWinStyleId": 1}

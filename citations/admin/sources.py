@@ -37,7 +37,7 @@ class SourceAdmin(RecordAdmin):
         "error_code",
         "updated_at",
     )
-    list_filter = ("state", "kind", "error_code", "cut", "collection", "created_at")
+    list_filter = ("state", "kind", "error_code", "chunking", "collection", "created_at")
     search_fields = ("title", "author", "video__key")
     search_help_text = "Title, author or id"
     exclude: ClassVar[Any] = ("video", "transcript", "fingerprint")
@@ -113,7 +113,7 @@ class ChunkAdmin(RecordAdmin):
         hits = lexical_index.search(
             parse(search_term[:MAX_QUERY_CHARACTERS]), limit=FOUND_AT_MOST, reach=everything
         )
-        return queryset.filter(place__in=[hit.place for hit in hits]), False
+        return queryset.filter(position__in=[hit.position for hit in hits]), False
 
     @admin.display(ordering="start")
     def at(self, chunk: Any) -> str:

@@ -35,7 +35,7 @@ from citations.lectures import event_stream
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
 from citations.lectures.report import LectureStatistics
-from citations.models import Citation, Happening, LectureSession, Window
+from citations.models import Citation, LectureEvent, LectureSession, Window
 from transcripts import library
 from transcripts.api.endpoints import Request
 from transcripts.api.out import answers
@@ -270,8 +270,8 @@ async def _written(request: Request, session: LectureSession, after: int) -> Asy
         yield "".join(map(_event, happened)) or ": still here\n\n"
 
 
-def _event(happening: Happening) -> str:
-    return f"id: {happening.number}\n{events.event(happening.kind, json.dumps(happening.data))}"
+def _event(event: LectureEvent) -> str:
+    return f"id: {event.number}\n{events.event(event.kind, json.dumps(event.data))}"
 
 
 def _changeable(request: Request, session_id: Any) -> LectureSession:

@@ -8,7 +8,7 @@ from ninja import Field, Schema
 
 from citations.api.search_in import ModeOf
 from citations.models import Source, State
-from citations.passages import Passage, Results, Stage, Twin, seconds
+from citations.passages import NearDuplicate, Passage, Results, Stage, seconds
 from transcripts.conf import absolute
 
 
@@ -52,34 +52,34 @@ class TwinOut(Schema):
     similarity: float = Field(description="Of the sets of words, 0 to 1.")
 
     @staticmethod
-    def resolve_source_id(twin: Twin) -> UUID:
+    def resolve_source_id(duplicate: NearDuplicate) -> UUID:
         """Name its source."""
-        return twin.origin.id
+        return duplicate.origin.id
 
     @staticmethod
-    def resolve_title(twin: Twin) -> str:
+    def resolve_title(duplicate: NearDuplicate) -> str:
         """Name its source for people."""
-        return twin.origin.title
+        return duplicate.origin.title
 
     @staticmethod
-    def resolve_start(twin: Twin) -> float | None:
+    def resolve_start(duplicate: NearDuplicate) -> float | None:
         """Give it in seconds."""
-        return seconds(twin.locator.start)
+        return seconds(duplicate.locator.start)
 
     @staticmethod
-    def resolve_end(twin: Twin) -> float | None:
+    def resolve_end(duplicate: NearDuplicate) -> float | None:
         """Give it in seconds."""
-        return seconds(twin.locator.end)
+        return seconds(duplicate.locator.end)
 
     @staticmethod
-    def resolve_page(twin: Twin) -> int | None:
+    def resolve_page(duplicate: NearDuplicate) -> int | None:
         """Give the page it is on."""
-        return twin.locator.page
+        return duplicate.locator.page
 
     @staticmethod
-    def resolve_link(twin: Twin) -> str:
+    def resolve_link(duplicate: NearDuplicate) -> str:
         """Give it with the address of this site."""
-        return absolute(twin.link)
+        return absolute(duplicate.link)
 
 
 class PassageOut(Schema):
@@ -119,12 +119,12 @@ class PassageOut(Schema):
             "context",
             "heading",
             "spans",
-            "also",
             "chunk",
             "mark",
             "explanation",
         )
         return {name: getattr(passage, name) for name in same} | {
+            "also": passage.duplicates,
             "source_id": origin.id,
             "title": origin.title,
             "kind": origin.kind,

@@ -28,7 +28,7 @@ Span = tuple[int, int]  # characters [first, last)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class PageImage:
     """What is known of a page's picture: its size in pixels at the smallest width, and the widths that there are."""
 
     width: int
@@ -36,19 +36,19 @@ class Picture:
     widths: tuple[int, ...] = WIDTHS
 
 
-def look(document: Document, number: int) -> Picture | None:
+def measure_image(document: Document, number: int) -> PageImage | None:
     """Return how large a page's picture is; None where the file has none, or the page cannot be drawn."""
     if document.media_type != PDF:
         return None
     try:
-        path = draw(document, number, width=WIDTHS[0])
+        path = render_page(document, number, width=WIDTHS[0])
     except KnowledgeBaseError:
         return None  # the text is shown instead
     with Image.open(path) as image:
-        return Picture(width=image.width, height=image.height)
+        return PageImage(width=image.width, height=image.height)
 
 
-def draw(document: Document, number: int, *, width: int) -> Path:
+def render_page(document: Document, number: int, *, width: int) -> Path:
     """Return the file of a page's picture (WebP), drawn now if it was not kept. Raises ``DocumentBroken`` and ``DocumentEncrypted``."""
     path = (
         _folder()

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from citations.documents import page_images
-from citations.documents.page_images import Picture
+from citations.documents.page_images import PageImage
 from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
 from citations.models import Citation, Document, Page, Source
@@ -42,7 +42,7 @@ class PageView:
     heading: str = ""
     quote: tuple[Span, ...] = ()
     found: tuple[Span, ...] = ()
-    picture: Picture | None = None
+    picture: PageImage | None = None
     quote_boxes: tuple[Box, ...] = ()
     found_boxes: tuple[Box, ...] = ()
 
@@ -92,7 +92,7 @@ class PageMatches:
         return sum(hit.count for hit in self.hits)
 
 
-def show(
+def show_page(
     scope: Scope, source_id: UUID, number: int, *, quote: Span | None = None, words: str = ""
 ) -> PageView:
     """Return a page of a document; ``quote`` counts in characters of the source's text. Raises ``SourceNotFound`` and ``PageNotFound``."""
@@ -100,7 +100,7 @@ def show(
     document = source.document
     on_page = _on_page(page, quote) if quote else ()
     found = tuple(islice(_places(page.text, words), MOST_MARKS))
-    picture = page_images.look(document, number)
+    picture = page_images.measure_image(document, number)
     quote_boxes, found_boxes = (
         page_images.boxes(document, page, on_page, found) if picture else ((), ())
     )
@@ -118,7 +118,7 @@ def show(
     )
 
 
-def picture_of(scope: Scope, source_id: UUID, number: int) -> Document:
+def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
     """Return the document of a page that has a picture. Raises ``SourceNotFound`` and ``PageNotFound``."""
     source, _ = _find_page(scope, source_id, number)
     if source.document.media_type != page_images.PDF:
@@ -128,7 +128,7 @@ def picture_of(scope: Scope, source_id: UUID, number: int) -> Document:
     return source.document
 
 
-def find_in(scope: Scope, source_id: UUID, words: str) -> PageMatches:
+def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
     """Find the pages of a document on which all of these words occur, "a phrase in quotes" as it stands; case does not matter. Raises ``SourceNotFound``."""
     source = find_source(scope, str(source_id))
     needles = _needles(words)
@@ -152,7 +152,7 @@ def find_in(scope: Scope, source_id: UUID, words: str) -> PageMatches:
     )
 
 
-def quote_of(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
+def find_quote_span(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
     """Return where a citation's quote stands in the source's text now; None where that is not there any more, or not sure, or the caller may not see it."""
     citation = (
         Citation.objects.visible(scope)
@@ -164,7 +164,7 @@ def quote_of(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
     return place.span if place else None
 
 
-def file_of(scope: Scope, source_id: UUID) -> Document:
+def find_document(scope: Scope, source_id: UUID) -> Document:
     """Return the document of a source. Raises ``SourceNotFound`` and ``DocumentNotFound``."""
     source = find_source(scope, str(source_id))
     document = Document.objects.filter(source=source).first()
@@ -173,12 +173,12 @@ def file_of(scope: Scope, source_id: UUID) -> Document:
     return document
 
 
-def parts_of(document: Document) -> list[int]:
+def part_ordinals(document: Document) -> list[int]:
     """Return the numbers of the parts that a document's bytes are kept in, in order."""
     return list(document.parts.order_by("ordinal").values_list("ordinal", flat=True))
 
 
-def part_of(document: Document, ordinal: int) -> bytes:
+def read_part(document: Document, ordinal: int) -> bytes:
     """Return one part of a document's bytes; none when it was deleted a moment ago."""
     found = document.parts.filter(ordinal=ordinal).values_list("data", flat=True).first()
     return bytes(found) if found is not None else b""

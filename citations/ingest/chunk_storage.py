@@ -13,7 +13,7 @@ from citations.text.chunking import ChunkDraft
 
 _MOVED = (
     "ordinal",
-    "place",
+    "position",
     "span_start",
     "span_end",
     "start",
@@ -83,7 +83,7 @@ def reindex(source: Source) -> None:
         first = lexical_index.index(source.pk, [chunk.indexed_text for chunk in chunks])
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE citations_chunk SET place = %s + ordinal WHERE source_id = %s",
+                "UPDATE citations_chunk SET position = %s + ordinal WHERE source_id = %s",
                 [first, source.pk],
             )
 

@@ -12,7 +12,7 @@ from citations.readers import source_blocks
 from citations.text import blocks
 from transcripts.errors import Unavailable
 
-WITHOUT_CONTEXTS = Q(chunk_count__gt=0) & ~Q(contexts_of=F("digest"))
+WITHOUT_CONTEXTS = Q(chunk_count__gt=0) & ~Q(contexts_digest=F("digest"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

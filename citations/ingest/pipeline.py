@@ -28,7 +28,15 @@ from citations.errors import (
     SourceNotFound,
 )
 from citations.ingest import chunk_storage, contextual, contextual_costs, discovery
-from citations.models import Chunk, Cut, EmbeddingSpace, Source, SourceQuerySet, SpaceState, State
+from citations.models import (
+    Chunk,
+    Chunking,
+    EmbeddingSpace,
+    Source,
+    SourceQuerySet,
+    SpaceState,
+    State,
+)
 from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.providers import registry
@@ -231,7 +239,7 @@ class _Ingest:
         """Store chunks that end with sentences, which takes no model. One that is found already, by its text of before, is only cut anew later."""
         document_storage.extract(self.source, self._read_pages)
         if not self.source.chunk_count:
-            self._exchange(source_blocks.read(self.source), None, Cut.SENTENCES)
+            self._exchange(source_blocks.read(self.source), None, Chunking.SENTENCES)
         self.source.reach(State.WORDS)
         if self.on_progress:
             self.on_progress(self.source)
@@ -241,7 +249,7 @@ class _Ingest:
         self._pause()
 
     def find_by_meaning(self) -> None:
-        """Cut where the subject changes, embed what has no vector yet, and build the levels of detail; from words, for as long as the model is away."""
+        """Chunk where the subject changes, embed what has no vector yet, and build the levels of detail; from words, for as long as the model is away."""
         try:
             self._cut_and_embed()
         except (*SETTINGS_ERRORS, ModelError):
@@ -252,21 +260,21 @@ class _Ingest:
         self._tell("")
 
     def _cut_and_embed(self) -> None:
-        """Cut anew, if the text or the cut is not what it should be, and embed."""
+        """Chunk again if the text or the chunking is not what it should be, and embed."""
         self._tell("cutting")
         blocks = source_blocks.read(self.source)
         cutter = _cutter()
-        cut = Cut.MEANING if cutter else Cut.SENTENCES
+        chunking = Chunking.MEANING if cutter else Chunking.SENTENCES
         if self.source.digest != text_chunking.digest_of(blocks) or (
-            cutter and self.source.cut != cut
+            cutter and self.source.chunking != chunking
         ):
-            self._exchange(blocks, cutter, cut)
+            self._exchange(blocks, cutter, chunking)
         self._embed()
 
     def add_contexts(self) -> None:
         """Let the language model write a context for each chunk; each is kept as soon as it comes, and the source is found meanwhile as it is."""
         llm = registry.llm()
-        if llm is None or self.source.contexts_of == self.source.digest:
+        if llm is None or self.source.contexts_digest == self.source.digest:
             return
         chunks = {
             one.pk: one
@@ -299,7 +307,7 @@ class _Ingest:
         if result.failed and again:
             self._write_the_others_later(result.failed, again)
             return
-        Source.objects.filter(pk=self.source.pk).update(contexts_of=self.source.digest)
+        Source.objects.filter(pk=self.source.pk).update(contexts_digest=self.source.digest)
         self.source.reach(State.READY)
         self._tell("")
 
@@ -315,10 +323,12 @@ class _Ingest:
         self.source.postpone(until=until, error=error)
         self._tell("")
 
-    def _exchange(self, blocks: list[Block], cutter: Embedder | None, cut: Cut) -> None:
+    def _exchange(self, blocks: list[Block], cutter: Embedder | None, chunking: Chunking) -> None:
         digest, text = text_chunking.digest_of(blocks), text_of(blocks)
         drafts = chunk(blocks, embed=self._between_batches(cutter) if cutter else None)
-        chunk_storage.exchange(self.source, drafts, digest=digest, cut=cut, characters=len(text))
+        chunk_storage.exchange(
+            self.source, drafts, digest=digest, chunking=chunking, characters=len(text)
+        )
 
     def _between_batches(self, cutter: Embedder) -> Embed:
         def embed(texts: list[str]) -> NDArray[Any]:

@@ -45,7 +45,7 @@ class DistanceCalibration:
     ``kept`` is the share of the library's own passages that have another passage within that distance, None where there is only one.
     """
 
-    farthest: float
+    max_distance: float
     false_citations: float
     windows: int
     within: int  # of the off-topic windows, how many are cited all the same
@@ -81,12 +81,12 @@ def calibrate(
             hint="Add documents or videos first; `kb status` shows how far they are.",
         )
     found = _measured(space, chunks, _talk(off_topic), false_citations)
-    space.farthest, space.calibrated_at, space.calibration = (
-        found.farthest,
+    space.max_distance, space.calibrated_at, space.calibration = (
+        found.max_distance,
         timezone.now(),
         found.to_json(),
     )
-    space.save(update_fields=("farthest", "calibrated_at", "calibration"))
+    space.save(update_fields=("max_distance", "calibrated_at", "calibration"))
     return found
 
 
@@ -94,8 +94,8 @@ def forget() -> None:
     """Go back to the distance of the settings."""
     space = vector_space.locked()
     if space is not None:
-        space.farthest, space.calibrated_at, space.calibration = None, None, {}
-        space.save(update_fields=("farthest", "calibrated_at", "calibration"))
+        space.max_distance, space.calibrated_at, space.calibration = None, None, {}
+        space.save(update_fields=("max_distance", "calibrated_at", "calibration"))
 
 
 def border(distances: Sequence[float], false_citations: float) -> float:
@@ -111,18 +111,18 @@ def _measured(
     embedder = vector_space.embedder_of(space)
     reach = ResolvedFilter(sources=None, chunks=chunks)
     distances = [_nearest(vector, space, reach) for vector in _vectors(embedder, _phrased(talk))]
-    farthest = border(distances, false_citations)
+    max_distance = border(distances, false_citations)
     least, low, middle, high = (
         round(float(one), 4) for one in np.quantile(distances, (0, 0.05, 0.5, 0.95))
     )
     return DistanceCalibration(
-        farthest=farthest,
+        max_distance=max_distance,
         false_citations=false_citations,
         windows=len(distances),
-        within=sum(distance <= farthest for distance in distances),
+        within=sum(distance <= max_distance for distance in distances),
         chunks=chunks,
         nearest_off_topic=(least, low, middle, high),
-        kept=_kept(space, reach, embedder, farthest),
+        kept=_kept(space, reach, embedder, max_distance),
     )
 
 
@@ -191,7 +191,7 @@ def _nearest(
 
 
 def _kept(
-    space: EmbeddingSpace, reach: ResolvedFilter, embedder: Embedder, farthest: float
+    space: EmbeddingSpace, reach: ResolvedFilter, embedder: Embedder, max_distance: float
 ) -> float | None:
     """Say how many of the library's own passages would still be found from what stands in another one."""
     if reach.chunks < 2:
@@ -204,7 +204,7 @@ def _kept(
     excerpts = [(pk, _excerpt(text)) for pk, text in chosen]
     made = zip(excerpts, _vectors(embedder, _phrased([text for _, text in excerpts])), strict=True)
     return round(
-        sum(_nearest(vector, space, reach, beside=pk) <= farthest for (pk, _), vector in made)
+        sum(_nearest(vector, space, reach, beside=pk) <= max_distance for (pk, _), vector in made)
         / len(excerpts),
         3,
     )

@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError, connection
 
 from citations.lectures import events, listener
-from citations.models import Happening, LectureSession, Window, WindowOutcome
+from citations.models import LectureEvent, LectureSession, Window, WindowOutcome
 from transcripts.errors import Throttled
 
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
@@ -49,7 +49,7 @@ def is_over(session: LectureSession, after: int) -> bool:
 
 async def watch(
     session: LectureSession, after: int, *, user: int, may_read: Callable[[], bool]
-) -> AsyncIterator[list[Happening]]:
+) -> AsyncIterator[list[LectureEvent]]:
     """Yield what happened after a number, then what happens, in order and nothing twice; an empty list when nothing has happened for a while.
 
     It ends when the lecture is over and all is told, when ``may_read`` (asked now and then) says no, when the server ends, and after ``LONGEST_SECONDS``.
@@ -94,7 +94,7 @@ async def _pause(woken: asyncio.Event, seconds: float) -> None:
 
 def _look(
     session: LectureSession, after: int, may_read: Callable[[], bool]
-) -> tuple[list[Happening], bool]:
+) -> tuple[list[LectureEvent], bool]:
     """Return what happened, and whether that was the last of it. A database that is away for a moment is no reason to end."""
     try:
         ended = LectureSession.objects.filter(pk=session.pk).values_list("ended_at").first()

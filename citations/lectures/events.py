@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django.db import connection
 
-from citations.models import Happening, LectureSession
+from citations.models import LectureEvent, LectureSession
 
 CHANNEL: Final = "cuebase_lectures"  # the announcement holds the session's UUID; what happened is read from the table
 AT_ONCE: Final = 500
@@ -32,7 +32,7 @@ _TELL: Final = """
         UPDATE citations_lecturesession SET event_count = event_count + cardinality(%(kinds)s::text[]) WHERE id = %(session)s
         RETURNING id, uuid, event_count - cardinality(%(kinds)s::text[]) AS told
     ), made AS (
-        INSERT INTO citations_happening (session_id, number, kind, data, created_at)
+        INSERT INTO citations_lectureevent (session_id, number, kind, data, created_at)
         SELECT session.id, session.told + happened.place, happened.kind, happened.data::jsonb, now()
         FROM session, unnest(%(kinds)s::text[], %(data)s::text[]) WITH ORDINALITY AS happened (kind, data, place)
     )
@@ -40,8 +40,8 @@ _TELL: Final = """
 """
 
 
-def after(session: LectureSession, number: int, *, limit: int = AT_ONCE) -> list[Happening]:
+def after(session: LectureSession, number: int, *, limit: int = AT_ONCE) -> list[LectureEvent]:
     """Return what happened after a number, in order."""
     return list(
-        Happening.objects.filter(session=session, number__gt=number).order_by("number")[:limit]
+        LectureEvent.objects.filter(session=session, number__gt=number).order_by("number")[:limit]
     )

@@ -254,12 +254,12 @@ def _look_up(run: WindowRun, space: EmbeddingSpace | None) -> None:
         with timed(SEARCH, [run]) as open_:
             each(open_, lambda one: _search(one, space), failing=_fail)
         with timed(RERANK, [run]) as open_:
-            each(open_, lambda one: _choose(one, farthest(space)), failing=_fail)
+            each(open_, lambda one: _choose(one, max_distance(space)), failing=_fail)
 
 
-def farthest(space: EmbeddingSpace) -> float:
+def max_distance(space: EmbeddingSpace) -> float:
     """Return the squared L2 distance beyond which a space's passages are not cited: what was calibrated, or else the setting."""
-    return conf.live_distance() if space.farthest is None else space.farthest
+    return conf.live_distance() if space.max_distance is None else space.max_distance
 
 
 def distance_of(cosine: float) -> float:
@@ -275,13 +275,14 @@ def _search(run: WindowRun, space: EmbeddingSpace) -> None:
         run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
         return
     run.window.distance = distance_of(near[0].cosine)
-    if run.window.distance > farthest(space):
+    if run.window.distance > max_distance(space):
         run.decide(WindowOutcome.TOO_FAR)
         return
     rows = candidates.fetch(
-        Scope(readable=frozenset({run.window.session.collection_id})), [one.place for one in near]
+        Scope(readable=frozenset({run.window.session.collection_id})),
+        [one.position for one in near],
     )
-    run.near = [(rows[one.place], one.cosine) for one in near if one.place in rows]
+    run.near = [(rows[one.position], one.cosine) for one in near if one.position in rows]
 
 
 def _choose(run: WindowRun, limit: float) -> None:

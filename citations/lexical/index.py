@@ -28,9 +28,9 @@ _ATTEMPTS = 3  # when chunks are replaced between reading the lexicon and readin
 
 
 class ChunkScore(NamedTuple):
-    """A chunk that a search found: its place (``Chunk.place``), and its score above zero."""
+    """A chunk that a search found: its position (``Chunk.position``), and its score above zero."""
 
-    place: int
+    position: int
     score: float
 
 
@@ -125,9 +125,9 @@ def _rebuild(source: Source) -> bool:
         if not chunks:
             return False
         first = index(source.pk, [chunk.indexed_text for chunk in chunks])
-        for place, chunk in enumerate(chunks, first):
-            chunk.place = place
-        Chunk.objects.bulk_update(chunks, ["place"], batch_size=1000)
+        for position, chunk in enumerate(chunks, first):
+            chunk.position = position
+        Chunk.objects.bulk_update(chunks, ["position"], batch_size=1000)
     return True
 
 
@@ -160,11 +160,13 @@ def _verified(
     start, step, gone = 0, 4 * limit, False
     while start < len(hits) and len(kept) < limit:
         batch = hits[start : start + step]
-        chunks = Chunk.objects.order_by().in_bulk([place for place, _ in batch], field_name="place")
+        chunks = Chunk.objects.order_by().in_bulk(
+            [position for position, _ in batch], field_name="position"
+        )
         kept += [
-            ChunkScore(place, score)
-            for place, score in batch
-            if place in chunks and query.admits(chunks[place].indexed_text)
+            ChunkScore(position, score)
+            for position, score in batch
+            if position in chunks and query.admits(chunks[position].indexed_text)
         ]
         gone = gone or len(chunks) < len(batch)
         start, step = start + step, step * 2

@@ -286,7 +286,7 @@ _DELETE_BLOCKS = """
     WHERE citations_lexblock.pack = empty.pack AND citations_lexblock.term = empty.term
 """
 _WRITE_BLOCKS = """
-    INSERT INTO citations_lexblock (term, pack, version, n, sky, data)
+    INSERT INTO citations_lexblock (term, pack, version, count, skyline, data)
     SELECT * FROM unnest(%b::text[], %b::int[], %b::bigint[], %b::int[], %b::bytea[], %b::bytea[])
-    ON CONFLICT (term, pack) DO UPDATE SET version = excluded.version, n = excluded.n, sky = excluded.sky, data = excluded.data
+    ON CONFLICT (term, pack) DO UPDATE SET version = excluded.version, count = excluded.count, skyline = excluded.skyline, data = excluded.data
 """

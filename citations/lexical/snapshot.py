@@ -170,14 +170,14 @@ _BASE = """
     SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, NULL::bytea, CASE WHEN %(whole)s THEN data END, NULL::bigint[] FROM citations_lexpack
     UNION ALL SELECT 1, '', id, first, count, tokens, merged::int + 2 * (source_id IS NULL)::int, NULL, CASE WHEN %(whole)s THEN data END, NULL
         FROM citations_lexentry WHERE NOT merged OR source_id IS NULL
-    UNION ALL SELECT 2, term, pack, version, n, 0, 0, sky, CASE WHEN n <= %(inline)s THEN data END, NULL
+    UNION ALL SELECT 2, term, pack, version, count, 0, 0, skyline, CASE WHEN count <= %(inline)s THEN data END, NULL
         FROM citations_lexblock WHERE term = ANY(%(terms)s)
 """
 _OF_SOURCES = """
     UNION ALL SELECT 3, '', first, first + count, 0, 0, 0, NULL, NULL, NULL FROM citations_lexentry WHERE source_id = ANY(%(sources)s)
 """
 _OF_TIMES = """
-    UNION ALL SELECT 4, '', 0, 0, 0, 0, 0, NULL, NULL, array_agg(place ORDER BY place) FROM citations_chunk
+    UNION ALL SELECT 4, '', 0, 0, 0, 0, 0, NULL, NULL, array_agg(position ORDER BY position) FROM citations_chunk
         WHERE "end" > %(start)s AND start < %(end)s AND (%(sources)s::bigint[] IS NULL OR source_id = ANY(%(sources)s))
 """
 

@@ -11,7 +11,7 @@ from citations.models.answers import (
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.documents import Document, DocumentPart, Page
 from citations.models.lectures import (
-    Happening,
+    LectureEvent,
     LectureQuerySet,
     LectureSession,
     Segment,
@@ -23,7 +23,7 @@ from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.marks import Mark
 from citations.models.sources import (
     Chunk,
-    Cut,
+    Chunking,
     Source,
     SourceKind,
     SourceQuerySet,
@@ -47,12 +47,12 @@ __all__ = [
     "CitationQuerySet",
     "Conversation",
     "ConversationQuerySet",
-    "Cut",
+    "Chunking",
     "Document",
     "DocumentPart",
     "Embedding",
     "EmbeddingSpace",
-    "Happening",
+    "LectureEvent",
     "SourceKind",
     "LectureQuerySet",
     "LectureSession",

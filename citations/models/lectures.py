@@ -152,10 +152,10 @@ class Window(LeasedWork):
         return f"{self.session_id} · window {self.index}"
 
 
-class Happening(models.Model):
+class LectureEvent(models.Model):
     """Something that those who watch a session are told. Numbered within the session without gaps, in the order of their commits."""
 
-    session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="happenings")
+    session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="events")
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=20)
     data = models.JSONField(default=dict)
@@ -164,7 +164,7 @@ class Happening(models.Model):
     class Meta:
         ordering = ("session_id", "number")
         constraints = (
-            models.UniqueConstraint(fields=("session", "number"), name="happening_once"),
+            models.UniqueConstraint(fields=("session", "number"), name="lecture_event_once"),
         )
 
     def __str__(self) -> str:

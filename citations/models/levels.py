@@ -97,7 +97,7 @@ class Topic(models.Model):
         default=0,
         help_text="Sections that it was last told from; another number than it has now means that some are gone.",
     )
-    built = models.PositiveIntegerField(
+    size_at_rebuild = models.PositiveIntegerField(
         default=0,
         help_text="Sections that it had when all topics of the collection were last found.",
     )

@@ -54,14 +54,14 @@ class LexPack(models.Model):
 
 
 class LexBlock(models.Model):
-    """Where a word is said within one pack, and how often: ``n`` postings. ``sky`` bounds their scores (see ``citations.lexical.postings``)."""
+    """Where a word is said within one pack, and how often: ``count`` postings. ``skyline`` bounds their scores (see ``citations.lexical.postings``)."""
 
     pk = models.CompositePrimaryKey("term", "pack")
     term = models.TextField(db_collation="C")
     pack = models.PositiveIntegerField()
     version = models.BigIntegerField()
-    n = models.PositiveIntegerField()
-    sky = models.BinaryField()
+    count = models.PositiveIntegerField()
+    skyline = models.BinaryField()
     data = models.BinaryField()
 
     def __str__(self) -> str:

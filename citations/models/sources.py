@@ -36,7 +36,7 @@ class State(models.TextChoices):
     FAILED = "failed", "failed"
 
 
-class Cut(models.TextChoices):
+class Chunking(models.TextChoices):
     """How a source's chunks were cut: at sentences, which takes no model, or where its subject changes."""
 
     SENTENCES = "sentences", "at sentences"
@@ -80,15 +80,15 @@ class Source(QueuedWork):
         blank=True,
         help_text="Of the text that the chunks were cut from; empty: none yet.",
     )
-    cut = models.CharField(
-        max_length=10, blank=True, choices=Cut.choices, help_text="How its chunks were cut."
+    chunking = models.CharField(
+        max_length=10, blank=True, choices=Chunking.choices, help_text="How its chunks were cut."
     )
     fingerprint = models.CharField(
         max_length=32,
         blank=True,
         help_text="Of the transcript that it was made from, so that a change is seen without reading it.",
     )
-    contexts_of = models.CharField(
+    contexts_digest = models.CharField(
         max_length=64,
         blank=True,
         help_text="The digest of the text whose chunks all have been given their contexts.",
@@ -174,12 +174,12 @@ def visible_sources_sql(scope: Scope) -> tuple[str, Mapping[str, int]]:
 class Chunk(models.Model):
     """A piece of a source's text: about 500 characters that belong together.
 
-    ``text`` is exactly ``source text[span_start:span_end]``. ``place`` is its position in the lexicon, where the postings point to.
+    ``text`` is exactly ``source text[span_start:span_end]``. ``position`` is its number in the lexicon, to which the postings refer.
     """
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="chunks")
     ordinal = models.PositiveIntegerField()
-    place = models.BigIntegerField(unique=True)
+    position = models.BigIntegerField(unique=True)
     text = models.TextField()
     context = models.TextField(
         blank=True,

@@ -39,7 +39,7 @@ class EmbeddingSpace(QueuedWork):
         default=False,
         help_text="Do not switch when the hits that people marked would be found worse.",
     )
-    farthest = models.FloatField(
+    max_distance = models.FloatField(
         null=True,
         blank=True,
         help_text="Squared L2 distance from which on a lecture's window cites nothing; empty: not calibrated.",

@@ -80,7 +80,7 @@ def rebuild(collection: Collection) -> int:
         )
         _join(topics, sections)
         _tell(topics, topics)
-        Topic.objects.filter(collection=collection).update(built=F("size"))
+        Topic.objects.filter(collection=collection).update(size_at_rebuild=F("size"))
         return Topic.objects.filter(collection=collection).count()
 
 
@@ -128,7 +128,7 @@ def _count(sections: int) -> int:
 
 def _is_due(collection: Collection, space: EmbeddingSpace) -> bool:
     topics = Topic.objects.filter(collection=collection, space=space)
-    built = topics.aggregate(all=Sum("built"))["all"] or 0
+    built = topics.aggregate(all=Sum("size_at_rebuild"))["all"] or 0
     if built:
         return TopicMember.objects.filter(topic__in=topics).count() > GROWTH * built
     own = Node.objects.filter(source__collection=collection, level=Level.SECTION, space=space)

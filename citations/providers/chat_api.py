@@ -181,7 +181,7 @@ class RemoteLlm(ABC):
     def _read(self, answer: Any) -> ChatReply: ...
 
 
-def words(error: Any) -> str:
+def error_text(error: Any) -> str:
     """What an error in the midst of an answer says, short and harmless; "" for none."""
     if not error:
         return ""

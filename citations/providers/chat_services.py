@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 
 from citations import conf
 from citations.errors import InvalidProvider
-from citations.providers.chat_api import ChatReply, RemoteLlm, words
+from citations.providers.chat_api import ChatReply, RemoteLlm, error_text
 from citations.providers.http import ModelServer
 from citations.providers.llm import Llm, Usage
 from citations.providers.prompts import Prompt
-from citations.providers.server_errors import Names, Refusal, not_pulled
+from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
 
 _MODELS: Final = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "ollama": "gemma3:4b"}
 _THINKING_ROOM: Final = 4_000  # tokens that a model may think in where that cannot be switched off
@@ -118,7 +118,7 @@ class OpenAiLlm(RemoteLlm):
             ),
             reason=part.refusal or choice.finish_reason or "",
             done=choice.finish_reason is not None,
-            error=words(answer.error),
+            error=error_text(answer.error),
         )
 
 
@@ -198,7 +198,7 @@ class AnthropicLlm(RemoteLlm):
             ),
             reason=answer.stop_reason or (answer.delta.stop_reason if answer.delta else None) or "",
             done=answer.type in {"message", "message_stop"},
-            error=words(answer.error),
+            error=error_text(answer.error),
         )
 
 
@@ -269,11 +269,13 @@ class OllamaLlm(RemoteLlm):
             usage=Usage(asked=answer.prompt_eval_count, answered=answer.eval_count),
             reason=answer.done_reason,
             done=answer.done,
-            error=words(answer.error),
+            error=error_text(answer.error),
         )
 
     def _known(self, refusal: Refusal) -> Exception:
-        return not_pulled(self.model) if refusal.status == 404 and refusal.words else refusal
+        return (
+            ollama_model_missing(self.model) if refusal.status == 404 and refusal.words else refusal
+        )
 
 
 class _OllamaMessage(BaseModel):
@@ -307,7 +309,7 @@ def _server(choice: conf.LlmChoice) -> ModelServer:
     remote = conf.remote(provider)
     remote = replace(remote, base_url=(choice.base_url or remote.base_url).rstrip("/"))
     named = {"openai": "OpenAI", "anthropic": "Anthropic", "ollama": "Ollama"}[provider]
-    names = Names(
+    names = ServerNames(
         server="The language model's server" if choice.base_url and provider != "ollama" else named,
         key=key,
         address=address,

@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 from citations.errors import ModelError, ModelRefused, ModelServerError
 from citations.providers import weights
 
-Report = Callable[[int, int], None]  # gets the bytes that are here and the bytes in all
+OnProgress = Callable[[int, int], None]  # gets the bytes that are here and the bytes in all
 SECONDS: Final = 20.0  # that the hub may take to say what a model consists of
 _BESIDE: Final = re.compile(r"[^/]+\.(json|txt|model|md)|\d+_\w+/[^/]+\.(json|safetensors|bin)")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
@@ -39,7 +39,7 @@ class RemoteFile:
     sha256: str = ""
 
 
-def fetch(name: str, report: Report) -> Path:
+def fetch(name: str, report: OnProgress) -> Path:
     """Fetch a model into the hub's cache, what is there of it already left out, and return its folder. A fetch that broke off goes on where it was.
 
     Raises ``ModelRefused`` where the hub has no such model or does not give it, ``ModelServerError`` where it cannot be reached or breaks off,
@@ -168,7 +168,7 @@ def _here(name: str, file: RemoteFile) -> int:
 class _Count:
     """Adds up the bytes of all files."""
 
-    def __init__(self, report: Report, total: int) -> None:
+    def __init__(self, report: OnProgress, total: int) -> None:
         self._report = report
         self._total = total
         self._before = 0  # of the files that are complete

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.providers import weights
-from citations.providers.model_config import Blueprint
+from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_conversion import Unconvertible
 from citations.providers.openvino_encoder import TextEncoder
-from citations.providers.sentence_transformers_models import PlainEncoder
+from citations.providers.sentence_transformers_models import TorchEncoder
 
 Vector: TypeAlias = NDArray[np.float32]
 Vectors: TypeAlias = NDArray[np.float32]
@@ -75,7 +75,7 @@ class LocalEmbedder:
         self.provider = provider
         self.model = model
         folder = weights.find(model)
-        blueprint = Blueprint.read(folder)
+        blueprint = ModelConfig.read(folder)
         self._encoder = _encoder(folder, blueprint)
         self.dimensions = self._encoder.dimensions
         self._query = INSTRUCTIONS.get(model, blueprint.query)
@@ -119,20 +119,20 @@ def identity(provider: str, model: str = "") -> tuple[str, int]:
 
 
 def _length(folder: Path) -> int:
-    blueprint = Blueprint.read(folder)
-    return blueprint.dimensions if blueprint.pooling else PlainEncoder(folder).dimensions
+    blueprint = ModelConfig.read(folder)
+    return blueprint.dimensions if blueprint.pooling else TorchEncoder(folder).dimensions
 
 
-def _encoder(folder: Path, blueprint: Blueprint) -> TextEncoder | PlainEncoder:
+def _encoder(folder: Path, blueprint: ModelConfig) -> TextEncoder | TorchEncoder:
     if not blueprint.pooling or not (folder / "tokenizer.json").is_file():
-        return PlainEncoder(folder)
+        return TorchEncoder(folder)
     try:
         return TextEncoder(folder, blueprint)
     except Unconvertible as reason:
         logger.warning(
             "%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason
         )
-        return PlainEncoder(folder)
+        return TorchEncoder(folder)
 
 
 class HashEmbedder:

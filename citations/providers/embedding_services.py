@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from citations import conf
 from citations.errors import InvalidProvider, ModelServerError
 from citations.providers.http import ModelServer
-from citations.providers.server_errors import Names, Refusal, not_pulled
+from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
 from transcripts.sanitize import clean
 
 PROVIDERS: Final = ("voyage", "openai", "ollama")
@@ -104,7 +104,7 @@ def embedder(provider: str, model: str = "", dimensions: int = 0) -> "HostedEmbe
     return _CLASSES[provider](provider, name, length)
 
 
-def pulled() -> dict[str, int]:
+def ollama_models() -> dict[str, int]:
     """Return the models that Ollama has, with their sizes in bytes. Raises ``ModelServerError`` where it does not answer."""
     answer = _server("ollama").get("/api/tags", _Tags, tries=1)
     return {tag.name.removesuffix(":latest"): tag.size for tag in answer.models}
@@ -247,7 +247,9 @@ class OllamaEmbedder(HostedEmbedder):
             return self._server.post("/api/embed", body, _Embeddings, tries=tries).embeddings
         except Refusal as refusal:
             raise (
-                not_pulled(self.model) if refusal.status == 404 and refusal.words else refusal
+                ollama_model_missing(self.model)
+                if refusal.status == 404 and refusal.words
+                else refusal
             ) from None
 
 
@@ -296,9 +298,9 @@ def _known(provider: str, model: str) -> EmbeddingModelFacts | None:
 
 def _server(provider: str) -> ModelServer:
     names = {
-        "voyage": Names(server="Voyage AI", key="VOYAGE_API_KEY", address="VOYAGE_BASE_URL"),
-        "openai": Names(server="OpenAI", key="OPENAI_API_KEY", address="OPENAI_BASE_URL"),
-        "ollama": Names(server="Ollama", key="", address="OLLAMA_BASE_URL"),
+        "voyage": ServerNames(server="Voyage AI", key="VOYAGE_API_KEY", address="VOYAGE_BASE_URL"),
+        "openai": ServerNames(server="OpenAI", key="OPENAI_API_KEY", address="OPENAI_BASE_URL"),
+        "ollama": ServerNames(server="Ollama", key="", address="OLLAMA_BASE_URL"),
     }[provider]
     remote = conf.remote(provider)
     if (

@@ -30,7 +30,7 @@ from tenacity import (
 
 from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelServerError
-from citations.providers.server_errors import Names, Refusal, complaint, quoted, retry_after
+from citations.providers.server_errors import Refusal, ServerNames, parse_error, quoted, retry_after
 
 MAX_BYTES: Final = 32_000_000
 _MAX_LINE: Final = 1_000_000  # of a stream
@@ -51,7 +51,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class RetryPolicy:
     """How long a failing server is asked again: ``tries`` in all, growing random pauses of up to ``pause`` seconds, none that ends after ``total`` seconds."""
 
     tries: int = 5
@@ -60,7 +60,7 @@ class Patience:
     total: float = 120.0
 
 
-PATIENCE = Patience()
+RETRY_POLICY = RetryPolicy()
 """The patience with every server; tests put one with tiny pauses in its place."""
 
 
@@ -69,7 +69,7 @@ class ModelServer:
 
     def __init__(
         self,
-        names: Names,
+        names: ServerNames,
         remote: Remote,
         *,
         header: str = "Authorization",
@@ -105,7 +105,7 @@ class ModelServer:
         return f"<Server {self.names.server} at {self.place}>"
 
     def post(self, path: str, body: dict[str, Any], answer: type[A], *, tries: int = 0) -> A:
-        """Send ``body`` to ``path`` and return the answer as an ``answer``; ask at most ``tries`` times (0: as ``PATIENCE`` says).
+        """Send ``body`` to ``path`` and return the answer as an ``answer``; ask at most ``tries`` times (0: as ``RETRY_POLICY`` says).
 
         Raises ``ModelServerError`` where no usable answer came, ``Refusal`` where the server refused.
         """
@@ -131,9 +131,9 @@ class ModelServer:
             rest.close()
 
     def _insist(self, ask: Callable[[], T], tries: int) -> T:
-        patience = PATIENCE
+        patience = RETRY_POLICY
         again = Retrying(
-            retry=retry_if_exception_type(_Passing),
+            retry=retry_if_exception_type(_TransientError),
             stop=stop_after_attempt(tries or patience.tries) | stop_before_delay(patience.total),
             wait=_pauses(patience),
             before_sleep=self._note,
@@ -142,7 +142,7 @@ class ModelServer:
         )
         try:
             return again(ask)
-        except _Passing as failure:
+        except _TransientError as failure:
             raise failure.error from None
 
     def _note(self, state: RetryCallState) -> None:
@@ -160,12 +160,12 @@ class ModelServer:
         events = self._events(path, body, event)
         for first in events:
             return first, events
-        raise _Passing(self._error("ended its answer before it began."))
+        raise _TransientError(self._error("ended its answer before it began."))
 
     def _told(self, events: Iterator[A]) -> A | None:
         try:
             return next(events, None)
-        except _Passing as failure:
+        except _TransientError as failure:
             raise failure.error from None
 
     def _events(self, path: str, body: dict[str, Any], event: type[A]) -> Generator[A, None, None]:
@@ -190,7 +190,7 @@ class ModelServer:
         try:
             return model.model_validate_json(data)
         except ValidationError:  # its text would quote the answer
-            raise _Passing(
+            raise _TransientError(
                 self._error("gave an answer that cannot be understood.", hint=self._check_address())
             ) from None
 
@@ -208,16 +208,16 @@ class ModelServer:
                     raise self._failure(response, _start(pieces))
                 yield pieces
         except httpx.ConnectError:
-            raise _Passing(
+            raise _TransientError(
                 self._error(
                     f"does not answer at {self.place}.",
                     hint=f"Is it running? {self._check_address()}",
                 )
             ) from None
         except httpx.TimeoutException:
-            raise _Passing(self._late()) from None
+            raise _TransientError(self._late()) from None
         except httpx.HTTPError as error:
-            raise _Passing(self._error(f"broke off ({type(error).__name__}).")) from None
+            raise _TransientError(self._error(f"broke off ({type(error).__name__}).")) from None
 
     def _bounded(self, response: httpx.Response, deadline: float) -> Iterator[bytes]:
         size = 0
@@ -228,14 +228,14 @@ class ModelServer:
                     f"gave an answer of more than {MAX_BYTES / 1_000_000:g} MB; it was not read."
                 )
             if time.monotonic() > deadline:
-                raise _Passing(self._late())
+                raise _TransientError(self._late())
             yield piece
 
     def _failure(self, response: httpx.Response, body: bytes) -> Exception:
-        words, kind = complaint(body)
+        words, kind = parse_error(body)
         words = words.replace(self._secret, "…") if self._secret else words
         if response.status_code in _PASSING and kind not in _DEAD_QUOTAS:
-            return _Passing(
+            return _TransientError(
                 self._trouble(response.status_code, words),
                 after=retry_after(response.headers.get("retry-after", "")),
             )
@@ -287,7 +287,7 @@ class ModelServer:
         return f"Check the address in {self.names.address}."
 
 
-class _Passing(Exception):
+class _TransientError(Exception):
     """A failure after which asking again makes sense, not before ``after`` seconds."""
 
     def __init__(self, error: ModelServerError, *, after: float = 0.0) -> None:
@@ -308,17 +308,17 @@ class _Key(httpx.Auth):
         yield request
 
 
-def _pauses(patience: Patience) -> Callable[[RetryCallState], float]:
+def _pauses(patience: RetryPolicy) -> Callable[[RetryCallState], float]:
     usual = wait_random_exponential(multiplier=patience.first, max=patience.pause)
 
     def pause(state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome else None
-        return max(usual(state), failure.after if isinstance(failure, _Passing) else 0.0)
+        return max(usual(state), failure.after if isinstance(failure, _TransientError) else 0.0)
 
     return pause
 
 
-def _checked(address: str, names: Names) -> tuple[str, str]:
+def _checked(address: str, names: ServerNames) -> tuple[str, str]:
     """Return the place (scheme, host, port) and the host of an address."""
     try:
         parts = urlsplit(address)
@@ -339,7 +339,7 @@ def _checked(address: str, names: Names) -> tuple[str, str]:
     return place, host
 
 
-def _printable(key: str, names: Names) -> str:
+def _printable(key: str, names: ServerNames) -> str:
     if not (key.isascii() and key.isprintable()):  # it could not be sent, and httpx would quote it
         raise InvalidProvider(
             f"The key of {names.server} cannot be one: it holds more than printable ASCII.",

@@ -46,7 +46,7 @@ def configured_models() -> list[ModelEntry]:
     return [*(_local(model, tuple(uses)) for model, uses in models.items()), *_served()]
 
 
-def to_fetch(names: Sequence[str]) -> list[str]:
+def models_to_fetch(names: Sequence[str]) -> list[str]:
     """Return the models that are meant by ``names``: a provider's, or a name on the hub. None given: those of the settings that are missing.
 
     Raises ``InvalidInput`` for what is neither.
@@ -158,7 +158,7 @@ def _language(choice: conf.LlmChoice) -> ModelEntry:
 def _pulled(model: str) -> dict[str, Any]:
     """Ask Ollama whether it has a model, and how large it is."""
     try:
-        there = embedding_services.pulled()
+        there = embedding_services.ollama_models()
     except ModelError as error:
         return {"note": _told(error)}
     name = model.removesuffix(":latest")

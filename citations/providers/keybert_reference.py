@@ -14,7 +14,7 @@ from citations.providers.stopwords import stop_words
 PAIRS: Final = (1, 2)  # words of a keyword, least and most
 
 
-class Lent(BaseEmbedder):  # type: ignore[misc]
+class KeyBertBackend(BaseEmbedder):  # type: ignore[misc]
     """An embedding model of ours, as KeyBERT asks one."""
 
     def __init__(self, embedder: Embedder) -> None:
@@ -30,7 +30,7 @@ class KeyBertKeywords:
     """The library's own keywords over an embedding model of ours. Thread safe; it learns nothing."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._keybert = KeyBERT(model=Lent(embedder))
+        self._keybert = KeyBERT(model=KeyBertBackend(embedder))
 
     def extract(
         self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT

@@ -18,7 +18,7 @@ _QUERY, _DOCUMENT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blueprint:
+class ModelConfig:
     """How a model is built. ``pooling`` is mean, cls, or empty where only sentence-transformers knows; ``max_tokens`` counts the special ones as well."""
 
     dimensions: int
@@ -32,7 +32,7 @@ class Blueprint:
     document: str = ""
 
     @classmethod
-    def read(cls, folder: Path) -> "Blueprint":
+    def read(cls, folder: Path) -> "ModelConfig":
         """Read the files in ``folder``. Raises ``ModelError`` where they are no model's."""
         try:
             return _read(folder)
@@ -50,12 +50,12 @@ class Blueprint:
             ) from error
 
 
-def _read(folder: Path) -> Blueprint:
+def _read(folder: Path) -> ModelConfig:
     config = _json(folder, "config.json")
     transformer = _json(folder, "sentence_bert_config.json")
     tokenizer = _json(folder, "tokenizer_config.json")
     prompts = _json(folder, "config_sentence_transformers.json").get("prompts") or {}
-    return Blueprint(
+    return ModelConfig(
         dimensions=int(config["hidden_size"]),
         max_tokens=_max_tokens(config, transformer, tokenizer),
         pooling=_pooling(folder),

@@ -36,7 +36,7 @@ class Unconvertible(Exception):
     """This model cannot be turned into a graph; the slow way is left."""
 
 
-def converted(folder: Path, *, head: str) -> Path:
+def ensure_graph(folder: Path, *, head: str) -> Path:
     """Return the file of the graph of the model in ``folder``, made now if it is missing or damaged. ``head`` is "vector" or "logits".
 
     Raises ``Unconvertible``, and ``ModelError`` where it cannot be kept.
@@ -56,7 +56,7 @@ def is_ready(folder: Path, *, head: str) -> bool:
     return _is_whole(conf.models_dir() / f"{_slug(folder)}-{_key(folder, head)}")
 
 
-def discard(graph: Path) -> None:
+def discard_graph(graph: Path) -> None:
     """Throw a graph away that cannot be used, so that it is made anew."""
     shutil.rmtree(graph.parent, ignore_errors=True)
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from citations import conf
 from citations.errors import ModelError
-from citations.providers.model_config import Blueprint
-from citations.providers.openvino_conversion import converted, discard
+from citations.providers.model_config import ModelConfig
+from citations.providers.openvino_conversion import discard_graph, ensure_graph
 from citations.providers.runtime import openvino
 
 BATCH_TOKENS = 512
@@ -39,7 +39,7 @@ class Engine:
     Raises ``Unconvertible`` for a model that only torch can run, ``ModelError`` where it cannot be loaded.
     """
 
-    def __init__(self, folder: Path, blueprint: Blueprint, *, head: str) -> None:
+    def __init__(self, folder: Path, blueprint: ModelConfig, *, head: str) -> None:
         self._compiled = _compiled(folder, head)
         self._pad = blueprint.pad
         self._inputs = [next(iter(one.get_names())) for one in self._compiled.inputs]
@@ -82,7 +82,7 @@ class Engine:
 class TextEncoder:
     """Texts become vectors of length 1. Raises what ``Engine`` raises."""
 
-    def __init__(self, folder: Path, blueprint: Blueprint) -> None:
+    def __init__(self, folder: Path, blueprint: ModelConfig) -> None:
         self._tokenizer = tokenizer(folder)
         self._tokenizer.enable_truncation(blueprint.max_tokens)
         self._lower = blueprint.lower
@@ -98,7 +98,7 @@ class TextEncoder:
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
 
     def _some(self, texts: Sequence[str]) -> Numbers:
-        cleaned = [legible(text.lower() if self._lower else text) for text in texts]
+        cleaned = [replace_surrogates(text.lower() if self._lower else text) for text in texts]
         return self._engine.run(
             [Tokens(one.ids, one.type_ids) for one in self._tokenizer.encode_batch_fast(cleaned)]
         )
@@ -120,13 +120,13 @@ def tokenizer(folder: Path) -> Any:
     return loaded
 
 
-def legible(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return text that can be written as UTF-8: half characters become question marks."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _compiled(folder: Path, head: str) -> Any:
-    graph = converted(folder, head=head)
+    graph = ensure_graph(folder, head=head)
     try:
         return _compile(graph)
     except (
@@ -135,9 +135,9 @@ def _compiled(folder: Path, head: str) -> Any:
         logging.getLogger(__name__).warning(
             "The graph of %s cannot be loaded and is made anew: %s", folder.name, error
         )
-        discard(graph)
+        discard_graph(graph)
     try:
-        return _compile(converted(folder, head=head))
+        return _compile(ensure_graph(folder, head=head))
     except RuntimeError as error:
         raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error
 

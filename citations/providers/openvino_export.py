@@ -13,7 +13,7 @@ import torch
 from transformers import AutoModel, AutoModelForSequenceClassification
 from transformers import logging as transformers_logging
 
-from citations.providers.model_config import Blueprint
+from citations.providers.model_config import ModelConfig
 from citations.providers.runtime import openvino
 
 UNCONVERTIBLE = 3
@@ -24,10 +24,10 @@ SAMPLES = (
 CLOSE = 0.02  # of the largest value; a machine that computes with bfloat16 is within it, a wrong graph is not
 
 
-def converted(folder: Path, head: str) -> Any:
+def convert_model(folder: Path, head: str) -> Any:
     """Return the graph of a model, compared with torch. Raises whatever stands in the way."""
     torch.set_num_threads(1)
-    blueprint = Blueprint.read(folder)
+    blueprint = ModelConfig.read(folder)
     module = _module(folder, head, blueprint)
     graph = _traced(module, _inputs(blueprint, head, (2, 7)))
     compiled = openvino().Core().compile_model(graph, "CPU")
@@ -68,7 +68,7 @@ class PairScorer(torch.nn.Module):
         return self.inner(input_ids=input_ids, attention_mask=attention_mask, **kinds).logits
 
 
-def _module(folder: Path, head: str, blueprint: Blueprint) -> torch.nn.Module:
+def _module(folder: Path, head: str, blueprint: ModelConfig) -> torch.nn.Module:
     kind = AutoModel if head == "vector" else AutoModelForSequenceClassification
     model = kind.from_pretrained(
         str(folder),
@@ -82,7 +82,7 @@ def _module(folder: Path, head: str, blueprint: Blueprint) -> torch.nn.Module:
     ).eval()
 
 
-def _inputs(blueprint: Blueprint, head: str, shape: tuple[int, int]) -> dict[str, Any]:
+def _inputs(blueprint: ModelConfig, head: str, shape: tuple[int, int]) -> dict[str, Any]:
     ids = torch.randint(5, 20, shape, generator=torch.Generator().manual_seed(0))
     mask = torch.ones_like(ids)
     mask[1:, shape[1] // 2 :] = 0
@@ -124,7 +124,7 @@ if __name__ == "__main__":
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        made = converted(Path(sys.argv[1]), sys.argv[2])
+        made = convert_model(Path(sys.argv[1]), sys.argv[2])
     except MemoryError:
         raise
     except Exception as reason:  # noqa: BLE001  a model of any kind may fail in any way; whoever asked goes another way then

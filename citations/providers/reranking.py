@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.model_config import Blueprint
+from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_conversion import Unconvertible
-from citations.providers.openvino_encoder import Engine, Tokens, legible, tokenizer
-from citations.providers.sentence_transformers_models import PlainScorer
+from citations.providers.openvino_encoder import Engine, Tokens, replace_surrogates, tokenizer
+from citations.providers.sentence_transformers_models import TorchPairScorer
 
 QUERY_TOKENS = 64  # the cost of a pair grows faster than its length
 PAIR_TOKENS = 256
@@ -37,7 +37,7 @@ class CrossEncoderReranker:
     def __init__(self, name: str) -> None:
         self.name = name
         folder = weights.find(name)
-        blueprint = Blueprint.read(folder)
+        blueprint = ModelConfig.read(folder)
         if blueprint.labels != 1:
             raise ModelError(
                 f"{name} is no reranker: it gives {blueprint.labels} numbers for a pair, not one.",
@@ -65,10 +65,10 @@ class BrokenReranker:
         raise ModelError(self._error.message, hint=self._error.hint)
 
 
-def _scorer(folder: Path, blueprint: Blueprint) -> "PairScorer | PlainScorer":
+def _scorer(folder: Path, blueprint: ModelConfig) -> "PairScorer | TorchPairScorer":
     most = min(PAIR_TOKENS, blueprint.max_tokens)
     if not (folder / "tokenizer.json").is_file():
-        return PlainScorer(folder, max_tokens=most)
+        return TorchPairScorer(folder, max_tokens=most)
     try:
         return PairScorer(
             Engine(folder, blueprint, head="logits"), tokenizer(folder), max_tokens=most
@@ -77,7 +77,7 @@ def _scorer(folder: Path, blueprint: Blueprint) -> "PairScorer | PlainScorer":
         logger.warning(
             "%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason
         )
-        return PlainScorer(folder, max_tokens=most)
+        return TorchPairScorer(folder, max_tokens=most)
 
 
 class PairScorer:
@@ -91,10 +91,10 @@ class PairScorer:
 
     def logits(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the model's logit for each pair, shape (n,)."""
-        asked = self._tokenizer.encode(legible(query), add_special_tokens=False)
+        asked = self._tokenizer.encode(replace_surrogates(query), add_special_tokens=False)
         asked.truncate(self._query_room)
         passages = self._tokenizer.encode_batch(
-            [legible(text) for text in texts], add_special_tokens=False
+            [replace_surrogates(text) for text in texts], add_special_tokens=False
         )
         return self._engine.run([self._pair(asked, passage) for passage in passages])[:, 0]
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from citations import conf
 from citations.errors import ModelError
-from citations.providers.openvino_encoder import legible
+from citations.providers.openvino_encoder import replace_surrogates
 
 
-class PlainEncoder:
+class TorchEncoder:
     """Texts become vectors of length 1. Raises ``ModelError`` where the model cannot be loaded."""
 
     def __init__(self, folder: Path) -> None:
@@ -33,7 +33,7 @@ class PlainEncoder:
             return np.empty((0, self.dimensions), np.float32)
         # No prompts: whoever calls put them before the texts.
         made = self._model.encode(
-            [legible(text) for text in texts],
+            [replace_surrogates(text) for text in texts],
             prompt="",
             normalize_embeddings=True,
             show_progress_bar=False,
@@ -41,7 +41,7 @@ class PlainEncoder:
         return np.asarray(made, dtype=np.float32)
 
 
-class PlainScorer:
+class TorchPairScorer:
     """Pairs become logits. Raises ``ModelError`` where the model cannot be loaded."""
 
     def __init__(self, folder: Path, *, max_tokens: int) -> None:
@@ -61,6 +61,6 @@ class PlainScorer:
 
     def logits(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how well each text answers, shape (n,)."""
-        pairs = [(legible(query), legible(text)) for text in texts]
+        pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
         made = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
         return np.asarray(made, dtype=np.float32).reshape(len(texts))

@@ -23,7 +23,7 @@ class Refusal(ModelRefused):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class ServerNames:
     """What a person knows a server by: its name, and the settings that hold its key ("": none) and its address."""
 
     server: str
@@ -31,14 +31,14 @@ class Names:
     address: str
 
 
-def not_pulled(model: str) -> ModelMissing:
+def ollama_model_missing(model: str) -> ModelMissing:
     """Say that Ollama does not have ``model``."""
     return ModelMissing(
         f"Ollama does not have the model {model}.", hint=f"`ollama pull {model}` gets it."
     )
 
 
-def complaint(body: bytes) -> tuple[str, str]:
+def parse_error(body: bytes) -> tuple[str, str]:
     """Return what a server says about an error, short and harmless, and the kind that it names."""
     try:
         answer = _Complaint.model_validate_json(body)

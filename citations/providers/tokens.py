@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.openvino_encoder import legible, tokenizer
+from citations.providers.openvino_encoder import replace_surrogates, tokenizer
 
 SHORTEST: Final = (
     2  # characters of a token, where the tokenizer is not on this machine: nearly all are longer
@@ -16,7 +16,7 @@ def count(text: str) -> int:
     """Return the number of a text's tokens, without those that a model puts around it."""
     counter = _tokenizer()
     return (
-        len(counter.encode(legible(text), add_special_tokens=False).ids)
+        len(counter.encode(replace_surrogates(text), add_special_tokens=False).ids)
         if counter
         else len(text) // SHORTEST
     )
@@ -27,7 +27,7 @@ def keep_end(text: str, *, most: int) -> str:
     counter = _tokenizer()
     if counter is None:
         return _from_word(text, len(text) - most * SHORTEST)
-    offsets = counter.encode(legible(text), add_special_tokens=False).offsets
+    offsets = counter.encode(replace_surrogates(text), add_special_tokens=False).offsets
     return (
         text
         if len(offsets) <= most

@@ -216,7 +216,7 @@ def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) 
         Query(text=words, words=words), limit=MOST_PLACES, reach=resolve(scope, filter)
     )
     chunks = Chunk.objects.exclude(source__in=excluded).in_bulk(
-        [hit.place for hit in hits], field_name="place"
+        [hit.position for hit in hits], field_name="position"
     )
     sources = {
         source.pk: source
@@ -225,7 +225,7 @@ def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) 
         )
     }
     for hit in hits:
-        chunk = chunks.get(hit.place)
+        chunk = chunks.get(hit.position)
         source = sources.get(chunk.source_id) if chunk else None
         if chunk and source:
             yield _compared(quote, source, (chunk.span_start, chunk.span_end))

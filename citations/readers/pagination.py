@@ -31,7 +31,7 @@ class OpenDocument:
     pages: Iterable[ReadPage]
 
 
-def flow(
+def paginate(
     pieces: Iterable[MarkupBlock],
     *,
     most_pages: int,

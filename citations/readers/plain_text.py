@@ -9,7 +9,7 @@ from typing import Final
 from charset_normalizer import from_bytes
 
 from citations.errors import DocumentTooLarge
-from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, flow
+from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
 from transcripts import captions
 
 VERSION: Final = "text 1"
@@ -44,7 +44,7 @@ _UNWANTED: Final = {
 
 def read(path: Path, *, most_pages: int) -> OpenDocument:
     """Lay a text file out on pages. Raises ``DocumentTooLarge``."""
-    return flow(pieces(load(path, most=most_pages * PAGE)), most_pages=most_pages)
+    return paginate(split_paragraphs(load(path, most=most_pages * PAGE)), most_pages=most_pages)
 
 
 def load(path: Path, *, most: int, declared: str = "") -> str:
@@ -77,7 +77,7 @@ def clean(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNWANTED)
 
 
-def pieces(text: str) -> Iterator[MarkupBlock]:
+def split_paragraphs(text: str) -> Iterator[MarkupBlock]:
     """Yield the paragraphs, which empty lines part, and the headings among them. The lines of a paragraph stay as they are."""
     for paragraph in _EMPTY_LINES.split(text):
         lines = [line.rstrip() for line in paragraph.split("\n")]

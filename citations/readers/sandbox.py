@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_ANSWER = 256 * 1024**2  # bytes
-TOLD = (
+PASSED_ENVIRONMENT = (
     "PATH",
     "PYTHONPATH",
     "PYTHONHOME",
@@ -30,7 +30,7 @@ class ChildExited(Exception):
     """The child ended instead of answering."""
 
 
-class TookTooLong(ChildExited):
+class ChildTimeout(ChildExited):
     """The child did not answer in time."""
 
 
@@ -42,7 +42,7 @@ class ChildReply:
     blobs: tuple[bytes, ...]
 
 
-class Child:
+class ChildProcess:
     """A process that runs ``program`` (see ``pdfium`` for how they talk), one request at a time; any thread may ask.
 
     It belongs to the process that started it: after a fork the new process starts its own. It ends with its parent.
@@ -70,7 +70,7 @@ class Child:
             was_fresh = self._start()
             try:
                 return self._exchange(request, seconds)
-            except TookTooLong:
+            except ChildTimeout:
                 raise
             except ChildExited:
                 if was_fresh:
@@ -106,7 +106,7 @@ class Child:
             "-P",
             str(self._program),
         ]  # -P: the files beside the program must not stand in for modules of the same name
-        environment = {name: os.environ[name] for name in TOLD if name in os.environ}
+        environment = {name: os.environ[name] for name in PASSED_ENVIRONMENT if name in os.environ}
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         self._process = subprocess.Popen(
             command,
@@ -129,12 +129,12 @@ class Child:
             reader = _Reader(process.stdout.fileno(), deadline)
             head = json.loads(reader.take(int.from_bytes(reader.take(4), "big")))
             return ChildReply(head, tuple(reader.take(size) for size in head["blobs"]))
-        except TookTooLong:
+        except ChildTimeout:
             self._stop()
             raise
         except (ChildExited, OSError, ValueError, KeyError, TypeError) as error:
             ended_by_alarm = self._stop() == -signal.SIGALRM
-            raise (TookTooLong if ended_by_alarm else ChildExited)(str(error)) from error
+            raise (ChildTimeout if ended_by_alarm else ChildExited)(str(error)) from error
 
     def _stop(self) -> int | None:
         process, self._process = self._process, None
@@ -172,7 +172,7 @@ class _Reader:
         while len(parts) < size:
             left = self._deadline - time.monotonic()
             if left <= 0 or not self._ready.poll(left * 1000):
-                raise TookTooLong("no answer in time")
+                raise ChildTimeout("no answer in time")
             part = os.read(self._descriptor, min(size - len(parts), 1 << 20))
             if not part:
                 raise ChildExited("it ended")

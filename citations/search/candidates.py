@@ -18,7 +18,7 @@ from transcripts.timecodes import watch_url
 class Candidate(NamedTuple):
     """A chunk that a search found, with what is known of its source: one row of one query."""
 
-    place: int
+    position: int
     chunk: int
     ordinal: int
     text: str
@@ -102,8 +102,8 @@ class Candidate(NamedTuple):
 # Written out, because every search asks it, and putting it together would take longer than answering it. The chunks are found first, by their places: left
 # to itself, the planner looks through all of every visible source.
 _FETCH = """
-    WITH chunk AS MATERIALIZED (SELECT * FROM citations_chunk WHERE place = ANY(%(places)s))
-    SELECT chunk.place, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading, chunk.span_start, chunk.span_end, chunk.start, chunk.end,
+    WITH chunk AS MATERIALIZED (SELECT * FROM citations_chunk WHERE position = ANY(%(places)s))
+    SELECT chunk.position, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading, chunk.span_start, chunk.span_end, chunk.start, chunk.end,
         chunk.page, chunk.last_page, source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title, source.author, source.url,
         source.language, source.tags, shelf.slug, video.id, video.key, video.youtube_id
     FROM chunk
@@ -128,7 +128,7 @@ def fetch(scope: Scope, places: Iterable[int]) -> dict[int, Candidate]:
 def texts(places: Iterable[int]) -> dict[int, str]:
     """Return the texts at these places, without their contexts: what phrases are looked for in."""
     return dict(
-        Chunk.objects.filter(place__in=list(places)).order_by().values_list("place", "text")
+        Chunk.objects.filter(position__in=list(places)).order_by().values_list("position", "text")
     )
 
 

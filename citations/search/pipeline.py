@@ -17,7 +17,7 @@ from citations.lexical import index as lexical_index
 from citations.lexical import query as lexical_query
 from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import EmbeddingSpace
-from citations.passages import Passage, Results, SearchMode, Stage, TermScore, Twin
+from citations.passages import NearDuplicate, Passage, Results, SearchMode, Stage, TermScore
 from citations.providers import registry
 from citations.search import candidates, fusion, judgments, rescoring
 from citations.search.candidates import Candidate
@@ -318,7 +318,7 @@ def _beside(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | Non
 def _by_words(asked: _Asked, reach: ResolvedFilter) -> dict[int, float]:
     """Find places by the literal query, best first, with their BM25 scores."""
     return {
-        one.place: one.score
+        one.position: one.score
         for one in lexical_index.search(asked.query, limit=asked.breadth, reach=reach)
     }
 
@@ -329,7 +329,7 @@ def _by_meaning(
     """Find places by meaning, best first, with their cosines."""
     limit = asked.breadth * VERIFIED if asked.is_strict else asked.breadth
     near = {
-        one.place: one.cosine
+        one.position: one.cosine
         for one in vector_search.search(vector, space=space, limit=limit, reach=reach)
     }
     if asked.is_strict:
@@ -381,13 +381,13 @@ def _rerank(asked: _Asked, hits: list[CandidateHit], log: _Log) -> list[RankedHi
 
 class _Group(NamedTuple):
     best: RankedHit
-    twins: list[tuple[RankedHit, float]]
+    duplicates: list[tuple[RankedHit, float]]
 
 
 def _deduplicate(ranked: Sequence[RankedHit], limit: int) -> list[_Group]:
     kept = fusion.deduplicate([one.hit.candidate.text for one in ranked])[:limit]
     return [
-        _Group(ranked[place], [(ranked[twin], likeness) for twin, likeness in dropped])
+        _Group(ranked[place], [(ranked[duplicate], likeness) for duplicate, likeness in dropped])
         for place, dropped in kept
     ]
 
@@ -396,7 +396,7 @@ def _enrich(asked: _Asked, groups: Sequence[_Group]) -> list[Passage]:
     found = [group.best.hit.candidate for group in groups]
     marks = judgments.marks_of(asked.user, asked.query.text, found) if asked.user else {}
     terms = (
-        lexical_index.explain(asked.query, [one.place for one in found]) if asked.explain else {}
+        lexical_index.explain(asked.query, [one.position for one in found]) if asked.explain else {}
     )
     return [
         _passage(asked, group, marks.get(group.best.hit.candidate.chunk), terms) for group in groups
@@ -418,11 +418,14 @@ def _passage(
         link=one.link,
         timestamp_link=one.timestamp_link,
         spans=tuple(matched_spans(one.text, asked.query.words)),
-        also=tuple(_twin(twin.hit.candidate, likeness) for twin, likeness in group.twins),
+        duplicates=tuple(
+            _near_duplicate(duplicate.hit.candidate, likeness)
+            for duplicate, likeness in group.duplicates
+        ),
         mark=mark,
-        explanation=explanation(group.best, terms.get(one.place, ())) if asked.explain else None,
+        explanation=explanation(group.best, terms.get(one.position, ())) if asked.explain else None,
     )
 
 
-def _twin(one: Candidate, likeness: float) -> Twin:
-    return Twin(origin=one.origin, locator=one.locator, link=one.link, similarity=likeness)
+def _near_duplicate(one: Candidate, likeness: float) -> NearDuplicate:
+    return NearDuplicate(origin=one.origin, locator=one.locator, link=one.link, similarity=likeness)

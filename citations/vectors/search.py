@@ -20,10 +20,10 @@ FOREVER = 1 << 62  # ms
 
 
 class Near(NamedTuple):
-    """A chunk that a search found: its primary key, its place (``Chunk.place``), and the cosine of its vector and the query's."""
+    """A chunk that a search found: its primary key, its position (``Chunk.position``), and the cosine of its vector and the query's."""
 
     chunk: int
-    place: int
+    position: int
     cosine: float
 
 
@@ -90,12 +90,12 @@ def _query(column: str, space: EmbeddingSpace, reach: ResolvedFilter) -> str:
     timed = "JOIN citations_chunk timed ON timed.id = e.chunk_id" if reach.narrows_time else ""
     distance = f"{column} <=> %(vector)s::halfvec({space.dimensions})"
     return f"""
-        SELECT chunk.id, chunk.place, 1 - near.distance
+        SELECT chunk.id, chunk.position, 1 - near.distance
         FROM (
             SELECT e.chunk_id, {distance} AS distance FROM citations_embedding e {timed}
             WHERE {" AND ".join(conditions)} ORDER BY {distance} LIMIT %(limit)s
         ) near JOIN citations_chunk chunk ON chunk.id = near.chunk_id
-        ORDER BY near.distance, chunk.place
+        ORDER BY near.distance, chunk.position
     """
 
 

@@ -64,6 +64,6 @@ def _page(request: PageRequest, citation: Citation, at: Locator | None) -> Any:
     if at is None or at.page is None or citation.source.kind == SourceKind.VIDEO:
         return None
     try:
-        return pages.show(request.reach, citation.source.uuid, at.page, quote=at.span)
+        return pages.show_page(request.reach, citation.source.uuid, at.page, quote=at.span)
     except PageNotFound:
         return None

@@ -35,11 +35,13 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         return redirect("source", source_id=source_id)
     asked = PageForm(request.GET).asked()
     quote = (
-        pages.quote_of(request.reach, source_id, asked.citation) if asked.citation else asked.quote
+        pages.find_quote_span(request.reach, source_id, asked.citation)
+        if asked.citation
+        else asked.quote
     )
     context = {
-        "view": pages.show(request.reach, source_id, number, quote=quote, words=asked.words),
-        "search": pages.find_in(request.reach, source_id, asked.words) if asked.words else None,
+        "view": pages.show_page(request.reach, source_id, number, quote=quote, words=asked.words),
+        "search": pages.find_pages(request.reach, source_id, asked.words) if asked.words else None,
         "is_lost": bool(asked.citation) and quote is None,
         "asked": asked,
         "is_modal": bool(request.htmx),
@@ -52,12 +54,12 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
 @require_safe
 def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponseBase:
     """Give the picture of a page in the next width to the wanted one; a browser that has it already is told so, and nothing is drawn."""
-    document = pages.picture_of(request.reach, source_id, number)
+    document = pages.find_image_document(request.reach, source_id, number)
     width = _width(request.GET.get("width", ""))
     etag = f'"{page_images.name(document, number, width=width)}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
-        data = page_images.draw(document, number, width=width).read_bytes()
+        data = page_images.render_page(document, number, width=width).read_bytes()
         response = HttpResponse(data, content_type=pdf_reader.PICTURE_TYPE)
     for name, value in {**HARMLESS, "ETag": etag}.items():
         response[name] = value
@@ -67,7 +69,7 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
 @require_safe
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Give the file as it was added, to be stored."""
-    document = pages.file_of(request.reach, source_id)
+    document = pages.find_document(request.reach, source_id)
     media_type = (
         page_images.PDF if document.media_type == page_images.PDF else "application/octet-stream"
     )
@@ -91,12 +93,12 @@ def _width(wanted: str) -> int:
 
 async def _parts(document: Document) -> AsyncIterator[bytes]:
     """Yield the file's bytes, a part at a time: neither the file nor a connection is held while a slow reader reads."""
-    for ordinal in await sync_to_async(pages.parts_of)(document):
+    for ordinal in await sync_to_async(pages.part_ordinals)(document):
         yield await sync_to_async(_part)(document, ordinal)
 
 
 def _part(document: Document, ordinal: int) -> bytes:
     try:
-        return pages.part_of(document, ordinal)
+        return pages.read_part(document, ordinal)
     finally:
         close_old_connections()

@@ -1,4 +1,4 @@
-"""Run `kb` as ``python -m kbsite.cli``: processes that start others do not depend on where the script lies."""
+"""``python -m kbsite.cli`` runs `kb`, wherever its script is installed."""
 
 from kbsite.cli import main
 

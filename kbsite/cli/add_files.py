@@ -1,18 +1,17 @@
-"""Files from this machine: which of those that were named, or lie in folders, are captions and which documents; and reading them into the library."""
+"""Find caption files and documents among files and folders, and store them in the library."""
 
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import NamedTuple, TypeVar
 
 from django.db import transaction
 
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
-from kbsite.cli.terminal import err
+from kbsite.cli.terminal import progress_bar
 from transcripts import conf, files, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
@@ -20,12 +19,12 @@ from transcripts.storage import StoredTranscript
 
 File = TypeVar("File")
 
-AT_ONCE = 25  # files stored in one transaction: a commit waits for the disk, and thousands of files would wait thousands of times
+BATCH_SIZE = 25  # files of one transaction, because each commit waits for the disk
 
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """Something that was not added, and why."""
+    """A file or address that was not added, and the reason."""
 
     name: str
     code: str
@@ -34,31 +33,30 @@ class FileProblem:
 
     @classmethod
     def of(cls, name: str, error: KnowledgeBaseError) -> "FileProblem":
-        """Make it from an error."""
         return cls(name=name, code=error.code, message=error.message, hint=error.hint)
 
     def as_json(self) -> dict[str, str]:
-        """Return it for programs."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionFile:
-    """A caption file, its name as stored, yt-dlp's metadata beside it, and whether the person named it (rather than its folder).
+    """A caption file, its name as stored, and yt-dlp's metadata beside it.
 
-    ``instead`` are the same recording in other formats, best first, for when this one cannot be read.
+    ``named`` files stand on the command line, others were found in a folder. ``alternatives`` are
+    the same recording in other formats, best first, for when this one is not readable.
     """
 
     path: Path
     name: str
     info: Path | None = None
     named: bool = False
-    instead: "tuple[CaptionFile, ...]" = ()
+    alternatives: "tuple[CaptionFile, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """A document, its name as stored, and whether the person named it (rather than its folder)."""
+class DocumentFile:
+    """A document, its name as stored, and whether it stands on the command line."""
 
     path: Path
     name: str
@@ -67,20 +65,23 @@ class Paper:
 
 @dataclass(slots=True)
 class FilesToAdd:
-    """The files to import, how many others lie beside them, and folders that cannot be read."""
+    """The files to import, the number of other files, and the unreadable folders."""
 
-    found: list[CaptionFile] = field(default_factory=list)
-    papers: list[Paper] = field(default_factory=list)
+    captions: list[CaptionFile] = field(default_factory=list)
+    documents: list[DocumentFile] = field(default_factory=list)
     skipped: int = 0
     problems: list[FileProblem] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
-    """What came of one file."""
+class Metadata(NamedTuple):
+    """Given metadata, which takes precedence over a file's own."""
 
-    found: CaptionFile | Paper
-    result: StoredTranscript | AddedDocument | KnowledgeBaseError
+    tags: Sequence[str]
+    language: str
+    title: str
+
+
+Result = StoredTranscript | AddedDocument | KnowledgeBaseError
 
 
 def is_file_name(name: str) -> bool:
@@ -89,9 +90,9 @@ def is_file_name(name: str) -> bool:
 
 
 def gather(paths: Sequence[Path]) -> FilesToAdd:
-    """Find the caption files among files and folders, one for each recording and language, and the documents: what has no times is one.
+    """Find the caption files, one for each recording and language, and the documents.
 
-    Hidden files and loops of links are left out.
+    A text without timestamps is a document. Hidden files and cyclic links are left out.
     """
     gathered = FilesToAdd()
     for path in paths:
@@ -101,119 +102,67 @@ def gather(paths: Sequence[Path]) -> FilesToAdd:
     return gathered
 
 
-def run(
-    collection: Collection,
-    gathered: FilesToAdd,
-    *,
-    tags: Sequence[str],
-    language: str,
-    title: str,
-    quiet: bool,
-) -> Iterator[FileResult]:
-    """Import file after file, a bar showing how far it is; yields what came of each."""
+def add_captions(
+    collection: Collection, captions: Sequence[CaptionFile], metadata: Metadata, *, quiet: bool
+) -> Iterator[tuple[CaptionFile, StoredTranscript | KnowledgeBaseError]]:
+    """Store caption files with a progress bar; yield the result for each."""
     written: set[int] = set()
-    with ExitStack() as stack:
-        waiting: Iterable[CaptionFile] = gathered.found
-        if not quiet and len(gathered.found) > 1:
-            waiting = stack.enter_context(_Tracked(gathered.found))
-        remaining = iter(waiting)
-        while batch := list(itertools.islice(remaining, AT_ONCE)):
-            with transaction.atomic():
-                outcomes = [
-                    FileResult(
-                        found,
-                        _store(
-                            collection,
-                            found,
-                            tags=tags,
-                            language=language,
-                            title=title,
-                            written=written,
-                        ),
-                    )
-                    for found in batch
-                ]
-            yield from outcomes
+    remaining = _tracked(captions, quiet=quiet)
+    while batch := list(itertools.islice(remaining, BATCH_SIZE)):
+        with transaction.atomic():
+            results = [(file, _store_best(collection, file, metadata, written)) for file in batch]
+        yield from results
 
 
-def run_papers(
-    collection: Collection,
-    gathered: FilesToAdd,
-    *,
-    tags: Sequence[str],
-    language: str,
-    title: str,
-    quiet: bool,
-) -> Iterator[FileResult]:
-    """Store document after document, a bar showing how far it is; yields what came of each. They are read later."""
-    with ExitStack() as stack:
-        waiting: Iterable[Paper] = gathered.papers
-        if not quiet and len(gathered.papers) > 1:
-            waiting = stack.enter_context(_Tracked(gathered.papers))
-        for paper in waiting:
-            yield FileResult(
-                paper, _store_paper(collection, paper, tags=tags, language=language, title=title)
-            )
+def add_documents(
+    collection: Collection, documents: Sequence[DocumentFile], metadata: Metadata, *, quiet: bool
+) -> Iterator[tuple[DocumentFile, AddedDocument | KnowledgeBaseError]]:
+    """Store documents, unread, with a progress bar; yield the result for each."""
+    for file in _tracked(documents, quiet=quiet):
+        yield file, _store_document(collection, file, metadata)
 
 
-def _store_paper(
-    collection: Collection, paper: Paper, *, tags: Sequence[str], language: str, title: str
+def _tracked(found: Sequence[File], *, quiet: bool) -> Iterator[File]:
+    with progress_bar(quiet=quiet or len(found) < 2) as progress:
+        yield from progress.track(found, total=len(found), description="Importing")
+
+
+def _store_document(
+    collection: Collection, file: DocumentFile, metadata: Metadata
 ) -> AddedDocument | KnowledgeBaseError:
     try:
-        if not paper.path.is_file():
-            return _not_ordinary(paper.path)
-        with paper.path.open("rb") as stream:
-            return document_storage.add(
-                collection, stream, name=paper.name, title=title, tags=tags, language=language
-            )
+        if not file.path.is_file():
+            return _not_regular(file.path)
+        with file.path.open("rb") as stream:
+            return document_storage.add(collection, stream, name=file.name, **metadata._asdict())
     except KnowledgeBaseError as error:
         return error
     except OSError as error:
-        return _unreadable(paper.path, error)
+        return _unreadable(file.path, error)
+
+
+def _store_best(
+    collection: Collection, file: CaptionFile, metadata: Metadata, written: set[int]
+) -> StoredTranscript | KnowledgeBaseError:
+    result = _store(collection, file, metadata, written)
+    if not isinstance(result, CaptionError):
+        return result
+    others = (_store(collection, other, metadata, written) for other in file.alternatives)
+    return next((other for other in others if isinstance(other, StoredTranscript)), result)
 
 
 def _store(
-    collection: Collection,
-    found: CaptionFile,
-    *,
-    tags: Sequence[str],
-    language: str,
-    title: str,
-    written: set[int],
-) -> StoredTranscript | KnowledgeBaseError:
-    result = _store_one(
-        collection, found, tags=tags, language=language, title=title, written=written
-    )
-    if isinstance(result, CaptionError):
-        others = (
-            _store_one(collection, one, tags=tags, language=language, title=title, written=written)
-            for one in found.instead
-        )
-        return next((other for other in others if isinstance(other, StoredTranscript)), result)
-    return result
-
-
-def _store_one(
-    collection: Collection,
-    found: CaptionFile,
-    *,
-    tags: Sequence[str],
-    language: str,
-    title: str,
-    written: set[int],
+    collection: Collection, file: CaptionFile, metadata: Metadata, written: set[int]
 ) -> StoredTranscript | KnowledgeBaseError:
     try:
-        info = _read(found.info) if found.info else None
-        data = _read(found.path)
+        info = _read(file.info) if file.info else None
         stored = storage.add_captions(
             collection,
-            data,
-            name=found.name,
+            _read(file.path),
+            name=file.name,
             info=info,
-            language=language,
-            tags=tags,
-            title=title,
             settled=written,
+            **metadata._asdict(),
         )
     except KnowledgeBaseError as error:
         return error
@@ -224,133 +173,90 @@ def _store_one(
 def _read(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise _not_ordinary(path)
+            raise _not_regular(path)
         with path.open("rb") as stream:
             return stream.read(conf.max_upload_bytes() + 1)
     except OSError as error:
         raise _unreadable(path, error) from error
 
 
-def _not_ordinary(path: Path) -> InvalidInput:
-    return InvalidInput(f"“{_stored_name(path.name)}” is not an ordinary file.")
+def _not_regular(path: Path) -> InvalidInput:
+    return InvalidInput(f"“{_stored_name(path.name)}” is not a regular file.")
 
 
 def _unreadable(path: Path, error: OSError) -> InvalidInput:
     return InvalidInput(
         f"“{_stored_name(path.name)}” cannot be read: {error.strerror}.",
-        hint="Check the rights to the file.",
+        hint="Check the file's permissions.",
     )
-
-
-class _Tracked(Generic[File]):
-    """Files, counted on a bar as they are taken."""
-
-    def __init__(self, found: Sequence[File]) -> None:
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
-        self._found = found
-        columns = (
-            TextColumn("Importing"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        )
-        self._progress = Progress(*columns, console=err(), transient=True)
-
-    def __enter__(self) -> Iterator[File]:
-        self._progress.start()
-        return iter(self._progress.track(self._found, total=len(self._found)))
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-
-# Finding
 
 
 def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
     names = list(_files_under(folder, gathered))
     chosen = files.select(names)
-    used = {name for one in chosen for name in (one.name, one.info_name, *one.instead)}
-    others = [name for name in names if name not in used]
-    papers = [name for name in others if document_storage.may_be_document(name)] + [
-        one.name for one in chosen if _is_document(folder / one.name)
-    ]
-    gathered.papers += (
-        Paper(path=folder / name, name=_stored_name(name)) for name in sorted(papers)
+    used = {name for file in chosen for name in (file.name, file.info_name, *file.instead)}
+    documents = {
+        *(name for name in names if name not in used and document_storage.may_be_document(name)),
+        *(file.name for file in chosen if _is_document(folder / file.name)),
+    }
+    gathered.documents += (
+        DocumentFile(path=folder / name, name=_stored_name(name)) for name in sorted(documents)
     )
-    gathered.skipped += len(names) - len(
-        {*papers} | {name for one in chosen for name in (one.name, one.info_name)} - {""}
-    )
-    for one in chosen:
-        if one.name in papers:
-            continue
-        info = folder / one.info_name if one.info_name else None
-        instead = tuple(
-            CaptionFile(path=folder / name, name=_stored_name(name), info=info)
-            for name in one.instead
-        )
-        gathered.found.append(
-            CaptionFile(
-                path=folder / one.name, name=_stored_name(one.name), info=info, instead=instead
+    taken = documents | {name for file in chosen for name in (file.name, file.info_name)} - {""}
+    gathered.skipped += len(names) - len(taken)
+    for file in chosen:
+        if file.name not in documents:
+            info = folder / file.info_name if file.info_name else None
+            best, *others = (
+                CaptionFile(path=folder / name, name=_stored_name(name), info=info)
+                for name in (file.name, *file.instead)
             )
-        )
+            gathered.captions.append(
+                CaptionFile(best.path, best.name, info, alternatives=tuple(others))
+            )
 
 
 def _files_under(folder: Path, gathered: FilesToAdd) -> Iterator[str]:
-    def note(error: OSError) -> None:
-        gathered.problems.append(
-            FileProblem.of(
-                str(error.filename), InvalidInput(f"This folder cannot be read: {error.strerror}.")
-            )
-        )
+    def record(error: OSError) -> None:
+        problem = InvalidInput(f"This folder cannot be read: {error.strerror}.")
+        gathered.problems.append(FileProblem.of(str(error.filename), problem))
 
     seen: set[tuple[int, int]] = set()
-    for root, folders, names in os.walk(folder, followlinks=True, onerror=note):
+    for root, folders, names in os.walk(folder, followlinks=True, onerror=record):
         state = Path(root).stat()
         if (state.st_dev, state.st_ino) in seen:  # a link that leads back up
             folders.clear()
             continue
         seen.add((state.st_dev, state.st_ino))
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (
-            str((Path(root) / name).relative_to(folder))
-            for name in sorted(names)
-            if not name.startswith(".")
-        )
+        folders[:] = sorted(_visible(folders))
+        for name in sorted(_visible(names)):
+            yield str((Path(root) / name).relative_to(folder))
+
+
+def _visible(names: Iterable[str]) -> Iterator[str]:
+    return (name for name in names if not name.startswith("."))
 
 
 def _gather_named(paths: Sequence[Path], gathered: FilesToAdd) -> None:
-    chosen = {Path(one.name): one for one in files.select(str(path) for path in paths)}
-    used_infos = {Path(one.info_name) for one in chosen.values() if one.info_name}
+    chosen = {Path(file.name): file for file in files.select(str(path) for path in paths)}
+    used_infos = {Path(file.info_name) for file in chosen.values() if file.info_name}
     for path in dict.fromkeys(paths):
-        if (path in chosen or not files.is_candidate(path.name)) and _is_document(path):
-            gathered.papers.append(Paper(path=path, name=_stored_name(path.name), named=True))
-        elif path in chosen or not files.is_candidate(path.name):
-            others = (Path(name) for name in chosen[path].instead) if path in chosen else ()
-            gathered.found.append(_named(path, instead=tuple(_named(other) for other in others)))
-        elif path not in used_infos:
-            gathered.skipped += 1
+        if path not in chosen and files.is_candidate(path.name):
+            gathered.skipped += path not in used_infos
+        elif _is_document(path):
+            gathered.documents.append(DocumentFile(path, _stored_name(path.name), named=True))
+        else:
+            others = chosen[path].instead if path in chosen else ()
+            alternatives = tuple(_named_file(Path(name)) for name in others)
+            gathered.captions.append(_named_file(path, alternatives))
 
 
-def _named(path: Path, *, instead: tuple[CaptionFile, ...] = ()) -> CaptionFile:
-    return CaptionFile(
-        path=path,
-        name=_stored_name(path.name),
-        info=_info_beside(path),
-        named=True,
-        instead=instead,
-    )
+def _named_file(path: Path, alternatives: tuple[CaptionFile, ...] = ()) -> CaptionFile:
+    return CaptionFile(path, _stored_name(path.name), _info_beside(path), True, alternatives)
 
 
 def _is_document(path: Path) -> bool:
-    """Say whether a file is a document by its content; what cannot be read is told later."""
+    """Say whether a file's content is a document; reading reports an unreadable one later."""
     try:
         if not path.is_file():
             return False
@@ -371,5 +277,5 @@ def _info_beside(path: Path) -> Path | None:
 
 
 def _stored_name(name: str) -> str:
-    # A file's name need not be text; what is stored has to be.
+    # A file's name may be any bytes; the stored name is text.
     return os.fsencode(name).decode(errors="replace").replace("\0", "")

@@ -1,57 +1,122 @@
-"""Puts `kb` together: its commands, its version, and what becomes of an error."""
+"""The root of `kb`: its commands, each imported when it is called, and how errors are reported."""
 
-from typing import Annotated, Any
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from kbsite.cli import terminal
-from kbsite.cli.commands import (
-    access,
-    adding,
-    asking,
-    checking,
-    database,
-    evaluating,
-    jobs,
-    lecturing,
-    levelling,
-    models,
-    reading,
-    searching,
-    serving,
-    state,
-)
 
 
-class ReportingGroup(TyperGroup):
-    """A group that ends with message, hint and exit code where a command raises an expected error. Unexpected ones rise."""
+class CommandEntry(NamedTuple):
+    """A command: ``module:attribute`` of its function or its `typer.Typer`, and its help.
+
+    The log lines of a service carry time and logger; other commands log the message alone.
+    """
+
+    target: str
+    help: str
+    is_service: bool = False
+
+
+# The order of `kb --help`.
+COMMANDS = {
+    "serve": CommandEntry(
+        "serve:serve",
+        "Start Cuebase: database, web, API, MCP and a worker. Ctrl-C stops all of it.",
+        is_service=True,
+    ),
+    "worker": CommandEntry(
+        "worker:worker",
+        "Start a worker on its own, for a team's server; `kb serve` starts one itself.",
+        is_service=True,
+    ),
+    "add": CommandEntry("add:add", "Add YouTube videos, caption files, documents or folders."),
+    "list": CommandEntry("library:list_videos", "List the videos, newest first."),
+    "show": CommandEntry("library:show", "Read a transcript: whole, a time chunk or a range."),
+    "export": CommandEntry("library:export", "Print a transcript as captions or plain text."),
+    "delete": CommandEntry("delete:delete", "Delete a video or a document and all its data."),
+    "demo": CommandEntry(
+        "demo:demo", "Demonstrate reading, paging and searching with a sample library."
+    ),
+    "collections": CommandEntry("collections:app", "List, add or delete collections."),
+    "search": CommandEntry("search:search", "Search the library for passages."),
+    "sources": CommandEntry("search:list_sources", "List the sources and their indexing state."),
+    "ask": CommandEntry("ask:ask", "Answer a question from the library, with citations."),
+    "tui": CommandEntry("tui:tui", "Open the terminal interface; F1 lists its keys."),
+    "verify": CommandEntry("verify:verify", "Check whether quotes are verbatim in the library."),
+    "live": CommandEntry("live:live", "Replay a video as a lecture and show what it cites."),
+    "lectures": CommandEntry("lectures:app", "List, measure, export or delete lectures."),
+    "levels": CommandEntry("levels:levels", "Show a source's outline, or the library's topics."),
+    "eval": CommandEntry("eval:evaluate", "Measure search quality or answer quality."),
+    "calibrate": CommandEntry(
+        "calibrate:calibrate", "Calibrate the distance at which lectures cite a passage."
+    ),
+    "sync": CommandEntry("jobs:sync", "Fetch new videos of the added playlists and channels."),
+    "jobs": CommandEntry("jobs:app", "List jobs, retry one, or reopen the YouTube gate."),
+    "db": CommandEntry("db:app", "Database status, embedding migration, backup and restore."),
+    "models": CommandEntry("models:app", "List the configured models, or fetch missing ones."),
+    "config": CommandEntry("config:config", "Show every setting: value, origin and meaning."),
+    "doctor": CommandEntry("doctor:doctor", "Check the installation and suggest fixes."),
+    "user": CommandEntry("users:app", "Add and list users, or make a sign-in link."),
+    "token": CommandEntry("tokens:app", "Create, list and revoke tokens for REST and MCP."),
+    "mcp-config": CommandEntry("mcp_config:mcp_config", "Print the configuration of MCP clients."),
+}
+
+
+class RootGroup(TyperGroup):
+    """Imports a command's module when the command is called, and reports expected errors.
+
+    Help and completion read ``COMMANDS`` alone. Unexpected errors rise.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = {
+            name: TyperCommand(name, help=entry.help) for name, entry in COMMANDS.items()
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load(name) if name else command, rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
         try:
             return super().invoke(ctx)
         except Exception as error:
-            known = terminal.known_error(error)
-            if known is None:
+            expected = terminal.expected_error(error)
+            if expected is None:
                 raise
-            raise typer.Exit(terminal.report(known)) from None
+            raise typer.Exit(terminal.report(expected)) from None
+
+
+def load(name: str) -> Any:
+    """Set Django up, which needs no database, and import a command of ``COMMANDS``."""
+    module, _, attribute = COMMANDS[name].target.partition(":")
+    import_module("kbsite.boot").set_up(plain_log=not COMMANDS[name].is_service)
+    target = getattr(import_module(f"kbsite.cli.{module}"), attribute)
+    if not isinstance(target, typer.Typer):
+        function, target = target, typer.Typer(add_completion=False)
+        target.command()(function)
+    command = typer.main.get_command(target)
+    command.name = name
+    return command
 
 
 app = typer.Typer(
-    cls=ReportingGroup,
+    cls=RootGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Cuebase: add, read, search and cite videos' transcripts and documents.",
-    epilog="Where things are kept and how the program behaves: `kb config`. What is wrong: `kb doctor`.",
+    epilog="`kb config` shows paths and settings. `kb doctor` finds problems.",
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"kb {version('cuebase')}")
         raise typer.Exit
 
@@ -61,27 +126,8 @@ def _main(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
-    """Take what comes before the command."""
-
-
-for _module in (
-    serving,
-    adding,
-    reading,
-    searching,
-    asking,
-    checking,
-    lecturing,
-    levelling,
-    evaluating,
-    jobs,
-    database,
-    models,
-    state,
-    access,
-):
-    _module.register(app)
+    pass

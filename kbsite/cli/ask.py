@@ -1,10 +1,10 @@
-"""What `kb ask` does: a question is answered as it is written, each claim with the numbers of its citations, and these with their places below."""
+"""`kb ask`: print an answer's claims as they are written, then the passages they cite."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from textwrap import shorten
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import typer
 from rich.text import Text
 
 from citations.answers.answer import (
@@ -20,87 +20,76 @@ from citations.errors import ConversationNotFound
 from citations.models import Answer, Conversation
 from citations.notebook import answers, conversations, export, questions
 from citations.passages import Locator, PassageSource, place
+from kbsite.cli.database import open_library
+from kbsite.cli.options import InCollection, InSources, Json
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
 from kbsite.tui.stages import told
 from transcripts.conf import absolute
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.scope import Scope
 
-NEAREST_SHOWN: Final = 280  # characters of a passage that came near
+NEAREST_SHOWN: Final = 280  # characters of a nearest passage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskOptions:
-    """What is asked, and how the answer is shown."""
+def ask(
+    question: Annotated[
+        str, typer.Argument(help="The question; several in one are answered one by one.")
+    ],
+    inside: InSources = None,
+    collection: InCollection = "",
+    follow_up: Annotated[
+        bool,
+        typer.Option(
+            "--follow-up", "-f", help="Continue the latest conversation, with its sources."
+        ),
+    ] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Show questions, stages, passages and checked quotes.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Answer a question from the library, with citations.
 
-    sources: tuple[str, ...] = ()
-    collection: str = ""
-    follow_up: bool = False
-    with_trace: bool = False
-    as_json: bool = False
-
-
-def ask(scope: Scope, question: str, wishes: AskOptions) -> None:
-    """Answer and print. Raises what ``questions`` raises."""
-    answer = (
-        _put_next(scope, question, wishes)
-        if wishes.follow_up
-        else _put_first(scope, question, wishes)
-    )
-    reply = _told(questions.respond(scope, None, answer), is_quiet=wishes.as_json)
-    if wishes.as_json:
-        print_json(as_json(scope, answer.conversation, reply, with_trace=wishes.with_trace))
+    Every quote is verbatim in its source. A question that the library does not answer is refused.
+    """
+    scope = open_library()
+    if follow_up:
+        conversation = _latest_conversation(scope, collection, has_sources=bool(inside))
+        answer = questions.put(scope, None, conversation, question)
+    else:
+        answer = questions.put_first(
+            scope, None, question, collection=collection, sources=tuple(inside or ())
+        )
+    reply = _receive(scope, answer, quiet=as_json)
+    if as_json:
+        print_json(_as_json(scope, answer.conversation, reply, with_trace=trace))
         return
-    _print_end(reply)
-    if wishes.with_trace:
+    _print_citations(reply)
+    if trace:
         _print_trace(reply)
 
 
-def as_json(
-    scope: Scope, conversation: Conversation, reply: Reply, *, with_trace: bool = False
-) -> dict[str, Any]:
-    """Return an answer for programs, as every door gives it; times in seconds."""
-    kept = answers.of(scope, conversation)[-1]
-    found = {
-        "conversation": str(conversation.uuid),
-        "outcome": reply.outcome.value,
-        **export.as_json(kept),
-    }
-    return {**found, "trace": reply.trace.as_json()} if with_trace else found
-
-
-def _put_first(scope: Scope, question: str, wishes: AskOptions) -> Answer:
-    return questions.put_first(
-        scope, None, question, collection=wishes.collection, sources=wishes.sources
-    )
-
-
-def _put_next(scope: Scope, question: str, wishes: AskOptions) -> Answer:
-    return questions.put(scope, None, _latest(scope, wishes), question)
-
-
-def _latest(scope: Scope, wishes: AskOptions) -> Conversation:
-    if wishes.sources:
+def _latest_conversation(scope: Scope, collection: str, *, has_sources: bool) -> Conversation:
+    if has_sources:
         raise InvalidInput(
-            "A question that follows is asked of the same sources as the one before.",
+            "A follow-up question uses the same sources as the one before.",
             hint="Leave --in out, or ask without --follow-up.",
         )
-    found = conversations.list_conversations(
-        scope, None, collection=wishes.collection, limit=1
-    ).conversations
-    if not found:
+    page = conversations.list_conversations(scope, None, collection=collection, limit=1)
+    if not page.conversations:
         raise ConversationNotFound(
-            "Nothing was asked yet that a question could follow.", hint="Ask without --follow-up."
+            "There is no conversation to continue.", hint="Ask without --follow-up."
         )
-    return found[0]
+    return page.conversations[0]
 
 
-def _told(events: Iterable[Event], *, is_quiet: bool) -> Reply:
-    """Print what is told as it comes, unless it is to be quiet; return the whole answer."""
-    shown = events if is_quiet else _shown(events)
+def _receive(scope: Scope, answer: Answer, *, quiet: bool) -> Reply:
+    """Return the whole answer; print it as it is written, unless ``quiet``."""
+    events = questions.respond(scope, None, answer)
+    shown = events if quiet else _shown(events)
     reply = next((event.reply for event in shown if isinstance(event, FinalEvent)), None)
     if reply is None:
-        raise KnowledgeBaseError("The answer has no end.", hint="Ask again.")
+        raise KnowledgeBaseError("The answer is incomplete.", hint="Ask again.")
     return reply
 
 
@@ -115,52 +104,54 @@ def _shown(events: Iterable[Event]) -> Iterator[Event]:
             yield event
 
 
+def _as_json(
+    scope: Scope, conversation: Conversation, reply: Reply, *, with_trace: bool
+) -> dict[str, Any]:
+    """Return the stored answer; times in seconds."""
+    return {
+        "conversation": str(conversation.uuid),
+        "outcome": reply.outcome.value,
+        **export.as_json(answers.of(scope, conversation)[-1]),
+        **({"trace": reply.trace.as_json()} if with_trace else {}),
+    }
+
+
 def _print_claim(claim: Claim) -> None:
-    marks = "".join(f" [{number}]" for number in claim.citations)
+    numbers = "".join(f" [{number}]" for number in claim.citations)
     label = Text(f"{printable(claim.label)}: " if claim.label else "", style="bold")
-    text = label + Text(printable(claim.text)) + Text(marks, style="bold cyan")
-    out().print(
-        text
-        if claim.is_supported
-        else text + Text(" (not supported by the sources)", style="yellow"),
-        soft_wrap=not out().is_terminal,
-    )
+    text = label + Text(printable(claim.text)) + Text(numbers, style="bold cyan")
+    if not claim.is_supported:
+        text += Text(" (not supported by the sources)", style="yellow")
+    out().print(text, soft_wrap=not out().is_terminal)
 
 
-def _print_end(reply: Reply) -> None:
+def _print_citations(reply: Reply) -> None:
+    is_refused = reply.outcome is AnswerOutcome.REFUSED
     if reply.note:
-        say(reply.note, "yellow" if reply.outcome is AnswerOutcome.REFUSED else "dim")
+        say(reply.note, "yellow" if is_refused else "dim")
     for quote in reply.quotes:
-        say("")
-        _print_place(f"[{quote.number}]", quote.origin, quote.locator, quote.text, quote.link)
+        _print_passage(f"[{quote.number}]", quote.origin, quote.locator, quote.text, quote.link)
     if reply.nearest:
         say("\nWhat comes nearest:", "dim")
-    for one in reply.nearest:
-        say("")
-        _print_place(
-            "–",
-            one.origin,
-            one.locator,
-            shorten(" ".join(one.text.split()), NEAREST_SHOWN, placeholder=" …"),
-            one.link,
-        )
-    author = (
-        "nothing was made up"
-        if reply.outcome is AnswerOutcome.REFUSED
-        else reply.model or "the sources’ own words"
-    )
-    about = [author, f"{reply.milliseconds / 1000:.1f} s"]
+    for passage in reply.nearest:
+        text = shorten(" ".join(passage.text.split()), NEAREST_SHOWN, placeholder=" …")
+        _print_passage("–", passage.origin, passage.locator, text, passage.link)
+    writer = reply.model or "the sources’ own words"
+    about = ["nothing was made up" if is_refused else writer, f"{reply.milliseconds / 1000:.1f} s"]
     if reply.confidence is not None:
         about.insert(0, f"confidence {reply.confidence:.0%}")
     note(" · ".join(about))
 
 
-def _print_place(label: str, origin: PassageSource, locator: Locator, text: str, link: str) -> None:
+def _print_passage(
+    label: str, origin: PassageSource, locator: Locator, text: str, link: str
+) -> None:
     head = (
         Text(f"{label} ", style="bold cyan")
         + Text(printable(origin.title), style="bold")
         + Text(f" {place(locator)}", style="cyan")
     )
+    say("")
     out().print(head, soft_wrap=True)
     say(f"“{' '.join(text.split())}”")
     say(absolute(link), "dim")
@@ -171,23 +162,26 @@ def _print_trace(reply: Reply) -> None:
     table(
         ("Question", "Kind"),
         [(part.text, part.breadth) for part in trace.route.parts],
-        title=f"\nQuestions, decided by {trace.route.by}",
+        title=f"\nQuestions, split by {trace.route.by}",
     )
-    rows = [
-        (one.name, f"{one.milliseconds:.1f}", one.count or "", one.note) for one in trace.stages
+    stages = [
+        (stage.name, f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
+        for stage in trace.stages
     ]
-    table(("Stage", "ms", "Count", ""), rows, title=f"\nStages, {reply.milliseconds:.1f} ms in all")
+    title = f"\nStages, {reply.milliseconds:.1f} ms in all"
+    table(("Stage", "ms", "Count", ""), stages, title=title)
     passages = [
-        (one.number, one.level, f"{one.score:.2f}", one.origin.title, place(one.locator))
-        for one in trace.evidence
+        (item.number, item.level, f"{item.score:.2f}", item.origin.title, place(item.locator))
+        for item in trace.evidence
     ]
     table(
-        ("#", "Level", "Score", "Source", "Place"),
+        ("#", "Level", "Score", "Source", "Location"),
         passages,
-        title="\nPassages (level 0 a chunk, 1 paragraphs, 2 a section, 3 a document)",
+        title="\nPassages (level 0: chunk, 1: paragraphs, 2: section, 3: document)",
     )
     checks = [
-        (one.verdict, f"[{one.number}]" if one.number else "–", one.quote) for one in trace.checks
+        (check.verdict, f"[{check.number}]" if check.number else "–", check.quote)
+        for check in trace.checks
     ]
     table(
         ("Verdict", "Citation", "Quote"),
@@ -196,9 +190,7 @@ def _print_trace(reply: Reply) -> None:
         empty="No quote was checked.",
     )
     if trace.tokens:
-        say(
-            "Tokens: " + ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items()),
-            "dim",
-        )
+        counts = ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items())
+        say(f"Tokens: {counts}", "dim")
     for sentence in trace.notes:
         note(sentence)

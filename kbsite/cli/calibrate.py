@@ -1,50 +1,82 @@
-"""What `kb calibrate` does: calibrate, and say what came of it."""
+"""`kb calibrate`: find the distance at which lectures cite a passage."""
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from citations.lectures import calibration
 from citations.lectures.calibration import DistanceCalibration
+from kbsite.cli.database import open_library
+from kbsite.cli.options import Json, option
 from kbsite.cli.terminal import note, print_json, say
 from transcripts.errors import InvalidInput
 
 
-def calibrate(*, false_citations: float, file: Path | None, as_json: bool) -> None:
-    """Calibrate and print. Raises ``InvalidInput`` for a file that is too large, and what ``calibration.calibrate`` raises."""
-    found = calibration.calibrate(
+def calibrate(
+    false_citations: Annotated[
+        float,
+        typer.Option(
+            "--false-citations",
+            min=0,
+            max=50,
+            help="Acceptable percentage of off-topic windows that cite something.",
+        ),
+    ] = 5.0,
+    file: Annotated[
+        Path | None,
+        option(
+            "--file",
+            metavar="OFFTOPIC.txt",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            help="Off-topic talk; unset: the built-in English one.",
+        ),
+    ] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Go back to LIVE_DISTANCE_THRESHOLD.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Calibrate the distance at which lectures cite a passage.
+
+    Measures how near off-topic talk comes to the library. The result holds for one embedding model
+    and library: calibrate again after a migration, and when the library has grown a lot.
+    """
+    open_library()
+    if forget:
+        calibration.forget()
+        say("Calibration deleted: LIVE_DISTANCE_THRESHOLD applies.")
+        return
+    result = calibration.calibrate(
         false_citations=false_citations, off_topic=_read(file) if file else ""
     )
     if as_json:
-        print_json(found.to_json())
+        print_json(result.to_json())
     else:
-        _show(found)
-
-
-def forget() -> None:
-    """Go back to the distance of the settings."""
-    calibration.forget()
-    say("Forgotten: LIVE_DISTANCE_THRESHOLD holds.")
+        _print(result)
 
 
 def _read(file: Path) -> str:
-    if file.stat().st_size > 4 * calibration.MOST_TEXT:
-        raise InvalidInput(
-            f"{file.name} is too large: at most {calibration.MOST_TEXT:,} characters are read."
-        )
+    limit = calibration.MOST_TEXT
+    if file.stat().st_size > 4 * limit:
+        raise InvalidInput(f"{file.name} is too large: the limit is {limit:,} characters.")
     return file.read_text(encoding="utf-8", errors="replace")
 
 
-def _show(found: DistanceCalibration) -> None:
-    say(f"Lectures cite what is nearer than {found.farthest:.3f} (squared L2 distance).")
-    least, low, middle, high = found.nearest_off_topic
+def _print(result: DistanceCalibration) -> None:
+    minimum, low, median, high = result.nearest_off_topic
+    say(f"Lectures cite passages nearer than {result.max_distance:.3f} (squared L2 distance).")
     note(
-        f"{found.within} of {found.windows} windows of talk about something else would cite one of {found.chunks:,} passages."
+        f"{result.within} of {result.windows} off-topic windows would cite"
+        f" one of {result.chunks:,} passages."
     )
     note(
-        f"Their nearest passages: {least:.3f} at least, {low:.3f} (5 %), {middle:.3f} (half), {high:.3f} (95 %)."
+        f"Distance to their nearest passage: minimum {minimum:.3f},"
+        f" 5 % {low:.3f}, median {median:.3f}, 95 % {high:.3f}."
     )
-    if found.kept is not None:
-        note(
-            f"Of the library's own passages {found.kept:.0%} have another one within that distance."
-        )
-    if found.is_small:
+    if result.kept is not None:
+        note(f"{result.kept:.0%} of the library's passages have another one within that distance.")
+    if result.is_small:
         note("The library is small: calibrate again when it has grown.")

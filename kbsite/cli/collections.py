@@ -1,19 +1,24 @@
-"""Collections as `kb` shows and makes them, and what goes with something that is deleted."""
+"""`kb collections`: list, add and delete collections."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from citations.models import Source
-from kbsite.cli import first_start
+import typer
+
+from kbsite.cli import completion, first_start
+from kbsite.cli.database import open_library
+from kbsite.cli.options import Json, Yes
+from kbsite.cli.terminal import confirm, print_json, say, table
 from transcripts import collections, library
 from transcripts.models import Collection, Membership, Video
-from transcripts.sanitize import is_uuid
 from transcripts.scope import Scope
+
+app = typer.Typer(help="List, add or delete collections.")
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionSummary:
-    """A collection, how many videos it has, and its members with their roles."""
+    """A collection, its number of videos, and its members with their roles."""
 
     slug: str
     name: str
@@ -21,15 +26,81 @@ class CollectionSummary:
     members: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs; ``id`` is the slug."""
-        return {
-            "id": self.slug,
-            **{name: value for name, value in asdict(self).items() if name != "slug"},
-        }
+        fields = asdict(self)
+        return {"id": fields.pop("slug"), **fields}
 
 
-def overview(scope: Scope) -> list[CollectionSummary]:
-    """Return the visible collections."""
+@app.callback(invoke_without_command=True)
+def list_collections(context: typer.Context, as_json: Json = False) -> None:
+    """List, add or delete collections."""
+    if context.invoked_subcommand:
+        return
+    summaries = _summaries(open_library())
+    if as_json:
+        print_json([summary.as_json() for summary in summaries])
+    else:
+        table(
+            ("Collection", "Name", "Videos", "Members"),
+            ((row.slug, row.name, row.videos, ", ".join(row.members)) for row in summaries),
+        )
+
+
+@app.command()
+def add(name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = False) -> None:
+    """Add a collection."""
+    open_library()
+    collection = collections.create(name, owner=first_start.owner())
+    if as_json:
+        print_json({"id": collection.slug, "name": collection.name})
+    else:
+        say(f"Added the collection “{collection.name}” ({collection.slug}).")
+
+
+@app.command()
+def delete(
+    name: Annotated[
+        str, typer.Argument(help="Its name or slug.", autocompletion=completion.collections)
+    ],
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Delete a collection with all its videos."""
+    collection = library.find_collection(open_library(), name)
+    contents, slug = deleted_with(collection), collection.slug
+    confirm(f"Delete the collection “{collection}” with {contents}?", yes=yes)
+    collections.delete(collection)
+    if as_json:
+        print_json({"deleted": slug})
+    else:
+        say(f"Deleted the collection {slug}: {contents}.")
+
+
+def find_collection(scope: Scope, name: str) -> Collection:
+    """Return a collection, by default the default one. Raises ``CollectionNotFound``."""
+    return library.find_collection(scope, name) if name else Collection.objects.default()
+
+
+def deleted_with(parent: Video | Collection) -> str:
+    """Return, in words, what is deleted along with a video or a collection."""
+    if isinstance(parent, Video):
+        return counted(parent.transcripts.count(), "transcript")
+    contents = collections.contents(parent)
+    counts = (
+        (contents.videos, "video"),
+        (contents.transcripts, "transcript"),
+        (contents.feeds, "playlist or channel"),
+        (contents.jobs, "job"),
+    )
+    return ", ".join(counted(count, noun) for count, noun in counts)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, in the plural where needed."""
+    plural = {"playlist or channel": "playlists or channels"}.get(noun, f"{noun}s")
+    return f"{count} {noun if count == 1 else plural}"
+
+
+def _summaries(scope: Scope) -> list[CollectionSummary]:
     members: dict[int, list[str]] = {}
     for pk, user, role in Membership.objects.order_by("user__username").values_list(
         "collection_id", "user__username", "role"
@@ -37,47 +108,10 @@ def overview(scope: Scope) -> list[CollectionSummary]:
         members.setdefault(pk, []).append(f"{user} ({role})")
     return [
         CollectionSummary(
-            slug=one.slug,
-            name=one.name,
-            videos=one.video_count,  # type: ignore[attr-defined]  # annotated
-            members=tuple(members.get(one.pk, ())),
+            slug=collection.slug,
+            name=collection.name,
+            videos=collection.video_count,  # type: ignore[attr-defined]  # annotated
+            members=tuple(members.get(collection.pk, ())),
         )
-        for one in library.collections(scope)
+        for collection in library.collections(scope)
     ]
-
-
-def add(name: str) -> Collection:
-    """Make a collection that belongs to the owner of this library. Raises ``Conflict`` when the name is taken."""
-    return collections.create(name, owner=first_start.owner())
-
-
-def what_goes_with(thing: Video | Collection) -> str:
-    """Count what deleting it deletes as well, in words."""
-    if isinstance(thing, Video):
-        return counted(thing.transcripts.count(), "transcript")
-    found = collections.contents(thing)
-    counts = (
-        (found.videos, "video"),
-        (found.transcripts, "transcript"),
-        (found.feeds, "playlist or channel"),
-        (found.jobs, "job"),
-    )
-    return ", ".join(counted(count, noun) for count, noun in counts)
-
-
-def video_key(scope: Scope, reference: str) -> str:
-    """Return the id of the video whose transcript is the source of this id; else the reference as it is."""
-    found = (
-        Source.objects.visible(scope)
-        .filter(uuid=reference, video__isnull=False)
-        .values_list("video__key", flat=True)
-        if is_uuid(reference)
-        else ()
-    )
-    return next(iter(found), reference)
-
-
-def counted(count: int, noun: str) -> str:
-    """Say how many of what there are."""
-    plural = {"playlist or channel": "playlists or channels"}.get(noun, f"{noun}s")
-    return f"{count} {noun if count == 1 else plural}"

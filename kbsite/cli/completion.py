@@ -1,61 +1,50 @@
-"""Completions out of the library. They are given only where the database runs already: a Tab must not start a server."""
+"""Shell completions from the library, where its database runs: Tab must not start a server."""
 
 import contextlib
 from pathlib import Path
 
-MOST = 50
+from django.conf import settings
+from django.contrib.auth import get_user_model
+
+from kbsite import boot
+from kbsite.postgres.process import home_of, socket_path
+from transcripts.models import Collection, Video
+
+LIMIT = 50
 
 
 def video_ids(incomplete: str) -> list[tuple[str, str]]:
-    """Complete the id of a video; its title is the help."""
+    """Complete a video's id; its title is the help."""
     with contextlib.suppress(Exception):  # a completion that fails is no completion
-        if _open_quietly():
-            from transcripts.models import Video
-
-            return list(
-                Video.objects.filter(key__istartswith=incomplete).values_list("key", "title")[:MOST]
-            )
+        if _join_database():
+            rows = Video.objects.filter(key__istartswith=incomplete).values_list("key", "title")
+            return list(rows[:LIMIT])
     return []
 
 
 def collections(incomplete: str) -> list[tuple[str, str]]:
-    """Complete the slug of a collection."""
+    """Complete a collection's slug; its name is the help."""
     with contextlib.suppress(Exception):
-        if _open_quietly():
-            from transcripts.models import Collection
-
-            return list(
-                Collection.objects.filter(slug__istartswith=incomplete).values_list("slug", "name")[
-                    :MOST
-                ]
-            )
+        if _join_database():
+            rows = Collection.objects.filter(slug__istartswith=incomplete)
+            return list(rows.values_list("slug", "name")[:LIMIT])
     return []
 
 
-def users(incomplete: str) -> list[str]:
-    """Complete the name of a user."""
+def user_names(incomplete: str) -> list[str]:
+    """Complete a user's name."""
     with contextlib.suppress(Exception):
-        if _open_quietly():
-            from django.contrib.auth import get_user_model
-
-            return list(
-                get_user_model()
-                .objects.filter(username__istartswith=incomplete)
-                .values_list("username", flat=True)[:MOST]
-            )
+        if _join_database():
+            rows = get_user_model().objects.filter(username__istartswith=incomplete)
+            return list(rows.values_list("username", flat=True)[:LIMIT])
     return []
 
 
-def _open_quietly() -> bool:
-    from kbsite import settings
-    from kbsite.postgres.process import home_of, socket_path
-
-    running = (
+def _join_database() -> bool:
+    is_running = (
         bool(settings.DATABASE_URL)
         or socket_path(home_of(Path(settings.DATA_DIR)).sockets).exists()
     )
-    if running:
-        from kbsite.boot import boot
-
-        boot(migrate=False)
-    return running
+    if is_running:
+        boot.boot(migrate=False)
+    return is_running

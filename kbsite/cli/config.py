@@ -1,4 +1,4 @@
-"""The settings in use, and where each value comes from."""
+"""`kb config`: the settings in use, and the origin of each value."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -6,17 +6,20 @@ from typing import Any
 import environ
 
 from kbsite import settings
-from kbsite.cli.terminal import known_error, open_database
+from kbsite.cli import db_status
+from kbsite.cli.database import open_database
+from kbsite.cli.options import Json
+from kbsite.cli.terminal import expected_error, note, print_json, table
 from kbsite.settings import BASE_DIR, OPTIONS, Option
 
 MASK = "••••••"
-# The settings whose value in use is not the one under their own name.
+# Options whose effective value has another name.
 _EFFECTIVE = {"YOUTUBE_KB_DATA_DIR": "DATA_DIR"}
 
 
 @dataclass(frozen=True, slots=True)
-class InUse:
-    """A setting, its value (masked for a secret) and the value's origin: ``environment``, ``.env`` or ``default``."""
+class SettingInUse:
+    """A setting, its value (masked if secret) and its origin: environment, .env or default."""
 
     name: str
     value: Any
@@ -26,47 +29,61 @@ class InUse:
 
     @property
     def shown(self) -> str:
-        """The value as a person writes it."""
+        """The value as it is written in .env."""
         if isinstance(self.value, list):
-            return ",".join(str(part) for part in self.value)
+            return ",".join(map(str, self.value))
         return str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
         return asdict(self)
 
 
 class _File(environ.Env):  # type: ignore[misc]
-    """The .env file alone, apart from the environment."""
+    """The .env file without the environment."""
 
     ENVIRON: dict[str, str] = {}
 
 
-def settings_in_use() -> list[InUse]:
-    """Return every option."""
+def config(as_json: Json = False) -> None:
+    """Show every setting: value, origin and meaning.
+
+    Secrets are masked.
+    """
+    rows = settings_in_use()
+    if as_json:
+        print_json([row.as_json() for row in rows])
+        return
+    table(
+        ("Setting", "Value", "From", "Meaning"),
+        ((row.name, row.shown, row.origin, row.meaning) for row in rows),
+    )
+    for line in _lock_lines():
+        note(line)
+
+
+def settings_in_use() -> list[SettingInUse]:
+    """Return every setting."""
     _File.ENVIRON.clear()
     _File.read_env(BASE_DIR / ".env")
     return [_in_use(option) for option in OPTIONS.values()]
 
 
-def lock_lines() -> list[str]:
-    """Say what the library is locked to, and what the settings name instead; a database that is not there, or away, is no reason to show no settings."""
+def _lock_lines() -> list[str]:
+    """Return lines on the locked embedding model, or why the database does not answer."""
     if not settings.DATABASE_URL and not (settings.DATA_DIR / "postgres").is_dir():
         return []
     try:
         open_database()
-        from kbsite.cli import db_status
-
         return db_status.lock_lines()
     except Exception as error:
-        known = known_error(error)
-        if known is None:
+        expected = expected_error(error)
+        if expected is None:
             raise
-        return [known.message, known.hint]
+        return [expected.message, expected.hint]
 
 
-def _in_use(option: Option) -> InUse:
-    return InUse(
+def _in_use(option: Option) -> SettingInUse:
+    return SettingInUse(
         name=option.name,
         value=_value(option),
         origin=_origin(option),
@@ -86,8 +103,5 @@ def _origin(option: Option) -> str:
     if not option.is_set:
         return "default"
     in_file = _File.ENVIRON.get(option.name)
-    return (
-        ".env"
-        if in_file is not None and in_file == settings.env.ENVIRON[option.name]
-        else "environment"
-    )
+    is_from_file = in_file is not None and in_file == settings.env.ENVIRON[option.name]
+    return ".env" if is_from_file else "environment"

@@ -1,10 +1,12 @@
-"""The whole library as one file, and back: pg_dump and pg_restore, those that come with Cuebase or, for another server, those that are installed."""
+"""Back up and restore the whole library with pg_dump and pg_restore.
+
+The embedded server comes with these programs; for an external one, the installed programs run.
+"""
 
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,65 +19,81 @@ from kbsite.postgres import process as postgres_process
 from transcripts.errors import Conflict, InvalidInput, Unavailable
 from transcripts.models import Video, WorkerPulse
 
-LOCK_SECONDS = 10  # how long a restore waits for somebody who uses a table
+LOCK_SECONDS = 10  # a restore waits this long for users of a table
+APPS = ("transcripts", "citations", "kbsite")
 
-# All that is ours, in one transaction with what takes its place. Extensions stay: they may belong to somebody else.
-_EMPTY = """
+# Runs in one transaction with the restore. Extensions stay: they may serve other schemas.
+_DROP_ALL = """
 DO $$
 DECLARE
-    one record;
+    object record;
 BEGIN
-    FOR one IN SELECT c.oid::regclass AS name FROM pg_class c
+    FOR object IN SELECT c.oid::regclass AS name FROM pg_class c
         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')
-            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e') LOOP
-        EXECUTE format('DROP TABLE IF EXISTS %s CASCADE', one.name);
+            AND NOT EXISTS (
+                SELECT FROM pg_depend d
+                WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+            ) LOOP
+        EXECUTE format('DROP TABLE IF EXISTS %s CASCADE', object.name);
     END LOOP;
-    FOR one IN SELECT c.oid::regclass AS name FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'S' LOOP
-        EXECUTE format('DROP SEQUENCE %s CASCADE', one.name);
+    FOR object IN SELECT c.oid::regclass AS name FROM pg_class c
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'S' LOOP
+        EXECUTE format('DROP SEQUENCE %s CASCADE', object.name);
     END LOOP;
-    FOR one IN SELECT p.oid::regprocedure AS name FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
-            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e') LOOP
-        EXECUTE format('DROP ROUTINE %s CASCADE', one.name);
+    FOR object IN SELECT p.oid::regprocedure AS name FROM pg_proc p
+        WHERE p.pronamespace = 'public'::regnamespace
+            AND NOT EXISTS (
+                SELECT FROM pg_depend d
+                WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+            ) LOOP
+        EXECUTE format('DROP ROUTINE %s CASCADE', object.name);
     END LOOP;
 END
 $$
 """
+_VARIABLES = {
+    "PGHOST": "HOST",
+    "PGPORT": "PORT",
+    "PGUSER": "USER",
+    "PGPASSWORD": "PASSWORD",
+    "PGDATABASE": "NAME",
+}
 
 
 def back_up(path: Path) -> int:
-    """Write the library to a file, which appears when it is whole; return its size in bytes.
+    """Write the library to a file, which appears when it is complete; return its size in bytes.
 
-    Raises ``InvalidInput``, and ``Unavailable`` when the programs are missing, refuse, or the disk is full.
+    Raises ``InvalidInput``; ``Unavailable`` if a program is missing or fails, or the disk is full.
     """
     if not path.absolute().parent.is_dir():
         raise InvalidInput(f"The folder of {path} does not exist.")
     try:
         with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".backup-") as folder:
-            made = Path(folder) / "whole"
-            made.touch(mode=0o600)
-            with made.open("wb") as stream:
+            partial = Path(folder) / "dump"
+            partial.touch(mode=0o600)
+            with partial.open("wb") as stream:
                 _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", stdout=stream)
                 os.fsync(stream.fileno())
-            made.replace(path)
+            partial.replace(path)
             return path.stat().st_size
     except OSError as error:
         raise Unavailable(
             f"{path} cannot be written: {error.strerror}.",
-            hint="Choose another folder, or make room.",
+            hint="Choose another folder, or free disk space.",
         ) from error
 
 
 def check(path: Path) -> None:
-    """Raise ``InvalidInput`` for a file that is no backup, or one that this Cuebase is too old for."""
+    """Raise ``InvalidInput`` unless a file is a backup that this version can restore."""
     try:
-        known = _migrations_in(path)
+        migrations = _migrations_in(path)
     except Unavailable as error:
         raise InvalidInput(
-            f"{path} is no backup of Cuebase, or damaged: {error.hint or error.message}"
+            f"{path} is not a backup of Cuebase, or damaged: {error.hint or error.message}"
         ) from error
-    if not known:
+    if not migrations:
         raise InvalidInput(f"{path} is a dump of another database, not of Cuebase.")
-    if newer := known - set(MigrationLoader(connection).disk_migrations):
+    if newer := migrations - set(MigrationLoader(connection).disk_migrations):
         names = ", ".join(sorted(f"{app}.{name}" for app, name in newer)[:3])
         raise InvalidInput(
             f"{path} was made by a newer Cuebase (it has {names}).",
@@ -84,40 +102,33 @@ def check(path: Path) -> None:
 
 
 def restore(path: Path) -> None:
-    """Put a backup in the library's place, all of it or nothing, and bring its schema up to date.
+    """Replace the library by a backup, all of it or nothing, and migrate its schema.
 
     Raises ``Conflict`` while a server or worker runs, ``InvalidInput`` for a damaged file.
     """
     _refuse_while_used()
     connection.close()
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "restore.sql"
+        script = f"--file={Path(folder) / 'restore.sql'}"
+        options = ("--no-owner", "--no-privileges", "--no-comments")
         try:
-            _run(
-                "pg_restore",
-                "--no-owner",
-                "--no-privileges",
-                "--no-comments",
-                f"--file={script}",
-                str(path),
-            )
+            _run("pg_restore", *options, script, str(path))
         except Unavailable as error:
             raise InvalidInput(
                 f"{path} is damaged: {error.hint}", hint="Nothing was changed."
             ) from error
-        options = ["--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
         _run(
             "psql",
-            *options,
+            *("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"),
             f"--command=SET lock_timeout = '{LOCK_SECONDS}s'",
-            f"--command={_EMPTY}",
-            f"--file={script}",
+            f"--command={_DROP_ALL}",
+            script,
         )
     boot.migrate_now()
 
 
-def videos_here() -> int:
-    """Count the videos that a restore would replace."""
+def video_count() -> int:
+    """Count the videos of the library."""
     return Video.objects.count()
 
 
@@ -131,23 +142,17 @@ def _refuse_while_used() -> None:
 
 
 def _migrations_in(path: Path) -> set[tuple[str, str]]:
-    rows = (
-        _run("pg_restore", "--data-only", "--table=django_migrations", "--file=-", str(path))
-        .decode(errors="replace")
-        .splitlines()
-    )
-    cells = (row.split("\t") for row in rows)
+    options = ("--data-only", "--table=django_migrations", "--file=-")
+    text = _run("pg_restore", *options, str(path)).decode(errors="replace")
+    rows = (line.split("\t") for line in text.splitlines())
     return {
-        (row[1], row[2])
-        for row in cells
-        if len(row) == 4 and row[0].isdigit() and row[1] in ("transcripts", "citations", "kbsite")
+        (row[1], row[2]) for row in rows if len(row) == 4 and row[0].isdigit() and row[1] in APPS
     }
 
 
 def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
-    command: Sequence[str] = [str(_find(program)), *arguments]
     done = subprocess.run(
-        command,
+        [str(_find(program)), *arguments],
         env=_environment(),
         stdin=subprocess.DEVNULL,
         stdout=stdout,
@@ -155,8 +160,8 @@ def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
         check=False,
     )
     if done.returncode:
-        told = " ".join(done.stderr.decode(errors="replace").split())[:500]
-        raise Unavailable(f"{program} failed.", hint=told)
+        reason = " ".join(done.stderr.decode(errors="replace").split())[:500]
+        raise Unavailable(f"{program} failed.", hint=reason)
     return done.stdout or b""
 
 
@@ -166,20 +171,13 @@ def _find(program: str) -> Path:
 
 
 def _environment() -> dict[str, str]:
-    """Tell the programs where the database is, apart from their command lines, which others can read."""
+    """Return the connection as variables, because others can read command lines."""
     values = connection.settings_dict
-    given = {
-        "PGHOST": "HOST",
-        "PGPORT": "PORT",
-        "PGUSER": "USER",
-        "PGPASSWORD": "PASSWORD",
-        "PGDATABASE": "NAME",
-    }
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-    environment |= {name: str(values[key]) for name, key in given.items() if values.get(key)}
+    given = {name: str(values[key]) for name, key in _VARIABLES.items() if values.get(key)}
     ssl = {
         f"PG{name.upper()}": str(value)
         for name, value in values["OPTIONS"].items()
         if name.startswith("ssl")
     }
-    return environment | ssl | {"PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}
+    return {**environment, **given, **ssl, "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}

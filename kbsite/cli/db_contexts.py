@@ -1,94 +1,77 @@
-"""What `kb db write-contexts` does: it says what the contexts will cost, asks, and writes them with a bar."""
+"""Estimate and write the contexts of chunks, with a progress bar."""
 
 import time
 from dataclasses import asdict
-
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from citations import conf
 from citations.ingest import contextual_costs
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source, State
 from citations.providers import registry
-from kbsite.cli.terminal import confirm, err, note, print_json, printable, say
+from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress_bar, say
 from transcripts.errors import Unavailable
 
-EVERY_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 def write(*, yes: bool, only_estimate: bool, as_json: bool) -> None:
-    """Say the cost, ask, and write. Raises ``Unavailable`` where nobody writes contexts."""
+    """Estimate, ask, and write. Raises ``Unavailable`` if the settings turn contexts off."""
     if not conf.uses_context():
         raise Unavailable(
-            "No contexts are written as the settings stand.",
-            hint="They need LLM_PROVIDER, and DISABLE_CONTEXTUAL_RETRIEVAL unset.",
+            "The settings turn contexts off.",
+            hint="Contexts need LLM_PROVIDER, and DISABLE_CONTEXTUAL_RETRIEVAL unset.",
         )
-    planned = contextual_costs.plan()
-    if not only_estimate and planned.pieces:
-        confirm(f"{_sentence(planned)} Write them?", yes=yes)
+    plan = contextual_costs.plan()
+    is_written = bool(plan.pieces) and not only_estimate
+    if is_written:
+        confirm(f"{_summary(plan)} Write them?", yes=yes)
         _write(quiet=as_json)
-    left = contextual_costs.plan().pieces if not only_estimate else planned.pieces
+    left = plan.pieces if only_estimate else contextual_costs.plan().pieces
     if as_json:
-        print_json(
-            {
-                "model": planned.model,
-                "sources": planned.sources,
-                "pieces": planned.pieces,
-                "left": left,
-                **asdict(planned.cost),
-            }
-        )
-    elif only_estimate or not planned.pieces:
-        say(_sentence(planned))
+        counts = {"sources": plan.sources, "pieces": plan.pieces, "left": left}
+        print_json({"model": plan.model, **counts, **asdict(plan.cost)})
+    elif not is_written:
+        say(_summary(plan))
     else:
-        say(f"{planned.pieces - left:,} contexts were written.")
+        say(f"{plan.pieces - left:,} contexts were written.")
         if left:
-            note(f"{left:,} are still missing; they are tried again later.", "yellow")
+            note(f"{left:,} are still missing; a later run tries again.", "yellow")
 
 
 def announce() -> None:
-    """Say beforehand what contexts will cost, where some are to be written; nothing else."""
-    if conf.uses_context() and (planned := contextual_costs.plan()).pieces:
-        note(f"{_sentence(planned)} DISABLE_CONTEXTUAL_RETRIEVAL=true does without them.")
+    """Note the cost of missing contexts, if there are any."""
+    if conf.uses_context() and (plan := contextual_costs.plan()).pieces:
+        note(f"{_summary(plan)} DISABLE_CONTEXTUAL_RETRIEVAL=true turns contexts off.")
 
 
-def _sentence(planned: contextual_costs.ContextPlan) -> str:
-    if not planned.pieces:
+def _summary(plan: contextual_costs.ContextPlan) -> str:
+    if not plan.pieces:
         return "Every chunk has its context."
-    cost = planned.cost
-    cheap = f" ({cost.cached:,} of them kept from the question before)" if cost.cached else ""
+    cost = plan.cost
+    cached = f" ({cost.cached:,} of them cached)" if cost.cached else ""
     return (
-        f"{planned.pieces:,} chunks of {planned.sources:,} source{'s' * (planned.sources > 1)} get a context from {planned.model}:"
-        f" {cost.calls:,} questions of about {cost.asked:,} tokens in all{cheap}, and {cost.answered:,} tokens of answers."
+        f"{plan.pieces:,} chunks of {plan.sources:,} source{'s' * (plan.sources > 1)}"
+        f" get a context from {plan.model}: {cost.calls:,} calls,"
+        f" about {cost.asked:,} tokens of input{cached} and {cost.answered:,} of output."
     )
 
 
 def _write(*, quiet: bool) -> None:
-    registry.llm()  # raises what is wrong with the settings, before anything starts
+    registry.llm()  # raises an error of the settings before any work
     ingest_pipeline.try_again()
     sources = Source.objects.filter(
         contextual_costs.WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)
     )
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
+    with progress_bar(quiet=quiet) as progress:
         bar = progress.add_task("Writing contexts", total=sources.count())
         for source in sources.order_by("pk"):
-            progress.update(
-                bar,
-                description=printable(f"Writing contexts: {source.title}")[:60].replace("[", "("),
-            )
+            progress.update(bar, description=bar_label(f"Writing contexts: {source.title}"))
             ingest_pipeline.ingest(source.pk)
-            while _is_at_work(source):
-                time.sleep(EVERY_SECONDS)
+            while _is_held_elsewhere(source):
+                time.sleep(POLL_SECONDS)
             progress.advance(bar)
 
 
-def _is_at_work(source: Source) -> bool:
-    """Say whether another process writes them at present."""
-    with source.hold() as mine:
-        return not mine
+def _is_held_elsewhere(source: Source) -> bool:
+    with source.hold() as is_mine:
+        return not is_mine

@@ -1,100 +1,89 @@
-"""What `kb db migrate-embeddings` does: it says what will happen, asks, and follows it with a bar, whoever does the work."""
+"""Migrate the library to another embedding model, with a progress bar."""
 
 import time
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from citations.conf import EmbeddingChoice
 from citations.maintenance import migration
 from citations.models import EmbeddingSpace, SpaceState
-from kbsite.cli.terminal import confirm, err, note, print_json, printable, say
+from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress_bar, say
 from transcripts.errors import Conflict, NotFound, Unavailable
 
-LOCAL = frozenset({"local", "bge", "bge-base", "fake"})  # providers that cost nothing but time
-EVERY_SECONDS = 0.5
+LOCAL = frozenset({"local", "bge", "bge-base", "fake"})  # providers without charges
+POLL_SECONDS = 0.5
+SWEEP_SECONDS = 3600
 
 
-def move(to: EmbeddingChoice, *, guarded: bool, yes: bool, as_json: bool) -> None:
-    """Migrate to a model, or go on with it. Raises what ``migration.begin`` and ``migration.advance`` raise."""
-    planned = migration.plan(to)
-    going_on = migration.under_way() is not None
-    confirm(_question(planned, going_on=going_on), yes=yes)
-    space = migration.begin(to, guarded=guarded)
+def migrate(choice: EmbeddingChoice, *, guarded: bool, yes: bool, as_json: bool) -> None:
+    """Start or resume a migration, whoever embeds, and wait for its end.
+
+    Raises what ``migration.begin`` and ``migration.advance`` raise.
+    """
+    confirm(_question(migration.plan(choice)), yes=yes)
+    space = migration.begin(choice, guarded=guarded)
     _follow(space, quiet=as_json)
     space.refresh_from_db()
     if as_json:
-        print_json(shape(space))
+        print_json(space_json(space))
         return
     say(f"The library is now searched with {space}.", "green")
-    say(_advice(to, space))
+    say(_advice(choice, space))
 
 
 def cancel() -> None:
-    """Give up the migration that is under way. Raises ``NotFound`` where there is none."""
+    """Cancel the migration that is under way. Raises ``NotFound``."""
     space = migration.under_way()
     if space is None:
-        raise NotFound("No migration is under way.", hint="`kb db status` shows what is.")
+        raise NotFound("No migration is under way.", hint="`kb db status` shows the active model.")
     migration.cancel(space)
-    migration.sweep_away(seconds=3600)
-    say(f"The migration to {space} is given up; the library is searched as before.")
+    migration.sweep_away(seconds=SWEEP_SECONDS)
+    say(f"The migration to {space} is cancelled; the library is searched as before.")
 
 
-def shape(space: EmbeddingSpace) -> dict[str, Any]:
-    """Return a space for programs."""
+def space_json(space: EmbeddingSpace) -> dict[str, Any]:
+    """Return an embedding space for programs."""
     names = ("provider", "model", "dimensions", "state", "done", "total", "error", "hint")
     return {name: getattr(space, name) for name in names}
 
 
-def _question(planned: migration.MigrationPlan, *, going_on: bool) -> str:
+def _question(plan: migration.MigrationPlan) -> str:
     tokens = (
         ""
-        if planned.provider in LOCAL
-        else f", about {planned.tokens:,} tokens that {planned.provider} may charge for"
+        if plan.provider in LOCAL
+        else f", about {plan.tokens:,} tokens that {plan.provider} may charge for"
     )
-    verb = "Go on embedding" if going_on else "Embed"
-    return f"{verb} {planned.chunks:,} chunks with {planned}{tokens}? Searches go on meanwhile."
+    verb = "Embed" if migration.under_way() is None else "Continue embedding"
+    return f"{verb} {plan.chunks:,} chunks with {plan}{tokens}? Searches continue meanwhile."
 
 
 def _follow(space: EmbeddingSpace, *, quiet: bool) -> None:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
-        bar = progress.add_task(
-            printable(f"Embedding with {space.model}")[:60].replace("[", "("),
-            total=space.total or None,
-        )
+    with progress_bar(quiet=quiet) as progress:
+        label = bar_label(f"Embedding with {space.model}")
+        bar = progress.add_task(label, total=space.total or None)
 
-        def show(one: EmbeddingSpace) -> None:
-            progress.update(bar, completed=one.done, total=one.total)
+        def show(space: EmbeddingSpace) -> None:
+            progress.update(bar, completed=space.done, total=space.total)
 
         try:
-            while not migration.advance(space, on_progress=show) and _goes_on(space):
-                show(space)  # a worker does the work
-                time.sleep(EVERY_SECONDS)
+            while not migration.advance(space, on_progress=show) and _is_building(space):
+                show(space)  # a worker embeds
+                time.sleep(POLL_SECONDS)
         except KeyboardInterrupt:
-            note(
-                "Stopped. What is embedded stays: the same command goes on, and so does a worker.",
-                "yellow",
-            )
+            note("Stopped. The same command or a worker resumes the migration.", "yellow")
             raise
 
 
-def _goes_on(space: EmbeddingSpace) -> bool:
+def _is_building(space: EmbeddingSpace) -> bool:
     space.refresh_from_db()
     if space.state == SpaceState.RETIRED:
-        raise Conflict(f"The migration to {space} was given up meanwhile.")
+        raise Conflict(f"The migration to {space} was cancelled meanwhile.")
     if space.error:
         raise Unavailable(space.error, hint=space.hint)
     return space.state == SpaceState.BUILDING
 
 
-def _advice(to: EmbeddingChoice, space: EmbeddingSpace) -> str:
+def _advice(choice: EmbeddingChoice, space: EmbeddingSpace) -> str:
     names = [f"EMBEDDING_PROVIDER={space.provider}"]
-    names += [f"EMBEDDING_MODEL={to.model}"] if to.model else []
-    names += [f"EMBEDDING_DIMENSIONS={to.dimensions}"] if to.dimensions else []
-    return f"Set {' '.join(names)} in the environment or in .env: processes that start from now on need it."
+    names += [f"EMBEDDING_MODEL={choice.model}"] if choice.model else []
+    names += [f"EMBEDDING_DIMENSIONS={choice.dimensions}"] if choice.dimensions else []
+    return f"Set {' '.join(names)} in the environment or .env for processes that start from now on."

@@ -1,4 +1,4 @@
-"""What `kb db status` shows: how much is stored and indexed, what the library is locked to, and what is being done."""
+"""Sizes of the database, the lock to an embedding model, and unfinished work."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,8 +16,8 @@ from transcripts.models import Transcript, Video
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holdings:
-    """Numbers of rows; sources by state; bytes on the disk; the embedding spaces; and what the settings name where that is another model."""
+class DatabaseStatus:
+    """Row counts, sources by state, bytes on disk, embedding spaces, a mismatch of settings."""
 
     videos: int
     transcripts: int
@@ -30,46 +30,44 @@ class Holdings:
     hint: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
         return asdict(self)
 
     def print(self) -> None:
-        """Show it."""
         say(
-            f"{self.videos:,} videos, {self.transcripts:,} transcripts, {self.chunks:,} chunks, {self.bytes / 2**20:,.1f} MB"
+            f"{self.videos:,} videos, {self.transcripts:,} transcripts,"
+            f" {self.chunks:,} chunks, {self.bytes / 2**20:,.1f} MB"
         )
-        states = [
-            f"{count:,} {State(state).label}" for state, count in self.sources.items() if count
-        ]
+        counts = self.sources.items()
+        states = [f"{count:,} {State(state).label}" for state, count in counts if count]
         say(f"Sources: {', '.join(states) or 'none'}")
         for space in self.spaces:
-            say(_line(space))
+            say(_space_line(space))
             if space["error"]:
                 say(f"    {space['error']} {space['hint']}".rstrip(), "yellow")
         if not self.spaces:
             say(
-                "Locked to no embedding model yet: the first ingest locks it to the one that the settings name."
+                "Locked to no embedding model yet: the first ingest locks it to the configured one."
             )
         if self.mismatch:
             say(self.mismatch, "red")
             say(self.hint)
 
 
-def look() -> Holdings:
+def status() -> DatabaseStatus:
     """Count everything."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         size = int(cursor.fetchone()[0])
     mismatch, hint = _mismatch()
     by_state = dict(Source.objects.order_by().values_list("state").annotate(Count("pk")))
-    return Holdings(
+    return DatabaseStatus(
         videos=Video.objects.count(),
         transcripts=Transcript.objects.count(),
         sources={state: by_state.get(state, 0) for state in State.values},
         chunks=Chunk.objects.count(),
         bytes=size,
         spaces=[
-            db_migrate.shape(space) | {"vectors": space.embeddings.count()}
+            db_migrate.space_json(space) | {"vectors": space.embeddings.count()}
             for space in EmbeddingSpace.objects.order_by("pk")
         ],
         waiting=ingest_pipeline.waiting().count(),
@@ -79,15 +77,10 @@ def look() -> Holdings:
 
 
 def lock_lines() -> list[str]:
-    """Say what the library is locked to, and what the settings name where that is another model."""
+    """Return lines on the locked embedding model, and on a mismatch with the settings."""
     space = vector_space.locked()
-    locked = (
-        f"The library is locked to {space}."
-        if space
-        else "The library is locked to no embedding model yet."
-    )
-    mismatch, hint = _mismatch()
-    return [locked, *filter(None, (mismatch, hint))]
+    name = space or "no embedding model yet"
+    return [f"The library is locked to {name}.", *filter(None, _mismatch())]
 
 
 def _mismatch() -> tuple[str, str]:
@@ -98,9 +91,9 @@ def _mismatch() -> tuple[str, str]:
     return "", ""
 
 
-def _line(space: dict[str, Any]) -> str:
+def _space_line(space: dict[str, Any]) -> str:
     name = vector_space.describe(space["provider"], space["model"], space["dimensions"])
     if space["state"] == "building":
-        return f"Being embedded anew with {name}: {space['done']:,} of {space['total']:,} chunks"
-    words = "Locked to" if space["state"] == "active" else "Replaced:"
-    return f"{words} {name}: {space['vectors']:,} vectors"
+        return f"Migrating to {name}: {space['done']:,} of {space['total']:,} chunks embedded"
+    prefix = "Locked to" if space["state"] == "active" else "Replaced:"
+    return f"{prefix} {name}: {space['vectors']:,} vectors"

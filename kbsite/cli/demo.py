@@ -1,4 +1,4 @@
-"""The demonstration: the sample library is loaded, read, paged and searched; its lecture waits to be replayed."""
+"""`kb demo`: load the sample library, then read, page and search it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,9 @@ from typing import Any
 from citations import samples
 from citations.models import LectureSession
 from kbsite.cli import indexing_progress, shapes
-from kbsite.cli.terminal import say
+from kbsite.cli.database import open_library
+from kbsite.cli.options import Json
+from kbsite.cli.terminal import print_json, say
 from transcripts import conf, library
 from transcripts import samples as talks
 from transcripts.library import VideoReading, VideoSearch
@@ -17,19 +19,18 @@ HITS = 3
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """A short talk read whole, a page of a long one, the best moments for a question, and a lecture beside a textbook."""
+    """A short talk, a page of a long one, a search, and a lecture that cites a textbook."""
 
     reading: VideoReading
     page: VideoReading
-    found: VideoSearch
+    search: VideoSearch
     lecture: LectureSession
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
         return {
             "reading": shapes.reading(self.reading),
             "page": shapes.reading(self.page),
-            "hits": [shapes.hit(one) for one in self.found.hits],
+            "hits": [shapes.hit(hit) for hit in self.search.hits],
             "lecture": {
                 "id": str(self.lecture.uuid),
                 "title": self.lecture.title,
@@ -38,20 +39,17 @@ class Demonstration:
         }
 
     def print(self) -> None:
-        """Show it, each part with the command that gives it."""
+        """Print each part below the command that shows it."""
+        chunk, search = self.page.reading.chunk, self.search
         say(f"$ kb show {self.reading.video.key}", "bold green")
         shapes.print_reading(self.reading)
         say(
-            f"\n$ kb show {self.page.video.key} --chunk {self.page.reading.chunk.index if self.page.reading.chunk else 0}",
-            "bold green",
+            f"\n$ kb show {self.page.video.key} --chunk {chunk.index if chunk else 0}", "bold green"
         )
         shapes.print_reading(self.page)
-        say(f'\n$ kb search "{self.found.query}" --in {self.found.video.key}', "bold green")
-        shapes.print_hits(self.found)
-        say(
-            "\nA lecture that cites a textbook while it is held: `kb serve`, then replay it at",
-            "bold green",
-        )
+        say(f'\n$ kb search "{search.query}" --in {search.video.key}', "bold green")
+        shapes.print_hits(search)
+        say("\nA lecture that cites a textbook: run `kb serve`, then replay it at", "bold green")
         say(self._link)
 
     @property
@@ -59,17 +57,26 @@ class Demonstration:
         return f"{conf.public_url()}/lectures/{self.lecture.uuid}/"
 
 
-def run() -> Demonstration:
-    """Load the samples if they are not there, and use them."""
+def demo(as_json: Json = False) -> None:
+    """Demonstrate reading, paging and searching with a sample library."""
+    open_library()
+    demonstration = _demonstrate()
+    if as_json:
+        print_json(demonstration.as_json())
+    else:
+        demonstration.print()
+
+
+def _demonstrate() -> Demonstration:
     loaded = samples.load()
     videos = {stored.video.key: stored.video for stored in loaded.talks}
-    indexing_progress.run(
+    indexing_progress.index(
         [video.pk for video in videos.values()], [loaded.textbook.pk], wait=False, quiet=True
     )
     short, long = videos[talks.SHORT], videos[talks.LONG]
     return Demonstration(
         reading=library.read(short, language="en"),
         page=library.read(long, language="en", chunk_index=1),
-        found=library.search(short, QUERY, language="en", limit=HITS),
+        search=library.search(short, QUERY, language="en", limit=HITS),
         lecture=loaded.lecture,
     )

@@ -1,28 +1,30 @@
-"""What `kb eval` does: measure, print, keep and compare."""
+"""`kb eval`: measure search or answers, print, save and compare."""
 
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from django.conf import settings
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from citations.errors import InvalidGold
-from citations.evaluation import search_quality
+from citations.evaluation import answer_quality, search_quality
 from citations.evaluation.search_quality import Approach, ApproachChange, QualityReport, Question
 from citations.library.filters import Filter
 from citations.providers import registry
-from kbsite.cli.terminal import err, note, print_json, table
+from kbsite.cli.database import open_library
+from kbsite.cli.options import InCollection, Json, Many, argument, option
+from kbsite.cli.terminal import note, print_json, progress_bar, table
 from kbsite.settings import OPTIONS
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.scope import Scope
 
 MAX_BYTES = 200_000_000
-# What a search reads when it runs. Another embedding model needs a migration, which has a guard of its own.
-TRIED = (
+# Settings that a search reads when it runs. An embedding model has a guarded migration instead.
+VARIABLE_SETTINGS = (
     "RERANKER",
     "RERANK_CANDIDATES",
     "DISABLE_HYDE",
@@ -37,62 +39,175 @@ COLUMNS = ("", "nDCG@10", "hit@1", "hit@5", "recall@5", "recall@10", "MRR@10", "
 class EvalOptions:
     """How to measure, and what to do with the result; ``changed`` holds NAME=VALUE."""
 
-    modes: tuple[str, ...] = ()
+    modes: tuple[Approach, ...] = ()
     limit: int = 10
-    collection: str = ""
+    filter: Filter
     save: Path | None = None
     against: Path | None = None
     changed: tuple[str, ...] = ()
     as_json: bool = False
 
 
-def questions(scope: Scope, *, gold: Path | None, user: str = "") -> list[Question]:
-    """Return the questions of a file, or those of marked hits. Raises ``InvalidGold``."""
+def evaluate(
+    gold: Annotated[
+        Path | None,
+        argument(
+            "GOLD.jsonl",
+            'Questions, one JSON object a line: {"query": …, "video" or "source": ID,'
+            ' "gold": [\\[start, end], …] in seconds or "pages": \\[page, …]}.',
+            exists=True,
+            dir_okay=False,
+            readable=True,
+        ),
+    ] = None,
+    marked: Annotated[
+        bool, typer.Option("--marked", help="Use the hits marked as right as questions instead.")
+    ] = False,
+    user: Annotated[
+        str, option(metavar="NAME", help="With --marked, only hits marked by this user.")
+    ] = "",
+    modes: Annotated[
+        list[Approach] | None, option("--mode", "-m", help="Only this way to search; repeatable.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=50, help="Passages of a search that count.")
+    ] = 10,
+    collection: InCollection = "",
+    save: Annotated[
+        Path | None, option(metavar="FILE", dir_okay=False, help="Save the measurement, as JSON.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            help="Compare with a saved measurement; fail when this one is worse.",
+        ),
+    ] = None,
+    changed: Annotated[
+        Many,
+        option(
+            "--with",
+            metavar="NAME=VALUE",
+            help="Measure with this setting too, and fail when it is worse; repeatable.",
+        ),
+    ] = None,
+    answers: Annotated[
+        bool,
+        typer.Option(
+            "--answers", help="Measure answers instead: citations, refusals and confidence."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure search quality or answer quality.
+
+    Search is measured by nDCG@10, hit@1, hit@5, recall@5, recall@10 and MRR@10. A passage is a hit
+    if at least half of it, or half of the gold answer, overlaps. Fails when a comparison is lost.
+    """
+    if (gold is None) is not marked:
+        raise InvalidInput(
+            "Give either a file of questions or --marked.",
+            hint="kb eval GOLD.jsonl, or kb eval --marked",
+        )
+    scope = open_library()
+    options = EvalOptions(
+        modes=tuple(modes or ()),
+        limit=limit,
+        filter=Filter(collections=(collection,) if collection else ()),
+        save=save,
+        against=against,
+        changed=tuple(changed or ()),
+        as_json=as_json,
+    )
+    questions = _questions(scope, gold=gold, user=user)
+    if answers:
+        _measure_answers(scope, questions, options)
+    else:
+        _measure_search(scope, questions, options)
+
+
+def _questions(scope: Scope, *, gold: Path | None, user: str) -> list[Question]:
     if gold is not None:
         return search_quality.from_file(_read(gold))
-    found = search_quality.from_marks(scope, user=user)
-    if not found:
+    questions = search_quality.from_marks(scope, user=user)
+    if not questions:
         raise InvalidGold(
             "No hit is marked as right yet.",
             hint="Mark hits on the Search page, then measure with them.",
         )
-    return found
+    return questions
 
 
-def measure(scope: Scope, asked: Sequence[Question], wishes: EvalOptions) -> None:
-    """Measure and print. Raises ``Conflict`` when a comparison is lost, and what ``evaluation.evaluate`` raises."""
-    before = (
-        search_quality.from_json(_read(wishes.against).decode(errors="replace"))
-        if wishes.against
+def _measure_answers(scope: Scope, questions: Sequence[Question], options: EvalOptions) -> None:
+    report = answer_quality.appraise(scope, questions, filter=options.filter)
+    if options.as_json:
+        print_json(report.as_json())
+        return
+    counts = (report.questions, report.answered)
+    shares = (f"{report.first_right:.0%}", f"{report.any_right:.0%}")
+    times = (f"{report.milliseconds:.0f}", f"{report.grounding_milliseconds:.1f}")
+    columns = ("questions", "answered", "first citation right", "any right", "ms", "ms to check")
+    table(columns, [(*counts, *shares, *times)])
+    rows = [
+        (f"{bin.low:.1f}–{bin.high:.1f}", bin.answers, f"{bin.estimated:.2f}", f"{bin.right:.2f}")
+        for bin in report.reliability
+    ]
+    table(("confidence", "answers", "estimated", "right"), rows)
+    note(f"Confidence is off by {report.error:.2f} on average.")
+    if report.skipped:
+        note(f"{report.skipped} questions have no answer in this library and were skipped.")
+
+
+def _measure_search(scope: Scope, questions: Sequence[Question], options: EvalOptions) -> None:
+    saved = (
+        search_quality.from_json(_read(options.against).decode(errors="replace"))
+        if options.against
         else None
     )
-    changed = _settings(wishes.changed)
-    reports = [_measured(scope, asked, wishes, label="as it is")]
+    changed = dict(_setting(*text.partition("=")) for text in options.changed)
+    reports = [_search_report(scope, questions, options, "Searching")]
     if changed:
-        with trying(changed):
-            reports.append(_measured(scope, asked, wishes, label=" ".join(wishes.changed)))
-    compared = [(before, reports[0])] if before else []
-    compared += [(reports[0], reports[1])] if changed else []
-    changes = [change for one, other in compared for change in search_quality.compare(one, other)]
-    _show(reports, changes, wishes)
-    if wishes.save:
-        _write(wishes.save, reports[-1])
-    lost = [change for change in changes if change.loses]
-    if lost:
-        raise Conflict(
-            f"This loses: {'; '.join(map(str, lost))}.", hint="Keep the settings as they were."
+        label = " ".join(options.changed)
+        with _changed_settings(changed):
+            reports.append(_search_report(scope, questions, options, f"Searching, {label}"))
+    pairs = [(saved, reports[0])] if saved else []
+    pairs += [(reports[0], reports[1])] if changed else []
+    changes = [change for pair in pairs for change in search_quality.compare(*pair)]
+    _print(reports, changes, options)
+    if options.save:
+        _write(options.save, reports[-1])
+    losses = [str(change) for change in changes if change.loses]
+    if losses:
+        raise Conflict(f"This loses: {'; '.join(losses)}.", hint="Keep the settings as they were.")
+
+
+def _search_report(
+    scope: Scope, questions: Sequence[Question], options: EvalOptions, label: str
+) -> QualityReport:
+    with progress_bar(quiet=options.as_json) as progress:
+        bar = progress.add_task(label, total=None)
+        return search_quality.evaluate(
+            scope,
+            questions,
+            modes=options.modes,
+            limit=options.limit,
+            filter=options.filter,
+            tell=lambda done, total: progress.update(bar, completed=done, total=total),
         )
 
 
 @contextmanager
-def trying(changed: dict[str, Any]) -> Iterator[None]:
-    """Search with other settings, in this process and while the block runs."""
-    before = {name: getattr(settings, name) for name in changed}
+def _changed_settings(changed: dict[str, Any]) -> Iterator[None]:
+    """Change settings of this process for the duration of the block."""
+    original = {name: getattr(settings, name) for name in changed}
     try:
         _set(changed)
         yield
     finally:
-        _set(before)
+        _set(original)
 
 
 def _set(values: dict[str, Any]) -> None:
@@ -101,82 +216,53 @@ def _set(values: dict[str, Any]) -> None:
     registry.reset()
 
 
-def _settings(changed: Sequence[str]) -> dict[str, Any]:
-    return dict(_setting(*text.partition("=")) for text in changed)
-
-
 def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
-    name = name.strip().upper()
+    name, text = name.strip().upper(), text.strip()
     if name.startswith("EMBEDDING_"):
         raise InvalidInput(
-            f"{name} cannot be tried in passing.",
+            f"--with cannot change {name}.",
             hint="`kb db migrate-embeddings --to PROVIDER --guarded` compares before it switches.",
         )
-    if not sign or name not in TRIED:
-        raise InvalidInput(f"--with takes NAME=VALUE, where NAME is one of {', '.join(TRIED)}.")
+    if not sign or name not in VARIABLE_SETTINGS:
+        names = ", ".join(VARIABLE_SETTINGS)
+        raise InvalidInput(f"--with takes NAME=VALUE, where NAME is one of {names}.")
     kind = type(OPTIONS[name].default)
     if kind is bool:
-        return name, text.strip().casefold() in ("true", "1", "yes", "on")
+        return name, text.casefold() in ("true", "1", "yes", "on")
     if kind is int:
-        if not text.strip().isdecimal() or not 1 <= int(text) <= 200:
-            raise InvalidInput(
-                f"{name} cannot be {text!r}: a whole number from 1 to 200 is expected."
-            )
+        if not text.isdecimal() or not 1 <= int(text) <= 200:
+            raise InvalidInput(f"{name} cannot be {text!r}: expected 1 to 200.")
         return name, int(text)
-    return name, text.strip()
+    return name, text
 
 
-def _measured(
-    scope: Scope, asked: Sequence[Question], wishes: EvalOptions, *, label: str
-) -> QualityReport:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err(), transient=True, disable=wishes.as_json) as progress:
-        bar = progress.add_task(f"Asking, {label}", total=None)
-        return search_quality.evaluate(
-            scope,
-            asked,
-            modes=[Approach(mode) for mode in wishes.modes],
-            limit=wishes.limit,
-            filter=Filter(collections=(wishes.collection,) if wishes.collection else ()),
-            tell=lambda done, total: progress.update(bar, completed=done, total=total),
-        )
-
-
-def _show(
-    reports: Sequence[QualityReport], changes: Sequence[ApproachChange], wishes: EvalOptions
+def _print(
+    reports: Sequence[QualityReport], changes: Sequence[ApproachChange], options: EvalOptions
 ) -> None:
-    if wishes.as_json:
-        print_json(
-            {
-                "reports": [report.as_json() for report in reports],
-                "changes": [change.as_json() for change in changes],
-            }
-        )
+    if options.as_json:
+        rows = [report.as_json() for report in reports]
+        print_json({"reports": rows, "changes": [change.as_json() for change in changes]})
         return
-    labels = ("", *(" ".join(wishes.changed) for _ in reports[1:]))
-    for report, label in zip(reports, labels, strict=True):
-        rows = (
-            (
-                row.approach,
-                *(f"{value:.3f}" for value in astuple(row.scores)),
-                f"{row.milliseconds:.1f}",
-            )
-            for row in report.rows
-        )
-        table(COLUMNS, rows, title=label)
-        note(
-            f"{report.questions} questions"
-            + (f"; {report.skipped} more have no answer in this library" if report.skipped else "")
-        )
+    titles = ("", " ".join(options.changed))
+    for report, title in zip(reports, titles, strict=False):
+        _print_report(report, title)
     for change in changes:
-        note(
-            f"{change} [{change.difference.low:+.3f} to {change.difference.high:+.3f}]: {'worse' if change.loses else 'no loss'}"
+        interval = f"{change.difference.low:+.3f} to {change.difference.high:+.3f}"
+        note(f"{change} [{interval}]: {'worse' if change.loses else 'no loss'}")
+
+
+def _print_report(report: QualityReport, title: str) -> None:
+    rows = (
+        (
+            row.approach,
+            *(f"{value:.3f}" for value in astuple(row.scores)),
+            f"{row.milliseconds:.1f}",
         )
+        for row in report.rows
+    )
+    table(COLUMNS, rows, title=title)
+    skipped = f"; {report.skipped} more have no answer in this library" if report.skipped else ""
+    note(f"{report.questions} questions{skipped}")
 
 
 def _read(path: Path) -> bytes:
@@ -189,9 +275,8 @@ def _read(path: Path) -> bytes:
 
 
 def _write(path: Path, report: QualityReport) -> None:
+    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n"
     try:
-        path.write_text(
-            json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
-        )
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,11 +1,11 @@
-"""The first start: an owner to sign in as, a collection, the samples."""
+"""The first start: an owner who can sign in, a collection, the samples."""
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.db import transaction
 
 from citations import samples
-from kbsite import settings
 from kbsite.models import SignInLink
 from transcripts.errors import Conflict, NotFound
 from transcripts.models import Collection, Membership, Role
@@ -13,32 +13,32 @@ from transcripts.models import Collection, Membership, Role
 OWNER = "owner"
 
 
-def first_steps(*, sample: bool) -> User:
-    """Make what a new library lacks, and return who signs in. The samples come with the first start only: deleted ones stay deleted."""
+def prepare(*, sample: bool) -> User:
+    """Create what a new library lacks; return its owner. Samples come with the first start only."""
     is_new = not get_user_model().objects.exists()
-    first = owner()
+    user = owner()
     if sample and is_new:
-        samples.load(owner=first)
-    return first
+        samples.load(owner=user)
+    return user
 
 
 def owner() -> User:
-    """Return whoever this library belongs to, made if there is nobody: a superuser without a password, who signs in by link."""
+    """Return the library's owner, or create one: a superuser without a password."""
     users = get_user_model().objects.filter(is_superuser=True, is_active=True).order_by("pk")
-    return users.filter(username=OWNER).first() or users.first() or _make_owner()
+    return users.filter(username=OWNER).first() or users.first() or _create_owner()
 
 
 def find_user(name: str) -> User:
-    """Return a user by name, or for an empty one the owner. Raises ``NotFound``."""
+    """Return a user by name, or the owner if it is empty. Raises ``NotFound``."""
     if not name:
         return owner()
-    found = get_user_model().objects.filter(username=name, is_active=True).first()
-    if found is None:
+    user = get_user_model().objects.filter(username=name, is_active=True).first()
+    if user is None:
         raise NotFound(
             f"There is no user “{name}”.",
-            hint="`kb user list` lists them, `kb user add NAME` makes one.",
+            hint="`kb user list` lists the users, `kb user add NAME` adds one.",
         )
-    return found
+    return user
 
 
 def sign_in_link(user: AbstractBaseUser, *, base: str = "") -> str:
@@ -47,19 +47,19 @@ def sign_in_link(user: AbstractBaseUser, *, base: str = "") -> str:
 
 
 @transaction.atomic
-def _make_owner() -> User:
-    made, created = get_user_model().objects.get_or_create(
+def _create_owner() -> User:
+    user, created = get_user_model().objects.get_or_create(
         username=OWNER, defaults={"is_superuser": True, "is_staff": True}
     )
     if created:
-        made.set_unusable_password()
-        made.save(update_fields=["password"])
-    elif not (made.is_superuser and made.is_active):
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    elif not (user.is_superuser and user.is_active):
         raise Conflict(
-            f"The user “{OWNER}” is no active superuser, and there is no other.",
-            hint="Make one: kb user add NAME --admin",
+            f"The user “{OWNER}” is not an active superuser, and there is no other.",
+            hint="Add one: kb user add NAME --admin",
         )
     Membership.objects.get_or_create(
-        collection=Collection.objects.default(), user=made, defaults={"role": Role.OWNER}
+        collection=Collection.objects.default(), user=user, defaults={"role": Role.OWNER}
     )
-    return made
+    return user

@@ -1,36 +1,27 @@
-"""Indexing in the own process, with a bar: words at once, meaning as far as somebody wants to wait for it."""
+"""Index added sources in this process, with a progress bar."""
 
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from django.db.models import Q, QuerySet
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress, TaskID
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.models import Source, State
 from kbsite.cli import db_contexts
-from kbsite.cli.terminal import err, note, printable
+from kbsite.cli.terminal import bar_label, note, progress_bar
 from transcripts.models import WorkerPulse
 
-PATIENCE_SECONDS = (
-    15.0  # for embedding what was added, where no worker does it and nobody asked to wait
-)
-EVERY_SECONDS = 0.5
-WORDS_AT_ONCE = 50
+PATIENCE_SECONDS = 15.0  # for embedding without --wait, where no worker runs
+POLL_SECONDS = 0.5
+BATCH_SIZE = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexingCounts:
-    """How many sources of what was added are found by words and by meaning, how many wait, and why the first of them does."""
+    """Added sources by state: embedded, found by words only, failed; and the first error."""
 
     ready: int = 0
     words: int = 0
@@ -39,103 +30,90 @@ class IndexingCounts:
     hint: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """Return it for programs."""
         return asdict(self)
 
     def print(self) -> None:
-        """Say what is still to come."""
+        """Print the first error and what is still to be embedded."""
         if self.error:
             note(f"{self.error} {self.hint}".rstrip(), "yellow")
         if self.words:
             how = (
                 "the worker embeds them now"
                 if WorkerPulse.is_alive()
-                else "`kb serve` embeds them, or `kb add --wait`"
+                else "`kb serve` or `kb add --wait` embeds them"
             )
-            note(f"{self.words} found by their words so far; to be found by meaning, {how}.")
+            note(f"{self.words} can be searched by words so far; for search by meaning, {how}.")
 
 
-def run(
-    videos: Iterable[int], papers: Iterable[int] = (), *, wait: bool, quiet: bool
+def index(
+    videos: Iterable[int], documents: Iterable[int] = (), *, wait: bool, quiet: bool
 ) -> IndexingCounts:
-    """Index what was added of these videos and documents (primary keys of their sources). Words are found when this returns; meaning with ``wait``,
-    or where that takes a moment only.
+    """Index the sources of videos and documents (primary keys of `Video` and of `Source`).
 
-    Ctrl-C while documents are read, or meaning is worked on, leaves the rest to a worker, or to the next command.
+    Words are indexed on return. Sources are embedded with ``wait``, or as far as
+    ``PATIENCE_SECONDS`` suffice. Ctrl-C leaves the rest to a worker or the next command.
     """
-    ours = Source.objects.filter(Q(video__in=[*videos]) | Q(pk__in=[*papers]))
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err(), transient=True, disable=quiet) as progress:
+    added = Source.objects.filter(Q(video__in=[*videos]) | Q(pk__in=[*documents]))
+    with progress_bar(quiet=quiet) as progress:
         bar = progress.add_task("Indexing words", total=None)
         _index_words(progress, bar)
         try:
-            _read_documents(ours, progress, bar)
+            _read_documents(added, progress, bar)
             if wait and not quiet:
                 db_contexts.announce()
             if wait or not WorkerPulse.is_alive():
                 deadline = None if wait else time.monotonic() + PATIENCE_SECONDS
-                _embed(ours, progress, bar, deadline)
+                _embed(added, progress, bar, deadline)
         except KeyboardInterrupt:
-            note("Stopped. What is read and embedded stays; the rest goes on later.", "yellow")
+            note("Stopped. Finished work is kept; the rest goes on later.", "yellow")
     lexical_index.merge()
-    return _indexed(ours)
+    return _counts(added)
 
 
 def _index_words(progress: Progress, bar: TaskID) -> None:
     done = 0
-    while count := ingest_pipeline.index_words(most=WORDS_AT_ONCE):
+    while count := ingest_pipeline.index_words(most=BATCH_SIZE):
         done += count
-        progress.update(
-            bar, completed=done, total=done + Source.objects.filter(state=State.PENDING).count()
-        )
+        total = done + Source.objects.filter(state=State.PENDING).count()
+        progress.update(bar, completed=done, total=total)
 
 
-def _read_documents(ours: QuerySet[Source], progress: Progress, bar: TaskID) -> None:
-    def tell(source: Source) -> None:
-        progress.update(
-            bar,
-            description=_words(source, "Reading"),
-            completed=source.done,
-            total=source.total or None,
-        )
+def _read_documents(added: QuerySet[Source], progress: Progress, bar: TaskID) -> None:
+    def show(source: Source) -> None:
+        label, total = bar_label(f"Reading {source.title}"), source.total or None
+        progress.update(bar, description=label, completed=source.done, total=total)
 
-    for source in ours.filter(state=State.PENDING).order_by("pk"):
-        ingest_pipeline.read_document(source.pk, on_progress=tell)
+    for source in added.filter(state=State.PENDING).order_by("pk"):
+        ingest_pipeline.read_document(source.pk, on_progress=show)
 
 
-def _embed(ours: QuerySet[Source], progress: Progress, bar: TaskID, deadline: float | None) -> None:
-    total = ours.count()
+def _embed(
+    added: QuerySet[Source], progress: Progress, bar: TaskID, deadline: float | None
+) -> None:
+    total = added.count()
     while pending := list(
-        ingest_pipeline.waiting().filter(pk__in=ours.values("pk"), state=State.WORDS)[:20]
+        ingest_pipeline.waiting().filter(pk__in=added.values("pk"), state=State.WORDS)[:20]
     ):
-        before = pending[0].updated_at
+        last_change = pending[0].updated_at
         for source in pending:
-            done = total - ours.filter(state=State.WORDS).count()
-            progress.update(bar, description=_words(source), completed=done, total=total)
+            label = bar_label(f"Indexing {source.title}")
+            done = total - added.filter(state=State.WORDS).count()
+            progress.update(bar, description=label, completed=done, total=total)
             if deadline is not None and time.monotonic() > deadline:
                 return
             ingest_pipeline.ingest(source.pk, contexts=deadline is None)
         pending[0].refresh_from_db()
-        if pending[0].updated_at == before:
-            time.sleep(EVERY_SECONDS)  # another process has it in its hands
+        if pending[0].updated_at == last_change:
+            time.sleep(POLL_SECONDS)  # another process works on it
 
 
-def _words(source: Source, deed: str = "Indexing") -> str:
-    return printable(f"{deed} {source.title}")[:60].replace("[", "(")
-
-
-def _indexed(ours: QuerySet[Source]) -> IndexingCounts:
-    states = [state for (state,) in ours.values_list("state")]
-    troubled = ours.exclude(error_code="").order_by("pk").first()
+def _counts(added: QuerySet[Source]) -> IndexingCounts:
+    states = list(added.values_list("state", flat=True))
+    failed = added.exclude(error_code="").order_by("pk").first()
     return IndexingCounts(
         ready=states.count(State.READY),
         words=states.count(State.WORDS),
         failed=states.count(State.FAILED),
-        error=troubled.error if troubled else "",
-        hint=troubled.hint if troubled else "",
+        error=failed.error if failed else "",
+        hint=failed.hint if failed else "",
     )

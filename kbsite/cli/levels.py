@@ -1,8 +1,9 @@
-"""What `kb levels` does: outlines and topics, printed and built anew."""
+"""`kb levels`: show or rebuild outlines of sources and topics of collections."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
+import typer
 from rich.padding import Padding
 from rich.text import Text
 
@@ -10,130 +11,152 @@ from citations.library.filters import find_source
 from citations.models import Level, Node, Source, State
 from citations.outline import storage as outline_storage
 from citations.outline import topics
+from kbsite.cli.database import open_library
+from kbsite.cli.options import InCollection, Json, argument
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
-from transcripts import library as shelf
+from transcripts import library
 from transcripts.models import Collection
 from transcripts.scope import Scope
 from transcripts.timecodes import clock
 
 INDENT = {Level.DOCUMENT: 0, Level.SECTION: 2, Level.GROUP: 4}  # columns
+_NODE_FIELDS = (
+    "level",
+    "ordinal",
+    "title",
+    "text",
+    "spans",
+    "abstract",
+    "first",
+    "last",
+    "start",
+    "end",
+    "page",
+    "last_page",
+)
 
 
-def source(scope: Scope, reference: str, *, rebuild: bool, abstracts: bool, as_json: bool) -> None:
-    """Print the tree of a source, section by section. Raises ``SourceNotFound``, ``ModelError``."""
-    found = find_source(scope, reference)
-    if rebuild:
-        _rebuild(found)
-    if abstracts:
-        outline_storage.ensure_abstracts(found)
-    nodes = sorted(outline_storage.of(found), key=lambda node: (node.first, -node.level))
-    if as_json:
-        print_json(
-            {
-                "source": str(found.uuid),
-                "title": found.title,
-                "nodes": [_as_json(node) for node in nodes],
-            }
-        )
+def levels(
+    reference: Annotated[
+        str, argument("[ID]", "A source's or video's id, or its YouTube address.")
+    ] = "",
+    collection: InCollection = "",
+    rebuild: Annotated[
+        bool,
+        typer.Option("--rebuild", help="Rebuild the source's outline, or all outlines and topics."),
+    ] = False,
+    abstracts: Annotated[
+        bool,
+        typer.Option("--abstracts", help="Let the language model write the source's abstracts."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a source's outline, or the library's topics."""
+    scope = open_library()
+    if reference:
+        source = find_source(scope, reference)
+        if rebuild:
+            _rebuild(source)
+        if abstracts:
+            outline_storage.ensure_abstracts(source)
+        _print_outline(source, as_json=as_json)
         return
-    for node in _unlike(nodes):
-        _say(
-            f"{_place(node)}{node.title}",
-            "bold" if node.level > Level.GROUP else "",
-            indent=INDENT[Level(node.level)],
-        )
-        _say(node.abstract or node.text, "dim", indent=INDENT[Level(node.level)])
+    collections: Sequence[Collection] = (
+        [library.find_collection(scope, collection)] if collection else library.collections(scope)
+    )
+    if rebuild:
+        _rebuild_all(scope, collections)
+    _print_topics(collections, as_json=as_json)
+
+
+def _print_outline(source: Source, *, as_json: bool) -> None:
+    nodes = sorted(outline_storage.of(source), key=lambda node: (node.first, -node.level))
+    if as_json:
+        rows = [{name: getattr(node, name) for name in _NODE_FIELDS} for node in nodes]
+        print_json({"source": str(source.uuid), "title": source.title, "nodes": rows})
+        return
+    for node in _distinct(nodes):
+        indent, style = INDENT[Level(node.level)], "bold" if node.level > Level.GROUP else ""
+        _print_paragraph(f"{_location(node)}{node.title}", style, indent=indent)
+        _print_paragraph(node.abstract or node.text, "dim", indent=indent)
     if not nodes:
-        note("It has no levels yet; they are built when it is indexed.")
+        note("It has no outline yet; indexing builds it.")
 
 
-def library(scope: Scope, *, collection: str, rebuild: bool, as_json: bool) -> None:
-    """Print the topics of the collections. Raises ``CollectionNotFound``."""
-    shelves = [shelf.find_collection(scope, collection)] if collection else shelf.collections(scope)
-    if rebuild:
-        for one in (
-            Source.objects.visible(scope)
-            .filter(collection__in=shelves, state__in=(State.WORDS, State.READY))
-            .order_by("pk")
-        ):
-            _rebuild(one)
-        for place in shelves:
-            topics.rebuild(place)
+def _print_topics(collections: Sequence[Collection], *, as_json: bool) -> None:
+    # Topics are annotated with counts.
     rows: list[tuple[Collection, Any]] = [
-        (place, topic) for place in shelves for topic in topics.of(place)
-    ]  # with counts that the class does not have
+        (collection, topic) for collection in collections for topic in topics.of(collection)
+    ]
     if as_json:
-        print_json({"topics": [_told(place, topic) for place, topic in rows]})
+        shapes = [
+            {
+                "id": str(topic.uuid),
+                "label": topic.label,
+                "terms": topic.terms,
+                "sections": topic.sections,
+                "sources": topic.sources,
+                "collection": collection.slug,
+            }
+            for collection, topic in rows
+        ]
+        print_json({"topics": shapes})
         return
-    shown = ((topic.label, place.slug, topic.sections, topic.sources) for place, topic in rows)
     table(
         ("Topic", "Collection", "Sections", "Sources"),
-        shown,
-        empty="No topics yet: they are found in collections of some length.",
+        (
+            (topic.label, collection.slug, topic.sections, topic.sources)
+            for collection, topic in rows
+        ),
+        empty="No topics yet: a collection needs more text first.",
     )
 
 
-def _say(text: str, style: str, *, indent: int) -> None:
-    """Print a paragraph, each of its lines on a screen moved in; elsewhere it stays one line."""
+def _print_paragraph(text: str, style: str, *, indent: int) -> None:
+    """Print a paragraph, with all its lines indented in a terminal, else as one line."""
     if out().is_terminal:
         out().print(Padding(Text(printable(text), style=style), (0, 0, 0, indent)))
     else:
         say(f"{' ' * indent}{text}")
 
 
-def _unlike(nodes: list[Node]) -> Iterator[Node]:
-    """Yield nodes, in their order, without those that repeat the one before: a section's only group says what the section says."""
-    before = None
+def _distinct(nodes: Sequence[Node]) -> Iterator[Node]:
+    """Leave out nodes that repeat the one before, such as a section's only group."""
+    previous = None
     for node in nodes:
         if (
-            before is None
-            or (before.first, before.last, before.text) != (node.first, node.last, node.text)
-            or node.abstract not in ("", before.abstract)
+            previous is None
+            or (previous.first, previous.last, previous.text) != (node.first, node.last, node.text)
+            or node.abstract not in ("", previous.abstract)
         ):
             yield node
-        before = node
+        previous = node
 
 
-def _rebuild(one: Source) -> None:
-    with one.hold() as mine:
-        if not mine:
-            note(f"{one.title} is being indexed; its levels are built by that.")
+def _rebuild_all(scope: Scope, collections: Sequence[Collection]) -> None:
+    sources = Source.objects.visible(scope).filter(
+        collection__in=collections, state__in=(State.WORDS, State.READY)
+    )
+    for source in sources.order_by("pk"):
+        _rebuild(source)
+    for collection in collections:
+        topics.rebuild(collection)
+
+
+def _rebuild(source: Source) -> None:
+    with source.hold() as is_mine:
+        if not is_mine:
+            note(f"{source.title} is being indexed, which builds its outline.")
             return
-        touched = outline_storage.refresh(one)
-        topics.update(one)
-    note(f"{one.title}: {touched.kept} parts kept, {touched.made} made, {touched.deleted} deleted.")
+        changes = outline_storage.refresh(source)
+        topics.update(source)
+    note(
+        f"{source.title}: {changes.kept} parts kept,"
+        f" {changes.made} made, {changes.deleted} deleted."
+    )
 
 
-def _place(node: Node) -> str:
+def _location(node: Node) -> str:
     if node.start is not None:
         return f"{clock(node.start)} "
     return f"p. {node.page} " if node.page else ""
-
-
-def _as_json(node: Node) -> dict[str, Any]:
-    names = (
-        "level",
-        "ordinal",
-        "title",
-        "text",
-        "spans",
-        "abstract",
-        "first",
-        "last",
-        "start",
-        "end",
-        "page",
-        "last_page",
-    )
-    return {name: getattr(node, name) for name in names}
-
-
-def _told(collection: Collection, topic: Any) -> dict[str, Any]:
-    own = {
-        "id": str(topic.uuid),
-        "label": topic.label,
-        "terms": topic.terms,
-        "sections": topic.sections,
-        "sources": topic.sources,
-    }
-    return {**own, "collection": collection.slug}

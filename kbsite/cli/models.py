@@ -1,95 +1,94 @@
-"""Shows which models are here, and fetches others with a bar. Needs the settings, but no database."""
+"""`kb models`: list the configured models, or download missing ones. Needs no database."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
+import typer
+from rich.progress import DownloadColumn, TransferSpeedColumn
 
 from citations.errors import ModelMissing
 from citations.providers import downloads, inventory, weights
 from citations.providers.inventory import ModelEntry
-from kbsite.cli.terminal import err, note, print_json, printable, say, table
+from kbsite.cli.options import Json, Many, argument
+from kbsite.cli.terminal import err, note, print_json, printable, progress_bar, say, table
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 
+app = typer.Typer(help="List the configured models, or fetch missing ones.")
 
-def show(*, as_json: bool) -> None:
-    """List the models that the settings name."""
+
+@app.callback(invoke_without_command=True)
+def list_models(context: typer.Context, as_json: Json = False) -> None:
+    """List the configured models, or fetch missing ones."""
+    if context.invoked_subcommand:
+        return
     entries = inventory.configured_models()
     if as_json:
         print_json([asdict(entry) for entry in entries])
-        return
-    table(
-        ("Model", "Provider", "For", "Here", "Size", "Licence"), [_row(entry) for entry in entries]
-    )
+    else:
+        _print(entries)
+
+
+@app.command()
+def fetch(
+    names: Annotated[
+        Many,
+        argument(
+            "NAME…",
+            "local, bge, bge-base, reranker, live-reranker, or a model of the Hugging Face hub;"
+            " unset: all missing ones.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Download models from the Hugging Face hub, resuming interrupted downloads.
+
+    No other command downloads a model.
+    """
+    fetched = [_fetch(name) for name in inventory.models_to_fetch(names or [])]
+    if as_json:
+        print_json(fetched)
+    elif not fetched:
+        say("Nothing is missing.")
+    else:
+        for model in fetched:
+            result = "fetched" if model["fetched"] else "already here"
+            say(f"{model['model']}: {result}, {_size(int(model['size']))}, in {model['folder']}")
+
+
+def _print(entries: Sequence[ModelEntry]) -> None:
+    columns = ("Model", "Provider", "Used for", "Here", "Size", "Licence")
+    table(columns, [_row(entry) for entry in entries])
     for entry in entries:
         if entry.note:
             note(f"{entry.model or entry.provider}: {entry.note}")
     if any(entry.is_local and entry.present is False for entry in entries):
-        note(
-            "`kb models fetch` gets what is missing; searches and lectures go without their rerankers until then."
-        )
+        note("`kb models fetch` gets the missing models; without them, nothing is reranked.")
 
 
-def fetch(names: Sequence[str], *, as_json: bool) -> None:
-    """Fetch models one after the other, with a bar in a terminal. Raises what ``fetching.fetch`` raises."""
-    done = [_fetched(name) for name in inventory.to_fetch(names)]
-    if as_json:
-        print_json(done)
-    elif not done:
-        say("Nothing is missing.")
-    else:
-        for one in done:
-            say(
-                f"{one['model']}: {'fetched' if one['fetched'] else 'was here'}, {_size(int(one['size']))}, in {one['folder']}"
-            )
-
-
-def _fetched(name: str) -> dict[str, str | int | bool]:
+def _fetch(name: str) -> dict[str, str | int | bool]:
     try:
-        folder, fresh = weights.find(name), False
+        folder, is_new = weights.find(name), False
     except ModelMissing:
-        folder, fresh = _with_bar(name), True
-    return {"model": name, "fetched": fresh, "size": weights.size(folder), "folder": str(folder)}
+        folder, is_new = _download(name), True
+    return {"model": name, "fetched": is_new, "size": weights.size(folder), "folder": str(folder)}
 
 
-def _with_bar(name: str) -> Path:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(
-        *columns, console=err(), transient=True, disable=not err().is_terminal
-    ) as progress:
+def _download(name: str) -> Path:
+    columns = (DownloadColumn(), TransferSpeedColumn())
+    with progress_bar(quiet=not err().is_terminal, columns=columns) as progress:
         bar = progress.add_task(printable(name), total=None)
         return downloads.fetch(
-            name, lambda here, total: progress.update(bar, completed=here, total=total)
+            name, lambda done, total: progress.update(bar, completed=done, total=total)
         )
 
 
 def _row(entry: ModelEntry) -> tuple[str, ...]:
     size = "" if entry.size is None else f"{'' if entry.present else 'about '}{_size(entry.size)}"
-    return (
-        entry.model or "?",
-        entry.provider,
-        ", ".join(entry.uses),
-        _presence(entry),
-        size,
-        entry.licence,
-    )
+    uses = ", ".join(entry.uses)
+    return (entry.model or "?", entry.provider, uses, _presence(entry), size, entry.licence)
 
 
 def _presence(entry: ModelEntry) -> str:
@@ -99,8 +98,6 @@ def _presence(entry: ModelEntry) -> str:
 
 
 def _size(count: int) -> str:
-    return (
-        f"{count / GIGABYTE:.1f} GB"
-        if count >= GIGABYTE
-        else f"{max(1, round(count / MEGABYTE))} MB"
-    )
+    if count >= GIGABYTE:
+        return f"{count / GIGABYTE:.1f} GB"
+    return f"{max(1, round(count / MEGABYTE))} MB"

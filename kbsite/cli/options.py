@@ -1,45 +1,72 @@
 """Options that several commands share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kbsite.cli import completion
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on without asking.")]
+
+def argument(metavar: str, help: str, **rest: Any) -> Any:
+    """Declare an argument whose help shows no default."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **rest)
+
+
+def option(*names: str, help: str, **rest: Any) -> Any:
+    """Declare an option whose help shows no default."""
+    return typer.Option(*names, help=help, show_default=False, **rest)
+
+
+Many = list[str] | None
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until the jobs end.")]
 VideoId = Annotated[
     str,
-    typer.Argument(
-        metavar="ID",
-        help="The video's id, or its address at YouTube.",
-        autocompletion=completion.video_ids,
-        show_default=False,
-    ),
+    argument("ID", "The video's id or its YouTube address.", autocompletion=completion.video_ids),
+]
+UserName = Annotated[
+    str,
+    argument("[NAME]", "The user's name; unset: the owner.", autocompletion=completion.user_names),
 ]
 InCollection = Annotated[
     str,
-    typer.Option(
+    option(
         "--collection",
         "-c",
         metavar="NAME",
         help="The collection, by name or slug.",
         autocompletion=completion.collections,
-        show_default=False,
+    ),
+]
+InCollections = Annotated[
+    Many,
+    option(
+        "--collection",
+        "-c",
+        metavar="NAME",
+        help="Only this collection; repeatable.",
+        autocompletion=completion.collections,
+    ),
+]
+InSources = Annotated[
+    Many,
+    option(
+        "--in",
+        metavar="ID",
+        help="Only this source or video; repeatable.",
+        autocompletion=completion.video_ids,
     ),
 ]
 Language = Annotated[
-    str,
-    typer.Option(
-        "--lang", metavar="CODE", help="Caption language, such as en or pt-BR.", show_default=False
-    ),
+    str, option("--lang", metavar="CODE", help="Caption language, such as en or pt-BR.")
 ]
 Track = Annotated[
     str,
-    typer.Option(
+    option(
         "--lang",
         metavar="CODE",
         help="Language, such as en or pt-BR; en.auto: speech recognition beside a better en.",
-        show_default=False,
     ),
 ]
+Offset = Annotated[int, typer.Option(min=0, max=10_000_000, help="Skip this many.")]

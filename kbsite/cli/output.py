@@ -8,7 +8,7 @@ from rich.text import Text
 
 from citations.library.sources import SourcePage
 from citations.models import Source, State
-from citations.passages import Explanation, Passage, Results, Twin, place, seconds
+from citations.passages import Explanation, NearDuplicate, Passage, Results, place, seconds
 from kbsite.cli.terminal import note, out, printable, say, table
 from transcripts.conf import absolute
 from transcripts.library import VideoSearch
@@ -38,7 +38,7 @@ def passage(one: Passage) -> dict[str, Any]:
         "heading": one.heading,
         "context": one.context,
         "spans": one.spans,
-        "also": [_twin(twin) for twin in one.also],
+        "also": [_near_duplicate(duplicate) for duplicate in one.duplicates],
         "chunk": one.chunk,
     }
     return found if one.explanation is None else {**found, "explanation": asdict(one.explanation)}
@@ -179,9 +179,9 @@ def _print_passage(one: Passage, rank: int) -> None:
         soft_wrap=True,
     )
     out().print(text, soft_wrap=not out().is_terminal)
-    for twin in one.also:
+    for duplicate in one.duplicates:
         say(
-            f"    also said in “{twin.origin.title}” {place(twin.locator)}  {absolute(twin.link)}",
+            f"    also said in “{duplicate.origin.title}” {place(duplicate.locator)}  {absolute(duplicate.link)}",
             "dim",
         )
     say("")
@@ -230,7 +230,7 @@ def _terms(how: Explanation) -> str:
     return f"{shown} + …" if len(best) > TERMS_SHOWN else shown
 
 
-def _twin(one: Twin) -> dict[str, Any]:
+def _near_duplicate(one: NearDuplicate) -> dict[str, Any]:
     where = {
         "start": seconds(one.locator.start),
         "end": seconds(one.locator.end),

@@ -1,123 +1,133 @@
-"""What `kb tui` shows: the library, or a collection of it, as the notebook that the terminal interface asks for."""
+"""`kb tui`: open the terminal interface on the library or one collection."""
 
 import contextlib
+import logging
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 
 from citations.answers.answer import Event
-from citations.library import sources
+from citations.library import sources as library_sources
 from citations.library.filters import Filter
 from citations.models import Conversation, Source, State
 from citations.notebook import answers, conversations, questions
 from citations.notebook.answers import AnswerRecord
 from citations.passages import Locator, PassageSource
-from kbsite import settings
+from kbsite.auth import everything
 from kbsite.cli import output, server_lock, terminal
 from kbsite.cli.add_process import Adder
-from kbsite.tui.notebook import Earlier, Link, ListedSource, SourceList
-from kbsite.tui.places import QuoteInContext, cited
+from kbsite.cli.database import open_library
+from kbsite.cli.options import InCollection
+from kbsite.tui.app import CuebaseApp
+from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
+from kbsite.tui.quotes import QuoteInContext, cited, letter
 from kbsite.tui.turns import AnswerFooter, Turn
 from transcripts import library
-from transcripts.conf import public_url
+from transcripts.conf import absolute
 from transcripts.errors import InvalidUrl
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target, watch_url
 
-MOST: Final = 200  # sources that are listed at once
-EARLIER: Final = 50  # conversations that are offered
+SOURCES_LIMIT: Final = 200
+CONVERSATIONS_LIMIT: Final = 50
+
+
+def tui(collection: InCollection = "") -> None:
+    """Open the terminal interface; F1 lists its keys.
+
+    It shows sources, a conversation and its citations, and works over SSH.
+    """
+    terminal.check_terminal()
+    open_library()
+    notebook = LibraryNotebook(everything, collection=collection)
+    logging.disable(logging.CRITICAL)  # log lines would be printed across the screen
+    CuebaseApp(notebook).run()
 
 
 class LibraryNotebook:
-    """All that a scope may read, or one collection. Conversations are those of whoever has the machine itself.
+    """All collections that a scope may read, or one of them; the owner's conversations.
 
-    The scope is asked for anew each time: collections come and go while the interface is open.
+    Every call asks for the scope, because collections come and go while the interface is open.
     """
 
     def __init__(self, scope: Callable[[], Scope], *, collection: str = "") -> None:
-        shelf = library.find_collection(scope(), collection) if collection else None
+        chosen = library.find_collection(scope(), collection) if collection else None
         self._scope = scope
-        self._slug = shelf.slug if shelf else ""
+        self._slug = chosen.slug if chosen else ""
         self._adder = Adder(collection=self._slug)
         self._conversation: Conversation | None = None
-        self.name = shelf.name if shelf else "the whole library"
+        self.name = chosen.name if chosen else "the whole library"
 
-    def shelf(self, words: str = "") -> SourceList:
-        """Return the newest sources in whose title, author or id all of the words occur."""
-        with _released():
+    def list_sources(self, words: str = "") -> SourceList:
+        """Return the newest sources whose title, author or id contains all of the words."""
+        with _released_connections():
             filter = Filter(collections=(self._slug,) if self._slug else ())
-            found = sources.list_sources(self._scope(), filter, words=words, limit=MOST)
+            page = library_sources.list_sources(
+                self._scope(), filter, words=words, limit=SOURCES_LIMIT
+            )
             return SourceList(
-                sources=_listed(found.sources),
-                total=found.total,
-                unfinished=found.counts.unfinished,
+                sources=_listed(page.sources), total=page.total, unfinished=page.counts.unfinished
             )
 
-    def add(self, what: str) -> str:
-        """Add an address, a file or a folder, in a process of its own; return what became of it."""
-        return self._adder.add(what)
+    def add(self, target: str) -> str:
+        return self._adder.add(target)
 
     def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
-        """Answer the next question of the conversation; another choice of sources begins another conversation."""
-        with _released():
-            if self._conversation is None or set(self._conversation.sources) != {*sources}:
+        """Answer the conversation's next question; other sources start another conversation."""
+        with _released_connections():
+            scope, conversation = self._scope(), self._conversation
+            if conversation is None or set(conversation.sources) != {*sources}:
                 answer = questions.put_first(
-                    self._scope(), None, question, collection=self._slug, sources=sources
+                    scope, None, question, collection=self._slug, sources=sources
                 )
             else:
-                answer = questions.put(self._scope(), None, self._conversation, question)
+                answer = questions.put(scope, None, conversation, question)
             self._conversation = answer.conversation
-            yield from questions.respond(self._scope(), None, answer)
+            yield from questions.respond(scope, None, answer)
 
-    def begin_anew(self) -> None:
-        """Let the next question begin another conversation."""
+    def start_conversation(self) -> None:
         self._conversation = None
 
-    def earlier(self) -> tuple[Earlier, ...]:
-        """Return the latest conversations in which something was asked."""
-        with _released():
-            found = conversations.list_conversations(
-                self._scope(), None, collection=self._slug, limit=EARLIER
+    def earlier_conversations(self) -> tuple[EarlierConversation, ...]:
+        """Return the latest conversations that have a question."""
+        with _released_connections():
+            page = conversations.list_conversations(
+                self._scope(), None, collection=self._slug, limit=CONVERSATIONS_LIMIT
             )
-            return tuple(_earlier(one) for one in found.conversations if one.title)
+            return tuple(map(_earlier, filter(lambda item: item.title, page.conversations)))
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
-        """Go on with a conversation; return what was answered in it."""
-        with _released():
+        with _released_connections():
             self._conversation = conversations.find(self._scope(), None, conversation)
             return tuple(map(turn_of, answers.of(self._scope(), self._conversation)))
 
-    def links(self, place: QuoteInContext) -> tuple[Link, ...]:
-        """Return this site's page of a place where a server runs, YouTube's for its videos, and else the page that `kb serve` would show."""
-        here = Link(
-            label="Cuebase",
-            url=f"{public_url()}{place.link}" if place.link.startswith("/") else place.link,
-        )
-        there = _at_youtube(place)
+    def links(self, quote: QuoteInContext) -> tuple[Link, ...]:
+        """Return the links to Cuebase and YouTube, Cuebase first if its server can be reached."""
+        url, youtube = absolute(quote.link), _youtube_links(quote)
         if settings.OPTIONS["PUBLIC_URL"].is_set or server_lock.find(Path(settings.DATA_DIR)):
-            return (here, *there)
-        return (*there, Link(label="Cuebase, while `kb serve` runs", url=here.url))
+            return (Link(label="Cuebase", url=url), *youtube)
+        return (*youtube, Link(label="Cuebase, while `kb serve` runs", url=url))
 
     def close(self) -> None:
-        """Stop what is being added; what is stored stays, and the rest goes on later."""
         self._adder.close()
 
 
 def turn_of(record: AnswerRecord) -> Turn:
-    """Return an answer that is kept, as it is shown."""
+    """Return a stored answer as a turn."""
     turn = Turn(question=record.question, claims=list(record.claims))
     if record.is_running or record.error and not record.claims and not record.note:
         turn.fail(record.error or "This question is still being answered.", record.hint)
         return turn
-    turn.places = list(map(cited, record.quotes)) or [
-        _near(one, index) for index, one in enumerate(record.nearest)
+    turn.quotes = list(map(cited, record.quotes)) or [
+        _nearest(passage, index) for index, passage in enumerate(record.nearest)
     ]
-    turn.ending = AnswerFooter(
+    turn.footer = AnswerFooter(
         is_refusal=not record.claims,
         note=record.note,
         model=record.model,
@@ -128,67 +138,66 @@ def turn_of(record: AnswerRecord) -> Turn:
     return turn
 
 
-def _near(one: Mapping[str, Any], index: int) -> QuoteInContext:
-    origin = PassageSource(id=UUID(one["source"]), kind="", title=one["title"])
-    locator = Locator(span=(0, 0), start=one["start"], page=one["page"])
+def _nearest(passage: Mapping[str, Any], index: int) -> QuoteInContext:
     return QuoteInContext(
-        label=chr(ord("a") + index % 26),
-        origin=origin,
-        locator=locator,
-        text=one["text"],
-        heading=one["heading"],
-        link=one["link"],
+        label=letter(index),
+        origin=PassageSource(id=UUID(passage["source"]), kind="", title=passage["title"]),
+        locator=Locator(span=(0, 0), start=passage["start"], page=passage["page"]),
+        text=passage["text"],
+        heading=passage["heading"],
+        link=passage["link"],
     )
 
 
-def _listed(found: Sequence[Source]) -> tuple[ListedSource, ...]:
-    titles = Counter(one.title for one in found)
-    return tuple(_row(one, mark=one.language if titles[one.title] > 1 else "") for one in found)
+def _listed(sources: Sequence[Source]) -> tuple[ListedSource, ...]:
+    titles = Counter(source.title for source in sources)
+    return tuple(
+        _row(source, mark=source.language if titles[source.title] > 1 else "") for source in sources
+    )
 
 
-def _row(one: Source, *, mark: str) -> ListedSource:
-    is_busy = bool(one.step and one.total and not one.error)
+def _row(source: Source, *, mark: str) -> ListedSource:
+    is_busy = bool(source.step and source.total and not source.error)
+    about = (source.get_kind_display(), source.author, source.language, output.state(source))
     return ListedSource(
-        id=str(one.uuid),
-        title=one.title,
+        id=str(source.uuid),
+        title=source.title,
         mark=mark,
-        about=" · ".join(
-            part
-            for part in (one.get_kind_display(), one.author, one.language, output.state(one))
-            if part
-        ),
-        is_ready=one.state in (State.WORDS, State.READY),
-        progress=f"{one.step} {one.percent} %" if is_busy else "",
-        problem=f"{one.error} {one.hint}".strip() if one.error else "",
+        about=" · ".join(filter(None, about)),
+        is_ready=source.state in (State.WORDS, State.READY),
+        progress=f"{source.step} {source.percent} %" if is_busy else "",
+        problem=f"{source.error} {source.hint}".strip() if source.error else "",
     )
 
 
-def _earlier(one: Conversation) -> Earlier:
-    return Earlier(
-        id=str(one.uuid), title=one.title, when=f"{timezone.localtime(one.updated_at):%d %b %H:%M}"
+def _earlier(conversation: Conversation) -> EarlierConversation:
+    return EarlierConversation(
+        id=str(conversation.uuid),
+        title=conversation.title,
+        updated_at=f"{timezone.localtime(conversation.updated_at):%d %b %H:%M}",
     )
 
 
-def _at_youtube(place: QuoteInContext) -> tuple[Link, ...]:
-    if place.locator.start is None or not place.origin.url:
+def _youtube_links(quote: QuoteInContext) -> tuple[Link, ...]:
+    if quote.locator.start is None or not quote.origin.url:
         return ()
     try:
-        target = parse_target(place.origin.url)
+        target = parse_target(quote.origin.url)
     except InvalidUrl:
         return ()
-    return (Link(label="YouTube", url=watch_url(target.id, at_ms=place.locator.start)),)
+    return (Link(label="YouTube", url=watch_url(target.id, at_ms=quote.locator.start)),)
 
 
 @contextlib.contextmanager
-def _released() -> Iterator[None]:
-    """Give the thread's connections back in the end; a database that is away becomes an error with a hint."""
+def _released_connections() -> Iterator[None]:
+    """Close the thread's connections at the end; turn database failures into expected errors."""
     try:
         yield
     except Exception as error:
-        known = terminal.known_error(error)
-        if known is None or known is error:
+        expected = terminal.expected_error(error)
+        if expected is None or expected is error:
             raise
-        raise known from error
+        raise expected from error
     finally:
         for connection in connections.all(initialized_only=True):
             if not connection.in_atomic_block:

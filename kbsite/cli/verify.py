@@ -1,9 +1,9 @@
-"""What `kb verify` does: quotes are checked one after the other, as they are read, and what is known of each is printed."""
+"""`kb verify`: check quotes one by one and print each verdict."""
 
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Annotated, Any, Final, NamedTuple
 
 import typer
 from rich.text import Text
@@ -14,14 +14,16 @@ from citations.passages import place
 from citations.quotes import verification
 from citations.quotes.matching import Verdict, WordDifference
 from citations.quotes.verification import VerifiedQuote
+from kbsite.cli import completion
+from kbsite.cli.database import open_library
+from kbsite.cli.options import InCollection, Json, argument, option
 from kbsite.cli.terminal import note, out, printable, say
-from transcripts.conf import public_url
+from transcripts.conf import absolute
 from transcripts.errors import InvalidInput
 from transcripts.scope import Scope
 
-LONGEST_LINE: Final = 1_000_000  # bytes of a file's line
-
-SHOWN: Final = 300  # characters of a quote
+MAX_LINE: Final = 1_000_000  # bytes
+QUOTE_SHOWN: Final = 300  # characters
 
 _STYLES: Final = {
     Verdict.VERBATIM: "bold green",
@@ -32,7 +34,7 @@ _STYLES: Final = {
 
 
 class QuoteRequest(NamedTuple):
-    """A quote to be checked, and where it is said to be from; ``line`` is its number in a file, ``problem`` why that line is none."""
+    """A quote to check and its claimed source; of a file's line, its number and any problem."""
 
     quote: str
     source: str
@@ -40,146 +42,164 @@ class QuoteRequest(NamedTuple):
     problem: str = ""
 
 
-def asked(quote: str, source: str, file: Path | None) -> Iterator[QuoteRequest]:
-    """Yield what is to be checked; a line of the file that is no quote with its problem."""
-    if file is None:
-        yield QuoteRequest(quote, source)
-        return
-    with file.open("rb") as lines:
-        for number, line in enumerate(_lines(lines), start=1):
-            if line.strip():
-                yield _read(line, number, source)
+def verify(
+    quote: Annotated[str, argument("[QUOTE]", "The quote, word for word.")] = "",
+    inside: Annotated[
+        str,
+        option(
+            "--in",
+            metavar="ID",
+            help="The claimed source or video.",
+            autocompletion=completion.video_ids,
+        ),
+    ] = "",
+    file: Annotated[
+        Path | None,
+        option(
+            "--file",
+            metavar="QUOTES.jsonl",
+            exists=True,
+            dir_okay=False,
+            help='Check many, one JSON a line: {"quote": "…", "source": "ID"} or a string.',
+        ),
+    ] = None,
+    collection: InCollection = "",
+    as_json: Json = False,
+) -> None:
+    """Check whether quotes are verbatim in the library.
+
+    Shows where a quote stands and how it differs. The exit code is 1 unless all are verbatim.
+    """
+    if bool(quote) == bool(file):
+        raise InvalidInput(
+            "There is nothing to check." if not quote else "A quote and a file exclude each other.",
+            hint="Give a quote, or --file.",
+        )
+    requests = _read_file(file, inside) if file else [QuoteRequest(quote, inside)]
+    if not _verify_all(open_library(), requests, collection=collection, as_json=as_json):
+        raise typer.Exit(1)
 
 
-def verify(scope: Scope, quotes: Iterable[QuoteRequest], *, collection: str, as_json: bool) -> bool:
-    """Check and print, with ``as_json`` a line of JSON a quote; say whether all are verbatim.
+def _verify_all(
+    scope: Scope, requests: Iterable[QuoteRequest], *, collection: str, as_json: bool
+) -> bool:
+    """Check and print the quotes; return whether all are verbatim.
 
-    A line of a file that cannot be checked keeps none of the others from it: it is told on the error output, and ``InvalidInput`` is raised at the end.
-    Raises what ``verifying.verify`` raises for a quote that is no line.
+    Reports an unusable line of a file, goes on, and raises ``InvalidInput`` at the end.
     """
     filter = Filter(collections=(collection,) if collection else ())
-    are_all, broken = True, 0
-    for one in quotes:
-        found = _checked(scope, one, filter)
-        if found is None:
-            broken += 1
+    are_all_verbatim, unusable = True, 0
+    for request in requests:
+        result = _check(scope, request, filter)
+        if result is None:
+            unusable += 1
             continue
-        are_all = are_all and found.verdict == Verdict.VERBATIM
+        are_all_verbatim = are_all_verbatim and result.verdict == Verdict.VERBATIM
         if as_json:
-            typer.echo(
-                json.dumps(
-                    {**({"line": one.line} if one.line else {}), **_json(found)}, ensure_ascii=False
-                )
-            )
+            line = {"line": request.line} if request.line else {}
+            typer.echo(json.dumps({**line, **_as_json(result)}, ensure_ascii=False))
         else:
-            _print(found, one.line)
-    if broken:
-        lines = "One line was" if broken == 1 else f"{broken:,} lines were"
+            _print(result, request.line)
+    if unusable:
+        lines = "One line was" if unusable == 1 else f"{unusable:,} lines were"
         raise InvalidInput(
             f"{lines} not checked.",
-            hint='A line is {"quote": "…", "source": "ID"}, or a text in quotes, as JSON.',
+            hint='A line is {"quote": "…", "source": "ID"}, or a JSON string.',
         )
-    return are_all
+    return are_all_verbatim
 
 
-def _checked(scope: Scope, one: QuoteRequest, filter: Filter) -> VerifiedQuote | None:
-    """Check a quote; of a line that cannot be checked, say why and return None."""
-    problem = one.problem
+def _check(scope: Scope, request: QuoteRequest, filter: Filter) -> VerifiedQuote | None:
+    """Check a quote; report an unusable line and return None."""
+    problem = request.problem
     try:
         if not problem:
-            return verification.verify(scope, one.quote, source=one.source, filter=filter)
+            return verification.verify(scope, request.quote, source=request.source, filter=filter)
     except (SourceNotFound, InvalidFilter) as error:
-        if not one.line:
+        if not request.line:
             raise
         problem = error.message
-    note(f"Line {one.line:,}: {problem}", "yellow")
+    note(f"Line {request.line:,}: {problem}", "yellow")
     return None
 
 
+def _read_file(path: Path, source: str) -> Iterator[QuoteRequest]:
+    with path.open("rb") as file:
+        for number, line in enumerate(_lines(file), start=1):
+            if line.strip():
+                yield _parse(line, number, source)
+
+
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield lines; of one that is too long its beginning, which is too long as well, and the rest is passed over."""
-    while line := file.readline(LONGEST_LINE + 1):
+    """Yield lines, each cut one byte beyond the limit."""
+    while line := file.readline(MAX_LINE + 1):
         yield line
-        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            line = file.readline(LONGEST_LINE + 1)
+        while len(line) > MAX_LINE and not line.endswith(b"\n"):
+            line = file.readline(MAX_LINE + 1)
 
 
-def _read(line: bytes, number: int, source: str) -> QuoteRequest:
-    if len(line) > LONGEST_LINE:
-        return QuoteRequest("", "", number, f"It is longer than {LONGEST_LINE:,} bytes.")
+def _parse(line: bytes, number: int, source: str) -> QuoteRequest:
+    def unusable(problem: str) -> QuoteRequest:
+        return QuoteRequest("", "", number, problem)
+
+    if len(line) > MAX_LINE:
+        return unusable(f"It is longer than {MAX_LINE:,} bytes.")
     try:
         row = json.loads(line)
-        quote, claimed = (
-            (row, source) if isinstance(row, str) else (row["quote"], row.get("source") or source)
-        )
     except (ValueError, RecursionError):
-        return QuoteRequest("", "", number, "It is not JSON.")
-    except (KeyError, TypeError, AttributeError):
-        quote = claimed = None
-    if not isinstance(quote, str) or not isinstance(claimed, str):
-        return QuoteRequest(
-            "",
-            "",
-            number,
-            "It is neither a text nor an object with a “quote” and, if any, a “source”.",
-        )
-    return QuoteRequest(quote, claimed, number)
+        return unusable("It is not JSON.")
+    fields = {"quote": row} if isinstance(row, str) else row
+    if isinstance(fields, dict):
+        quote, claimed = fields.get("quote"), fields.get("source") or source
+        if isinstance(quote, str) and isinstance(claimed, str):
+            return QuoteRequest(quote, claimed, number)
+    return unusable("It is neither a text nor an object with a “quote” and an optional “source”.")
 
 
-def _json(found: VerifiedQuote) -> dict[str, Any]:
-    origin, at = found.origin, found.locator
+def _as_json(result: VerifiedQuote) -> dict[str, Any]:
+    origin, at = result.origin, result.locator
     return {
-        "verdict": found.verdict.value,
-        "quote": found.quote,
-        "is_enough": found.is_enough,
+        "verdict": result.verdict.value,
+        "quote": result.quote,
+        "is_enough": result.is_enough,
         "source_id": str(origin.id) if origin else None,
         "title": origin.title if origin else None,
         "video": origin.key or None if origin else None,
-        "text": found.text,
+        "text": result.text,
         "start": at.start / 1000 if at and at.start is not None else None,
         "end": at.end / 1000 if at and at.end is not None else None,
         "page": at.page if at else None,
         "last_page": at.last_page if at else None,
         "span": at.span if at else None,
-        "link": f"{public_url()}{found.link}" if found.link else None,
-        "differences": [one._asdict() for one in found.differences],
-        "likeness": round(found.likeness, 3),
-        "ms": round(found.milliseconds, 2),
+        "link": absolute(result.link) if result.link else None,
+        "differences": [difference._asdict() for difference in result.differences],
+        "likeness": round(result.likeness, 3),
+        "ms": round(result.milliseconds, 2),
     }
 
 
-def _print(found: VerifiedQuote, line: int) -> None:
-    verdict = (
-        "too short to prove anything"
-        if not found.is_enough
-        else found.verdict.value.replace("_", " ")
-    )
-    head = Text(f"{line:,}: " if line else "", style="dim") + Text(
-        verdict, style=_STYLES[found.verdict]
-    )
-    out().print(head + Text(f"  {_short(found.quote)}"), soft_wrap=True)
-    if found.origin and found.locator:
-        where = f"“{found.origin.title}” {place(found.locator)}"
-        elsewhere = (
-            "it stands word for word, but in another source: "
-            if found.verdict is Verdict.MISATTRIBUTED
-            else ""
-        )
-        say(f"  {elsewhere}{where}  {public_url()}{found.link}", "dim")
-        if found.verdict is Verdict.ALTERED:
-            say(f"  what stands there: {_short(found.text)}")
-    for one in found.differences:
-        say(f"  {one.kind}: {_differing(one)}")
+def _print(result: VerifiedQuote, line: int) -> None:
+    verdict = result.verdict.value.replace("_", " ") if result.is_enough else "too short to verify"
+    number = Text(f"{line:,}: " if line else "", style="dim")
+    head = number + Text(verdict, style=_STYLES[result.verdict])
+    out().print(head + Text(f"  {_short(result.quote)}"), soft_wrap=True)
+    if result.origin and result.locator:
+        is_elsewhere = result.verdict is Verdict.MISATTRIBUTED
+        prefix = "verbatim, but in another source: " if is_elsewhere else ""
+        location = f"“{result.origin.title}” {place(result.locator)}"
+        say(f"  {prefix}{location}  {absolute(result.link)}", "dim")
+        if result.verdict is Verdict.ALTERED:
+            say(f"  in the source: {_short(result.text)}")
+    for difference in result.differences:
+        say(f"  {difference.kind}: {_changed_words(difference)}")
 
 
 def _short(text: str) -> str:
-    """Return text on one line, with a mark where it was cut."""
     flat = " ".join(printable(text).split())
-    return flat if len(flat) <= SHOWN else f"{flat[:SHOWN]}…"
+    return flat if len(flat) <= QUOTE_SHOWN else f"{flat[:QUOTE_SHOWN]}…"
 
 
-def _differing(one: WordDifference) -> str:
-    """Return the words that the quote adds or leaves out, or what it says and what stands there."""
-    return " → ".join(
-        f"“{' '.join(words.split())}”" for words in (one.quoted, one.actual) if words.strip()
-    )
+def _changed_words(difference: WordDifference) -> str:
+    """Return the words of the quote and of the source, or those that only one of them has."""
+    sides = (" ".join(words.split()) for words in (difference.quoted, difference.actual))
+    return " → ".join(f"“{side}”" for side in sides if side)

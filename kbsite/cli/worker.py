@@ -1,4 +1,4 @@
-"""A worker process: Celery with a pool of threads, and the clock that looks for due and lost jobs."""
+"""`kb worker`: Celery with a thread pool, and the schedule that finds due and lost jobs."""
 
 import atexit
 import contextlib
@@ -6,8 +6,9 @@ import os
 import signal
 import threading
 import warnings
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from celery.beat import EmbeddedService, Scheduler
 from celery.exceptions import SecurityWarning
 from celery.signals import worker_ready
@@ -16,25 +17,39 @@ from django.db import DatabaseError, connection
 
 from citations import tasks as indexing
 from kbsite.celery import app
+from kbsite.cli.database import open_database
+from kbsite.cli.options import option
 from transcripts import tasks
 from transcripts.models import WorkerPulse
 
 PULSE_SECONDS = 15.0
-GRACE_SECONDS = 6.0  # how long running jobs may go on when the parent is gone; they are taken up again by the next worker
+GRACE_SECONDS = 6.0  # for running jobs when the parent is gone; the next worker resumes them
 
 
-def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
-    """Work until a signal ends it; return the exit code."""
+def worker(
+    concurrency: Annotated[
+        int | None,
+        option("--concurrency", min=1, max=64, help="Jobs at once (WORKER_CONCURRENCY)."),
+    ] = None,
+    no_beat: Annotated[
+        bool,
+        typer.Option("--no-beat", help="Leave the schedule of recurring tasks to another worker."),
+    ] = False,
+    with_parent: Annotated[
+        bool, typer.Option("--with-parent", hidden=True, help="End when the standard input ends.")
+    ] = False,
+) -> None:
+    """Start a worker on its own, for a team's server; `kb serve` starts one itself."""
+    open_database()
     if with_parent:
         threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
     worker_ready.connect(_sweep_at_once)
-    threading.Thread(target=_show_life, name="pulse", daemon=True).start()
-    warnings.filterwarnings(
-        "ignore", category=SecurityWarning
-    )  # messages are JSON, which is safe to read as root (in a container)
-    # The schedule is kept in memory: it is two fixed intervals, and a file would have to survive a kill.
-    clock: Any = EmbeddedService(app, thread=True, scheduler_cls=Scheduler) if beat else None
-    worker = app.Worker(
+    threading.Thread(target=_send_pulses, name="pulse", daemon=True).start()
+    # Messages are JSON, which is safe to read as root (in a container).
+    warnings.filterwarnings("ignore", category=SecurityWarning)
+    # The schedule is two fixed intervals: no need to keep it in a file, which Celery does.
+    clock: Any = None if no_beat else EmbeddedService(app, thread=True, scheduler_cls=Scheduler)
+    pool = app.Worker(
         pool="threads",
         concurrency=concurrency or settings.WORKER_CONCURRENCY,
         loglevel="WARNING",
@@ -45,11 +60,11 @@ def run(*, concurrency: int | None, beat: bool, with_parent: bool) -> int:
     try:
         if clock:
             clock.start()
-        worker.start()
+        pool.start()
     finally:
         if clock and clock.is_alive():
             clock.stop()
-    return int(worker.exitcode or 0)
+    raise typer.Exit(int(pool.exitcode or 0))
 
 
 def _sweep_at_once(**_: object) -> None:
@@ -57,23 +72,21 @@ def _sweep_at_once(**_: object) -> None:
     indexing.wake.delay()
 
 
-def _show_life() -> None:
-    # In a thread of its own: while long jobs hold every thread of the pool, the sweep, which says so too, has to wait.
+def _send_pulses() -> None:
+    # Long jobs may hold every thread of the pool, where the sweep's pulse would have to wait.
     pause = threading.Event()
     while not pause.wait(PULSE_SECONDS):
-        with contextlib.suppress(
-            DatabaseError
-        ):  # the database may be away for a moment; the jobs will notice
+        with contextlib.suppress(DatabaseError):  # the database may be away for a moment
             WorkerPulse.beat()
         connection.close()
 
 
 def _end_with_parent() -> None:
-    """End when the parent is gone: it holds the other end of the standard input, and the kernel closes that even for a killed process."""
-    while os.read(0, 1):  # not through sys.stdin, whose lock Python wants when it ends
+    """End when the parent is gone: the kernel closes its end of our standard input."""
+    while os.read(0, 1):  # sys.stdin has a lock that Python needs when it exits
         continue
     os.kill(os.getpid(), signal.SIGTERM)
     threading.Event().wait(GRACE_SECONDS)
-    # A job still holds a thread of the pool. Python would wait for it; the database server is left in order all the same.
+    # A job still holds a thread that Python would wait for. Release the database server and end.
     atexit._run_exitfuncs()
     os._exit(1)

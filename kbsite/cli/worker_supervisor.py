@@ -1,4 +1,4 @@
-"""The worker beside the web server: a process of its own, started again when it dies."""
+"""The worker process beside the web server, restarted when it dies."""
 
 import logging
 import os
@@ -13,13 +13,13 @@ from typing import Self
 
 logger = logging.getLogger(__name__)
 
-LONGEST_PAUSE = 60.0  # seconds between two starts of a worker that dies again and again
-STEADY_SECONDS = 60.0  # a worker that lived so long is started again without a pause
+MAX_PAUSE = 60.0  # seconds between two starts of a worker that keeps dying
+STEADY_SECONDS = 60.0  # a worker that lived this long is restarted without backing off
 STOP_SECONDS = 8.0
 
 
 class Worker:
-    """Keeps one worker alive while the block runs. Killing it loses nothing: what it did is taken up by the next."""
+    """Keeps one worker alive while the block runs. A killed worker loses no work."""
 
     def __init__(self) -> None:
         self._command = [sys.executable, "-m", "kbsite.cli", "worker", "--with-parent"]
@@ -55,22 +55,18 @@ class Worker:
             if process is None:
                 return
             code = process.wait()
-            pause = (
-                1.0
-                if time.monotonic() - started > STEADY_SECONDS
-                else min(max(1.0, pause * 2), LONGEST_PAUSE)
-            )
+            is_steady = time.monotonic() - started > STEADY_SECONDS
+            pause = 1.0 if is_steady else min(max(1.0, pause * 2), MAX_PAUSE)
             if not self._ending.is_set():
-                logger.warning(
-                    "The worker ended (%s); another one starts in %.0f s.", _how(code), pause
-                )
+                cause = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+                logger.warning("The worker ended (%s); restarting it in %.0f s.", cause, pause)
 
     def _start(self) -> subprocess.Popen[bytes] | None:
         with self._lock:
             if self._ending.is_set():
                 return None
-            # Its standard input is the sign of life: it ends when this process does, however that happens. A session of its own keeps Ctrl-C from it.
-            # Its log goes to the error output; what Celery prints beside it is of no use.
+            # Its standard input ends when this process does, however that happens. A session of
+            # its own shields it from Ctrl-C. Its log goes to the error output.
             self._process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.PIPE,
@@ -82,12 +78,10 @@ class Worker:
 
 
 def _environment() -> dict[str, str]:
-    # The package need not be installed: a worker finds it where this process did.
+    # The package need not be installed: the worker finds it where this process did.
     root = str(Path(__file__).resolve().parents[2])
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", "")))),
-    }
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
+    return {**os.environ, "PYTHONPATH": path}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -101,7 +95,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             logger.info("The worker did not end in time.")
     if process.stdin:
         process.stdin.close()
-
-
-def _how(code: int) -> str:
-    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"

@@ -7,7 +7,15 @@ from pydantic import BaseModel
 
 from citations.library.sources import SourcePage
 from citations.models import Source
-from citations.passages import Explanation, Passage, Results, Twin, interval, pages, seconds
+from citations.passages import (
+    Explanation,
+    NearDuplicate,
+    Passage,
+    Results,
+    interval,
+    pages,
+    seconds,
+)
 from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
 from kbsite.mcp.render_transcript import CURSOR, NAME, TITLE, joined
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
@@ -100,18 +108,18 @@ def _passage(one: Passage) -> PassageAnswer:
         score=round(one.score, 4),
         timestamp_link=one.timestamp_link,
         heading=one.heading[:TITLE] or None,
-        also=[_also(twin) for twin in one.also[:TWINS]],
+        also=[_also(duplicate) for duplicate in one.duplicates[:TWINS]],
         explanation=_explanation(one.explanation) if one.explanation else None,
     )
 
 
-def _also(twin: Twin) -> AlsoAnswer:
-    link = absolute(twin.link)
+def _also(duplicate: NearDuplicate) -> AlsoAnswer:
+    link = absolute(duplicate.link)
     return AlsoAnswer(
-        source_id=str(twin.origin.id),
-        title=twin.origin.title[:TITLE],
-        start=seconds(twin.locator.start),
-        page=twin.locator.page,
+        source_id=str(duplicate.origin.id),
+        title=duplicate.origin.title[:TITLE],
+        start=seconds(duplicate.locator.start),
+        page=duplicate.locator.page,
         link=link,
     )
 
@@ -146,8 +154,8 @@ def _passage_line(number: int, one: BaseModel) -> str:
         f"{number + 1}. “{one.title}” ({name}){_place(one.start, one.end, one.page, one.last_page)} {one.text} ({one.timestamp_link})"
     ]
     lines += [
-        f"   Also said in “{twin.title}”{_place(twin.start, None, twin.page)} ({twin.link})"
-        for twin in one.also
+        f"   Also said in “{duplicate.title}”{_place(duplicate.start, None, duplicate.page)} ({duplicate.link})"
+        for duplicate in one.also
     ]
     return "\n".join([*lines, *_reasons(one.explanation)])
 

@@ -1,1 +1,1 @@
-"""The terminal interface: sources, a conversation, the details of what is cited. It shows a ``Notebook`` and knows no database."""
+"""The terminal interface: sources, a conversation, citations. It talks to a ``Notebook`` only."""

@@ -1,4 +1,4 @@
-"""The terminal interface as a program: keys, threads, and what becomes of what they bring."""
+"""The terminal interface as a program: panels, keys, and calls to the notebook in threads."""
 
 import contextlib
 import os
@@ -15,29 +15,29 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.worker import get_current_worker
 
-from kbsite.tui.dialogs import ConversationDialog, Leaflet, LineDialog
+from kbsite.tui.dialogs import ConversationDialog, LineDialog, TextDialog
 from kbsite.tui.keys import BINDINGS, KEYS
-from kbsite.tui.messages import AnswerUpdate, CallSucceeded, SourcesLoaded
-from kbsite.tui.notebook import Earlier, Link, Notebook, SourceList
+from kbsite.tui.messages import AnswerUpdate, CallFinished, SourcesLoaded, describe
+from kbsite.tui.notebook import EarlierConversation, Link, Notebook, SourceList
 from kbsite.tui.panels import (
     NO_SOURCES,
     NOTHING_CHOSEN,
     ConversationPanel,
-    Details,
+    DetailsPanel,
+    QuestionPanel,
     SourcesPanel,
-    Talk,
     TurnView,
 )
-from kbsite.tui.places import QuoteInContext
-from kbsite.tui.turns import Turn, explained, printable
+from kbsite.tui.quotes import QuoteInContext
+from kbsite.tui.turns import Turn, printable, trace_content
 from transcripts.errors import KnowledgeBaseError
 
-BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two looks at the sources
+BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two updates of the sources
 MAX_QUESTION = 1_000  # characters
 
 
 class CuebaseApp(App[None]):
-    """Sources on the left, the conversation beside them, the details of what is cited below or, where there is room, on the right."""
+    """Sources on the left, the conversation beside them, details below or on the right."""
 
     TITLE = "Cuebase"
     CSS_PATH = "app.tcss"
@@ -51,49 +51,43 @@ class CuebaseApp(App[None]):
         self._notebook = notebook
         self._words = ""
         self._adding: list[str] = []
-        self._answering = False
+        self._is_answering = False
         self._timer: Timer | None = None
-        # Held here, for a query of the app looks at whatever dialog is on top.
+        # A query of the app would search the dialog on top.
         self._title = Static(id="title", markup=False)
-        self._sources, self._conversation, self._details = (
-            SourcesPanel(),
-            ConversationPanel(),
-            Details(),
-        )
+        self._sources = SourcesPanel()
+        self._conversation = ConversationPanel()
+        self._details = DetailsPanel()
         self._question = Input(
             placeholder="Ask your sources …", max_length=MAX_QUESTION, id="question"
         )
 
     def compose(self) -> ComposeResult:
-        """Yield the panels."""
         yield self._title
-        with Container(id="desk"):
+        with Container(id="panels"):
             yield self._sources
-            with Talk(id="talk"):
+            with QuestionPanel(id="talk"):
                 yield self._conversation
                 yield self._question
             yield self._details
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Begin with the question, and look at the sources."""
         self._question.focus()
-        self._tell_title()
-        self._look()
+        self._update_title()
+        self._load_sources()
 
     def on_unmount(self) -> None:
-        """Leave what is being added to a later time."""
         self._notebook.close()
 
-    # Asking
+    # Questions
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Ask what was typed, unless an answer is still being made."""
         question = event.value.strip()
-        if not question or self._answering:
+        if not question or self._is_answering:
             return
         event.input.clear()
-        self._answering = True
+        self._is_answering = True
         view = self._conversation.add(Turn(question=question))
         self._ask(view, question, self._sources.ticked)
 
@@ -110,41 +104,38 @@ class CuebaseApp(App[None]):
         except KnowledgeBaseError as error:
             self.post_message(AnswerUpdate(view, error=error))
 
-    def on_told(self, message: AnswerUpdate) -> None:
-        """Show what came in of an answer."""
+    def on_answer_update(self, message: AnswerUpdate) -> None:
         turn = message.view.turn
         if not turn.is_running:
-            self._answering = False
+            self._is_answering = False
             return
         if message.event is not None:
-            turn.take(message.event)
+            turn.apply(message.event)
         elif message.error is not None:
             turn.fail(message.error.message, message.error.hint)
         else:
             turn.fail("Stopped.", "Ask again for a whole answer.")
-        self._answering = turn.is_running
+        self._is_answering = turn.is_running
         if message.view.is_attached:
             self._conversation.draw(message.view)
-            self._show(self._conversation.chosen)
+            self._show_details(self._conversation.chosen)
 
     def action_stop(self) -> None:
-        """Let go of the answer that is being made; what is told of it stays."""
+        """Stop the current answer; its claims so far stay."""
         self.workers.cancel_group(self, "asking")
 
     # Citations
 
-    def action_walk(self, step: int) -> None:
-        """Choose the next citation or the one before."""
-        self._show(self._conversation.walk(step))
+    def action_choose_next(self, step: int) -> None:
+        self._show_details(self._conversation.choose_next(step))
 
     def on_key(self, event: Key) -> None:
-        """Choose a citation by its digit."""
         if event.character and event.character in "123456789":
-            self._show(self._conversation.pick(event.character))
+            self._show_details(self._conversation.choose_label(event.character))
 
     def action_open_link(self) -> None:
-        """Open the chosen citation in a browser; where there is none, as over SSH, copy its address."""
-        link = self._link()
+        """Open the chosen citation in a browser, or copy its address if there is none."""
+        link = self._chosen_link()
         if link is None:
             return
         if _has_browser():
@@ -154,153 +145,137 @@ class CuebaseApp(App[None]):
             self._copy(link, title="No browser here; copied")
 
     def action_copy_link(self) -> None:
-        """Copy the address of the chosen citation through the terminal."""
-        link = self._link()
+        link = self._chosen_link()
         if link is not None:
             self._copy(link, title="Copied")
 
-    def action_explain(self) -> None:
-        """Show how the answer was made."""
+    def action_show_trace(self) -> None:
         turn = self._conversation.current
-        if turn is not None and turn.ending is not None:
-            self.push_screen(Leaflet("How this answer was made", explained(turn.ending)))
+        if turn is not None and turn.footer is not None:
+            self.push_screen(TextDialog("How this answer was made", trace_content(turn.footer)))
 
     # Sources
 
-    @work(thread=True, group="shelf", exclusive=True)
-    def _look(self) -> None:
+    @work(thread=True, group="sources", exclusive=True)
+    def _load_sources(self) -> None:
         try:
-            found = SourcesLoaded(self._notebook.shelf(self._words))
+            message = SourcesLoaded(self._notebook.list_sources(self._words))
         except KnowledgeBaseError as error:
-            found = SourcesLoaded(SourceList(), problem=f"{error.message} {error.hint}".strip())
-        self.post_message(found)
+            message = SourcesLoaded(SourceList(), problem=describe(error))
+        self.post_message(message)
 
-    def on_shelved(self, message: SourcesLoaded) -> None:
-        """Show the sources, and look again in a while."""
-        if not self._sources.is_attached:  # it is being closed
+    def on_sources_loaded(self, message: SourcesLoaded) -> None:
+        """Show the sources, and schedule the next update."""
+        listed = message.sources
+        if not self._sources.is_attached:  # the program is closing
             return
         if message.problem:
             self._details.show_note(printable(message.problem))
         else:
-            self._show_shelf(message.shelf)
+            self._sources.show(listed)
+            if not listed.total and not self._words and not self._adding:
+                self._details.show_note(NO_SOURCES)
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(
-            BUSY_SECONDS if self._adding or message.shelf.unfinished else IDLE_SECONDS, self._look
-        )
+        seconds = BUSY_SECONDS if self._adding or listed.unfinished else IDLE_SECONDS
+        self._timer = self.set_timer(seconds, self._load_sources)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show the source under the cursor, while the cursor is there."""
-        one = self._sources.current
-        if event.option_list is self._sources and self._sources.has_focus and one is not None:
-            self._details.show_source(one)
+        source = self._sources.current
+        if event.option_list is self._sources and self._sources.has_focus and source is not None:
+            self._details.show_source(source)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Tick a source."""
-        self._sources.tick(event.option.id or "")
+        self._sources.toggle(event.option.id or "")
 
-    def on_sources_ticked(self) -> None:
-        """Say what is asked now."""
-        self._tell_title()
+    def on_sources_panel_selection_changed(self) -> None:
+        self._update_title()
 
     def action_add(self) -> None:
-        """Ask what is to be added."""
-        self.push_screen(
-            LineDialog(
-                "Add",
-                "An address at YouTube, or a file or folder on this machine: captions, PDF, Markdown, text, HTML.",
-            ),
-            self._begin_adding,
+        about = (
+            "A YouTube address, or a file or folder on this machine:"
+            " captions, PDF, Markdown, text, HTML."
         )
+        self.push_screen(LineDialog("Add", about), self._start_adding)
 
-    def action_find(self) -> None:
-        """Ask for words of the titles."""
-        self.push_screen(
-            LineDialog("Find sources", "Words of their titles; empty: all.", value=self._words),
-            self._narrow,
-        )
-
-    def _begin_adding(self, what: str | None) -> None:
-        if what:
-            self._adding.append(what)
-            self._tell_title()
-            self._add(what)
-            self._look()
+    def _start_adding(self, target: str | None) -> None:
+        if target:
+            self._adding.append(target)
+            self._update_title()
+            self._add(target)
+            self._load_sources()
 
     @work(thread=True, group="adding")
-    def _add(self, what: str) -> None:
+    def _add(self, target: str) -> None:
         try:
-            said = CallSucceeded(self._notebook.add(what))
+            message = CallFinished(self._notebook.add(target))
         except KnowledgeBaseError as error:
-            said = CallSucceeded(f"{error.message} {error.hint}".strip(), is_problem=True)
-        self._adding.remove(what)
-        self.post_message(said)
+            message = CallFinished(describe(error), is_problem=True)
+        self._adding.remove(target)
+        self.post_message(message)
 
-    def on_said(self, message: CallSucceeded) -> None:
-        """Tell what became of what was added."""
+    def on_call_finished(self, message: CallFinished) -> None:
         self.notify(
             printable(message.text),
             severity="error" if message.is_problem else "information",
             timeout=10,
             markup=False,
         )
-        self._tell_title()
-        self._look()
+        self._update_title()
+        self._load_sources()
 
-    def _narrow(self, words: str | None) -> None:
+    def action_filter_sources(self) -> None:
+        about = "Words of their titles; empty: all."
+        self.push_screen(LineDialog("Find sources", about, value=self._words), self._filter)
+
+    def _filter(self, words: str | None) -> None:
         if words is not None:
             self._words = words
-            self._sources.border_title = f"Sources: {words}" if words else "SourcesPanel"
-            self._look()
+            self._sources.border_title = f"Sources: {words}" if words else "Sources"
+            self._load_sources()
 
     # Conversations
 
-    def action_begin_anew(self) -> None:
-        """Begin another conversation."""
+    def action_start_conversation(self) -> None:
         self.action_stop()
-        self._notebook.begin_anew()
-        self._conversation.begin()
+        self._notebook.start_conversation()
+        self._conversation.replace()
         self._details.show_note(NOTHING_CHOSEN)
         self._question.focus()
 
-    @work(thread=True, group="history", exclusive=True)
-    def action_resume(self) -> None:
-        """Offer the earlier conversations."""
+    @work(thread=True, group="conversations", exclusive=True)
+    def action_list_conversations(self) -> None:
         try:
-            earlier = self._notebook.earlier()
+            conversations = self._notebook.earlier_conversations()
         except KnowledgeBaseError as error:
-            self.post_message(
-                CallSucceeded(f"{error.message} {error.hint}".strip(), is_problem=True)
-            )
+            self.post_message(CallFinished(describe(error), is_problem=True))
             return
-        self.call_from_thread(self._offer, earlier)
+        self.call_from_thread(self._offer, conversations)
 
-    def _offer(self, earlier: tuple[Earlier, ...]) -> None:
-        if earlier:
-            self.push_screen(ConversationDialog(earlier), self._go_on_with)
+    def _offer(self, conversations: tuple[EarlierConversation, ...]) -> None:
+        if conversations:
+            self.push_screen(ConversationDialog(conversations), self._continue)
         else:
             self.notify("There is no earlier conversation.")
 
-    def _go_on_with(self, conversation: str | None) -> None:
+    def _continue(self, conversation: str | None) -> None:
         if conversation:
             self.action_stop()
             self._resume(conversation)
 
-    @work(thread=True, group="history", exclusive=True)
+    @work(thread=True, group="conversations", exclusive=True)
     def _resume(self, conversation: str) -> None:
         try:
             turns = self._notebook.resume(conversation)
         except KnowledgeBaseError as error:
-            self.post_message(
-                CallSucceeded(f"{error.message} {error.hint}".strip(), is_problem=True)
-            )
+            self.post_message(CallFinished(describe(error), is_problem=True))
             return
-        self.call_from_thread(self._conversation.begin, turns)
+        self.call_from_thread(self._conversation.replace, turns)
 
     # Panels
 
-    def action_switch(self) -> None:
-        """Go from the question to the answers, and from anywhere else to the question."""
+    def action_switch_focus(self) -> None:
+        """Switch between the question and the answers, or restore a maximized panel."""
         if self.screen.maximized:
             self.screen.minimize()
         elif self._question.has_focus:
@@ -309,52 +284,42 @@ class CuebaseApp(App[None]):
             self._question.focus()
 
     def action_zoom(self) -> None:
-        """Give the panel the whole screen, or its place again."""
         if self.screen.maximized:
             self.screen.minimize()
         elif self.focused is not None:
             self.screen.maximize(self.focused)
 
-    def action_keys(self) -> None:
-        """List the keys."""
-        self.push_screen(Leaflet("Keys", Content(KEYS)))
+    def action_show_keys(self) -> None:
+        self.push_screen(TextDialog("Keys", Content(KEYS)))
 
-    def _show_shelf(self, shelf: SourceList) -> None:
-        self._sources.show(shelf)
-        if not shelf.total and not self._words and not self._adding:
-            self._details.show_note(NO_SOURCES)
+    def _show_details(self, quote: QuoteInContext | None) -> None:
+        if quote is not None:
+            self._details.show_quote(quote, self._notebook.links(quote))
 
-    def _show(self, place: QuoteInContext | None) -> None:
-        if place is not None:
-            self._details.show_place(place, self._notebook.links(place))
-
-    def _link(self) -> Link | None:
-        place = self._conversation.chosen
-        links = self._notebook.links(place) if place else ()
+    def _chosen_link(self) -> Link | None:
+        quote = self._conversation.chosen
+        links = self._notebook.links(quote) if quote else ()
         if not links:
-            self.notify(
-                "No citation is chosen." if place is None else "Nothing opens this place.",
-                severity="warning",
-            )
+            problem = "No citation is chosen." if quote is None else "This citation has no link."
+            self.notify(problem, severity="warning")
         return links[0] if links else None
 
     def _copy(self, link: Link, *, title: str) -> None:
         self.copy_to_clipboard(link.url)
         self.notify(link.url, title=f"{title}: {link.label}", markup=False)
 
-    def _tell_title(self) -> None:
+    def _update_title(self) -> None:
         count = len(self._sources.ticked)
         asked = f"{count} ticked source{'' if count == 1 else 's'}" if count else "all sources"
-        adding = (
-            f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …" if self._adding else ""
-        )
-        self._title.update(printable(f"Cuebase · {self._notebook.name} · asking {asked}{adding}"))
+        title = f"Cuebase · {self._notebook.name} · asking {asked}"
+        if self._adding:
+            title += f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …"
+        self._title.update(printable(title))
 
 
 def _has_browser() -> bool:
-    """Say whether a browser would come up before whoever sits here; one in the terminal itself would be drawn over."""
+    """Say whether a browser would open in a window; one in this terminal would be drawn over."""
     if os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
         return False
-    return sys.platform in ("darwin", "win32") or bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
+    has_display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return has_display or sys.platform in ("darwin", "win32")

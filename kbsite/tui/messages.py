@@ -1,4 +1,4 @@
-"""What threads send to the interface, which alone may draw."""
+"""Messages from threads to the interface, which alone may draw."""
 
 from textual.message import Message
 
@@ -9,15 +9,15 @@ from transcripts.errors import KnowledgeBaseError
 
 
 class SourcesLoaded(Message):
-    """The sources were looked at."""
+    """The sources, or the problem with loading them."""
 
-    def __init__(self, shelf: SourceList, problem: str = "") -> None:
+    def __init__(self, sources: SourceList, problem: str = "") -> None:
         super().__init__()
-        self.shelf, self.problem = shelf, problem
+        self.sources, self.problem = sources, problem
 
 
 class AnswerUpdate(Message):
-    """Something of an answer came in: an event, or why there will be none. Neither: nothing more comes."""
+    """An event of an answer, or the error that ends it. Neither: no more events follow."""
 
     def __init__(
         self, view: TurnView, event: Event | None = None, error: KnowledgeBaseError | None = None
@@ -26,9 +26,14 @@ class AnswerUpdate(Message):
         self.view, self.event, self.error = view, event, error
 
 
-class CallSucceeded(Message):
-    """A call ended with a sentence for whoever waits."""
+class CallFinished(Message):
+    """The result of a call, as a sentence."""
 
     def __init__(self, text: str, *, is_problem: bool = False) -> None:
         super().__init__()
         self.text, self.is_problem = text, is_problem
+
+
+def describe(error: KnowledgeBaseError) -> str:
+    """Return message and hint of an error as one text."""
+    return f"{error.message} {error.hint}".strip()

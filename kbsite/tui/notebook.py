@@ -1,30 +1,30 @@
-"""What the terminal interface asks of a library: a protocol, and the values that it speaks in. Every call may block; each is made in a thread."""
+"""What the terminal interface needs of a library. Calls may block and run in threads."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
 
 from citations.answers.answer import Event
-from kbsite.tui.places import QuoteInContext
+from kbsite.tui.quotes import QuoteInContext
 from kbsite.tui.turns import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSource:
-    """A source, as it stands in the list."""
+    """A source in the list."""
 
     id: str
     title: str
-    mark: str = ""  # tells it from others of the same title, such as its language
-    about: str = ""  # what it is, and how far it is found
+    mark: str = ""  # distinguishes equal titles, such as by language
+    about: str = ""  # kind, author, language and state
     is_ready: bool = True
     progress: str = ""  # "embed 40 %", while it is being indexed
-    problem: str = ""  # what went wrong, and what to try
+    problem: str = ""  # message and hint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceList:
-    """The newest sources that were asked for, how many there are, and how many of these are still being indexed."""
+    """The newest matching sources, their total, and how many are still being indexed."""
 
     sources: tuple[ListedSource, ...] = ()
     total: int = 0
@@ -32,49 +32,49 @@ class SourceList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
-    """A conversation that can be gone on with."""
+class EarlierConversation:
+    """A conversation that can be continued."""
 
     id: str
     title: str
-    when: str
+    updated_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """An address that opens at a place, and what it leads to."""
+    """An address that opens a quote in its source, and the name of the site."""
 
     label: str
     url: str
 
 
 class Notebook(Protocol):
-    """A library, or a collection of it, that is asked. Expected failures rise as ``KnowledgeBaseError``."""
+    """A library or one collection. Expected failures rise as ``KnowledgeBaseError``."""
 
     @property
     def name(self) -> str:
-        """Return what is asked: a collection's name, or that it is all."""
+        """The collection's name, or that it is the whole library."""
 
-    def shelf(self, words: str = "") -> SourceList:
-        """Return the sources in whose title all of the words occur."""
+    def list_sources(self, words: str = "") -> SourceList:
+        """Return the sources whose titles contain all of the words."""
 
-    def add(self, what: str) -> str:
-        """Add an address, a file or a folder; return what became of it, once it is there. May take minutes."""
+    def add(self, target: str) -> str:
+        """Add an address, a file or a folder; return a summary. May take minutes."""
 
     def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
-        """Yield what is told while a question is answered from these sources (ids; none: all), as the next of the conversation."""
+        """Answer the conversation's next question from these sources (ids), by default all."""
 
-    def begin_anew(self) -> None:
-        """Let the next question begin another conversation."""
+    def start_conversation(self) -> None:
+        """Let the next question start another conversation."""
 
-    def earlier(self) -> tuple[Earlier, ...]:
+    def earlier_conversations(self) -> tuple[EarlierConversation, ...]:
         """Return the latest conversations, newest first."""
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
-        """Return what was answered in a conversation, which the next question goes on with."""
+        """Return a conversation's answers; the next question continues it."""
 
-    def links(self, place: QuoteInContext) -> tuple[Link, ...]:
-        """Return the addresses that open a place, the best one first."""
+    def links(self, quote: QuoteInContext) -> tuple[Link, ...]:
+        """Return the addresses that open a quote, the best one first."""
 
     def close(self) -> None:
-        """End what is still being added; what is stored stays, and the rest goes on later."""
+        """Interrupt adding; stored content stays, and the rest continues later."""

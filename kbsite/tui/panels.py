@@ -1,4 +1,4 @@
-"""The three panels: the sources with their boxes, the conversation, the details of what is chosen."""
+"""The three panels: sources, conversation, and details of the chosen citation."""
 
 import re
 from collections.abc import Sequence
@@ -11,78 +11,80 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from citations.passages import place as written_place
+from citations.passages import place
 from kbsite.tui.notebook import Link, ListedSource, SourceList
-from kbsite.tui.places import QuoteInContext
-from kbsite.tui.turns import Turn, printable, written
+from kbsite.tui.quotes import QuoteInContext
+from kbsite.tui.turns import Turn, printable, turn_content
 
 WELCOME = """\
-Ask a question below. Answers are made of your sources, and every quote in them was found there word for word.
+Ask a question below. Answers are made of your sources, and every quote in them was found there \
+word for word.
 
 Tab goes from panel to panel, F1 lists the keys."""
-NO_SOURCES = (
-    "Nothing is here yet.\n\nPress a (outside the question) to add a video, a document or a folder."
-)
+NO_SOURCES = """\
+Nothing is here yet.
+
+Press a (outside the question) to add a video, a document or a folder."""
 NOTHING_CHOSEN = "n and p walk through an answer’s citations; each is shown here."
 
 
 class SourcesPanel(OptionList):
-    """The sources; questions go to the ticked ones, or to all when none is ticked."""
+    """The sources; questions go to the ticked ones, or to all if none is ticked."""
 
-    BORDER_TITLE = "SourcesPanel"
+    BORDER_TITLE = "Sources"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "select", "Tick", show=False)]
 
-    class Ticked(Message):
-        """Others are asked from now on."""
+    class SelectionChanged(Message):
+        """The set of ticked sources has changed."""
 
     def __init__(self) -> None:
         super().__init__(id="sources", markup=False)
-        self._listed: dict[str, ListedSource] = {}
+        self._sources: dict[str, ListedSource] = {}
         self._ticked: dict[str, None] = {}
 
-    def show(self, shelf: SourceList) -> None:
-        """Bring the list up to date; what is ticked stays so, shown or not, and the cursor stays where it is."""
-        before, self._listed = self._listed, {one.id: one for one in shelf.sources}
-        if list(before) == list(self._listed):
-            for one in shelf.sources:
-                if one != before[one.id]:
-                    self._redraw(one.id)
+    def show(self, listed: SourceList) -> None:
+        """Update the list; ticks and cursor stay."""
+        old, self._sources = self._sources, {source.id: source for source in listed.sources}
+        if list(old) == list(self._sources):
+            for source in listed.sources:
+                if source != old[source.id]:
+                    self._redraw(source.id)
         else:
             self._rebuild()
-        self.border_subtitle = _counted(shelf)
+        self.border_subtitle = _counts(listed)
 
     @property
     def current(self) -> ListedSource | None:
-        """Return the source under the cursor."""
+        """The source under the cursor."""
         option = self.highlighted_option
-        return self._listed.get(option.id or "") if option else None
+        return self._sources.get(option.id or "") if option else None
 
     @property
     def ticked(self) -> tuple[str, ...]:
-        """Return the ids of the sources that are asked; none: all."""
+        """The ids of the ticked sources, shown or not."""
         return tuple(self._ticked)
 
-    def tick(self, key: str) -> None:
-        """Tick a source, or take its tick away."""
+    def toggle(self, key: str) -> None:
+        """Tick or untick a source."""
         if key in self._ticked:
             del self._ticked[key]
         else:
             self._ticked[key] = None
         self._redraw(key)
-        self.post_message(self.Ticked())
+        self.post_message(self.SelectionChanged())
 
     def _redraw(self, key: str) -> None:
-        self.replace_option_prompt(key, _row(self._listed[key], is_ticked=key in self._ticked))
+        self.replace_option_prompt(key, _row(self._sources[key], is_ticked=key in self._ticked))
 
     def _rebuild(self) -> None:
         current = self.highlighted_option
         self.set_options(
-            Option(_row(one, is_ticked=key in self._ticked), id=key)
-            for key, one in self._listed.items()
+            Option(_row(source, is_ticked=key in self._ticked), id=key)
+            for key, source in self._sources.items()
         )
-        if current is not None and current.id in self._listed:
+        if current is not None and current.id in self._sources:
             self.highlighted = self.get_option_index(current.id)
-        elif self._listed:
+        elif self._sources:
             self.highlighted = 0
 
 
@@ -90,21 +92,20 @@ class TurnView(Static):
     """A question and its answer."""
 
     def __init__(self, turn: Turn) -> None:
-        super().__init__(written(turn))
+        super().__init__(turn_content(turn))
         self.turn = turn
 
     def draw(self, chosen: QuoteInContext | None = None) -> None:
-        """Write it anew."""
-        self.update(written(self.turn, chosen))
+        self.update(turn_content(self.turn, chosen))
 
 
 class ConversationPanel(VerticalScroll):
-    """What was asked and answered, and which citation is chosen."""
+    """Questions and answers, and the chosen citation."""
 
     ALLOW_MAXIMIZE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right", "app.walk(1)", "Next citation", show=False),
-        Binding("left", "app.walk(-1)", "Citation before", show=False),
+        Binding("right", "app.choose_next(1)", "Next citation", show=False),
+        Binding("left", "app.choose_next(-1)", "Previous citation", show=False),
         Binding("enter", "app.open_link", "Open", show=False),
     ]
 
@@ -112,8 +113,8 @@ class ConversationPanel(VerticalScroll):
         super().__init__(Static(WELCOME, id="welcome", markup=False), id="conversation")
         self._chosen: tuple[TurnView, int] | None = None
 
-    def begin(self, turns: Sequence[Turn] = ()) -> None:
-        """Leave what is shown for these turns."""
+    def replace(self, turns: Sequence[Turn] = ()) -> None:
+        """Show these turns instead."""
         self._chosen = None
         self.remove_children(TurnView)
         self.query_one("#welcome").display = not turns
@@ -121,7 +122,7 @@ class ConversationPanel(VerticalScroll):
         self.scroll_end(animate=False)
 
     def add(self, turn: Turn) -> TurnView:
-        """Show one more question."""
+        """Append a turn."""
         self.query_one("#welcome").display = False
         view = TurnView(turn)
         self.mount(view)
@@ -129,65 +130,67 @@ class ConversationPanel(VerticalScroll):
         return view
 
     def draw(self, view: TurnView) -> None:
-        """Show what came in for a turn: its question stays in sight, and its first citation is chosen once it is there."""
-        if view.turn.places and not (self._chosen and self._chosen[0] is view):
+        """Redraw a turn, keep its question in sight, and choose its first citation."""
+        if view.turn.quotes and not (self._chosen and self._chosen[0] is view):
             self._choose(view, 0)
         view.draw(self.chosen if self._chosen and self._chosen[0] is view else None)
         self.call_after_refresh(self.scroll_to_widget, view, animate=False, top=True)
 
     @property
     def chosen(self) -> QuoteInContext | None:
-        """Return the place that is chosen."""
+        """The chosen quote."""
         if self._chosen is None:
             return None
         view, index = self._chosen
-        return view.turn.places[index] if index < len(view.turn.places) else None
+        return view.turn.quotes[index] if index < len(view.turn.quotes) else None
 
     @property
     def current(self) -> Turn | None:
-        """Return the turn whose citation is chosen, or the last one."""
-        if self._chosen is not None:
-            return self._chosen[0].turn
-        views = list(self.query(TurnView))
-        return views[-1].turn if views else None
+        """The turn of the chosen quote, or the last one."""
+        view = self._current_view()
+        return view.turn if view else None
 
-    def walk(self, step: int) -> QuoteInContext | None:
-        """Choose the next place or the one before, through all turns, and stop at the ends; return it."""
-        places = [
-            (view, index) for view in self.query(TurnView) for index in range(len(view.turn.places))
+    def choose_next(self, step: int) -> QuoteInContext | None:
+        """Choose the next or previous quote of all turns, and stop at the ends; return it."""
+        positions = [
+            (view, index) for view in self.query(TurnView) for index in range(len(view.turn.quotes))
         ]
-        if not places:
+        if not positions:
             return None
-        at = places.index(self._chosen) + step if self._chosen in places else len(places) - 1
-        self._choose(*places[max(0, min(at, len(places) - 1))])
+        last = len(positions) - 1
+        at = positions.index(self._chosen) + step if self._chosen in positions else last
+        self._choose(*positions[max(0, min(at, last))])
         return self.chosen
 
-    def pick(self, label: str) -> QuoteInContext | None:
-        """Choose a place of the current turn by its number or letter; return it, None where there is none such."""
-        view = self._chosen[0] if self._chosen else next(reversed(self.query(TurnView)), None)
-        labels = [place.label for place in view.turn.places] if view else []
+    def choose_label(self, label: str) -> QuoteInContext | None:
+        """Choose a quote of the current turn by its label; return it, or None if there is none."""
+        view = self._current_view()
+        labels = [quote.label for quote in view.turn.quotes] if view else []
         if view is None or label not in labels:
             return None
         self._choose(view, labels.index(label))
         return self.chosen
 
+    def _current_view(self) -> TurnView | None:
+        return self._chosen[0] if self._chosen else next(reversed(self.query(TurnView)), None)
+
     def _choose(self, view: TurnView, index: int) -> None:
-        before, self._chosen = self._chosen, (view, index)
-        if before is not None and before[0] is not view:
-            before[0].draw()
+        previous, self._chosen = self._chosen, (view, index)
+        if previous is not None and previous[0] is not view:
+            previous[0].draw()
             self.scroll_to_widget(view, animate=False)
         view.draw(self.chosen)
 
 
-class Talk(Vertical):
-    """The conversation, and below it the question."""
+class QuestionPanel(Vertical):
+    """The conversation, with the question below."""
 
-    BORDER_TITLE = "ConversationPanel"
+    BORDER_TITLE = "Conversation"
     ALLOW_MAXIMIZE = True
 
 
-class Details(VerticalScroll):
-    """What is known of a citation, or of a source."""
+class DetailsPanel(VerticalScroll):
+    """A citation or a source in full."""
 
     BORDER_TITLE = "Details"
     ALLOW_MAXIMIZE = True
@@ -195,84 +198,69 @@ class Details(VerticalScroll):
     def __init__(self) -> None:
         super().__init__(Static(NOTHING_CHOSEN, markup=False), id="details")
 
-    def show_place(self, place: QuoteInContext, links: Sequence[Link]) -> None:
-        """Show a quote within what stands around it, where that is, and what opens it."""
-        origin = place.origin
-        around = Content.assemble(
-            Content.styled(f"… {_from_word(_flat(place.prefix))}" if place.prefix else "", "dim"),
-            Content.styled(_flat(place.text), "bold"),
-            Content.styled(f"{_to_word(_flat(place.suffix))} …" if place.suffix else "", "dim"),
-        )
-        head = Content.styled(
-            f"[{place.label}] {_flat(origin.title)}", "bold $primary"
-        ) + Content.styled(f"  {written_place(place.locator)}", "dim")
-        about = Content.styled(
-            " · ".join(part for part in (_flat(place.heading), _flat(origin.author)) if part), "dim"
-        )
+    def show_quote(self, quote: QuoteInContext, links: Sequence[Link]) -> None:
+        """Show a quote, the text around it, its location and links."""
+        title = f"[{quote.label}] {_one_line(quote.origin.title)}"
+        prefix = f"… {_from_word(_one_line(quote.prefix))}" if quote.prefix else ""
+        suffix = f"{_to_word(_one_line(quote.suffix))} …" if quote.suffix else ""
+        about = filter(None, (_one_line(quote.heading), _one_line(quote.origin.author)))
         self._show(
-            [
-                head,
-                around,
-                *(Content.styled(f"{link.label}: {link.url}", "dim") for link in links),
-                about,
-            ]
+            Content.styled(title, "bold $primary")
+            + Content.styled(f"  {place(quote.locator)}", "dim"),
+            Content.styled(prefix, "dim")
+            + Content.styled(_one_line(quote.text), "bold")
+            + Content.styled(suffix, "dim"),
+            *(Content.styled(f"{link.label}: {link.url}", "dim") for link in links),
+            Content.styled(" · ".join(about), "dim"),
         )
 
-    def show_source(self, one: ListedSource) -> None:
-        """Show a source's title in full, how far it is indexed, and what went wrong."""
-        parts = [
-            Content.styled(printable(one.title), "bold $primary"),
-            Content.styled(printable(one.about), "dim"),
-        ]
-        if one.progress:
-            parts.append(Content(printable(one.progress)))
-        if one.problem:
-            parts.append(Content.styled(printable(one.problem), "$error"))
-        self._show(parts)
+    def show_source(self, source: ListedSource) -> None:
+        """Show a source's full title, state and problem."""
+        self._show(
+            Content.styled(printable(source.title), "bold $primary"),
+            Content.styled(printable(source.about), "dim"),
+            Content(printable(source.progress)),
+            Content.styled(printable(source.problem), "$error"),
+        )
 
     def show_note(self, text: str) -> None:
-        """Show a sentence."""
-        self._show([Content.styled(text, "dim")])
+        self._show(Content.styled(text, "dim"))
 
-    def _show(self, parts: Sequence[Content]) -> None:
-        self.query_one(Static).update(Content("\n").join([part for part in parts if part.plain]))
+    def _show(self, *lines: Content) -> None:
+        self.query_one(Static).update(Content("\n").join([line for line in lines if line.plain]))
         self.scroll_home(animate=False)
 
 
-def _flat(text: str) -> str:
-    """Return text as one paragraph; blanks at its ends stay, for they stand between it and what it is put beside."""
+def _one_line(text: str) -> str:
+    """Return text with its whitespace collapsed; a blank at either end stays."""
     return re.sub(r"\s+", " ", printable(text))
 
 
 def _from_word(text: str) -> str:
-    """Return text without the rest of a word that it may begin within."""
-    rest, blank, whole = text.partition(" ")
-    return whole if blank and rest.islower() else text.lstrip()
+    """Drop the end of a word at the beginning."""
+    fragment, blank, rest = text.partition(" ")
+    return rest if blank and fragment.islower() else text.lstrip()
 
 
 def _to_word(text: str) -> str:
-    """Return text without the part of a word that it may end within."""
-    whole, blank, rest = text.rpartition(" ")
-    return whole if blank and rest.isalnum() else text.rstrip()
+    """Drop the beginning of a word at the end."""
+    rest, blank, fragment = text.rpartition(" ")
+    return rest if blank and fragment.isalnum() else text.rstrip()
 
 
-def _row(one: ListedSource, *, is_ticked: bool) -> Content:
+def _row(source: ListedSource, *, is_ticked: bool) -> Content:
     box = Content.styled("[x] " if is_ticked else "[ ] ", "bold" if is_ticked else "dim")
-    title = (
-        Content(_flat(one.title))
-        if not one.mark
-        else Content.styled(f"{_flat(one.mark)} ", "dim") + Content(_flat(one.title))
-    )
-    if one.problem:
-        return box + Content.styled("! ", "$error") + title
-    if one.progress:
-        return box + Content.styled(f"{printable(one.progress)} ", "$accent") + title
-    return box + title if one.is_ready else box + Content.styled("… ", "dim") + title
+    mark = Content.styled(f"{_one_line(source.mark)} ", "dim") if source.mark else Content()
+    if source.problem:
+        state = Content.styled("! ", "$error")
+    elif source.progress:
+        state = Content.styled(f"{printable(source.progress)} ", "$accent")
+    else:
+        state = Content() if source.is_ready else Content.styled("… ", "dim")
+    return box + state + mark + Content(_one_line(source.title))
 
 
-def _counted(shelf: SourceList) -> str:
-    shown = len(shelf.sources)
-    parts = [f"{shown} of {shelf.total:,}" if shown < shelf.total else f"{shelf.total:,}"]
-    if shelf.unfinished:
-        parts.append(f"{shelf.unfinished:,} on the way")
-    return " · ".join(parts)
+def _counts(listed: SourceList) -> str:
+    shown = len(listed.sources)
+    total = f"{shown} of {listed.total:,}" if shown < listed.total else f"{listed.total:,}"
+    return f"{total} · {listed.unfinished:,} in progress" if listed.unfinished else total

@@ -1,6 +1,6 @@
-"""A question and what is known of its answer so far, and how both are written on the screen."""
+"""A question and its answer so far, and their text on the screen."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,16 +15,16 @@ from citations.answers.answer import (
     Progress,
     Reply,
 )
-from citations.passages import place as written_place
-from kbsite.tui.places import QuoteInContext, cited, near
+from citations.passages import place
+from kbsite.tui.quotes import QuoteInContext, cited, nearest
 from kbsite.tui.stages import told
 
-NEAREST_SHOWN = 140  # characters of a passage that came near
+NEAREST_SHOWN = 140  # characters of a nearest passage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFooter:
-    """What is known of a whole answer beside its claims. ``trace`` is what ``replies.Trace.as_json`` makes of how it was made."""
+    """The facts about a whole answer; ``trace`` is the JSON form of its trace."""
 
     is_refusal: bool = False
     note: str = ""
@@ -33,166 +33,159 @@ class AnswerFooter:
     milliseconds: float = 0.0
     trace: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, reply: Reply) -> "AnswerFooter":
+        return cls(
+            is_refusal=reply.outcome is AnswerOutcome.REFUSED,
+            note=reply.note,
+            model=reply.model,
+            confidence=reply.confidence,
+            milliseconds=reply.milliseconds,
+            trace=reply.trace.as_json(),
+        )
+
 
 @dataclass(slots=True)
 class Turn:
-    """A question, and its answer as far as it is told. ``places`` are its citations, or, of a refusal, the passages that came near."""
+    """A question and its answer so far. A refusal has nearest passages as ``quotes``."""
 
     question: str
     stage: str = "route"
     claims: list[Claim] = field(default_factory=list)
-    places: list[QuoteInContext] = field(default_factory=list)
-    ending: AnswerFooter | None = None
+    quotes: list[QuoteInContext] = field(default_factory=list)
+    footer: AnswerFooter | None = None
     problem: str = ""
     hint: str = ""
 
     @property
     def is_running(self) -> bool:
-        """Whether more is to come."""
-        return self.ending is None and not self.problem
+        return self.footer is None and not self.problem
 
-    def take(self, event: Event) -> None:
-        """Note what is told."""
+    def apply(self, event: Event) -> None:
+        """Add an event to the answer."""
         match event:
             case Progress(stage=stage):
                 self.stage = stage
             case ClaimEvent(claim=claim, quotes=quotes):
                 self.claims.append(claim)
-                self.places += map(cited, quotes)
+                self.quotes += map(cited, quotes)
             case FinalEvent(reply=reply):
-                self.ending = _ending_of(reply)
+                self.footer = AnswerFooter.of(reply)
                 self.claims = list(reply.claims)
-                self.places = list(map(cited, reply.quotes)) or [
-                    near(one, index) for index, one in enumerate(reply.nearest)
+                self.quotes = list(map(cited, reply.quotes)) or [
+                    nearest(evidence, index) for index, evidence in enumerate(reply.nearest)
                 ]
 
     def fail(self, problem: str, hint: str = "") -> None:
-        """Note that there will be no answer, and why."""
+        """End the answer with an error."""
         self.problem, self.hint = problem, hint
 
 
 def printable(text: str) -> str:
-    """Return text without what a terminal would obey; line breaks stay, tabs become blanks."""
+    """Return text without control characters, except line breaks; tabs become blanks."""
     return "".join(
         mark if mark.isprintable() or mark == "\n" else " " if mark == "\t" else "" for mark in text
     )
 
 
-def written(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
-    """Return a turn as it is shown; the mark of the chosen place stands out, without colours too."""
+def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
+    """Return a turn with the chosen quote's label highlighted, without colours too."""
     parts = [Content.styled(f"❯ {printable(turn.question)}", "bold $primary")]
-    parts += [_claim(claim, turn.places, chosen) for claim in turn.claims]
-    if turn.ending is not None:
-        parts += _ending(turn, turn.ending, chosen)
+    parts += [_claim(claim, turn.quotes, chosen) for claim in turn.claims]
+    if turn.footer is not None:
+        parts += _footer(turn, turn.footer, chosen)
     elif turn.problem:
-        parts.append(
-            Content.styled(printable(turn.problem), "$error")
-            + Content.styled(f"\n{printable(turn.hint)}" if turn.hint else "", "dim")
-        )
+        hint = Content.styled(f"\n{printable(turn.hint)}" if turn.hint else "", "dim")
+        parts.append(Content.styled(printable(turn.problem), "$error") + hint)
     else:
         parts.append(Content.styled(told(turn.stage), "dim italic"))
     return Content("\n").join(parts)
 
 
-def explained(ending: AnswerFooter) -> Content:
-    """Return how an answer was made: questions, passages, verdicts, milliseconds, tokens."""
-    trace = ending.trace
-    parts = [_heading("Questions", f"decided by {trace.get('by', 'rules')}")]
-    parts += [
-        Content(f"· {printable(one['text'])} ({one['breadth']})") for one in trace.get("parts", ())
+def trace_content(footer: AnswerFooter) -> Content:
+    """Return how an answer was made: questions, stages, passages, checked quotes, tokens."""
+    trace = footer.trace
+    questions = [f"· {part['text']} ({part['breadth']})" for part in trace.get("parts", ())]
+    tokens = ", ".join(f"{name} {count:,}" for name, count in trace.get("tokens", {}).items())
+    parts = [
+        _heading("Questions", f"decided by {trace.get('by', 'rules')}"),
+        *_lines(questions),
+        _heading("Stages", f"{footer.milliseconds:.0f} ms in all"),
+        *_lines(map(_stage, trace.get("stages", ()))),
+        _heading("Passages", "level 0 a chunk, 1 paragraphs, 2 a section, 3 a document"),
+        *_lines(map(_passage, trace.get("evidence", ()))),
+        _heading("Quotes", "checked word for word"),
+        *_lines(map(_check, trace.get("checks", ()))),
+        *([_heading("Tokens", tokens)] if tokens else []),
+        *(Content.styled(printable(note), "dim") for note in trace.get("notes", ())),
     ]
-    parts.append(_heading("Stages", f"{ending.milliseconds:.0f} ms in all"))
-    parts += [Content(_stage(one)) for one in trace.get("stages", ())]
-    parts.append(_heading("Passages", "level 0 a chunk, 1 paragraphs, 2 a section, 3 a document"))
-    parts += [
-        Content(
-            f"{one['number']:>3}. level {one['level']}  {one['score']:.2f}  {printable(one['title'])}"
-        )
-        for one in trace.get("evidence", ())
-    ]
-    parts.append(_heading("Quotes", "checked word for word"))
-    parts += [Content(_check(one)) for one in trace.get("checks", ())]
-    if tokens := trace.get("tokens"):
-        parts.append(
-            _heading("Tokens", ", ".join(f"{name} {count:,}" for name, count in tokens.items()))
-        )
-    parts += [Content.styled(printable(note), "dim") for note in trace.get("notes", ())]
     return Content("\n").join(parts)
 
 
-def _stage(one: Mapping[str, Any]) -> str:
-    return f"{one['name']:<12} {one['milliseconds']:8.1f} ms  {one['count'] or '':>4}  {printable(one['note'])}".rstrip()
+def _lines(texts: Iterable[str]) -> list[Content]:
+    return [Content(printable(text)) for text in texts]
 
 
-def _check(one: Mapping[str, Any]) -> str:
-    mark = f"[{one['number']}]" if one["number"] else "–"
-    return f"{one['verdict']:<13} {mark:<5} {printable(one['quote'])}"
+def _stage(stage: Mapping[str, Any]) -> str:
+    time = f"{stage['name']:<12} {stage['milliseconds']:8.1f} ms"
+    return f"{time}  {stage['count'] or '':>4}  {stage['note']}".rstrip()
 
 
-def _ending_of(reply: Reply) -> AnswerFooter:
-    return AnswerFooter(
-        is_refusal=reply.outcome is AnswerOutcome.REFUSED,
-        note=reply.note,
-        model=reply.model,
-        confidence=reply.confidence,
-        milliseconds=reply.milliseconds,
-        trace=reply.trace.as_json(),
-    )
+def _passage(passage: Mapping[str, Any]) -> str:
+    level = f"{passage['number']:>3}. level {passage['level']}"
+    return f"{level}  {passage['score']:.2f}  {passage['title']}"
 
 
-def _claim(claim: Claim, places: list[QuoteInContext], chosen: QuoteInContext | None) -> Content:
-    label = Content.styled(f"{printable(claim.label)}: ", "bold") if claim.label else Content()
-    text = label + Content(printable(claim.text))
+def _check(check: Mapping[str, Any]) -> str:
+    label = f"[{check['number']}]" if check["number"] else "–"
+    return f"{check['verdict']:<13} {label:<5} {check['quote']}"
+
+
+def _claim(
+    claim: Claim, quotes: Sequence[QuoteInContext], chosen: QuoteInContext | None
+) -> Content:
+    prefix = Content.styled(f"{printable(claim.label)}: ", "bold") if claim.label else Content()
+    text = prefix + Content(printable(claim.text))
     if not claim.is_supported:
         text += Content.styled(" (not supported by the sources)", "$warning")
     for number in claim.citations:
-        place = next((one for one in places if one.label == str(number)), None)
-        text += Content(" ") + _mark(str(number), is_chosen=place is not None and place == chosen)
+        quote = next((quote for quote in quotes if quote.label == str(number)), None)
+        text += Content(" ") + _label(str(number), is_chosen=quote is not None and quote == chosen)
     return text
 
 
-def _ending(turn: Turn, ending: AnswerFooter, chosen: QuoteInContext | None) -> list[Content]:
-    parts = (
-        [Content.styled(printable(ending.note), "$warning" if ending.is_refusal else "dim")]
-        if ending.note
-        else []
-    )
-    if ending.is_refusal and turn.places:
+def _footer(turn: Turn, footer: AnswerFooter, chosen: QuoteInContext | None) -> list[Content]:
+    parts = []
+    if footer.note:
+        style = "$warning" if footer.is_refusal else "dim"
+        parts.append(Content.styled(printable(footer.note), style))
+    if footer.is_refusal and turn.quotes:
         parts.append(Content.styled("What comes nearest:", "dim"))
-        parts += [_nearest(one, is_chosen=one == chosen) for one in turn.places]
-    return [*parts, Content.styled(_figures(turn, ending), "dim")]
+        parts += [_nearest(quote, is_chosen=quote == chosen) for quote in turn.quotes]
+    return [*parts, Content.styled(_facts(turn, footer), "dim")]
 
 
-def _nearest(place: QuoteInContext, *, is_chosen: bool) -> Content:
-    text = " ".join(printable(place.text).split())
+def _nearest(quote: QuoteInContext, *, is_chosen: bool) -> Content:
+    text = " ".join(printable(quote.text).split())
     shown = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
-    return (
-        _mark(place.label, is_chosen=is_chosen)
-        + Content.styled(
-            f" {printable(place.origin.title)} {written_place(place.locator)}: ", "dim"
-        )
-        + Content(shown)
-    )
+    source = f" {printable(quote.origin.title)} {place(quote.locator)}: "
+    return _label(quote.label, is_chosen=is_chosen) + Content.styled(source, "dim") + Content(shown)
 
 
-def _figures(turn: Turn, ending: AnswerFooter) -> str:
-    if ending.is_refusal:
-        return f"no citations · nothing was made up · {ending.milliseconds / 1000:.1f} s"
-    count = len(turn.places)
-    parts = [
-        f"{count} citation{'' if count == 1 else 's'}" if count else "no citations",
-        printable(ending.model) or "the sources’ own words",
-    ]
-    if ending.confidence is not None:
-        parts.append(f"confidence {ending.confidence:.0%}")
-    return " · ".join([*parts, f"{ending.milliseconds / 1000:.1f} s"])
+def _facts(turn: Turn, footer: AnswerFooter) -> str:
+    seconds = f"{footer.milliseconds / 1000:.1f} s"
+    if footer.is_refusal:
+        return f"no citations · nothing was made up · {seconds}"
+    count = len(turn.quotes)
+    citations = f"{count} citation{'' if count == 1 else 's'}" if count else "no citations"
+    confidence = "" if footer.confidence is None else f"confidence {footer.confidence:.0%}"
+    writer = printable(footer.model) or "the sources’ own words"
+    return " · ".join(filter(None, (citations, writer, confidence, seconds)))
 
 
-def _mark(label: str, *, is_chosen: bool) -> Content:
+def _label(label: str, *, is_chosen: bool) -> Content:
     return Content.styled(f"[{label}]", "bold reverse" if is_chosen else "bold $accent")
 
 
-def _heading(name: str, about: str = "") -> Content:
-    return Content.styled(f"\n{name}", "bold") + Content.styled(
-        f"  {about}" if about else "", "dim"
-    )
+def _heading(name: str, about: str) -> Content:
+    return Content.styled(f"\n{name}", "bold") + Content.styled(f"  {about}", "dim")

@@ -8,13 +8,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, Final
 
-import typer.main
-
 import citations
 import kbsite
 import transcripts
-from kbsite.cli.app import app
-from kbsite.errors import exit_code_of, status_of
+from kbsite.cli.app import COMMANDS, load
+from kbsite.cli.terminal import exit_code_of
+from kbsite.errors import status_of
 from kbsite.settings import OPTIONS
 from transcripts.errors import KnowledgeBaseError
 
@@ -24,14 +23,20 @@ NOTE: Final = "This page is written by `make docs`.\n\n"
 
 def settings_page() -> str:
     """Return the page of all settings, one list item a setting."""
-    head = "# Settings\n\nAll settings are optional. Set them in the environment or in a `.env` file beside\n"
+    head = (
+        "# Settings\n\nAll settings are optional. Set them in the environment or in a `.env`"
+        " file beside\n"
+    )
     head += "`manage.py`. `kb config` prints each with the origin of its value. " + NOTE
     return head + "\n".join(_setting(name) for name in OPTIONS) + "\n"
 
 
 def errors_page() -> str:
     """Return the page of all expected errors, one list item a code."""
-    head = "# Errors\n\nEvery expected error has a stable code, the same over REST, MCP and in `kb … --json`.\n"
+    head = (
+        "# Errors\n\nEvery expected error has a stable code, the same over REST, MCP and in"
+        " `kb … --json`.\n"
+    )
     head += "Message and hint say what happened and what to do. " + NOTE
     items = []
     for code, error in sorted(_errors().items()):
@@ -45,8 +50,13 @@ def errors_page() -> str:
 def commands_page() -> str:
     """Return the page of all commands with their options."""
     head = "# Commands\n\n`kb COMMAND --help` explains each in full. " + NOTE
-    root: Any = typer.main.get_command(app)
-    return head + "\n".join(_commands(root, "kb")) + "\n"
+    return (
+        head
+        + "\n".join(
+            item for name in sorted(COMMANDS) for item in _commands(load(name), f"kb {name}")
+        )
+        + "\n"
+    )
 
 
 def _setting(name: str) -> str:
@@ -77,9 +87,9 @@ def _subclasses(error: Any) -> Iterator[Any]:
 def _commands(command: Any, name: str) -> Iterator[str]:
     if hasattr(command, "list_commands"):
         for child in sorted(command.list_commands(None)):
-            found = command.get_command(None, child)
-            if found is not None and not found.hidden:
-                yield from _commands(found, f"{name} {child}")
+            subcommand = command.get_command(None, child)
+            if subcommand is not None and not subcommand.hidden:
+                yield from _commands(subcommand, f"{name} {child}")
         return
     arguments = [option for option in command.params if option.param_type_name == "argument"]
     options = [max(option.opts, key=len) for option in command.params if option not in arguments]

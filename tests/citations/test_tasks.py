@@ -1,4 +1,6 @@
-"""Messages are nudges: what waits is sent, what got lost is sent again, and nothing long keeps words waiting."""
+"""Messages are nudges: what waits is sent, what got lost is sent again, and nothing long keeps
+words waiting.
+"""
 
 import shutil
 from collections.abc import Iterator

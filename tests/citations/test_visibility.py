@@ -50,7 +50,7 @@ OWNERS: dict[type[models.Model], tuple[str, ...]] = {
 PARTS = {
     *("Thumbnail", "TranscriptIndex", "RawCaptions", "JobFile"),
     *("Chunk", "Document", "DocumentPart", "Page", "Node", "Topic", "TopicMember", "Embedding"),
-    *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "Happening", "Event"),
+    *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "LectureEvent"),
     *("Conversation", "Answer"),
 }
 SHARED = {"WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
@@ -139,7 +139,7 @@ def sources_of(summaries: Iterable[Summary]) -> set[int]:
 
 
 def chunks_of(scope: Scope) -> set[int]:
-    positions = Chunk.objects.values_list("place", flat=True)
+    positions = Chunk.objects.values_list("position", flat=True)
     return {candidate.source for candidate in candidates.fetch(scope, positions).values()}
 
 

@@ -1,4 +1,7 @@
-"""What the public conformance suite wants a server to have, by its names. Registered on a server of the tests only."""
+"""What the public conformance suite wants a server to have, by its names.
+
+Registered on a server of the tests only.
+"""
 
 import asyncio
 import base64
@@ -258,7 +261,8 @@ async def _elicited(ctx: Ctx, message: str, schema: dict[str, Any]) -> CallToolR
     return CallToolResult(
         content=[
             _text(
-                f"Elicitation completed: action={result.action}, content={json.dumps(result.content)}"
+                f"Elicitation completed: action={result.action},"
+                f" content={json.dumps(result.content)}"
             )
         ]
     )

@@ -25,7 +25,10 @@ class Score:
 
     def __str__(self) -> str:
         but = f"; not {', '.join(self.failing)}" if self.failing else ""
-        return f"{len(self.passing)} of {len(self.passing) + len(self.failing)} scored scenarios pass{but}"
+        return (
+            f"{len(self.passing)} of {len(self.passing) + len(self.failing)} scored"
+            f" scenarios pass{but}"
+        )
 
 
 class Bearing:

@@ -18,16 +18,19 @@ from tests.makers import make_video
 
 pytestmark = [pytest.mark.node, pytest.mark.django_db(transaction=True)]
 
-# How many scenarios each revision requires of a server; one less would mean that the output was misread.
+# How many scenarios each revision requires of a server; one less would mean that the output was
+# misread.
 SCENARIOS = {"2025-11-25": 30, "2026-07-28": 37}
-# These have a tool ask the client something in the middle of a call, which takes a session. This endpoint keeps none and asks nothing.
+# These have a tool ask the client something in the middle of a call, which takes a session. This
+# endpoint keeps none and asks nothing.
 NEED_A_SESSION = {
     "tools-call-sampling",
     "tools-call-elicitation",
     "elicitation-sep1034-defaults",
     "elicitation-sep1330-enums",
 }
-# What any server is asked, whatever it is for; the others call the suite's own tools, resources and prompts by name.
+# What any server is asked, whatever it is for; the others call the suite's own tools, resources and
+# prompts by name.
 FOR_ALL = {
     "2025-11-25": {
         *(

@@ -1,4 +1,6 @@
-"""What a newcomer sees first: the demonstration, and the same through the door that language models use. No network, no key."""
+"""What a newcomer sees first: the demonstration, and the same through the door that language models
+use. No network, no key.
+"""
 
 import signal
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""Whatever is killed while the library is indexed or moves to another model: nothing is lost or there twice, and searches go on."""
+"""Whatever is killed while the library is indexed or moves to another model: nothing is lost or
+there twice, and searches go on.
+"""
 
 import json
 import random
@@ -176,7 +178,8 @@ def _finishes(instance: Instance, *, talks: int = TALKS) -> None:
         _two(instance, "SELECT count(*) FROM citations_chunk")
     ]
     assert instance.rows(
-        "SELECT count(*) FROM citations_embedding e JOIN citations_chunk c ON c.id = e.chunk_id WHERE e.digest <> c.digest"
+        "SELECT count(*) FROM citations_embedding e JOIN citations_chunk c ON c.id = e.chunk_id"
+        " WHERE e.digest <> c.digest"
     ) == [(0,)]
     assert instance.rows(
         "SELECT count(DISTINCT (source_id, ordinal)) FROM citations_chunk"
@@ -187,7 +190,10 @@ def _finishes(instance: Instance, *, talks: int = TALKS) -> None:
     assert instance.rows(
         "SELECT sum(count) FROM citations_lexentry WHERE source_id IS NOT NULL"
     ) == instance.rows("SELECT count(*) FROM citations_chunk")
-    placed = "SELECT count(*) FROM citations_chunk c JOIN citations_lexentry l USING (source_id) WHERE c.place BETWEEN l.first AND l.first + l.count - 1"
+    placed = (
+        "SELECT count(*) FROM citations_chunk c JOIN citations_lexentry l USING"
+        " (source_id) WHERE c.position BETWEEN l.first AND l.first + l.count - 1"
+    )
     assert instance.rows(placed) == instance.rows("SELECT count(*) FROM citations_chunk")
 
 
@@ -243,7 +249,9 @@ def _process(
 
 @contextmanager
 def _searching(instance: Instance) -> Iterator[Path]:
-    """Search without a pause, from before a migration to after it; yields the file of answers, a line each."""
+    """Search without a pause, from before a migration to after it; yields the file of answers, a
+    line each.
+    """
     answers = instance.home / "answers.jsonl"
     code = f"from kbsite import boot\nboot.boot()\n{SEARCHING}"
     with (

@@ -1,6 +1,9 @@
-"""Every door, walked by an owner, by the viewer of another collection, and by a stranger. A door that is not in the walk fails it.
+"""Every door, walked by an owner, by the viewer of another collection, and by a stranger.
 
-The tools of the MCP endpoint are walked in the same way in `tests/kbsite/mcp/test_scopes.py`, from the table `tests/kbsite/mcp_walk.py`.
+A door that is not in the walk fails it.
+
+The tools of the MCP endpoint are walked in the same way in `tests/kbsite/mcp/test_scopes.py`, from
+the table `tests/kbsite/mcp_walk.py`.
 """
 
 from collections.abc import Iterator
@@ -45,7 +48,7 @@ class Door:
     """One way in: method, route, and what an owner sends. ``kind`` says what others have to meet.
 
     - ``thing``: belongs to a collection; from outside it is as absent as what does not exist
-    - ``note``: likewise, but whoever may read the collection may do it, for it changes only what is their own
+    - ``note``: likewise, but every reader may do it, because it changes only what is their own
     - ``list``: is there for everyone who signed in; from outside it tells nothing of the collection
     - ``open``: is there for strangers, and tells nothing
     - ``own``: changes something of the caller's own

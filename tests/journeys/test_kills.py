@@ -1,4 +1,6 @@
-"""A worker may be killed at any moment: after the next start every job ends, and nothing is there twice."""
+"""A worker may be killed at any moment: after the next start every job ends, and nothing is there
+twice.
+"""
 
 import random
 import time
@@ -25,7 +27,10 @@ from transcripts.models import Collection
 from transcripts import acquisition, tasks
 from tests.makers import caption_json, make_cues
 shelf = Collection.objects.default()
-uploads = [(f"file-{{n}}.json", caption_json(make_cues(5), id=f"file-{{n}}", lang="en")) for n in range({FILES})]
+uploads = [
+    (f"file-{{n}}.json", caption_json(make_cues(5), id=f"file-{{n}}", lang="en"))
+    for n in range({FILES})
+]
 tasks.send(acquisition.request_files(shelf, uploads))
 """
 ADD_PLAYLIST = """
@@ -116,7 +121,9 @@ def _wait_for_step(instance: Instance, step: str) -> None:
 
 
 def _finishes(instance: Instance, *, videos: int) -> None:
-    """Start a worker, wait for the last job, and look for anything that is there twice, missing or failed."""
+    """Start a worker, wait for the last job, and look for anything that is there twice, missing or
+    failed.
+    """
     with instance.worker():
         wait_until(
             lambda: (

@@ -25,7 +25,9 @@ from tests.makers import make_user
 from transcripts.models import Collection
 shelf = Collection.objects.create(name="Lectures", slug="lectures")
 ada = make_user("ada", collection=shelf)
-print(json.dumps([str(sessions.start(everything(), ada, collection=shelf).uuid), ApiToken.issue(ada, name="watch", can_write=True)[1]]))
+lecture = sessions.start(everything(), ada, collection=shelf)
+token = ApiToken.issue(ada, name="watch", can_write=True)[1]
+print(json.dumps([str(lecture.uuid), token]))
 """
 
 

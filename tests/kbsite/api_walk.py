@@ -1,9 +1,11 @@
-"""One call of each operation of both APIs, with the least it needs, for the walks that try every operation as every kind of caller.
+"""One call of each operation of both APIs, with the least it needs, for the walks that try every
+operation as every kind of caller.
 
-``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``, ``{membership}``,
-``{source}``, ``{chunk}``, ``{session}``, ``{citation}``, ``{conversation}``, ``{answer}``, ``{quotation}`` and ``{note}`` in a path, and
-``{slug}``, ``{username}``, ``{chunk}`` and ``{session}``
-in a body, stand for things of the collection that is tried. An operation that is served but missing here fails a test.
+``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``,
+``{membership}``, ``{source}``, ``{chunk}``, ``{session}``, ``{citation}``, ``{conversation}``,
+``{answer}``, ``{quotation}`` and ``{note}`` in a path, and ``{slug}``, ``{username}``, ``{chunk}``
+and ``{session}`` in a body, stand for things of the collection that is tried. An operation that is
+served but missing here fails a test.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,9 @@ CONTENT = "/api/content/"
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A call: ``body`` is sent as JSON, ``upload`` as a form with a file; ``names`` says that it is about one thing, which a stranger must not find."""
+    """A call: ``body`` is sent as JSON, ``upload`` as a form with a file; ``names`` says that it is
+    about one thing, which a stranger must not find.
+    """
 
     method: str
     path: str
@@ -127,7 +131,10 @@ OPERATIONS: tuple[Operation, ...] = (
 
 
 def call(client: Any, operation: Operation, **ids: Any) -> Any:
-    """Make the call with a Django test client; ``ids`` fills what is in braces. Returns the response."""
+    """Make the call with a Django test client; ``ids`` fills what is in braces.
+
+    Returns the response.
+    """
     path = operation.path.format(**ids)
     body = {name: _filled(value, ids) for name, value in (operation.body or {}).items()}
     if operation.upload:

@@ -22,7 +22,9 @@ def small(settings: Any) -> None:
 
 
 def send(*parts: bytes, headers: Any = MEMBER, path: str = "/sources/add/") -> Answer:
-    """Send a body in parts to an application that takes all of it before it answers, as Django does."""
+    """Send a body in parts to an application that takes all of it before it answers, as Django
+    does.
+    """
     events = [
         {"type": "http.request", "body": part, "more_body": place < len(parts)}
         for place, part in enumerate(parts, 1)

@@ -1,4 +1,6 @@
-"""What would fail later is said at the start, with the command that mends it: on an external server, with a user who may do little."""
+"""What would fail later is said at the start, with the command that mends it: on an external
+server, with a user who may do little.
+"""
 
 import subprocess
 import sys
@@ -30,7 +32,8 @@ def manage(
     server: postgres.ServerLease, home: Path, database: str, *command: str
 ) -> "subprocess.CompletedProcess[str]":
     """Run a management command as the user who may do little."""
-    url = f"postgres://plain@/{database}?host={quote(str(server.settings['HOST']))}&port={server.settings['PORT'] or 5432}"
+    host, port = quote(str(server.settings["HOST"])), server.settings["PORT"] or 5432
+    url = f"postgres://plain@/{database}?host={host}&port={port}"
     environment = {"DATABASE_URL": url, "YOUTUBE_KB_DATA_DIR": str(home), "PATH": ""}
     return subprocess.run(
         [sys.executable, "manage.py", *command],

@@ -1,14 +1,12 @@
 """The pages about searching and about lectures name all that can be asked for."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer.main
 
 from citations.api.search_in import LibrarySearchIn
 from kbsite.api import api
-from kbsite.cli.app import app
+from kbsite.cli.app import load
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "search.md").read_text()
@@ -17,10 +15,9 @@ LIVE = (DOCS / "live.md").read_text().partition("## Over REST")[2]
 
 def options() -> list[str]:
     """Return the long names of the options of `kb search` that narrow it."""
-    command: Any = typer.main.get_command(app)
     narrowing = [
         one
-        for one in command.commands["search"].params
+        for one in load("search").params
         if one.name not in ("query", "mode", "limit", "rerank", "explain", "as_json", "help")
     ]
     return [next(name for name in one.opts if name.startswith("--")) for one in narrowing]

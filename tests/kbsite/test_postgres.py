@@ -51,7 +51,9 @@ os.waitpid(child, 0)
 
 @pytest.fixture
 def quick_path() -> Iterator[Path]:
-    """A folder in memory where there is enough of it: each new database is 40 MB in a thousand files."""
+    """A folder in memory where there is enough of it: each new database is 40 MB in a thousand
+    files.
+    """
     memory = Path("/dev/shm")
     roomy = (
         memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**30
@@ -269,7 +271,8 @@ def test_a_server_whose_last_user_was_killed_is_stopped_by_the_next(made_dir: Pa
 def test_a_forked_child_does_not_end_its_parents_server(made_dir: Path) -> None:
     script = USER.replace(
         "print(",
-        "import os\nif (child := os.fork()) == 0:\n    server.release()\n    sys.exit(0)\nos.waitpid(child, 0)\nprint(",
+        "import os\nif (child := os.fork()) == 0:\n    server.release()\n   "
+        " sys.exit(0)\nos.waitpid(child, 0)\nprint(",
     )
     with process(made_dir, script) as parent:
         assert ask(address(parent), "SELECT 1") == 1

@@ -1,4 +1,6 @@
-"""What the OpenAPI description promises, tried with generated calls; and that no operation is forgotten by the walks."""
+"""What the OpenAPI description promises, tried with generated calls; and that no operation is
+forgotten by the walks.
+"""
 
 import re
 from collections import Counter
@@ -33,7 +35,9 @@ from transcripts.models import Collection, Feed, Job, Membership
 
 
 def not_a_crash(context: Any, response: Any, case: Any) -> None:
-    """Let only one server error pass: a model that a search needs is not there now, which is described."""
+    """Let only one server error pass: a model that a search needs is not there now, which is
+    described.
+    """
     if response.status_code != 503:
         checks.not_a_server_error(context, response, case)
 
@@ -195,7 +199,8 @@ def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(
 
 
 def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Serve as WSGI asks, but inside this test's transaction: Django's own handler would close the connection after each request.
+    """Serve as WSGI asks, but inside this test's transaction: Django's own handler would close the
+    connection after each request.
 
     Of a stream of events, which goes on for long, nothing is read.
     """

@@ -1,4 +1,6 @@
-"""The admin: every table can be looked at, work can be asked for, and ten thousand videos are no different from ten."""
+"""The admin: every table can be looked at, work can be asked for, and ten thousand videos are no
+different from ten.
+"""
 
 import re
 from typing import Any
@@ -249,7 +251,10 @@ def test_adding_a_video_is_pasting_addresses(browser: Client) -> None:
 def test_each_line_becomes_a_job_or_says_why_not(
     browser: Client, boss: User, collection: Collection
 ) -> None:
-    lines = "https://youtu.be/dQw4w9WgXcQ\n\n https://www.youtube.com/watch?v=jNQXAC9IVRw \nhttps://example.com/<b>\nhttps://youtu.be/dQw4w9WgXcQ\nno address"
+    lines = (
+        "https://youtu.be/dQw4w9WgXcQ\n\n https://www.youtube.com/watch?v=jNQXAC9IVRw"
+        " \nhttps://example.com/<b>\nhttps://youtu.be/dQw4w9WgXcQ\nno address"
+    )
     page = paste(browser, collection, lines, language="de", tags="a, b,,")
     jobs = {job.target: job for job in Job.objects.all()}
     assert set(jobs) == {"dQw4w9WgXcQ", "jNQXAC9IVRw"}

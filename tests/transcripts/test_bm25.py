@@ -44,7 +44,9 @@ LIBRARY = st.lists(FEW_WORDS, max_size=25)
 
 
 def plugin_tokens(text: str) -> list[str]:
-    """Tokenize as the plugin does: lower case, blanks for all but letters, digits and underscores, single characters dropped."""
+    """Tokenize as the plugin does: lower case, blanks for all but letters, digits and underscores,
+    single characters dropped.
+    """
     return [
         word
         for word in re.split(r"\s+", re.sub(r"[^\w\s]", " ", text.lower(), flags=re.ASCII))
@@ -237,7 +239,9 @@ def test_the_parts_of_the_formula() -> None:
 
 
 def agrees_with_bm25s(texts: list[str], queries: list[str]) -> None:
-    """Compare all scores with bm25s, whose “lucene” is our formula without the constant factor k1 + 1, computed in double precision."""
+    """Compare all scores with bm25s, whose “lucene” is our formula without the constant factor k1 +
+    1, computed in double precision.
+    """
     other = bm25s.BM25(k1=1.5, b=0.75, method="lucene", dtype="float64")
     other.index([tokenize(text) for text in texts], show_progress=False)
     index = Index.build(texts)

@@ -184,7 +184,10 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_obstacle() -> None:
     "encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
 )
 def test_subtitles_are_decoded(encoding: str) -> None:
-    srt = "1\n00:00:01,000 --> 00:00:02,000\nça va “bien”\n\n2\n00:00:02,000 --> 00:00:03,000\nà bientôt\n"
+    srt = (
+        "1\n00:00:01,000 --> 00:00:02,000\nça va “bien”\n\n2\n00:00:02,000 -->"
+        " 00:00:03,000\nà bientôt\n"
+    )
     assert texts(parse(srt.encode(encoding), name="a.srt")) == ["ça va “bien”", "à bientôt"]
 
 
@@ -285,7 +288,10 @@ def test_an_empty_line_above_the_text_does_not_lose_it() -> None:
 
 
 def test_subtitles_without_blank_lines_lose_their_numbers_only() -> None:
-    data = b"1\n00:00:01,000 --> 00:00:02,000\nhello\n2\n00:00:02,000 --> 00:00:03,000\n1984\n3\n00:00:03,000 --> 00:00:04,000\nbye"
+    data = (
+        b"1\n00:00:01,000 --> 00:00:02,000\nhello\n2\n00:00:02,000 -->"
+        b" 00:00:03,000\n1984\n3\n00:00:03,000 --> 00:00:04,000\nbye"
+    )
     assert texts(parse(data)) == ["hello", "1984", "bye"]
 
 
@@ -379,7 +385,10 @@ def test_rolling_captions_without_flushes_are_not_doubled() -> None:
 
 
 def test_a_line_that_stays_while_nobody_speaks_is_told_once() -> None:
-    pause = "\n00:00:06.000 --> 00:00:06.010\ngood then\n \n\n00:00:06.010 --> 00:00:20.000\ngood then\n \n"
+    pause = (
+        "\n00:00:06.000 --> 00:00:06.010\ngood then\n \n\n00:00:06.010 -->"
+        " 00:00:20.000\ngood then\n \n"
+    )
     assert texts(parse((ROLLING + pause).encode()))[-2:] == ["yes", "good then"]
 
 
@@ -487,12 +496,18 @@ def test_what_an_object_says_of_itself_is_not_trusted() -> None:
     "start", ["true", "-1", '"1.5"', "null", "NaN", "Infinity", "1e999", "-1e999", "[]"]
 )
 def test_rows_without_a_usable_start_are_left_out(start: str) -> None:
-    data = f'[{{"text": "a", "start": {start}, "duration": 1}}, {{"text": "b", "start": 1, "duration": 1}}]'
+    data = (
+        f'[{{"text": "a", "start": {start}, "duration": 1}}, {{"text": "b", "start": 1,'
+        f' "duration": 1}}]'
+    )
     assert texts(parse(data.encode())) == ["b"]
 
 
 def test_characters_that_cannot_be_stored_or_deceive_are_dropped() -> None:
-    data = rb'[{"text": "a\u0000b\ud83d\u202ec\u2066d\u0007 \ud83d\ude00 e\u2028f", "start": 0, "duration": 1}]'
+    data = (
+        rb'[{"text": "a\u0000b\ud83d\u202ec\u2066d\u0007 \ud83d\ude00 e\u2028f", "start": 0,'
+        rb' "duration": 1}]'
+    )
     assert texts(parse(data)) == ["abcd 😀 e f"]
 
 
@@ -527,8 +542,10 @@ def test_the_extension_json_is_believed_when_nothing_else_fits() -> None:
 
 def test_srv3_gives_words_with_their_times() -> None:
     captions = parse(
-        b'<?xml version="1.0" encoding="utf-8" ?><timedtext format="3"><head/><body><w t="0" id="1"/>'
-        b'<p t="160" d="4000" w="1"><s ac="0">so</s><s t="320" ac="0"> yes</s></p><p t="2300" w="1" a="1">\n</p>'
+        b'<?xml version="1.0" encoding="utf-8" ?><timedtext format="3"><head/><body><w t="0"'
+        b' id="1"/>'
+        b'<p t="160" d="4000" w="1"><s ac="0">so</s><s t="320" ac="0"> yes</s></p><p t="2300"'
+        b' w="1" a="1">\n</p>'
         b'<p t="2310" d="1000">3 &lt; 4 &amp; 5</p><p t="x">dropped</p></body></timedtext>'
     )
     assert captions.format == "srv3"
@@ -539,7 +556,10 @@ def test_srv3_gives_words_with_their_times() -> None:
 
 
 def test_older_timed_text_is_unescaped_twice() -> None:
-    old = b'<transcript><text start="1.5" dur="2">it&amp;#39;s &lt;i&gt;3&lt;/i&gt; &amp;lt; 4</text><text>no time</text></transcript>'
+    old = (
+        b'<transcript><text start="1.5" dur="2">it&amp;#39;s &lt;i&gt;3&lt;/i&gt; &amp;lt;'
+        b" 4</text><text>no time</text></transcript>"
+    )
     assert rows(parse(old)) == [(1500, 3500, "it's 3 < 4")]
     assert rows(parse(b'<timedtext><text t="1500" d="2000">a</text></timedtext>')) == [
         (1500, 3500, "a")
@@ -548,10 +568,14 @@ def test_older_timed_text_is_unescaped_twice() -> None:
 
 def test_ttml_is_read_with_all_its_ways_to_write_a_time() -> None:
     captions = parse(
-        b'<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter" xml:lang="nl" ttp:frameRate="25" ttp:tickRate="100">'
-        b'<head><styling/></head><body><div><p begin="00:00:01.500" end="00:00:02,5">een<br/><span>twee</span></p>'
-        b'<p begin="3s" dur="500ms">drie</p><p begin="00:00:04:05" end="125f">vier</p><p begin="600t" end="0.5m">vijf</p>'
-        b'<p><span begin="40s" end="41s">zes</span><span begin="?">geen</span></p><p begin="1h" end="61m"> </p></div></body></tt>'
+        b'<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter"'
+        b' xml:lang="nl" ttp:frameRate="25" ttp:tickRate="100">'
+        b'<head><styling/></head><body><div><p begin="00:00:01.500"'
+        b' end="00:00:02,5">een<br/><span>twee</span></p>'
+        b'<p begin="3s" dur="500ms">drie</p><p begin="00:00:04:05" end="125f">vier</p><p'
+        b' begin="600t" end="0.5m">vijf</p>'
+        b'<p><span begin="40s" end="41s">zes</span><span begin="?">geen</span></p><p begin="1h"'
+        b' end="61m"> </p></div></body></tt>'
     )
     assert (captions.format, captions.language) == ("ttml", "nl")
     assert rows(captions) == [
@@ -571,8 +595,10 @@ def test_a_frame_rate_of_zero_is_ignored() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><tt><p begin="1s">&b;</p></tt>',
-        b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a SYSTEM "file:///etc/passwd">]><tt><p begin="1s">&a;</p></tt>',
+        b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><tt><p'
+        b' begin="1s">&b;</p></tt>',
+        b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a SYSTEM "file:///etc/passwd">]><tt><p'
+        b' begin="1s">&a;</p></tt>',
         b"<tt><p begin='1s'>cut off",
         b"<?xml version='1.0'?><rss/>",
         b"<tt><p begin='1s'>" + b"<b>" * 200_000,
@@ -710,7 +736,8 @@ def test_a_long_cue_is_cut_at_blanks_and_shares_its_time() -> None:
 
 def test_a_hundred_thousand_cues_are_read_in_time() -> None:
     blocks = [
-        f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.000 --> {n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.900\nhello {n}"
+        f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.000 -->"
+        f" {n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.900\nhello {n}"
         for n in range(100_000)
     ]
     data = vtt(*blocks)

@@ -78,7 +78,8 @@ def as_sbv(cues: Sequence[Cue]) -> str:
 
 
 def _clock(moment: int) -> str:
-    return f"{moment // 3_600_000}:{moment // 60_000 % 60:02}:{moment // 1000 % 60:02}.{moment % 1000:03}"
+    hours, minutes, seconds = moment // 3_600_000, moment // 60_000 % 60, moment // 1000 % 60
+    return f"{hours}:{minutes:02}:{seconds:02}.{moment % 1000:03}"
 
 
 def as_json3(cues: Sequence[Cue]) -> str:
@@ -111,7 +112,8 @@ def as_srv3(cues: Sequence[Cue]) -> str:
 
 def as_srv1(cues: Sequence[Cue]) -> str:
     body = "".join(
-        f'<text start="{cue.start / 1000}" dur="{(cue.end - cue.start) / 1000}">{escape(cue.text)}</text>'
+        f'<text start="{cue.start / 1000}"'
+        f' dur="{(cue.end - cue.start) / 1000}">{escape(cue.text)}</text>'
         for cue in cues
     )
     return f"<transcript>{body}</transcript>"
@@ -119,7 +121,8 @@ def as_srv1(cues: Sequence[Cue]) -> str:
 
 def as_ttml(cues: Sequence[Cue]) -> str:
     body = "".join(
-        f"<p begin={quoteattr(_clock(cue.start))} end={quoteattr(_clock(cue.end))}>{escape(cue.text)}</p>"
+        f"<p begin={quoteattr(_clock(cue.start))}"
+        f" end={quoteattr(_clock(cue.end))}>{escape(cue.text)}</p>"
         for cue in cues
     )
     return f'<tt xmlns="http://www.w3.org/ns/ttml"><body><div>{body}</div></body></tt>'
@@ -375,7 +378,7 @@ def test_rolled_lines_are_told_exactly_once_with_their_word_times(lines: list[li
 
 
 def rolled(lines: list[list[str]]) -> str:
-    """Write lines as YouTube's automatic captions: each below the one before, then alone for 10 ms."""
+    """Write lines as YouTube's automatic captions: below the previous one, then alone for 10 ms."""
     blocks = ["WEBVTT\nKind: captions\nLanguage: en"]
     above = " "
     for number, (first, *others) in enumerate(lines):

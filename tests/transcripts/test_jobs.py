@@ -45,7 +45,9 @@ def done(job: Job) -> Job:
 
 
 def meanwhile(work: Any, *, wait: float = 1.0) -> threading.Thread:
-    """Do something over a connection of its own, and wait for it a little: it may have to wait itself."""
+    """Do something over a connection of its own, and wait for it a little: it may have to wait
+    itself.
+    """
 
     def run() -> None:
         try:

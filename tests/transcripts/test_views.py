@@ -1,4 +1,7 @@
-"""The pages: what they show, to whom, and what they refuse. How they look and move is tried in tests/browser."""
+"""The pages: what they show, to whom, and what they refuse.
+
+How they look and move is tried in tests/browser.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator

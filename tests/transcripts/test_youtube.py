@@ -324,7 +324,8 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
     "closed account": (
         {
             "status": "ERROR",
-            "reason": "This video is no longer available because the YouTube account associated with this video has been terminated.",
+            "reason": "This video is no longer available because the YouTube account associated"
+            " with this video has been terminated.",
             "tracks": (),
         },
         errors.VideoRemoved,
@@ -653,8 +654,8 @@ def test_what_is_no_proxy_is_said_so_without_repeating_it(proxy: str) -> None:
         YouTube(Options(proxy_url=proxy))
     assert "PROXY_URL" in caught.value.message
     assert (
-        SECRET
-        not in f"{caught.value} {caught.value.hint} {caught.value.__cause__} {caught.value.__context__}"
+        SECRET not in f"{caught.value} {caught.value.hint} {caught.value.__cause__}"
+        f" {caught.value.__context__}"
     )
 
 
@@ -790,7 +791,10 @@ def test_tracks_in_a_metadata_file_tell_the_languages() -> None:
 
 
 def test_neither_library_is_loaded_before_youtube_is_asked() -> None:
-    code = "import sys, transcripts.youtube; sys.exit(any(name in sys.modules for name in ('yt_dlp', 'youtube_transcript_api', 'requests', 'django')))"
+    code = (
+        "import sys, transcripts.youtube; sys.exit(any(name in sys.modules for name in"
+        " ('yt_dlp', 'youtube_transcript_api', 'requests', 'django')))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from citations.readers import plain_text
-from citations.readers.markup.isolation import take_apart
-from citations.readers.pagination import PAGE, OpenDocument, flow
+from citations.readers.markup.isolation import parse_markup
+from citations.readers.pagination import PAGE, OpenDocument, paginate
 
 VERSION: Final = "html 1"
 MARKUP: Final = 4  # times as many characters as its text a page may have
@@ -24,8 +24,8 @@ def read(path: Path, *, most_pages: int) -> OpenDocument:
     source = plain_text.load(
         path, most=MARKUP * most_pages * PAGE, declared=declared[1].decode() if declared else ""
     )
-    facts, pieces = take_apart(source, kind="html")
-    return flow(
+    facts, pieces = parse_markup(source, kind="html")
+    return paginate(
         pieces,
         most_pages=most_pages,
         title=facts["title"],

@@ -12,20 +12,20 @@ from typing import Any
 from citations.errors import DocumentBroken
 from citations.readers.pagination import MarkupBlock
 from citations.readers.plain_text import clean
-from citations.readers.sandbox import TOLD
+from citations.readers.sandbox import PASSED_ENVIRONMENT
 
 PROGRAM = Path(__file__).with_name("worker.py")
 SECONDS = 30  # of work; what people write takes one or two
 
 
-class NotTakenApart(DocumentBroken):
+class MarkupTooComplex(DocumentBroken):
     """The process ended before it was done: too deeply nested, too slow, or too large."""
 
 
-def take_apart(
+def parse_markup(
     text: str, *, kind: str, seconds: int = SECONDS
 ) -> tuple[dict[str, str], Iterator[MarkupBlock]]:
-    """Return what ``html`` or ``markdown`` says of itself, and its pieces. Raises ``NotTakenApart``."""
+    """Return what ``html`` or ``markdown`` says of itself, and its pieces. Raises ``MarkupTooComplex``."""
     with tempfile.TemporaryFile() as given:
         given.write(text.encode(errors="replace"))
         given.seek(0)
@@ -46,7 +46,7 @@ def _answer(given: Any, kind: str, seconds: int) -> Iterator[Any]:
         kind,
         str(seconds),
     ]  # -P: the files beside it must not stand in for modules of the same name
-    environment = {name: os.environ[name] for name in TOLD if name in os.environ}
+    environment = {name: os.environ[name] for name in PASSED_ENVIRONMENT if name in os.environ}
     try:
         ended = subprocess.run(
             command,
@@ -61,7 +61,7 @@ def _answer(given: Any, kind: str, seconds: int) -> Iterator[Any]:
         ended = -1
     if ended != 0:
         written.close()
-        raise NotTakenApart("It is nested too deeply, or otherwise too much to be taken apart.")
+        raise MarkupTooComplex("It is nested too deeply, or otherwise too much to be taken apart.")
     written.seek(0)
     return _lines(written)
 

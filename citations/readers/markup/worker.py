@@ -72,9 +72,23 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 def _markdown_pieces(text: str) -> Iterator[Piece]:
-    parser = MarkdownIt("commonmark").enable("table")
+    parser = MarkdownIt("commonmark", {"breaks": True}).enable("table")
+    parser.add_render_rule("html_inline", _no_tag)
+    parser.add_render_rule("html_block", _closed_block)
     for segment in _segments(text):
-        yield from _Markdown().read(parser.parse(segment))
+        if body := LexborHTMLParser(parser.render(segment)).body:
+            yield from _Walker().pieces(body)
+
+
+def _no_tag(_: Any, tokens: list[Token], index: int, *options: Any) -> str:
+    """Drop a tag within a paragraph, as "the <script> element" would hide all that follows."""
+    return ""
+
+
+def _closed_block(_: Any, tokens: list[Token], index: int, *options: Any) -> str:
+    """Close all elements of an HTML block, so that they cannot contain what follows."""
+    body = LexborHTMLParser(tokens[index].content).body
+    return str(body.inner_html) if body else ""
 
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -106,98 +120,6 @@ def _fence_after(fence: str, line: str) -> str:
 def _in_parts(text: str) -> Iterator[str]:
     for start in range(0, len(text), 5 * SEGMENT):
         yield text[start : start + 5 * SEGMENT]
-
-
-@dataclass(slots=True)
-class _Markdown:
-    """Goes through the tokens of one segment."""
-
-    level: int = 0
-    lists: list[int] = field(default_factory=list)  # the number of the next item; -1: bullets
-    marker: str = ""
-    row: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)  # of the list or table that is open
-    tables: int = 0
-
-    def read(self, tokens: list[Token]) -> Iterator[Piece]:
-        for token in tokens:
-            yield from self._take(token)
-        yield from self._flush()
-
-    def _take(self, token: Token) -> Iterator[Piece]:
-        name = token.type
-        if name == "inline":
-            yield from self._put(_plain(token))
-        elif name in ("fence", "code_block"):
-            yield from self._put(token.content.rstrip())
-        elif name == "html_block":
-            yield from self._put(_text_of_html(token.content))
-        elif name == "heading_open":
-            yield from self._flush()
-            self.level = int(token.tag[1:])
-        elif name == "heading_close":
-            self.level = 0
-        elif name.startswith(("table", "tr_")):
-            yield from self._table(name)
-        else:
-            yield from self._list(name, token)
-
-    def _table(self, name: str) -> Iterator[Piece]:
-        if name == "table_open":
-            self.tables += 1
-        elif name == "tr_close":
-            self.lines.append(" | ".join(self.row))
-            self.row = []
-        elif name == "table_close":
-            self.tables -= 1
-            if not self.lists:
-                yield from self._flush()
-
-    def _list(self, name: str, token: Token) -> Iterator[Piece]:
-        if name in ("bullet_list_open", "ordered_list_open"):
-            if not self.lists:
-                yield from self._flush()
-            self.lists.append(-1 if name[0] == "b" else int(token.attrGet("start") or 1))
-        elif name == "list_item_open":
-            number = self.lists[-1]
-            self.marker = f"{number}. " if number >= 0 else "• "
-            self.lists[-1] += 1 if number >= 0 else 0
-        elif name in ("bullet_list_close", "ordered_list_close"):
-            self.lists.pop()
-            if not self.lists:
-                yield from self._flush()
-
-    def _put(self, text: str) -> Iterator[Piece]:
-        if self.tables:
-            self.row.append(" ".join(text.split()))
-        elif self.lists:
-            indent = "  " * (len(self.lists) - 1)
-            self.lines += (
-                indent + (self.marker if not place else "") + line
-                for place, line in enumerate(text.split("\n"))
-            )
-            self.marker = ""
-        elif text.strip():
-            yield self.level, text
-
-    def _flush(self) -> Iterator[Piece]:
-        if self.lines:
-            yield 0, "\n".join(self.lines)
-            self.lines = []
-
-
-def _plain(token: Token) -> str:
-    parts = []
-    for child in token.children or ():
-        if child.type in ("text", "code_inline", "image"):
-            parts.append(child.content)
-        elif child.type in ("softbreak", "hardbreak"):
-            parts.append("\n")
-    return "".join(parts)
-
-
-def _text_of_html(source: str) -> str:
-    return "\n\n".join(text for _, text in read_html(source)[1])
 
 
 # HTML
@@ -244,10 +166,10 @@ def _html_pieces(tree: LexborHTMLParser) -> Iterator[Piece]:
     body = tree.body
     if body is None:
         return
-    pieces = list(_Page().read(body))
+    pieces = list(_Walker().pieces(body))
     main = tree.css_first("main")
     if main is not None:
-        own = list(_Page().read(main))
+        own = list(_Walker().pieces(main))
         if _length(own) >= _MAIN_SHARE * _length(pieces):
             pieces = own
     yield from pieces
@@ -258,7 +180,7 @@ def _length(pieces: list[Piece]) -> int:
 
 
 @dataclass(slots=True)
-class _Page:
+class _Walker:
     """Goes through a tree, in order, without recursion: a page may be nested a million deep."""
 
     parts: list[str] = field(default_factory=list)  # of the paragraph, item or cell that is open
@@ -269,7 +191,7 @@ class _Page:
     verbatim: int = 0
     marker: str = ""
 
-    def read(self, root: LexborNode) -> Iterator[Piece]:
+    def pieces(self, root: LexborNode) -> Iterator[Piece]:
         for node, enters in _walk(root):
             tag = node.tag
             if tag == "-text":

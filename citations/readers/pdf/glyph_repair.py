@@ -37,7 +37,7 @@ class RepairedText:
     garbled: int = 0
 
 
-def mend(text: str) -> RepairedText:
+def repair_glyphs(text: str) -> RepairedText:
     """Put right what can be, and count the words that had or have wrong letters."""
     changes = _changes(text)
     parts, origin = [], []

@@ -38,7 +38,7 @@ class EdgeLine:
 Edges: TypeAlias = Sequence[EdgeLine]
 
 
-def edges(glyphs: Glyphs, lines: Sequence[TextLine]) -> Edges:
+def edge_lines(glyphs: Glyphs, lines: Sequence[TextLine]) -> Edges:
     """Return what stands near the upper and lower edges of a page. Turned text does not count."""
     found: list[EdgeLine] = []
     for is_top in (True, False):
@@ -51,7 +51,9 @@ def edges(glyphs: Glyphs, lines: Sequence[TextLine]) -> Edges:
     return tuple(found)
 
 
-def running(number: int, own: Edges, others: Sequence[tuple[int, Edges]]) -> frozenset[int]:
+def find_headers_footers(
+    number: int, own: Edges, others: Sequence[tuple[int, Edges]]
+) -> frozenset[int]:
     """Return the indexes of the lines of page ``number`` that run through the document. ``others`` are its neighbours with their numbers.
 
     They are told from the edge inwards, up to the first that is the page's own: a sentence that two pages share is no running head.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from citations.readers.pdf.glyph_repair import mend
+from citations.readers.pdf.glyph_repair import repair_glyphs
 from citations.readers.pdf.layout import Glyphs, TextLine
 
 HYPHEN = "\ufffe"  # what PDFium gives for a hyphen at the end of a line
@@ -87,7 +87,7 @@ def compose(
 
 def line_text(glyphs: Glyphs, line: TextLine) -> str:
     """Return a line's text by itself, mended."""
-    return mend(_plain(glyphs, line)).text.strip()
+    return repair_glyphs(_plain(glyphs, line)).text.strip()
 
 
 def _plain(glyphs: Glyphs, line: TextLine) -> str:
@@ -210,7 +210,7 @@ def _is_heading(paragraph: list[_Written], style: _Style) -> bool:
         or not all(one.line.is_bold for one in paragraph)
     ):
         return False
-    letters = sum(letter.isalpha() for letter in mend(text).text)
+    letters = sum(letter.isalpha() for letter in repair_glyphs(text).text)
     return letters >= max(3.0, 0.4 * len(text))
 
 
@@ -245,7 +245,7 @@ class _Page:
 
     def mended(self) -> Prose:
         """Return the page's text, put right."""
-        mended = mend("".join(self._letters).rstrip())
+        mended = repair_glyphs("".join(self._letters).rstrip())
         pieces = [
             ProsePiece(
                 first=bisect_left(mended.origin, first),
@@ -304,7 +304,7 @@ class _Page:
     def _is_broken(self, following: str) -> bool:
         """Say whether the hyphen was set because the line ended: not in “x-axis”, “state-of-the-art”, “Anglo-Saxon”, “1990-1995”."""
         before = re.search(r"\S*$", "".join(self._letters[-60:-1]))
-        after = re.match(r"\w*", mend(following).text)
+        after = re.match(r"\w*", repair_glyphs(following).text)
         left, right = before[0] if before else "", after[0] if after else ""
         if len(left) < 2 or not left[-1].isalpha() or not right[:1].islower():
             return self._letters[-1] == "\u00ad"

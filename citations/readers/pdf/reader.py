@@ -16,11 +16,11 @@ from typing import Any, TypeAlias
 
 from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge, PageNotFound
 from citations.readers.page import Box, Facts, OutlineEntry, Paragraph, ReadPage
-from citations.readers.pdf.glyph_repair import mend
-from citations.readers.pdf.headers_footers import REACH, Edges, edges, running
+from citations.readers.pdf.glyph_repair import repair_glyphs
+from citations.readers.pdf.headers_footers import REACH, Edges, edge_lines, find_headers_footers
 from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.paragraphs import Prose, ProsePiece, compose
-from citations.readers.sandbox import Child, ChildExited, ChildReply, TookTooLong
+from citations.readers.sandbox import ChildExited, ChildProcess, ChildReply, ChildTimeout
 
 VERSION = "pdf 1"
 """Changes whenever the same file would give other pages; it goes into ``Document.read_by``."""
@@ -37,7 +37,7 @@ LEAST_OUTLINE = 3  # pages with entries; an outline of fewer tells nothing
 LONGEST_TITLE, LEAST_SECTION = 300, 200  # characters
 
 _PROGRAM = Path(__file__).with_name("worker.py")
-_READING, _DRAWING = Child(_PROGRAM), Child(_PROGRAM)
+_READING, _DRAWING = ChildProcess(_PROGRAM), ChildProcess(_PROGRAM)
 
 
 class _TooSlow(DocumentBroken):
@@ -166,7 +166,9 @@ def _prose(identity: Identity, number: int) -> Prose:
     near = range(max(1, number - REACH), min(laid.page_count, number + REACH) + 1)
     others = [(page, _edges_of(identity, page)) for page in near if page != number]
     return compose(
-        laid.glyphs, laid.lines, without=running(number, _edges_of(identity, number), others)
+        laid.glyphs,
+        laid.lines,
+        without=find_headers_footers(number, _edges_of(identity, number), others),
     )
 
 
@@ -207,7 +209,7 @@ def _edges_of(identity: Identity, number: int) -> Edges:
         laid = _laid_out(identity, number)
     except DocumentBroken:
         return ()
-    return edges(laid.glyphs, laid.lines)
+    return edge_lines(laid.glyphs, laid.lines)
 
 
 def _box(laid: _LaidOut, line: TextLine, marked: list[int]) -> Box:
@@ -303,7 +305,7 @@ def _letters(text: str) -> str:
 
 def _clean(text: str) -> str:
     """Return a title on one line, without what must not reach a database."""
-    letters = (letter if letter.isprintable() else " " for letter in mend(text).text)
+    letters = (letter if letter.isprintable() else " " for letter in repair_glyphs(text).text)
     return " ".join("".join(letters).split())
 
 
@@ -321,10 +323,10 @@ def _told(text: str) -> str:
 # Errors
 
 
-def _ask(child: Child, path: Path, deed: str, seconds: float, **about: Any) -> ChildReply:
+def _ask(child: ChildProcess, path: Path, deed: str, seconds: float, **about: Any) -> ChildReply:
     try:
         answer = child.ask({"do": deed, "path": str(path), **about}, seconds=seconds)
-    except TookTooLong as error:
+    except ChildTimeout as error:
         raise _TooSlow(
             f"The PDF takes too long: no answer{_where(about)} within {seconds:.0f} seconds."
         ) from error

@@ -46,7 +46,7 @@ def kept(folder: Path) -> list[Path]:
 def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source) -> None:
     page = book.document.pages.get(text__contains=QUOTE)
     first = page.start + page.text.index(QUOTE)
-    view = pages.show(
+    view = pages.show_page(
         scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="probe"
     )
     assert view.picture is not None
@@ -64,10 +64,10 @@ def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source)
 def test_ink_is_under_the_boxes_and_paper_beside_them(scope: Scope, book: Source) -> None:
     page = book.document.pages.get(text__contains=QUOTE)
     first = page.start + page.text.index(QUOTE)
-    (box,) = pages.show(
+    (box,) = pages.show_page(
         scope, book.uuid, page.number, quote=(first, first + len(QUOTE))
     ).quote_boxes
-    with Image.open(page_images.draw(book.document, page.number, width=1600)) as image:
+    with Image.open(page_images.render_page(book.document, page.number, width=1600)) as image:
         grey = image.convert("L")
         left, top, right, bottom = (
             round(edge)
@@ -86,7 +86,7 @@ def test_nothing_is_boxed_where_another_reader_made_the_text(scope: Scope, book:
     page = book.document.pages.get(text__contains=QUOTE)
     first = page.start + page.text.index(QUOTE)
     Document.objects.filter(pk=book.pk).update(read_by="pdf 0")
-    view = pages.show(
+    view = pages.show_page(
         scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="guard"
     )
     assert view.picture
@@ -98,9 +98,9 @@ def test_nothing_is_boxed_where_another_reader_made_the_text(scope: Scope, book:
 def test_a_picture_is_drawn_once(
     book: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = page_images.draw(book.document, 3, width=800)
+    drawn = page_images.render_page(book.document, 3, width=800)
     monkeypatch.setattr(pdf_reader, "render", lambda *_, **__: pytest.fail("drawn again"))
-    assert page_images.draw(book.document, 3, width=800) == drawn
+    assert page_images.render_page(book.document, 3, width=800) == drawn
     assert kept(tmp_path) == [drawn]
     names = {
         page_images.name(book.document, number, width=width)
@@ -111,7 +111,7 @@ def test_a_picture_is_drawn_once(
 
 
 def test_what_was_not_looked_at_for_longest_goes_first(book: Source, tmp_path: Path) -> None:
-    drawn = [page_images.draw(book.document, number, width=800) for number in (1, 2, 3)]
+    drawn = [page_images.render_page(book.document, number, width=800) for number in (1, 2, 3)]
     for age, path in enumerate(drawn):
         path.write_bytes(b"x" * 100)
         os.utime(path, (1e9 - age, 1e9 - age))
@@ -124,7 +124,7 @@ def test_what_was_not_looked_at_for_longest_goes_first(book: Source, tmp_path: P
 def test_pictures_go_with_their_document(
     book: Source, collection: Collection, tmp_path: Path
 ) -> None:
-    drawn = page_images.draw(book.document, 1, width=800)
+    drawn = page_images.render_page(book.document, 1, width=800)
     tasks.tend()
     assert kept(tmp_path) == [drawn]
     ingest_pipeline.remove(book)
@@ -141,7 +141,7 @@ def test_a_page_that_cannot_be_drawn_is_shown_as_text(
         data=b"%PDF-1.7 broken off",
         name="broken.pdf",
     )
-    view = pages.show(scope, broken.uuid, 1, quote=(0, 4))
+    view = pages.show_page(scope, broken.uuid, 1, quote=(0, 4))
     assert view.picture is None
     assert view.quote == ((0, 4),)
     assert kept(tmp_path) == []

@@ -43,14 +43,14 @@ def place_of(source: Source, quote: str) -> tuple[int, int]:
 
 def found(scope: Scope, paper: Source, words: str) -> list[int]:
     """Return the numbers of the pages that words are found on."""
-    return [hit.number for hit in pages.find_in(scope, paper.uuid, words).hits]
+    return [hit.number for hit in pages.find_pages(scope, paper.uuid, words).hits]
 
 
 # A page and its quote
 
 
 def test_a_quote_is_marked_where_it_stands(scope: Scope, paper: Source) -> None:
-    view = pages.show(scope, paper.uuid, 2, quote=place_of(paper, "learning rate"))
+    view = pages.show_page(scope, paper.uuid, 2, quote=place_of(paper, "learning rate"))
     assert [view.page.text[first:last] for first, last in view.quote] == ["learning rate"]
     assert (view.number, view.count, view.previous, view.next) == (2, 3, 1, 3)
 
@@ -59,7 +59,7 @@ def test_a_quote_that_runs_over_the_end_of_a_page_is_marked_on_both(
     scope: Scope, paper: Source
 ) -> None:
     quote = place_of(paper, "step by step.")[0], place_of(paper, "The step is")[1]
-    marked = [pages.show(scope, paper.uuid, number, quote=quote) for number in (1, 2, 3)]
+    marked = [pages.show_page(scope, paper.uuid, number, quote=quote) for number in (1, 2, 3)]
     assert [[view.page.text[first:last] for first, last in view.quote] for view in marked] == [
         ["step by step."],
         ["The step is"],
@@ -70,8 +70,8 @@ def test_a_quote_that_runs_over_the_end_of_a_page_is_marked_on_both(
 def test_the_first_page_has_none_before_it_and_the_last_none_after_it(
     scope: Scope, paper: Source
 ) -> None:
-    assert pages.show(scope, paper.uuid, 1).previous is None
-    assert pages.show(scope, paper.uuid, 3).next is None
+    assert pages.show_page(scope, paper.uuid, 1).previous is None
+    assert pages.show_page(scope, paper.uuid, 3).next is None
 
 
 def test_the_heading_is_the_one_that_the_quote_stands_under(
@@ -79,9 +79,9 @@ def test_the_heading_is_the_one_that_the_quote_stands_under(
 ) -> None:
     blocks = (Paragraph(0, 7, "1 Uphill", True), Paragraph(8, 17, "2 Downhill", True))
     paper = make_paper(collection, [ReadPage(number=1, text="Uphill. Downhill.", blocks=blocks)])
-    assert pages.show(scope, paper.uuid, 1, quote=(0, 7)).heading == "1 Uphill"
-    assert pages.show(scope, paper.uuid, 1, quote=(8, 17)).heading == "2 Downhill"
-    assert pages.show(scope, paper.uuid, 1).heading == "1 Uphill"
+    assert pages.show_page(scope, paper.uuid, 1, quote=(0, 7)).heading == "1 Uphill"
+    assert pages.show_page(scope, paper.uuid, 1, quote=(8, 17)).heading == "2 Downhill"
+    assert pages.show_page(scope, paper.uuid, 1).heading == "1 Uphill"
 
 
 @pytest.mark.parametrize("number", [0, 4, 2**31])
@@ -89,24 +89,24 @@ def test_a_page_that_is_not_there_is_said_to_be_missing(
     scope: Scope, paper: Source, number: int
 ) -> None:
     with pytest.raises(PageNotFound, match=f"no page {number}") as refused:
-        pages.show(scope, paper.uuid, number)
+        pages.show_page(scope, paper.uuid, number)
     assert "1 to 3" in refused.value.hint
 
 
 def test_a_recording_has_no_pages_and_no_file(scope: Scope, collection: Collection) -> None:
     talk = make_source(make_video(collection))
     with pytest.raises(PageNotFound, match="has no pages"):
-        pages.show(scope, talk.uuid, 1)
+        pages.show_page(scope, talk.uuid, 1)
     with pytest.raises(DocumentNotFound):
-        pages.file_of(scope, talk.uuid)
+        pages.find_document(scope, talk.uuid)
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda scope, at: pages.show(scope, at, 1),
-        lambda scope, at: pages.find_in(scope, at, "rate"),
-        pages.file_of,
+        lambda scope, at: pages.show_page(scope, at, 1),
+        lambda scope, at: pages.find_pages(scope, at, "rate"),
+        pages.find_document,
     ],
 )
 def test_what_lies_outside_the_scope_is_as_absent_as_what_does_not_exist(
@@ -118,10 +118,10 @@ def test_what_lies_outside_the_scope_is_as_absent_as_what_does_not_exist(
 
 
 def test_a_file_is_given_in_its_parts(scope: Scope, paper: Source) -> None:
-    document = pages.file_of(scope, paper.uuid)
-    data = b"".join(pages.part_of(document, ordinal) for ordinal in pages.parts_of(document))
+    document = pages.find_document(scope, paper.uuid)
+    data = b"".join(pages.read_part(document, ordinal) for ordinal in pages.part_ordinals(document))
     assert hashlib.sha256(data).hexdigest() == document.digest
-    assert pages.part_of(document, 99) == b""
+    assert pages.read_part(document, 99) == b""
 
 
 # Searching in a document
@@ -152,15 +152,15 @@ def test_marks_are_found_as_they_are_written(scope: Scope, paper: Source) -> Non
 def test_nothing_is_found_when_nothing_is_looked_for(
     scope: Scope, paper: Source, words: str
 ) -> None:
-    assert pages.find_in(scope, paper.uuid, words).hits == ()
-    assert pages.show(scope, paper.uuid, 1, words=words).found == ()
+    assert pages.find_pages(scope, paper.uuid, words).hits == ()
+    assert pages.show_page(scope, paper.uuid, 1, words=words).found == ()
 
 
 def test_a_hit_shows_whole_words_around_the_first_place_and_counts_all(
     scope: Scope, collection: Collection
 ) -> None:
     paper = make_paper(collection, ["wordy " * 40 + "needle " + "wordy " * 40 + "needle"])
-    result = pages.find_in(scope, paper.uuid, "needle")
+    result = pages.find_pages(scope, paper.uuid, "needle")
     (hit,) = result.hits
     assert (hit.count, result.count, result.is_cut) == (2, 2, False)
     assert set(hit.snippet.split()) == {"wordy", "needle"}
@@ -170,7 +170,7 @@ def test_a_hit_shows_whole_words_around_the_first_place_and_counts_all(
 
 def test_of_very_many_pages_the_first_are_named(scope: Scope, collection: Collection) -> None:
     paper = make_paper(collection, ["again and again"] * (pages.MOST_PAGES + 5))
-    result = pages.find_in(scope, paper.uuid, "again")
+    result = pages.find_pages(scope, paper.uuid, "again")
     assert result.is_cut
     assert [hit.number for hit in result.hits] == list(range(1, pages.MOST_PAGES + 1))
 
@@ -179,7 +179,7 @@ def test_of_very_many_words_on_a_page_the_first_are_marked(
     scope: Scope, collection: Collection
 ) -> None:
     paper = make_paper(collection, ["e " * 10 * pages.MOST_MARKS])
-    assert len(pages.show(scope, paper.uuid, 1, words="e").found) == pages.MOST_MARKS
+    assert len(pages.show_page(scope, paper.uuid, 1, words="e").found) == pages.MOST_MARKS
 
 
 # What a citation cites
@@ -210,7 +210,9 @@ def make_citation(source: Source, words: str, **about: Any) -> Citation:
 
 def test_a_citation_says_where_its_quote_is(scope: Scope, paper: Source) -> None:
     citation = make_citation(paper, "learning rate")
-    assert pages.quote_of(scope, paper.uuid, citation.uuid) == place_of(paper, "learning rate")
+    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) == place_of(
+        paper, "learning rate"
+    )
 
 
 def test_a_quote_is_found_again_when_the_document_was_read_anew(
@@ -224,19 +226,19 @@ def test_a_quote_is_found_again_when_the_document_was_read_anew(
         citation = make_citation(
             paper, "The step", digest="older", span_start=1, span_end=2, quote=quote
         )
-        assert pages.quote_of(scope, paper.uuid, citation.uuid) == place
+        assert pages.find_quote_span(scope, paper.uuid, citation.uuid) == place
 
 
 def test_a_quote_that_stands_at_several_places_of_a_document_read_anew_is_marked_at_none(
     scope: Scope, paper: Source
 ) -> None:
     citation = make_citation(paper, "learning rate", digest="older")
-    assert pages.quote_of(scope, paper.uuid, citation.uuid) is None
+    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) is None
 
 
 def test_a_quote_that_is_gone_is_nowhere(scope: Scope, paper: Source) -> None:
     citation = make_citation(paper, "learning rate", digest="older", quote="what nobody wrote")
-    assert pages.quote_of(scope, paper.uuid, citation.uuid) is None
+    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) is None
 
 
 def test_a_citation_is_known_only_to_members_and_only_of_its_own_source(
@@ -244,6 +246,6 @@ def test_a_citation_is_known_only_to_members_and_only_of_its_own_source(
 ) -> None:
     citation = make_citation(paper, "learning rate")
     other = make_paper(collection, [SECOND], data=b"Something else.")
-    assert pages.quote_of(NOTHING, paper.uuid, citation.uuid) is None
-    assert pages.quote_of(scope, other.uuid, citation.uuid) is None
-    assert pages.quote_of(scope, paper.uuid, uuid4()) is None
+    assert pages.find_quote_span(NOTHING, paper.uuid, citation.uuid) is None
+    assert pages.find_quote_span(scope, other.uuid, citation.uuid) is None
+    assert pages.find_quote_span(scope, paper.uuid, uuid4()) is None

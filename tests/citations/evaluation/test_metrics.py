@@ -35,7 +35,10 @@ def without(name: str, **changes: object) -> str:
 
 def test_lines_name_a_query_a_source_and_its_ranges():
     found = parse(
-        f"{line(qid='q1', by='people')}\n\n{without('video', source='s1', gold=[[0, 1.5], [3, 4]])}\r\n"
+        line(qid="q1", by="people")
+        + "\n\n"
+        + without("video", source="s1", gold=[[0, 1.5], [3, 4]])
+        + "\r\n"
     )
 
     assert found == [

@@ -1,4 +1,6 @@
-"""Contexts of a source's pieces: each is handed over as it comes, failures are survived, and costs are known beforehand."""
+"""Contexts of a source's pieces: each is handed over as it comes, failures are survived, and costs
+are known beforehand.
+"""
 
 import re
 import threading

@@ -1,4 +1,6 @@
-"""What is added becomes what is found: by words at once, by meaning a little later, and never twice."""
+"""What is added becomes what is found: by words at once, by meaning a little later, and never
+twice.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve
-from citations.models import Chunk, Cut, Embedding, LexEntry, Source, State
+from citations.models import Chunk, Chunking, Embedding, LexEntry, Source, State
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.providers.llm import FakeLlm
@@ -60,10 +62,10 @@ def ingest(source: Source) -> Source:
 def by_words(scope: Scope, words: str) -> list[str]:
     """Return the texts found by words."""
     places = [
-        hit.place
+        hit.position
         for hit in lexical_index.search(parse(words), limit=50, reach=resolve(scope, Filter()))
     ]
-    texts = dict(Chunk.objects.filter(place__in=places).values_list("place", "text"))
+    texts = dict(Chunk.objects.filter(position__in=places).values_list("position", "text"))
     return [texts[place] for place in places]
 
 
@@ -90,7 +92,7 @@ def test_a_new_video_is_found_by_words_before_anything_is_embedded(
     make_video(collection)
     assert ingest_pipeline.index_words() == 1
     source = Source.objects.get()
-    assert (source.state, source.cut) == (State.WORDS, Cut.SENTENCES)
+    assert (source.state, source.chunking) == (State.WORDS, Chunking.SENTENCES)
     assert source.chunk_count == Chunk.objects.count() > 0
     assert by_words(scope, "backpropagation")
     assert not Embedding.objects.exists()
@@ -99,9 +101,9 @@ def test_a_new_video_is_found_by_words_before_anything_is_embedded(
 
 def test_after_its_ingest_it_is_found_by_meaning(collection: Collection, scope: Scope) -> None:
     source = indexed(collection)
-    assert (source.state, source.cut, source.step, source.attempts) == (
+    assert (source.state, source.chunking, source.step, source.attempts) == (
         State.READY,
-        Cut.MEANING,
+        Chunking.MEANING,
         "",
         0,
     )
@@ -140,9 +142,9 @@ def test_where_the_local_model_is_missing_chunks_end_with_sentences(
     make_video(collection)
     (source,) = ingest_pipeline.adopt()
     ingest(source)
-    assert (source.state, source.cut, source.error_code) == (
+    assert (source.state, source.chunking, source.error_code) == (
         State.WORDS,
-        Cut.SENTENCES,
+        Chunking.SENTENCES,
         "model_missing",
     )
 
@@ -172,7 +174,7 @@ def test_progress_is_told_and_others_have_their_turn_between_batches(
 
 def test_unchanged_text_is_left_alone(collection: Collection, embedded: list[str]) -> None:
     source = indexed(collection)
-    before, places = rows(), list(Chunk.objects.values_list("place", flat=True))
+    before, places = rows(), list(Chunk.objects.values_list("position", flat=True))
     embedded.clear()
     ingest_pipeline.start_anew(source)
     ingest(source)
@@ -547,7 +549,7 @@ def test_a_context_that_is_never_written_is_given_up(
 
 def test_what_nothing_finds_yet_comes_before_contexts(collection: Collection, llm: FakeLlm) -> None:
     source = indexed(collection)
-    Source.objects.filter(pk=source.pk).update(contexts_of="")
+    Source.objects.filter(pk=source.pk).update(contexts_digest="")
     make_video(collection, key="new")
     ingest_pipeline.adopt()
     assert [one.state for one in ingest_pipeline.waiting()] == [State.PENDING, State.READY]

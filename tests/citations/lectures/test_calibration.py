@@ -71,10 +71,10 @@ class TestALibrary:
 
         assert strict.within == 0
         assert loose.within <= loose.windows * 0.2
-        assert strict.farthest <= loose.farthest
+        assert strict.max_distance <= loose.max_distance
         space = vector_space.locked()
         assert space is not None
-        assert lecture_pipeline.farthest(space) == loose.farthest
+        assert lecture_pipeline.max_distance(space) == loose.max_distance
         assert space.calibration["chunks"] == 4
         assert space.calibrated_at is not None
         assert loose.is_small
@@ -91,7 +91,7 @@ class TestALibrary:
         assert found.kept is None
         space = vector_space.locked()
         assert space is not None
-        assert lecture_pipeline.farthest(space) == settings.LIVE_DISTANCE_THRESHOLD
+        assert lecture_pipeline.max_distance(space) == settings.LIVE_DISTANCE_THRESHOLD
 
     def test_cannot_be_calibrated_while_it_is_empty_or_with_too_little_talk(
         self, library: Collection

@@ -19,7 +19,7 @@ from citations.lectures import sessions as lecture_sessions
 from citations.lectures.windows import Utterance
 from citations.models import (
     Citation,
-    Happening,
+    LectureEvent,
     LectureSession,
     Segment,
     Source,
@@ -57,7 +57,7 @@ def lecture(scope: Scope, collection: Collection) -> LectureSession:
 
 
 def kinds(session: LectureSession) -> list[str]:
-    happened = list(Happening.objects.filter(session=session).order_by("number"))
+    happened = list(LectureEvent.objects.filter(session=session).order_by("number"))
     assert [one.number for one in happened] == list(range(1, len(happened) + 1))
     return [one.kind for one in happened]
 
@@ -156,7 +156,9 @@ def test_deleting_a_lecture_deletes_all_that_was_said_and_nothing_else(
     lecture.sources.add(source)
     lecture_sessions.push(lecture, spoken(6))
     lecture_sessions.delete(lecture)
-    assert not any(model.objects.exists() for model in (LectureSession, Segment, Window, Happening))
+    assert not any(
+        model.objects.exists() for model in (LectureSession, Segment, Window, LectureEvent)
+    )
     assert Source.objects.get() == source
     with pytest.raises(LectureNotFound):
         lecture_sessions.push(lecture, spoken(1))
@@ -185,9 +187,9 @@ def test_what_is_said_is_told_in_order(lecture: LectureSession) -> None:
     assert told[:6] == ["segment"] * 6
     assert set(told[6:-1]) == {"window"}
     assert told[-1] == "ended"
-    first = Happening.objects.filter(kind="segment").earliest("number")
+    first = LectureEvent.objects.filter(kind="segment").earliest("number")
     assert first.data == {"number": 0, "text": SENTENCE.format(0), "start": 0, "end": 5_000}
-    window = Happening.objects.filter(kind="window").earliest("number")
+    window = LectureEvent.objects.filter(kind="window").earliest("number")
     assert window.data.keys() == {"index", "first", "last", "start", "end", "text"}
 
 

@@ -27,7 +27,7 @@ from citations.models import (
     Chunk,
     Citation,
     EmbeddingSpace,
-    Happening,
+    LectureEvent,
     LectureSession,
     Source,
     Window,
@@ -347,7 +347,7 @@ def test_the_calibrated_distance_comes_before_the_setting(
     lecture: LectureSession, textbook: Source, settings: Any
 ) -> None:
     settings.LIVE_DISTANCE_THRESHOLD = 4.0
-    EmbeddingSpace.objects.update(farthest=0.01)
+    EmbeddingSpace.objects.update(max_distance=0.01)
     assert cite(lecture).window.outcome == WindowOutcome.TOO_FAR
 
 
@@ -665,7 +665,7 @@ def test_a_lecture_that_is_deleted_meanwhile_is_no_error(
     during_search(monkeypatch, lambda: sessions.delete(lecture))
     assert cite(lecture).citations == ()
     assert not Citation.objects.exists()
-    assert not Happening.objects.exists()
+    assert not LectureEvent.objects.exists()
 
 
 def test_a_window_that_somebody_else_has_cited_meanwhile_stays_as_it_is(

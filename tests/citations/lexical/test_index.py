@@ -1,4 +1,6 @@
-"""Search by words over the library: the same scores as one index over everything, whatever was stored, replaced, deleted and merged before."""
+"""Search by words over the library: the same scores as one index over everything, whatever was
+stored, replaced, deleted and merged before.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,8 +32,8 @@ def search(text: str, *, limit: int = 10, reach: ResolvedFilter = EVERYWHERE) ->
 
 
 def texts_found(text: str, *, limit: int = 10, reach: ResolvedFilter = EVERYWHERE) -> list[str]:
-    chunks = dict(Chunk.objects.values_list("place", "text"))
-    return [chunks[hit.place] for hit in search(text, limit=limit, reach=reach)]
+    chunks = dict(Chunk.objects.values_list("position", "text"))
+    return [chunks[hit.position] for hit in search(text, limit=limit, reach=reach)]
 
 
 def within(*sources: Source, start: int | None = None, end: int | None = None) -> ResolvedFilter:
@@ -41,8 +43,10 @@ def within(*sources: Source, start: int | None = None, end: int | None = None) -
 
 
 def expected(text: str, *, limit: int) -> list[ChunkScore]:
-    """Rank all chunks there are by one index of ``transcripts.bm25``, which knows neither numpy nor the lexicon."""
-    rows = list(Chunk.objects.order_by("place").values_list("place", "text"))
+    """Rank all chunks there are by one index of ``transcripts.bm25``, which knows neither numpy nor
+    the lexicon.
+    """
+    rows = list(Chunk.objects.order_by("position").values_list("position", "text"))
     return [
         ChunkScore(rows[hit.position][0], hit.score)
         for hit in Index.build([text for _, text in rows]).rank(parse(text).words, limit=limit)
@@ -52,7 +56,7 @@ def expected(text: str, *, limit: int) -> list[ChunkScore]:
 def assert_as_expected(queries: Iterable[str], *, limit: int = 10) -> None:
     for query in queries:
         found, wanted = search(query, limit=limit), expected(query, limit=limit)
-        assert [hit.place for hit in found] == [hit.place for hit in wanted], query
+        assert [hit.position for hit in found] == [hit.position for hit in wanted], query
         assert [hit.score for hit in found] == pytest.approx(
             [hit.score for hit in wanted], rel=1e-9, abs=0
         ), query
@@ -125,18 +129,18 @@ def test_only_sources_within_reach_are_found_and_scores_stay_those_of_the_librar
     collection: Collection,
 ) -> None:
     sources = [make_document(collection, numbered(SENTENCES, 12)) for _ in range(3)]
-    everything = {hit.place: hit.score for hit in search("neural network", limit=100)}
-    places = set(sources[1].chunks.values_list("place", flat=True))
-    assert {hit.place: hit.score for hit in search("neural network", reach=within(sources[1]))} == {
-        place: score for place, score in everything.items() if place in places
-    }
+    everything = {hit.position: hit.score for hit in search("neural network", limit=100)}
+    places = set(sources[1].chunks.values_list("position", flat=True))
+    assert {
+        hit.position: hit.score for hit in search("neural network", reach=within(sources[1]))
+    } == {place: score for place, score in everything.items() if place in places}
 
 
 def test_a_time_range_leaves_what_overlaps_it(collection: Collection) -> None:
     source = make_document(
         collection, ["whale one", "whale two", "whale three", "whale of no time"]
     )
-    for chunk in source.chunks.order_by("place")[:3]:
+    for chunk in source.chunks.order_by("position")[:3]:
         Chunk.objects.filter(pk=chunk.pk).update(
             start=chunk.ordinal * 1000, end=(chunk.ordinal + 1) * 1000
         )
@@ -165,12 +169,12 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     make_document(collection, numbered(SENTENCES, 30))
     query = parse("the neural network the network")
     hits = lexical_index.search(query, limit=30, reach=EVERYWHERE)
-    told = lexical_index.explain(query, [hit.place for hit in hits])
-    assert {hit.place: hit.score for hit in hits} == {
+    told = lexical_index.explain(query, [hit.position for hit in hits])
+    assert {hit.position: hit.score for hit in hits} == {
         place: sum(term.score for term in terms) for place, terms in told.items()
     }
-    assert [(term.term, term.frequency) for term in told[hits[0].place]] == [("network", 1)]
-    assert lexical_index.explain(query, [hits[-1].place + 1000]) == {}
+    assert [(term.term, term.frequency) for term in told[hits[0].position]] == [("network", 1)]
+    assert lexical_index.explain(query, [hits[-1].position + 1000]) == {}
 
 
 # Sizes and texts that nobody would type
@@ -193,11 +197,11 @@ def test_texts_of_any_kind_can_be_indexed(collection: Collection) -> None:
     source = Source.objects.create(collection=collection, kind="text", title="Odd")
     first = lexical_index.index(source.pk, texts)
     for _ in range(2):
-        assert [hit.place - first for hit in search("inside")] == [1]
-        assert [hit.place - first for hit in search("surrogate")] == [2]
-        assert [hit.place - first for hit in search(long)] == [3]
-        assert [hit.place - first for hit in search("猫")] == [5]
-        assert [hit.place - first for hit in search("very")] == [6]
+        assert [hit.position - first for hit in search("inside")] == [1]
+        assert [hit.position - first for hit in search("surrogate")] == [2]
+        assert [hit.position - first for hit in search(long)] == [3]
+        assert [hit.position - first for hit in search("猫")] == [5]
+        assert [hit.position - first for hit in search("very")] == [6]
         assert lexical_index.explain(parse("very"), [first + 6])[first + 6][0].frequency == 70_000
         assert search("é" * 5001) == []
         lexical_index.merge(spare=0)
@@ -223,8 +227,8 @@ def test_a_word_in_every_chunk_and_many_equal_chunks_are_found_in_their_order(
     for _ in range(2):
         assert_as_expected(["the same words again", "the", "again"], limit=20)
         lexical_index.merge(spare=0)
-    assert [hit.place for hit in search("again", reach=within(sources[1]), limit=2)] == [
-        sources[1].chunks.earliest("place").place + n for n in (0, 1)
+    assert [hit.position for hit in search("again", reach=within(sources[1]), limit=2)] == [
+        sources[1].chunks.earliest("position").position + n for n in (0, 1)
     ]
 
 
@@ -293,7 +297,7 @@ def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(
     Chunk.objects.filter(source=old, ordinal=0).update(context="It is about dolphins.")
     assert lexical_index.rebuild() == 1
     assert texts_found("dolphins") == [SENTENCES[0] + " Point 0."]
-    assert [chunk.place for chunk in old.chunks.order_by("ordinal")] == list(
+    assert [chunk.position for chunk in old.chunks.order_by("ordinal")] == list(
         range(min_place(old), min_place(old) + 5)
     )
     assert texts_found("whale") == ["a whale"]
@@ -305,7 +309,7 @@ def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(
 
 
 def min_place(source: Source) -> int:
-    return source.chunks.earliest("place").place
+    return source.chunks.earliest("position").position
 
 
 def test_a_merge_in_the_middle_of_a_search_is_noticed(
@@ -373,7 +377,7 @@ def keep_replacing(source: Source) -> None:
 def keep_searching(found: list[int]) -> None:
     for _ in range(60):
         hits = search("whale", limit=1000)
-        found.append(len({hit.place for hit in hits}))
+        found.append(len({hit.position for hit in hits}))
         assert len(hits) == found[-1]
 
 

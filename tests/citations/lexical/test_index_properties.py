@@ -1,4 +1,6 @@
-"""Search by words over the library, after anything that may have been done to it: a random walk beside one index over everything."""
+"""Search by words over the library, after anything that may have been done to it: a random walk
+beside one index over everything.
+"""
 
 from collections.abc import Iterator
 
@@ -25,7 +27,8 @@ from tests.makers import make_document, replace_chunks
 from transcripts.bm25 import Index
 from transcripts.models import Collection
 
-# Few words, so that they meet often; a script without blanks, of which single characters are found too; and a word that is longer than what is stored.
+# Few words, so that they meet often; a script without blanks, of which single characters are found
+# too; and a word that is longer than what is stored.
 WORDS = (
     "to",
     "be",
@@ -106,11 +109,11 @@ class Library(RuleBasedStateMachine):
         places = {
             place
             for pk in chosen
-            for place in Source.objects.get(pk=pk).chunks.values_list("place", flat=True)
+            for place in Source.objects.get(pk=pk).chunks.values_list("position", flat=True)
         }
         assert lexical_index.search(
             parse(query), limit=1000, reach=ResolvedFilter(sources=chosen, chunks=1)
-        ) == [hit for hit in everything if hit.place in places]
+        ) == [hit for hit in everything if hit.position in places]
 
     def compare(self, query: str, limit: int) -> None:
         chunks = sorted(self.chunks())
@@ -118,12 +121,12 @@ class Library(RuleBasedStateMachine):
         found = lexical_index.search(
             parse(query), limit=limit, reach=ResolvedFilter(sources=None, chunks=1)
         )
-        assert [hit.place for hit in found] == [chunks[hit.position][0] for hit in wanted]
+        assert [hit.position for hit in found] == [chunks[hit.position][0] for hit in wanted]
         assert [hit.score for hit in found] == pytest.approx(
             [hit.score for hit in wanted], rel=1e-9, abs=0
         )
-        told = lexical_index.explain(parse(query), [hit.place for hit in found])
-        assert {hit.place: hit.score for hit in found} == {
+        told = lexical_index.explain(parse(query), [hit.position for hit in found])
+        assert {hit.position: hit.score for hit in found} == {
             place: sum(term.score for term in terms) for place, terms in told.items()
         }
 
@@ -132,7 +135,7 @@ class Library(RuleBasedStateMachine):
             yield from zip(
                 Source.objects.get(pk=pk)
                 .chunks.order_by("ordinal")
-                .values_list("place", flat=True),
+                .values_list("position", flat=True),
                 texts,
                 strict=True,
             )

@@ -12,6 +12,7 @@ from transcripts.models import Collection
 
 BEFORE = [("citations", "0014_note_once")]
 AFTER = [("citations", "0015_one_citation")]
+LATEST = [("citations", "0016_names")]
 AT = {"span_start": 3, "span_end": 9, "digest": "d", "start": 1_000, "end": 2_500, "page": None}
 RULES = """
     SELECT attname, confdeltype::text FROM pg_constraint
@@ -108,6 +109,7 @@ def test_quotes_of_answers_become_citations_and_quotations_again(old_apps: Any) 
         "chunk_id": "n",
     }
 
+    migrate(LATEST)  # drops the old table
     apps = migrate(BEFORE)
     again = list(apps.get_model("citations", "Quotation").objects.values())
     assert [row | {"id": None} for row in again] == [row | {"id": None} for row in quotations]

@@ -139,7 +139,9 @@ def test_a_change_touches_few_nodes_and_leaves_what_a_tree_built_from_scratch_wo
 
 
 def as_found(scope: Scope) -> list[tuple]:
-    """Return what questions of either breadth find on all levels and from the whole downwards, but for keys."""
+    """Return what questions of either breadth find on all levels and from the whole downwards, but
+    for keys.
+    """
     rows = []
     for number, breadth, strategy in product((0, 3, 8), Breadth, Strategy):
         words = lecture(120)[number * 10].text.split()

@@ -1,4 +1,6 @@
-"""A source becomes a tree: structure first, then what is alike; each node tells of itself in sentences of its own."""
+"""A source becomes a tree: structure first, then what is alike; each node tells of itself in
+sentences of its own.
+"""
 
 import random
 from dataclasses import replace
@@ -110,12 +112,16 @@ def test_a_long_silence_begins_something_new() -> None:
 
 
 def test_a_summary_is_made_of_central_sentences_in_their_order() -> None:
-    text = "Gradient descent moves weights along the gradient. I had coffee. The gradient of the loss tells the weights where to move. Well then."
+    text = (
+        "Gradient descent moves weights along the gradient. I had coffee. The gradient of"
+        " the loss tells the weights where to move. Well then."
+    )
     tree = build(pieces_of([text]), stops=frozenset({"the", "of", "along", "where", "to", "tells"}))
     group = of_level(tree, GROUP)[0]
     assert (
         group.text
-        == "Gradient descent moves weights along the gradient. The gradient of the loss tells the weights where to move."
+        == "Gradient descent moves weights along the gradient. The gradient of the loss tells"
+        " the weights where to move."
     )
     assert [text[first:last] for first, last in group.spans] == group.text.replace(
         ". ", ".|"

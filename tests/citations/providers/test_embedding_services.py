@@ -259,7 +259,7 @@ def test_another_server_is_not_taken_for_an_ollama_without_the_model(
 
 
 def test_what_ollama_has_is_listed(model_server: ModelStandIn) -> None:
-    assert embedding_services.pulled()["mxbai-embed-large"] == 669_615_493
+    assert embedding_services.ollama_models()["mxbai-embed-large"] == 669_615_493
 
 
 def test_an_embedder_names_itself(embedder: HostedEmbedder) -> None:

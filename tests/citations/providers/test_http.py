@@ -14,11 +14,11 @@ from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelRefused, ModelServerError
 from citations.providers import http as provider_http
 from citations.providers import server_errors
-from citations.providers.http import ModelServer, Patience
-from citations.providers.server_errors import Names, Refusal
+from citations.providers.http import ModelServer, RetryPolicy
+from citations.providers.server_errors import Refusal, ServerNames
 from tests.model_standin import KEY, Fault, ModelStandIn
 
-NAMES = Names(server="OpenAI", key="OPENAI_API_KEY", address="OPENAI_BASE_URL")
+NAMES = ServerNames(server="OpenAI", key="OPENAI_API_KEY", address="OPENAI_BASE_URL")
 BODY = {"model": "tiny", "input": ["a word"]}
 
 
@@ -133,7 +133,7 @@ def test_pauses_grow_and_are_random(
     monkeypatch: pytest.MonkeyPatch, server: ModelServer, model_server: ModelStandIn
 ) -> None:
     monkeypatch.setattr(
-        provider_http, "PATIENCE", Patience(tries=6, first=100.0, pause=500.0, total=1e6)
+        provider_http, "RETRY_POLICY", RetryPolicy(tries=6, first=100.0, pause=500.0, total=1e6)
     )
     pauses: list[float] = []
     monkeypatch.setattr("citations.providers.http.time.sleep", pauses.append)
@@ -373,7 +373,7 @@ def test_a_stream_that_is_left_is_closed(server: ModelServer) -> None:
     ],
 )
 def test_the_words_of_a_server_are_made_harmless(body: bytes, told: str) -> None:
-    assert server_errors.complaint(body)[0] == told
+    assert server_errors.parse_error(body)[0] == told
 
 
 def test_threads_share_a_server(server: ModelServer, model_server: ModelStandIn) -> None:

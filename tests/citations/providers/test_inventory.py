@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from citations.providers import weights
-from citations.providers.inventory import ModelEntry, configured_models, to_fetch
+from citations.providers.inventory import ModelEntry, configured_models, models_to_fetch
 from tests.citations.providers import tiny_models
 from tests.hub_standin import HubStandIn
 from tests.model_standin import ModelStandIn
@@ -87,8 +87,8 @@ def test_the_reranker_of_lectures_is_listed_and_fetched_like_the_other(settings:
     settings.LIVE_RERANKER = LIVE
     found = only("live lectures")
     assert (found.model, found.present, found.licence) == (LIVE, False, "apache-2.0")
-    assert to_fetch(["live-reranker"]) == [LIVE]
-    assert to_fetch([]) == [CROSS, LIVE]
+    assert models_to_fetch(["live-reranker"]) == [LIVE]
+    assert models_to_fetch([]) == [CROSS, LIVE]
     settings.LIVE_RERANKER = CROSS
     assert only("live lectures").uses == ("reranking", "live lectures")
 
@@ -100,7 +100,7 @@ def test_a_damaged_model_is_told(monkeypatch: pytest.MonkeyPatch, tiny_mean: Pat
     found = only("embedding")
     assert found.present is False
     assert "not those of" in found.note
-    assert to_fetch([]) == [weights.MINILM, CROSS]
+    assert models_to_fetch([]) == [weights.MINILM, CROSS]
 
 
 def test_a_model_of_which_something_is_missing_is_not_present(
@@ -162,7 +162,7 @@ def test_listing_asks_no_hub(hub: HubStandIn, settings: Any) -> None:
     hub.publish(CROSS, tiny_models.folder(tiny_models.CROSS))
     settings.EMBEDDING_PROVIDER = "bge"
     assert [entry.present for entry in configured_models()] == [False, True, False]
-    assert to_fetch([]) == ["BAAI/bge-m3", CROSS]
+    assert models_to_fetch([]) == ["BAAI/bge-m3", CROSS]
     assert not hub.requests
 
 
@@ -170,9 +170,9 @@ def test_listing_asks_no_hub(hub: HubStandIn, settings: Any) -> None:
 
 
 def test_without_names_the_missing_ones_are_meant(settings: Any) -> None:
-    assert to_fetch([]) == [CROSS]
+    assert models_to_fetch([]) == [CROSS]
     settings.RERANKER = "none"
-    assert to_fetch([]) == []
+    assert models_to_fetch([]) == []
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_without_names_the_missing_ones_are_meant(settings: Any) -> None:
     ],
 )
 def test_a_model_is_meant_by_its_provider_its_use_or_its_name(name: str, expected: str) -> None:
-    assert to_fetch([name, name]) == [expected]
+    assert models_to_fetch([name, name]) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_model_is_meant_by_its_provider_its_use_or_its_name(name: str, expecte
 )
 def test_what_means_no_model_is_told(name: str) -> None:
     with pytest.raises(InvalidInput) as raised:
-        to_fetch(["bge", name])
+        models_to_fetch(["bge", name])
     assert "reranker" in raised.value.hint
 
 
@@ -202,4 +202,4 @@ def test_what_means_no_model_is_told(name: str) -> None:
 def test_a_reranker_that_is_switched_off_cannot_be_fetched(settings: Any, name: str) -> None:
     settings.RERANKER = name
     with pytest.raises(InvalidInput):
-        to_fetch(["reranker"])
+        models_to_fetch(["reranker"])

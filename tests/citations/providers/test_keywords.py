@@ -10,7 +10,7 @@ from keybert import KeyBERT
 
 from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, HashEmbedder, Vectors
-from citations.providers.keybert_reference import KeyBertKeywords, Lent
+from citations.providers.keybert_reference import KeyBertBackend, KeyBertKeywords
 from citations.providers.keywords import Extractor
 
 WINDOWS = (
@@ -34,7 +34,7 @@ class Counting(HashEmbedder):
 
 
 def oracle(model: Embedder, text: str) -> list[str]:
-    found = KeyBERT(model=Lent(model)).extract_keywords(
+    found = KeyBERT(model=KeyBertBackend(model)).extract_keywords(
         text,
         keyphrase_ngram_range=(1, 2),
         stop_words="english",

@@ -8,7 +8,7 @@ import pytest
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.model_config import Blueprint
+from citations.providers.model_config import ModelConfig
 
 CONFIG = {
     "model_type": "bert",
@@ -40,7 +40,7 @@ def modules(*types: str) -> list[dict[str, str]]:
 
 
 def test_the_packaged_model_is_read_as_it_is_documented() -> None:
-    found = Blueprint.read(weights.find(weights.MINILM))
+    found = ModelConfig.read(weights.find(weights.MINILM))
     assert (
         found.dimensions,
         found.max_tokens,
@@ -52,7 +52,7 @@ def test_the_packaged_model_is_read_as_it_is_documented() -> None:
 
 
 def test_a_model_without_modules_is_pooled_by_the_mean(tmp_path: Path) -> None:
-    assert Blueprint.read(written(tmp_path)).pooling == "mean"
+    assert ModelConfig.read(written(tmp_path)).pooling == "mean"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_pooling_is_the_one_that_is_written_or_left_to_sentence_transformers
         modules=modules("Transformer", "Pooling", "Normalize"),
         **{"1_Pooling__config": pooling},
     )
-    assert Blueprint.read(folder).pooling == expected
+    assert ModelConfig.read(folder).pooling == expected
 
 
 def test_a_model_with_further_layers_is_left_to_sentence_transformers(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_model_with_further_layers_is_left_to_sentence_transformers(tmp_path: 
         modules=modules("Transformer", "Pooling", "Dense"),
         **{"1_Pooling__config": {"pooling_mode": "mean"}},
     )
-    assert Blueprint.read(folder).pooling == ""
+    assert ModelConfig.read(folder).pooling == ""
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_model_with_further_layers_is_left_to_sentence_transformers(tmp_path: 
 def test_the_longest_text_is_what_the_model_and_its_tokenizer_take(
     tmp_path: Path, files: dict[str, Any], expected: int
 ) -> None:
-    assert Blueprint.read(written(tmp_path, **files)).max_tokens == expected
+    assert ModelConfig.read(written(tmp_path, **files)).max_tokens == expected
 
 
 @pytest.mark.parametrize(
@@ -139,14 +139,14 @@ def test_the_longest_text_is_what_the_model_and_its_tokenizer_take(
 def test_segments_are_told_where_transformers_tells_them(
     tmp_path: Path, tokenizer: dict[str, Any], expected: bool
 ) -> None:
-    assert Blueprint.read(written(tmp_path, tokenizer_config=tokenizer)).segments is expected
-    assert not Blueprint.read(
+    assert ModelConfig.read(written(tmp_path, tokenizer_config=tokenizer)).segments is expected
+    assert not ModelConfig.read(
         written(tmp_path, tokenizer_config=tokenizer, config={**CONFIG, "type_vocab_size": 1})
     ).segments
 
 
 def test_prompts_are_read(tmp_path: Path) -> None:
-    found = Blueprint.read(
+    found = ModelConfig.read(
         written(
             tmp_path,
             config_sentence_transformers={"prompts": {"query": "ask: ", "passage": "say: "}},
@@ -171,4 +171,4 @@ def test_prompts_are_read(tmp_path: Path) -> None:
 )
 def test_what_is_no_model_is_told(tmp_path: Path, config: str) -> None:
     with pytest.raises(ModelError, match="not the folder of a model"):
-        Blueprint.read(written(tmp_path, config=config))
+        ModelConfig.read(written(tmp_path, config=config))

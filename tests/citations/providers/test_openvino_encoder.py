@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from citations.errors import ModelError
 from citations.providers import openvino_encoder
-from citations.providers.model_config import Blueprint
+from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_encoder import BATCH_TOKENS, TextEncoder, Tokens
-from citations.providers.sentence_transformers_models import PlainEncoder
+from citations.providers.sentence_transformers_models import TorchEncoder
 from tests.citations.providers import tiny_models
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def loaded(name: str) -> TextEncoder:
     """A tiny model."""
     folder = tiny_models.folder(name)
-    return TextEncoder(folder, Blueprint.read(folder))
+    return TextEncoder(folder, ModelConfig.read(folder))
 
 
 @cache
@@ -54,7 +54,7 @@ def test_vectors_are_those_of_sentence_transformers(name: str) -> None:
 
 
 def test_a_model_with_further_layers_runs_in_torch() -> None:
-    plain = PlainEncoder(tiny_models.folder(tiny_models.DENSE))
+    plain = TorchEncoder(tiny_models.folder(tiny_models.DENSE))
     assert plain.dimensions == 16
     assert (
         cosines(plain.vectors(tiny_models.TEXTS), tiny_models.expected(tiny_models.DENSE)).min()

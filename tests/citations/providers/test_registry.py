@@ -184,7 +184,7 @@ def unloadable(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a model was loaded")
 
     monkeypatch.setattr(embedding, "TextEncoder", load)
-    monkeypatch.setattr(embedding, "PlainEncoder", load)
+    monkeypatch.setattr(embedding, "TorchEncoder", load)
 
 
 @pytest.mark.usefixtures("unloadable")

@@ -15,7 +15,7 @@ from citations.errors import ModelError, ModelMissing
 from citations.providers import openvino_conversion, reranking
 from citations.providers.openvino_encoder import Tokens
 from citations.providers.reranking import CrossEncoderReranker
-from citations.providers.sentence_transformers_models import PlainScorer
+from citations.providers.sentence_transformers_models import TorchPairScorer
 from tests.citations.providers import tiny_models
 
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_converted_runs_in_torch_and_scores_alike(
 ) -> None:
     monkeypatch.setattr(openvino_conversion, "_export", unconvertible)
     made = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
-    assert isinstance(made._scorer, PlainScorer)
+    assert isinstance(made._scorer, TorchPairScorer)
     assert close(
         made.score(tiny_models.QUERY, tiny_models.TEXTS), tiny_models.expected(tiny_models.CROSS)
     )
@@ -146,7 +146,7 @@ def test_without_a_fast_tokenizer_it_runs_in_torch(tmp_path: Path) -> None:
         '{"tokenizer_class": "BertTokenizer", "do_lower_case": false}'
     )
     made = CrossEncoderReranker(str(folder))
-    assert isinstance(made._scorer, PlainScorer)
+    assert isinstance(made._scorer, TorchPairScorer)
     assert close(
         made.score(tiny_models.QUERY, ["Error 404: not found"]),
         tiny_models.expected(tiny_models.CROSS)[3:4],

@@ -1,4 +1,6 @@
-"""True quotes of real texts, the same as people and machines write them down, and mutants of them that say something else."""
+"""True quotes of real texts, the same as people and machines write them down, and mutants of them
+that say something else.
+"""
 
 import json
 import random
@@ -48,7 +50,9 @@ def sample_texts() -> dict[str, str]:
 
 
 def real_texts(folder: Path) -> dict[str, str]:
-    """Return a recording of each collection, as its captions are joined, and a part of a textbook with its formulas."""
+    """Return a recording of each collection, as its captions are joined, and a part of a textbook
+    with its formulas.
+    """
     found = {}
     for collection in COLLECTIONS:
         for path in sorted((folder / "dev" / "transcripts" / collection).glob("*.json"))[:1]:
@@ -180,7 +184,9 @@ def mutants(name: str, quote: str, texts: Texts, chance: random.Random) -> Itera
 
 
 def says(text: str, quote: str) -> bool:
-    """Say in another way than the code under test whether a text has a quote's words side by side: some mutants are true by chance."""
+    """Say in another way than the code under test whether a text has a quote's words side by side:
+    some mutants are true by chance.
+    """
     return _plain(quote) in _plain(text)
 
 
@@ -195,7 +201,9 @@ def _words(text: str) -> list[str]:
 
 
 def _is_telling(word: str) -> bool:
-    """Say whether something is said with a word; whoever leaves a dash or a filler out changes nothing."""
+    """Say whether something is said with a word; whoever leaves a dash or a filler out changes
+    nothing.
+    """
     return any(mark.isalnum() for mark in word) and word.strip(".,?!").lower() not in ("um", "uh")
 
 

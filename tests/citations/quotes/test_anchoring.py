@@ -62,7 +62,10 @@ def test_a_quote_whose_neighbours_were_edited_is_found_where_it_went(
 
 
 def test_a_quote_that_was_changed_itself_has_no_place_though_others_say_the_same() -> None:
-    text = "First we add the salt. Thank you very much. Then we stir the soup well. In the end they said goodbye. Thank you very much. And that was all."
+    text = (
+        "First we add the salt. Thank you very much. Then we stir the soup well. In the end"
+        " they said goodbye. Thank you very much. And that was all."
+    )
     first = text.index("Thank you")
     changed = text.replace("Thank you very much", "Thanks a lot", 1)
     assert located(text, (first, first + 20), changed) is None
@@ -71,23 +74,31 @@ def test_a_quote_that_was_changed_itself_has_no_place_though_others_say_the_same
 
 def test_equal_places_with_equal_neighbours_have_no_answer() -> None:
     verse = (
-        "row row row your boat gently down the stream merrily merrily merrily merrily life is but a dream "
-        * 4
+        "row row row your boat gently down the stream merrily merrily merrily merrily life is"
+        " but a dream " * 4
     )
     first = verse.index("gently", 150)
     assert located(verse, (first, first + 6), f"And {verse}") is None
 
 
 def test_a_quote_that_was_punctuated_since_is_found_word_by_word() -> None:
-    text = "so the gradient points uphill and we walk downhill instead step by step until the ground is flat"
+    text = (
+        "so the gradient points uphill and we walk downhill instead step by step until the"
+        " ground is flat"
+    )
     span = (text.index("the gradient"), text.index(" and we"))
-    changed = "So the gradient points, uphill, and we walk downhill instead, step by step, until the ground is flat."
+    changed = (
+        "So the gradient points, uphill, and we walk downhill instead, step by step,"
+        " until the ground is flat."
+    )
     assert located(text, span, changed) == "So "
 
 
 SPOKEN = (
-    "We made operon fusions of the genes to the soxS promoter to monitor transcription in living cells over many hours. Expression from the soxS promoter "
-    "is strongly inducible by paraquat in a manner strictly dependent on a functional soxR gene, as others have found before us."
+    "We made operon fusions of the genes to the soxS promoter to monitor transcription in"
+    " living cells over many hours. Expression from the soxS promoter "
+    "is strongly inducible by paraquat in a manner strictly dependent on a functional soxR"
+    " gene, as others have found before us."
 )
 
 

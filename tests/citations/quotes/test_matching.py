@@ -22,8 +22,10 @@ from citations.quotes.matching import (
 from tests.citations.quotes import mutants as quote_mutants
 
 SOURCE = (
-    "The derivative of f(x) at a point a is the limit of the differ-\nence quotient as h goes to 0. It costs $50.5 in 2005, not 10² units. "
-    "Um, we're sure, it can't be 5% lower than -3.5 °C. [Music] >> A well-known café, he said, is the place to be. We resumed at 10:30."
+    "The derivative of f(x) at a point a is the limit of the differ-\nence quotient as h goes"
+    " to 0. It costs $50.5 in 2005, not 10² units. "
+    "Um, we're sure, it can't be 5% lower than -3.5 °C. [Music] >> A well-known café, he said,"
+    " is the place to be. We resumed at 10:30."
 )
 TEXT = prepare(SOURCE)
 
@@ -282,7 +284,9 @@ def test_what_has_nothing_to_do_with_the_text_is_not_found() -> None:
 def tried(
     texts: dict[str, str], *, quotes: int
 ) -> tuple[Counter[str], list[quote_mutants.Mutant], list[str]]:
-    """Check mutants and noisy quotes: how many mutants of each kind, those that were accepted, and the noisy quotes that were refused."""
+    """Check mutants and noisy quotes: how many mutants of each kind, those that were accepted, and
+    the noisy quotes that were refused.
+    """
     prepared = {name: prepare(text) for name, text in texts.items()}
     chance = random.Random(7)
     kinds: Counter[str] = Counter()
@@ -303,7 +307,8 @@ def test_no_mutant_of_the_sample_talks_is_accepted_and_their_quotes_are(
     kinds, accepted, refused = tried(quote_mutants.sample_texts(), quotes=300)
     record_property(
         "told",
-        f"sample talks: {kinds.total()} mutants, {len(accepted)} accepted; 300 noisy quotes, {len(refused)} refused",
+        f"sample talks: {kinds.total()} mutants, {len(accepted)} accepted; 300 noisy quotes,"
+        f" {len(refused)} refused",
     )
     assert not accepted
     assert kinds.total() >= 1000
@@ -316,7 +321,8 @@ def test_no_mutant_of_real_texts_is_accepted_and_their_quotes_are(
     kinds, accepted, refused = tried(quote_mutants.real_texts(real_data), quotes=400)
     record_property(
         "told",
-        f"real texts: {kinds.total()} mutants, {len(accepted)} accepted; 400 noisy quotes, {len(refused)} refused; {dict(kinds)}",
+        f"real texts: {kinds.total()} mutants, {len(accepted)} accepted; 400 noisy quotes,"
+        f" {len(refused)} refused; {dict(kinds)}",
     )
     assert not accepted
     assert kinds.total() >= 3000
@@ -396,6 +402,7 @@ def test_a_quote_of_ten_thousand_words_in_a_megabyte_is_answered(record_property
     assert check(" ".join([*words[5_000:14_999], "other"]), text).verdict != Verdict.VERBATIM
     record_property(
         "told",
-        f"two quotes of 10,000 words in {len(text.text):,} characters: {perf_counter() - begun:.2f} s",
+        f"two quotes of 10,000 words in {len(text.text):,} characters:"
+        f" {perf_counter() - begun:.2f} s",
     )
     assert perf_counter() - begun < 10

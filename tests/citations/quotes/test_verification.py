@@ -1,4 +1,4 @@
-"""A quote is checked against the library: where it stands, to the second or the page, and for whom."""
+"""A quote is checked against the library: whether, where and for whom it is there."""
 
 import hashlib
 import random
@@ -226,7 +226,9 @@ def test_the_permanent_address_of_a_citation_leads_to_its_place(page: Client, ta
 
 
 def edited(cues: list[Cue], chance: random.Random) -> list[Cue]:
-    """Edit some cues as people do: words changed or left out, cues gone, repeated or put in, punctuation lost."""
+    """Edit some cues as people do: words changed or left out, cues gone, repeated or put in,
+    punctuation lost.
+    """
     for _ in range(chance.randint(1, 6)):
         place = chance.randrange(len(cues))
         cue = cues[place]

@@ -12,8 +12,8 @@ from citations.errors import DocumentTooLarge, DocumentUnknown
 from citations.readers import plain_text
 from citations.readers.file_types import is_document, sniff
 from citations.readers.markup import html, isolation, markdown
-from citations.readers.markup.isolation import NotTakenApart, take_apart
-from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, flow
+from citations.readers.markup.isolation import MarkupTooComplex, parse_markup
+from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
 
 MARKDOWN = """---
 title: "Signals: a primer"
@@ -137,7 +137,7 @@ def test_no_word_is_lost_and_paragraphs_tile_their_pages(
     pieces: list[tuple[str, int, int]],
 ) -> None:
     given_ones = [MarkupBlock(f"{part} " * times, level) for part, times, level in pieces]
-    opened = flow(given_ones, most_pages=10_000)
+    opened = paginate(given_ones, most_pages=10_000)
     pages = list(opened.pages)
     assert "".join("".join(page.text.split()) for page in pages) == "".join(
         "".join(piece.text.split()) for piece in given_ones
@@ -175,15 +175,15 @@ def test_what_cannot_be_stored_is_left_out(path: Path) -> None:
 
 
 def test_a_page_that_would_take_hours_is_given_up(path: Path) -> None:
-    with pytest.raises(NotTakenApart):
-        take_apart("<div>" * 200_000 + "x", kind="html", seconds=1)
+    with pytest.raises(MarkupTooComplex):
+        parse_markup("<div>" * 200_000 + "x", kind="html", seconds=1)
 
 
 def test_markdown_that_would_take_hours_is_read_as_text(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        markdown, "take_apart", lambda source, kind: take_apart(source, kind=kind, seconds=1)
+        markdown, "parse_markup", lambda source, kind: parse_markup(source, kind=kind, seconds=1)
     )
     opened = read(markdown, path, "# Title\n\n" + "[" * 25_000)
     assert sum(len(page.text) for page in opened.pages) >= 25_000
@@ -209,7 +209,7 @@ def test_the_process_that_takes_a_file_apart_finds_no_passwords(
     program.write_text("import json, os\nprint('{}')\nprint(json.dumps([0, ' '.join(os.environ)]))")
     monkeypatch.setattr(isolation, "PROGRAM", program)
     monkeypatch.setenv("DATABASE_URL", "postgres://secret")
-    [piece] = take_apart("", kind="html")[1]
+    [piece] = parse_markup("", kind="html")[1]
     assert "PATH" in piece.text
     assert "DATABASE_URL" not in piece.text
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from citations.readers.sandbox import Child, ChildExited, TookTooLong
+from citations.readers.sandbox import ChildExited, ChildProcess, ChildTimeout
 
 PROGRAM = """
 import json, os, signal, sys, time
@@ -36,10 +36,10 @@ for line in sys.stdin.buffer:
 
 
 @pytest.fixture
-def child(tmp_path: Path) -> Iterator[Child]:
+def child(tmp_path: Path) -> Iterator[ChildProcess]:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    child = Child(program, grace=0.2)
+    child = ChildProcess(program, grace=0.2)
     yield child
     child.close()
 
@@ -62,20 +62,22 @@ def gone(pid: int) -> bool:
     return not is_alive(pid)
 
 
-def test_one_process_answers_all_that_is_asked_one_after_the_other(child: Child) -> None:
+def test_one_process_answers_all_that_is_asked_one_after_the_other(child: ChildProcess) -> None:
     first, second = (child.ask({"do": "echo", "text": text}, seconds=5) for text in ("a", "b"))
     assert (first.blobs, second.blobs) == ((b"a",), (b"b",))
     assert first.head["pid"] == second.head["pid"] == child.pid
 
 
-def test_large_answers_arrive_whole(child: Child) -> None:
+def test_large_answers_arrive_whole(child: ChildProcess) -> None:
     assert (
         len(child.ask({"do": "echo", "text": "0123456789", "times": 500_000}, seconds=20).blobs[0])
         == 5_000_000
     )
 
 
-def test_a_crash_is_told_and_the_next_request_is_answered_by_a_new_process(child: Child) -> None:
+def test_a_crash_is_told_and_the_next_request_is_answered_by_a_new_process(
+    child: ChildProcess,
+) -> None:
     before = child.ask({"do": "echo"}, seconds=5).head["pid"]
     with pytest.raises(ChildExited):
         child.ask({"do": "crash"}, seconds=5)
@@ -83,14 +85,14 @@ def test_a_crash_is_told_and_the_next_request_is_answered_by_a_new_process(child
     assert child.ask({"do": "echo"}, seconds=5).head["pid"] != before
 
 
-def test_a_process_that_ended_while_it_was_idle_is_not_noticed(child: Child) -> None:
+def test_a_process_that_ended_while_it_was_idle_is_not_noticed(child: ChildProcess) -> None:
     pid = child.ask({"do": "echo"}, seconds=5).head["pid"]
     os.kill(pid, signal.SIGKILL)
     assert child.ask({"do": "echo", "text": "again"}, seconds=5).blobs == (b"again",)
 
 
 def test_a_used_process_that_fails_is_given_a_second_try_in_a_new_one(
-    child: Child, tmp_path: Path
+    child: ChildProcess, tmp_path: Path
 ) -> None:
     child.ask({"do": "echo"}, seconds=5)
     assert child.ask(
@@ -99,16 +101,16 @@ def test_a_used_process_that_fails_is_given_a_second_try_in_a_new_one(
 
 
 @pytest.mark.parametrize("deed", ["hang", "alarm"])
-def test_what_takes_too_long_is_killed_and_not_tried_again(child: Child, deed: str) -> None:
+def test_what_takes_too_long_is_killed_and_not_tried_again(child: ChildProcess, deed: str) -> None:
     pid = child.ask({"do": "echo"}, seconds=5).head["pid"]
     began = time.monotonic()
-    with pytest.raises(TookTooLong):
+    with pytest.raises(ChildTimeout):
         child.ask({"do": deed}, seconds=0.2)
     assert time.monotonic() - began < 3
     assert gone(pid)
 
 
-def test_closing_ends_it_even_in_the_middle_of_a_request(child: Child) -> None:
+def test_closing_ends_it_even_in_the_middle_of_a_request(child: ChildProcess) -> None:
     pid = child.ask({"do": "echo"}, seconds=5).head["pid"]
     told: list[Exception] = []
 
@@ -129,7 +131,7 @@ def test_closing_ends_it_even_in_the_middle_of_a_request(child: Child) -> None:
 
 
 def test_it_is_told_nothing_of_the_environment_that_it_does_not_need(
-    child: Child, monkeypatch: pytest.MonkeyPatch
+    child: ChildProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A_SECRET", "hidden")
     answer = child.ask({"do": "environment"}, seconds=5).blobs[0].decode()
@@ -137,13 +139,13 @@ def test_it_is_told_nothing_of_the_environment_that_it_does_not_need(
     assert "PATH" in answer
 
 
-def test_an_answer_that_is_none_ends_the_process(child: Child) -> None:
+def test_an_answer_that_is_none_ends_the_process(child: ChildProcess) -> None:
     with pytest.raises(ChildExited):
         child.ask({"do": "babble"}, seconds=5)
     assert child.ask({"do": "echo", "text": "a"}, seconds=5).blobs == (b"a",)
 
 
-def test_threads_get_their_own_answers(child: Child) -> None:
+def test_threads_get_their_own_answers(child: ChildProcess) -> None:
     wrong: list[str] = []
 
     def ask(text: str) -> None:
@@ -193,12 +195,14 @@ def run(child_program: Path, way: str) -> list[int]:
 
 
 @pytest.mark.parametrize("way", ["die", "end"])
-def test_it_ends_with_its_parent_however_that_ends(child: Child, tmp_path: Path, way: str) -> None:
+def test_it_ends_with_its_parent_however_that_ends(
+    child: ChildProcess, tmp_path: Path, way: str
+) -> None:
     [pid] = run(tmp_path / "program.py", way)
     assert gone(pid)
 
 
-def test_after_a_fork_each_process_has_its_own(child: Child, tmp_path: Path) -> None:
+def test_after_a_fork_each_process_has_its_own(child: ChildProcess, tmp_path: Path) -> None:
     before, forked, after = run(tmp_path / "program.py", "fork")
     assert forked != before == after
     assert gone(forked)

@@ -27,7 +27,7 @@ def verdicts(scope: Scope, source: Source, query: str, *, of: str = "ada") -> li
         else found.user
     )
     known = judgments.marks_of(
-        user, query, fetch(scope, [chunk.place for chunk in chunks]).values()
+        user, query, fetch(scope, [chunk.position for chunk in chunks]).values()
     )
     return [known.get(chunk.pk) for chunk in chunks]
 

@@ -144,7 +144,7 @@ def test_a_hybrid_search_fuses_both_by_reciprocal_rank(
     )
 
 
-def test_of_sources_of_one_passage_the_first_in_both_branches_counts_fully_and_the_others_by_how_close_they_come(
+def test_the_first_in_both_branches_counts_fully_and_the_others_by_how_close_they_come(
     scope: Scope, collection: Collection
 ) -> None:
     embed(
@@ -315,16 +315,19 @@ def test_the_words_of_the_query_are_marked_but_not_those_excluded(
 def test_near_duplicates_are_told_under_the_best_of_them(
     scope: Scope, collection: Collection
 ) -> None:
-    said = "the quick brown fox jumps over one lazy dog while seven other animals watch it closely from far away"
+    said = (
+        "the quick brown fox jumps over one lazy dog while seven other animals watch it"
+        " closely from far away"
+    )
     make_document(collection, [said, "a fox in a hole"], title="First")
     make_document(collection, [f"{said} now"], title="Second")
     found = search_pipeline.search(scope, "quick fox", mode=SearchMode.LEXICAL)
     assert len(found.passages) == 2
     best = found.passages[0]
-    (twin,) = best.also
-    assert {best.origin.title, twin.origin.title} == {"First", "Second"}
-    assert twin.similarity >= 0.9
-    assert twin.link
+    (duplicate,) = best.duplicates
+    assert {best.origin.title, duplicate.origin.title} == {"First", "Second"}
+    assert duplicate.similarity >= 0.9
+    assert duplicate.link
 
 
 def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
@@ -857,6 +860,6 @@ def test_candidates_know_their_indexed_text(scope: Scope, collection: Collection
     chunk = Chunk.objects.get(text=TEXTS[0])
     chunk.context = "From a lecture."
     chunk.save()
-    (one,) = candidates.fetch(scope, [chunk.place]).values()
+    (one,) = candidates.fetch(scope, [chunk.position]).values()
     assert one.indexed_text == chunk.indexed_text
     assert replace(one.locator, start=1).start == 1

@@ -1,4 +1,6 @@
-"""A question is embedded before it is known which space is searched; the vector counts only in the space that it is of."""
+"""A question is embedded before it is known which space is searched; the vector counts only in the
+space that it is of.
+"""
 
 from typing import Any
 

@@ -50,7 +50,8 @@ def lecture(count: int = 120) -> list[str]:
         "bonds pay a coupon",
     )
     return [
-        f"In step {number} the {topics[number // 15 % 4]} a little, and this is remark {number * 7}."
+        f"In step {number} the {topics[number // 15 % 4]} a little, and this is remark"
+        f" {number * 7}."
         for number in range(count)
     ]
 

@@ -59,7 +59,8 @@ def test_sentences_tile_the_text_and_none_is_blank_or_too_long(text):
         "« Vraiment ? » dit-il.| « Oui ! »| Puis il partit.",
         "Das ist z.B. gut, d.h. nicht schlecht.| Es gilt vgl. Abb. 3 usw. im Text.| Schluss.",
         "1. First do this.| 2. Then do that.",
-        "all is small.| nothing is large.| so what?| nothing!| and so on.| it is approx. five, i.e. few",
+        "all is small.| nothing is large.| so what?| nothing!| and so on.| it is approx. five,"
+        " i.e. few",
         "So , uh .| Yeah .",
         ">> Hello there| >> And hello to you",
         "你好。|我们走吧！|真的吗？|“是的。”|他说3.14是π。",

@@ -1,4 +1,6 @@
-"""Snippets: 100 to 200 characters of a passage, whole words, where most of what is looked for stands."""
+"""Snippets: 100 to 200 characters of a passage, whole words, where most of what is looked for
+stands.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,9 +36,10 @@ def test_a_short_passage_is_shown_whole_on_one_line() -> None:
 
 def test_it_begins_with_the_sentence_that_has_the_words_and_ends_with_one() -> None:
     text = (
-        FILLER * 5
-        + "Entropy is the disorder of a system, and in a closed one entropy never falls by itself, whatever you do. "
-        + FILLER * 5
+        FILLER
+        * 5
+        + "Entropy is the disorder of a system, and in a closed one entropy never falls by"
+        " itself, whatever you do. " + FILLER * 5
     )
     shown = snippet(text, "entropy disorder")
     assert shown.startswith("Entropy is the disorder")

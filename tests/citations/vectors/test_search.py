@@ -61,7 +61,7 @@ def fill(
         Chunk(
             source=source,
             ordinal=n,
-            place=start + n,
+            position=start + n,
             start=n * 10_000,
             end=(n + 1) * 10_000,
             **where,
@@ -79,7 +79,7 @@ def fill(
 
 
 def places(found: list[vector_search.Near]) -> list[int]:
-    return [one.place for one in found]
+    return [one.position for one in found]
 
 
 def nearest(known: NDArray[np.float32], query: NDArray[np.float32], limit: int) -> list[int]:
@@ -214,7 +214,8 @@ def test_the_index_finds_nearly_all_of_the_nearest(
     with connection.cursor() as cursor:
         order = f"{vector_search.indexed_expression(space)} <=> '{[1] * SIZE}'"
         cursor.execute(
-            f"EXPLAIN SELECT id FROM citations_embedding WHERE space_id = {space.pk} ORDER BY {order} LIMIT 5"
+            f"EXPLAIN SELECT id FROM citations_embedding WHERE space_id = {space.pk} ORDER BY"
+            f" {order} LIMIT 5"
         )
         assert space.index_name in str(cursor.fetchall())
     reach = resolve(scope, Filter())

@@ -1,4 +1,6 @@
-"""A library is locked to the model of its first ingest: other settings fail at once, and say both sides."""
+"""A library is locked to the model of its first ingest: other settings fail at once, and say both
+sides.
+"""
 
 import logging
 from datetime import timedelta

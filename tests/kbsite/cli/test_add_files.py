@@ -33,7 +33,7 @@ def test_words_without_times_become_a_document_and_words_with_times_a_transcript
 def test_a_document_is_found_by_its_words_at_once_and_told_as_such(kb: Kb, tmp_path: Path) -> None:
     (tmp_path / "prose.txt").write_text(PROSE)
     assert "“prose” added as a document (text)" in kb("add", tmp_path / "prose.txt").out
-    assert "“prose” is there already, as a document" in kb("add", tmp_path / "prose.txt").out
+    assert "“prose” is already in the library (text)" in kb("add", tmp_path / "prose.txt").out
     found = kb("search", "walruses", "--mode", "lexical", "--json").json
     assert [(one["title"], one["page"]) for one in found] == [("prose", 1)]
 

@@ -11,7 +11,7 @@ from citations.passages import Locator, PassageSource
 from kbsite.auth import everything
 from kbsite.cli.add_process import Adder
 from kbsite.cli.tui import LibraryNotebook
-from kbsite.tui.places import QuoteInContext
+from kbsite.tui.quotes import QuoteInContext
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document
 from transcripts.errors import KnowledgeBaseError
@@ -53,21 +53,21 @@ def test_the_interface_wants_a_terminal(kb: Kb) -> None:
 def test_the_notebook_lists_asks_and_goes_on(db: None, library: Collection) -> None:
     made = make_document(library, ["The governor keeps the speed even."], title="Turbines")
     notebook = LibraryNotebook(everything)
-    assert [one.title for one in notebook.shelf().sources] == ["Turbines"]
-    assert notebook.shelf("nothing").total == 0
+    assert [source.title for source in notebook.list_sources().sources] == ["Turbines"]
+    assert notebook.list_sources("nothing").total == 0
     told = [
         event
         for event in notebook.ask(QUESTION, (str(made.uuid),))
         if isinstance(event, FinalEvent)
     ]
     assert len(told) == 1
-    (earlier,) = notebook.earlier()
+    (earlier,) = notebook.earlier_conversations()
     assert earlier.title == QUESTION
     (turn,) = notebook.resume(earlier.id)
     assert (turn.question, turn.is_running) == (QUESTION, False)
-    notebook.begin_anew()
+    notebook.start_conversation()
     list(notebook.ask("And then?"))
-    assert len(notebook.earlier()) == 2
+    assert len(notebook.earlier_conversations()) == 2
     with pytest.raises(KnowledgeBaseError):
         list(notebook.ask("!"))
 

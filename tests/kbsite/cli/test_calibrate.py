@@ -37,11 +37,11 @@ def test_a_library_is_calibrated_and_goes_back(kb: Kb, library: Collection, tmp_
 
     assert "calibrate again when it has grown" in " ".join((shown.out + shown.err).split())
     assert (found["within"], found["chunks"]) == (0, 2)
-    assert space.farthest == found["farthest"]
+    assert space.max_distance == found["max_distance"]
 
     kb("calibrate", "--forget")
     space.refresh_from_db()
-    assert space.farthest is None
+    assert space.max_distance is None
 
 
 def test_an_empty_library_says_what_to_do(kb: Kb, library: Collection):

@@ -97,9 +97,9 @@ def test_for_a_remote_provider_it_says_the_tokens_before(
 
 def test_one_under_way_is_shown_and_can_be_given_up(kb: Kb, embedded: EmbeddingSpace) -> None:
     migration.begin(EmbeddingChoice(provider="fake", model="others"))
-    assert "Being embedded anew with fake · others" in kb("db", "status").out
+    assert "Migrating to fake · others" in kb("db", "status").out
     assert (
-        "Go on embedding"
+        "Continue embedding"
         in kb(
             "db", "migrate-embeddings", "--to", "fake", "--model", "others", stdin="n\n", code=1
         ).err
@@ -188,7 +188,7 @@ def test_what_is_no_backup_is_refused_and_the_library_stays(
     instance, file = backed_up
     (tmp_path / "noise").write_bytes(b"\0nonsense" * 1000)
     (tmp_path / "torn").write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    assert "is no backup of Cuebase" in kb_in(
+    assert "is not a backup of Cuebase" in kb_in(
         instance, "db", "restore", str(tmp_path / "noise"), "--yes", code=2
     )
     kb_in(instance, "db", "restore", str(tmp_path / "torn"), "--yes", code=2)

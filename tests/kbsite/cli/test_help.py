@@ -12,7 +12,7 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from kbsite.cli.app import app
+from kbsite.cli.app import COMMANDS, app, load
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = (
@@ -40,7 +40,9 @@ def every_command() -> Iterator[tuple[str, Any]]:
         for name, sub in getattr(command, "commands", {}).items():
             yield from walk(f"{path} {name}", sub)
 
-    return walk("kb", typer.main.get_command(app))
+    yield "kb", typer.main.get_command(app)
+    for name in COMMANDS:
+        yield from walk(f"kb {name}", load(name))
 
 
 @pytest.mark.parametrize(
@@ -49,11 +51,16 @@ def every_command() -> Iterator[tuple[str, Any]]:
 def test_a_command_and_its_options_have_help(path: str, command: Any) -> None:
     assert command.help, path
     silent = [
-        one.name
-        for one in command.params
-        if one.name not in FROM_TYPER and not getattr(one, "help", None)
+        parameter.name
+        for parameter in command.params
+        if parameter.name not in FROM_TYPER and not getattr(parameter, "help", None)
     ]
     assert not silent
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_shows_the_first_line_of_a_command_s_help(name: str) -> None:
+    assert COMMANDS[name].help == load(name).help.partition("\n")[0]
 
 
 @pytest.mark.parametrize("path", [path for path, _ in every_command()])
@@ -63,9 +70,7 @@ def test_help_is_shown(path: str) -> None:
     assert "Usage:" in result.stdout
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["add", "--help"], ["--version"], ["no-such-command"]]
-)
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["no-such-command"]])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = f"""
 import sys
@@ -75,7 +80,9 @@ try:
     main()
 except SystemExit:
     pass
-print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+from kbsite.cli.app import COMMANDS
+modules = [f"kbsite.cli.{{entry.target.partition(':')[0]}}" for entry in COMMANDS.values()]
+print([name for name in (*{HEAVY!r}, *modules) if name in sys.modules], file=sys.stderr)
 """
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -88,7 +88,7 @@ def test_a_lecture_goes_on_with_its_own_video_alone(
     session = begin(library, transcript=talk.transcripts.get())
     make_video(library, key="other")
     assert (
-        "replays something else" in kb("live", "other", "--session", str(session.uuid), code=5).err
+        "replays another video" in kb("live", "other", "--session", str(session.uuid), code=5).err
     )
 
 

@@ -40,11 +40,11 @@ def flat(text: str) -> str:
 def test_the_models_of_the_settings_are_listed(kb: Kb, hub: HubStandIn) -> None:
     ran = kb("models")
     lines = [flat(line) for line in ran.out.splitlines()]
-    assert lines[0] == "Model Provider For Here Size Licence"
+    assert lines[0] == "Model Provider Used for Here Size Licence"
     assert f"{weights.MINILM} local embedding, chunking yes" in lines[1]
     assert "92 MB apache-2.0" in lines[1]
     assert lines[2] == f"{NAME} local reranking no"
-    assert "`kb models fetch` gets what is missing" in ran.err
+    assert "`kb models fetch` gets the missing models" in ran.err
     assert not hub.requests
 
 
@@ -90,7 +90,7 @@ def test_what_is_missing_is_fetched(kb: Kb, hub: HubStandIn) -> None:
     assert [entry["present"] for entry in kb("models", "--json").json] == [True, True]
     before = len(hub.requests)
     assert "Nothing is missing." in kb("models", "fetch").out
-    assert f"{NAME}: was here" in kb("models", "fetch", "reranker").out
+    assert f"{NAME}: already here" in kb("models", "fetch", "reranker").out
     assert len(hub.requests) == before
 
 

@@ -42,7 +42,7 @@ def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(
     ingest_pipeline.adopt()
     elsewhere = kb("verify", f"{SENTENCES[1]} Point 1.", "--in", "other", code=1).out
     assert elsewhere.startswith("misattributed")
-    assert "it stands word for word, but in another source: “A talk” 0:05" in elsewhere
+    assert "verbatim, but in another source: “A talk” 0:05" in elsewhere
 
 
 def test_a_file_of_quotes_is_answered_line_by_line(kb: Kb, talk: Source, tmp_path: Path) -> None:

@@ -14,14 +14,13 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs" / "mcp.md").read_text()
 
 @pytest.mark.parametrize("tool", [tool.name for tool in all_tools()])
 def test_the_page_names_every_argument(tool: str) -> None:
-    (row,) = re.findall(rf"^\| `{tool}` \| (.*?) \|", PAGE, re.MULTILINE)
+    (item,) = re.findall(rf"^- `{tool}` (.*?)\n(?:-|\n)", PAGE, re.MULTILINE | re.DOTALL)
+    arguments = item.partition("Arguments: ")[2]
     (known,) = [set(found.parameters["properties"]) for found in all_tools() if found.name == tool]
-    assert set(re.findall(r"`(\w+)`", row)) == known
+    assert set(re.findall(r"`(\w+)`", arguments)) == known
 
 
-@pytest.mark.parametrize("client", sorted(mcp_config.PLACES))
+@pytest.mark.parametrize("client", sorted(mcp_config.McpClient))
 def test_the_page_shows_the_configuration_that_is_printed(client: str) -> None:
     shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
-    assert (
-        mcp_config.config(client, url="http://127.0.0.1:8000/mcp", token="kb_your-token") in shown
-    )
+    assert mcp_config.configuration(client, "http://127.0.0.1:8000/mcp", "kb_your-token") in shown

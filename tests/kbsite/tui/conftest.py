@@ -28,8 +28,8 @@ from citations.answers.answer import (
 from citations.passages import Locator, PassageSource, Stage
 from kbsite.tui import app
 from kbsite.tui.app import CuebaseApp
-from kbsite.tui.notebook import Earlier, Link, ListedSource, SourceList
-from kbsite.tui.places import QuoteInContext
+from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
+from kbsite.tui.quotes import QuoteInContext
 from kbsite.tui.turns import Turn
 
 TALK = PassageSource(id=UUID(int=1), kind="video", title="When a service says no", author="Ada")
@@ -105,8 +105,8 @@ REFUSAL = Reply(
 Script = Callable[[Pilot[None]], Awaitable[None]]
 
 
-class PaperNotebook:
-    """A notebook of three sources that answers what it was told to answer, and notes what it was asked for."""
+class FakeNotebook:
+    """A notebook that returns prepared events and records its calls."""
 
     name = "Lectures"
 
@@ -122,24 +122,25 @@ class PaperNotebook:
             FinalEvent(reply=ANSWER),
         ]
         self.asked: list[tuple[str, tuple[str, ...]]] = []
-        self.looked: list[str] = []
+        self.searches: list[str] = []
         self.calls: list[str] = []
         self.failure: Exception | None = None
         self.hold_before: type[object] | None = None  # the kind of event that waits until ``go``
         self.go = threading.Event()
 
-    def shelf(self, words: str = "") -> SourceList:
-        self.looked.append(words)
-        found = tuple(one for one in self.sources if words.casefold() in one.title.casefold())
-        return SourceList(
-            sources=found, total=len(found), unfinished=sum(bool(one.progress) for one in found)
+    def list_sources(self, words: str = "") -> SourceList:
+        self.searches.append(words)
+        matches = tuple(
+            source for source in self.sources if words.casefold() in source.title.casefold()
         )
+        unfinished = sum(bool(source.progress) for source in matches)
+        return SourceList(sources=matches, total=len(matches), unfinished=unfinished)
 
-    def add(self, what: str) -> str:
+    def add(self, target: str) -> str:
         if self.failure:
             raise self.failure
-        self.sources.insert(0, ListedSource(id="3", title=what))
-        return f"Added: {what}"
+        self.sources.insert(0, ListedSource(id="3", title=target))
+        return f"Added: {target}"
 
     def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
         self.asked.append((question, sources))
@@ -153,21 +154,21 @@ class PaperNotebook:
         finally:
             self.calls.append("left")
 
-    def begin_anew(self) -> None:
-        self.calls.append("begun anew")
+    def start_conversation(self) -> None:
+        self.calls.append("started")
 
-    def earlier(self) -> tuple[Earlier, ...]:
-        return (Earlier(id="c1", title="About waiting", when="20 Nov 10:00"),)
+    def earlier_conversations(self) -> tuple[EarlierConversation, ...]:
+        return (EarlierConversation(id="c1", title="About waiting", updated_at="20 Nov 10:00"),)
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
         self.calls.append(f"resumed {conversation}")
         turn = Turn(question="How long?")
-        turn.take(FinalEvent(reply=ANSWER))
+        turn.apply(FinalEvent(reply=ANSWER))
         return (turn,)
 
-    def links(self, place: QuoteInContext) -> tuple[Link, ...]:
+    def links(self, quote: QuoteInContext) -> tuple[Link, ...]:
         return (
-            (Link(label="Cuebase", url=f"http://127.0.0.1:8000{place.link}"),) if place.link else ()
+            (Link(label="Cuebase", url=f"http://127.0.0.1:8000{quote.link}"),) if quote.link else ()
         )
 
     def close(self) -> None:
@@ -175,26 +176,24 @@ class PaperNotebook:
 
 
 @pytest.fixture
-def notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[PaperNotebook]:
+def notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeNotebook]:
     """The notebook, on a machine that is reached over SSH."""
-    monkeypatch.setattr(
-        app, "BUSY_SECONDS", 60
-    )  # else it would look at the sources in the middle of a test
+    monkeypatch.setattr(app, "BUSY_SECONDS", 60)  # no update of the sources in the middle of a test
     for module in ("textual.app", "textual.pilot"):
         monkeypatch.setattr(f"{module}.wait_for_idle", _moment)
     monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 1 192.0.2.2 22")
-    made = PaperNotebook()
-    yield made
-    made.go.set()
+    notebook = FakeNotebook()
+    yield notebook
+    notebook.go.set()
 
 
 async def _moment(*_: float) -> None:
-    """Let the interface take what was pressed. Textual would wait until the processor is idle, which on a busy machine is never."""
+    """Let the interface handle keys. Textual would wait for an idle processor, maybe forever."""
     await asyncio.sleep(0.01)
 
 
 def drive(
-    notebook: PaperNotebook, script: Script, *, size: tuple[int, int] = (80, 24)
+    notebook: FakeNotebook, script: Script, *, size: tuple[int, int] = (80, 24)
 ) -> CuebaseApp:
     """Open the interface, press what the script presses, and close it."""
 
@@ -203,7 +202,7 @@ def drive(
         opened.animation_level = "none"
         async with opened.run_test(size=size) as pilot:
             opened.query_one("#question", Input).cursor_blink = False
-            await until(pilot, lambda: bool(notebook.looked) and not len(opened.workers))
+            await until(pilot, lambda: bool(notebook.searches) and not len(opened.workers))
             await script(pilot)
         return opened
 
@@ -244,7 +243,7 @@ async def enter(pilot: Pilot[None], line: str, text: str) -> None:
 
 
 async def ask(pilot: Pilot[None], question: str = "How long?", *, shown: str = "") -> None:
-    """Ask, and wait for the answer; on a small screen the question is moved out of sight by it, and ``shown`` is what is seen."""
+    """Ask, and wait for the answer, or for ``shown`` where it scrolls the question out of sight."""
     await enter(pilot, "#question", question)
     await shows(pilot, *((shown,) if shown else (f"❯ {question}", "citations ·")))
 
@@ -257,9 +256,9 @@ async def leave(pilot: Pilot[None]) -> None:
 
 
 async def drawn(pilot: Pilot[None], keys: str) -> str:
-    """Return a picture of the screen, once its last line tells these keys and nothing moves any more.
+    """Return a picture of the screen once its last line shows these keys and it is still.
 
-    Where the focus goes to another panel, the line of the keys is empty for a moment, and colours follow a little later than words.
+    When the focus moves, that line is empty for a moment, and colours follow words later.
     """
     await shows(pilot, keys)
     await until(pilot, lambda: not len(pilot.app.workers))

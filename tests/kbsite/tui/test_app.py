@@ -15,7 +15,7 @@ from tests.kbsite.tui.conftest import (
     ANSWER,
     REFUSAL,
     WAIT,
-    PaperNotebook,
+    FakeNotebook,
     ask,
     drawn,
     drive,
@@ -44,8 +44,8 @@ def picture(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 
 def chosen(pilot: Pilot[None]) -> str:
-    place = pilot.app.query_one(ConversationPanel).chosen
-    return place.label if place else ""
+    quote = pilot.app.query_one(ConversationPanel).chosen
+    return quote.label if quote else ""
 
 
 def notes(pilot: Pilot[None]) -> list[str]:
@@ -53,7 +53,7 @@ def notes(pilot: Pilot[None]) -> list[str]:
 
 
 def test_an_answer_comes_with_its_citations_and_the_first_is_shown(
-    notebook: PaperNotebook, picture: SnapshotAssertion
+    notebook: FakeNotebook, picture: SnapshotAssertion
 ) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)
@@ -70,7 +70,7 @@ def test_an_answer_comes_with_its_citations_and_the_first_is_shown(
     assert notebook.calls == ["left", "closed"]
 
 
-def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: PaperNotebook) -> None:
+def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: FakeNotebook) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)
         await leave(pilot)
@@ -90,7 +90,7 @@ def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: PaperNot
 
 
 def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_browser(
-    notebook: PaperNotebook, monkeypatch: pytest.MonkeyPatch
+    notebook: FakeNotebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
 
@@ -117,7 +117,7 @@ def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_b
 
 
 def test_a_refusal_says_so_and_shows_what_comes_nearest(
-    notebook: PaperNotebook, picture: SnapshotAssertion
+    notebook: FakeNotebook, picture: SnapshotAssertion
 ) -> None:
     notebook.events = [Progress(stage="retrieve"), FinalEvent(reply=REFUSAL)]
 
@@ -136,7 +136,7 @@ def test_a_refusal_says_so_and_shows_what_comes_nearest(
 
 
 def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
-    notebook: PaperNotebook,
+    notebook: FakeNotebook,
 ) -> None:
     notebook.hold_before = FinalEvent
 
@@ -156,7 +156,7 @@ def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
 
 
 def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken(
-    notebook: PaperNotebook,
+    notebook: FakeNotebook,
 ) -> None:
     notebook.events = [
         Progress(stage="route"),
@@ -172,13 +172,13 @@ def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken
     drive(notebook, script)
 
 
-def test_only_ticked_sources_are_asked(notebook: PaperNotebook) -> None:
+def test_only_ticked_sources_are_asked(notebook: FakeNotebook) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await pilot.press("shift+tab", "shift+tab", "down", "space")
         await shows(pilot, "asking 1 ticked source", "[x] embed 40 %")
         notebook.sources.insert(0, ListedSource(id="9", title="New"))
         await pilot.press("slash")
-        await enter(pilot, "#line", "")  # looks again
+        await enter(pilot, "#line", "")  # updates the sources
         await shows(pilot, "[ ] New", "[x] embed 40 %")
         await pilot.press("escape")
         await ask(pilot, "one")
@@ -191,7 +191,7 @@ def test_only_ticked_sources_are_asked(notebook: PaperNotebook) -> None:
     assert notebook.asked == [("one", ("2",)), ("all", ())]
 
 
-def test_sources_are_found_by_words_of_their_titles(notebook: PaperNotebook) -> None:
+def test_sources_are_found_by_words_of_their_titles(notebook: FakeNotebook) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await leave(pilot)
         await pilot.press("slash")
@@ -202,11 +202,11 @@ def test_sources_are_found_by_words_of_their_titles(notebook: PaperNotebook) -> 
         await shows(pilot, "Sources: waiting")
 
     drive(notebook, script)
-    assert notebook.looked == ["", "waiting"]
+    assert notebook.searches == ["", "waiting"]
 
 
 def test_a_source_is_added_and_how_far_each_is_is_shown(
-    notebook: PaperNotebook, picture: SnapshotAssertion
+    notebook: FakeNotebook, picture: SnapshotAssertion
 ) -> None:
     notebook.sources.append(
         ListedSource(id="4", title="A scan", problem="No page has text. Recognise its words first.")
@@ -230,14 +230,14 @@ def test_a_source_is_added_and_how_far_each_is_is_shown(
 
 
 def test_sources_are_looked_at_while_a_dialog_is_open(
-    notebook: PaperNotebook, monkeypatch: pytest.MonkeyPatch
+    notebook: FakeNotebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kbsite.tui.app.BUSY_SECONDS", 0.02)
 
     async def script(pilot: Pilot[None]) -> None:
         await pilot.press("f1")
-        looks = len(notebook.looked)
-        await until(pilot, lambda: len(notebook.looked) > looks + 2)
+        looks = len(notebook.searches)
+        await until(pilot, lambda: len(notebook.searches) > looks + 2)
         await pilot.press("escape")
         notebook.sources[1] = ListedSource(id="2", title="Counted")
         await shows(pilot, "[ ] Counted")
@@ -245,9 +245,7 @@ def test_sources_are_looked_at_while_a_dialog_is_open(
     drive(notebook, script)
 
 
-def test_how_an_answer_was_made_is_told(
-    notebook: PaperNotebook, picture: SnapshotAssertion
-) -> None:
+def test_how_an_answer_was_made_is_told(notebook: FakeNotebook, picture: SnapshotAssertion) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await leave(pilot)
         await pilot.press("t")  # there is no answer yet
@@ -265,7 +263,7 @@ def test_how_an_answer_was_made_is_told(
     drive(notebook, script)
 
 
-def test_conversations_are_begun_anew_and_gone_on_with(notebook: PaperNotebook) -> None:
+def test_conversations_are_begun_anew_and_gone_on_with(notebook: FakeNotebook) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)
         await pilot.press("ctrl+n")
@@ -277,11 +275,11 @@ def test_conversations_are_begun_anew_and_gone_on_with(notebook: PaperNotebook) 
         await shows(pilot, "❯ How long?", "2 citations")
 
     drive(notebook, script)
-    assert notebook.calls == ["left", "begun anew", "resumed c1", "closed"]
+    assert notebook.calls == ["left", "started", "resumed c1", "closed"]
 
 
 def test_nothing_that_a_terminal_or_markup_would_obey_reaches_the_screen(
-    notebook: PaperNotebook,
+    notebook: FakeNotebook,
 ) -> None:
     notebook.sources = [
         ListedSource(id="1", title="\x1b[31mRed\x07 [bold]title[/bold] \u202eright")
@@ -294,7 +292,7 @@ def test_nothing_that_a_terminal_or_markup_would_obey_reaches_the_screen(
     drive(notebook, script)
 
 
-def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: PaperNotebook) -> None:
+def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: FakeNotebook) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await pilot.press("f1")
         await shows(pilot, "Shift+Tab")
@@ -311,7 +309,7 @@ def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: PaperNote
 
 @pytest.mark.parametrize("size", [(40, 12), (48, 30), (80, 12)])
 def test_where_there_is_no_room_for_three_panels_the_answer_is_seen_and_the_others_open_under_the_focus(
-    notebook: PaperNotebook, size: tuple[int, int]
+    notebook: FakeNotebook, size: tuple[int, int]
 ) -> None:
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, shown="Wait longer each time. [1]")
@@ -323,7 +321,7 @@ def test_where_there_is_no_room_for_three_panels_the_answer_is_seen_and_the_othe
 
 
 def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(
-    notebook: PaperNotebook,
+    notebook: FakeNotebook,
 ) -> None:
     quote = replace(WAIT, prefix="fuses. Think of it: ", suffix=" Add some chance, or els")
     notebook.events = [FinalEvent(reply=replace(ANSWER, quotes=(quote, *ANSWER.quotes[1:])))]
@@ -335,7 +333,7 @@ def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(
     drive(notebook, script)
 
 
-def test_an_empty_library_says_what_to_do_first(notebook: PaperNotebook) -> None:
+def test_an_empty_library_says_what_to_do_first(notebook: FakeNotebook) -> None:
     notebook.sources = []
 
     async def script(pilot: Pilot[None]) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.readers.pdf.glyph_repair import mend
+from citations.readers.pdf.glyph_repair import repair_glyphs
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from citations.readers.pdf.glyph_repair import mend
     ],
 )
 def test_letters_of_a_lost_table_are_put_right(given: str, right: str) -> None:
-    mended = mend(given)
+    mended = repair_glyphs(given)
     assert mended.text == right
     assert mended.garbled == 0
 
@@ -39,12 +39,12 @@ def test_letters_of_a_lost_table_are_put_right(given: str, right: str) -> None:
     ],
 )
 def test_what_may_be_meant_stays_as_it_is(text: str) -> None:
-    mended = mend(text)
+    mended = repair_glyphs(text)
     assert (mended.text, mended.mended, mended.garbled) == (text, 0, 0)
 
 
 def test_words_are_counted_by_what_became_of_them() -> None:
-    mended = mend("plain funcƟon \ue012\ue013roken wо\ufffdrd ﬁne")
+    mended = repair_glyphs("plain funcƟon \ue012\ue013roken wо\ufffdrd ﬁne")
     assert (mended.words, mended.mended, mended.garbled) == (5, 1, 2)
 
 
@@ -54,8 +54,8 @@ def test_words_are_counted_by_what_became_of_them() -> None:
     )
 )
 def test_each_character_knows_where_it_comes_from(text: str) -> None:
-    mended = mend(text)
+    mended = repair_glyphs(text)
     assert len(mended.origin) == len(mended.text)
     assert sorted(set(mended.origin)) == list(range(len(text)))
     assert mended.origin == sorted(mended.origin)
-    assert mend(mended.text).text == mended.text or "ϭ" in text or "½" in text
+    assert repair_glyphs(mended.text).text == mended.text or "ϭ" in text or "½" in text

@@ -1,4 +1,4 @@
-"""Places in sources, as they are shown: a citation, or a passage that came near. Pure."""
+"""Quotes and nearest passages with their context. Pure."""
 
 from dataclasses import dataclass
 from string import ascii_lowercase
@@ -9,7 +9,7 @@ from citations.passages import Locator, PassageSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteInContext:
-    """A quote with what stands around it and where it stands. ``label`` is its number in the answer, or a letter where it is no citation."""
+    """A quote and the text around it. ``label``: its number, or a letter for a nearest passage."""
 
     label: str
     origin: PassageSource
@@ -22,7 +22,7 @@ class QuoteInContext:
 
 
 def cited(quote: Quote) -> QuoteInContext:
-    """Return the place of a citation."""
+    """Return a citation's quote."""
     return QuoteInContext(
         label=str(quote.number),
         origin=quote.origin,
@@ -35,14 +35,18 @@ def cited(quote: Quote) -> QuoteInContext:
     )
 
 
-def near(evidence: Evidence, index: int) -> QuoteInContext:
-    """Return the place of a passage that is no citation; the first is labelled “a”."""
-    label = ascii_lowercase[index % len(ascii_lowercase)]
+def nearest(evidence: Evidence, index: int) -> QuoteInContext:
+    """Return a nearest passage; the first is labelled “a”."""
     return QuoteInContext(
-        label=label,
+        label=letter(index),
         origin=evidence.origin,
         locator=evidence.locator,
         text=evidence.text,
         heading=evidence.heading,
         link=evidence.link,
     )
+
+
+def letter(index: int) -> str:
+    """Return the label of a nearest passage."""
+    return ascii_lowercase[index % len(ascii_lowercase)]

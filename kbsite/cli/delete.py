@@ -1,0 +1,41 @@
+"""`kb delete`: delete a video or a document."""
+
+from citations.ingest import pipeline as ingest_pipeline
+from citations.library import sources
+from citations.models import Source
+from kbsite.cli.collections import counted, deleted_with
+from kbsite.cli.database import open_library
+from kbsite.cli.options import InCollection, Json, VideoId, Yes
+from kbsite.cli.terminal import confirm, print_json, say
+from transcripts import collections, library
+from transcripts.sanitize import is_uuid
+from transcripts.scope import Scope
+
+
+def delete(
+    reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False
+) -> None:
+    """Delete a video or a document and all its data.
+
+    The id is one of `kb sources` or a video's.
+    """
+    scope = open_library()
+    if document := sources.find_document(scope, reference):
+        passages = counted(document.chunk_count, "passage")
+        confirm(f"Delete “{document.title}” with {passages}?", yes=yes)
+        ingest_pipeline.remove(document)
+        print_json({"deleted": reference}) if as_json else say(f"Deleted “{document.title}”.")
+        return
+    video = library.find_video(scope, _video_key(scope, reference), collection=collection)
+    contents, key = deleted_with(video), video.key
+    confirm(f"Delete “{video}” ({key}) with {contents}?", yes=yes)
+    collections.delete_video(video)
+    print_json({"deleted": key}) if as_json else say(f"Deleted {key}: {contents}.")
+
+
+def _video_key(scope: Scope, reference: str) -> str:
+    """Return the id of the video that a source's id belongs to; another reference unchanged."""
+    if not is_uuid(reference):
+        return reference
+    videos = Source.objects.visible(scope).filter(uuid=reference, video__isnull=False)
+    return videos.values_list("video__key", flat=True).first() or reference

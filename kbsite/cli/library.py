@@ -1,0 +1,142 @@
+"""`kb list`, `kb show` and `kb export`: the videos and their transcripts."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from citations.library import sources as library_sources
+from kbsite.cli import output, shapes
+from kbsite.cli.database import open_library
+from kbsite.cli.options import (
+    InCollection,
+    Json,
+    Language,
+    Many,
+    Offset,
+    Track,
+    VideoId,
+    argument,
+    option,
+)
+from kbsite.cli.terminal import note, print_json, table
+from transcripts import captions, library
+from transcripts.timecodes import clock, parse_clock
+
+
+class TranscriptFormat(StrEnum):
+    """Formats of an exported transcript."""
+
+    VTT = "vtt"
+    SRT = "srt"
+    TXT = "txt"
+
+
+_WRITERS = {
+    TranscriptFormat.VTT: captions.to_vtt,
+    TranscriptFormat.SRT: captions.to_srt,
+    TranscriptFormat.TXT: captions.to_txt,
+}
+
+
+def list_videos(
+    words: Annotated[Many, argument("[WORDS]…", "Words of the title, channel or id.")] = None,
+    collection: InCollection = "",
+    tag: Annotated[str, option(help="Only videos with this tag.")] = "",
+    channel: Annotated[str, option(help="Only videos of this channel.")] = "",
+    lang: Language = "",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many videos.")
+    ] = 50,
+    offset: Offset = 0,
+    as_json: Json = False,
+) -> None:
+    """List the videos, newest first."""
+    scope = open_library()
+    filter = library.VideoFilter(
+        words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang
+    )
+    page = library.list_videos(scope, filter, offset=offset, limit=limit)
+    sources = library_sources.of_videos(scope, [video.pk for video in page.videos])
+    if as_json:
+        videos = [
+            shapes.video(video)
+            | {
+                "sources": [
+                    {"id": str(source.uuid), "language": source.language, "state": source.state}
+                    for source in sources.get(video.pk, ())
+                ]
+            }
+            for video in page.videos
+        ]
+        print_json({"videos": videos, "total": page.total, "next": page.next})
+        return
+    rows = (
+        (
+            video.key,
+            video.title,
+            video.channel,
+            clock(video.duration),
+            " ".join(library.tracks(video)),
+            video.collection.slug,
+            output.indexed(sources.get(video.pk, ())),
+        )
+        for video in page.videos
+    )
+    table(
+        ("ID", "Title", "Channel", "Length", "Languages", "Collection", "Indexed"),
+        rows,
+        empty="No videos. Add one with `kb add`, or try `kb demo`.",
+    )
+    if page.next is not None:
+        note(f"{page.total} in all; next page: --offset {page.next}")
+
+
+def show(
+    reference: VideoId,
+    full: Annotated[bool, typer.Option("--full", help="The whole text, however long.")] = False,
+    chunk: Annotated[int | None, option(min=0, help="One time chunk, counted from 0.")] = None,
+    start: Annotated[
+        str, option(metavar="TIME", help="From this time on: 90, 12:34, 1:02:03 or 1h2m3s.")
+    ] = "",
+    end: Annotated[str, option(metavar="TIME", help="Up to this time.")] = "",
+    chunk_size: Annotated[
+        int | None, option(help="Seconds of a chunk; unset: CHUNK_SIZE_SECONDS.")
+    ] = None,
+    lang: Track = "",
+    collection: InCollection = "",
+    as_json: Json = False,
+) -> None:
+    """Read a transcript: whole, a time chunk or a range.
+
+    Without options, a long transcript is shown as a preview.
+    """
+    first, last = (parse_clock(text) if text else None for text in (start, end))
+    video = library.find_video(open_library(), reference, collection=collection)
+    reading = library.read(
+        video,
+        language=lang,
+        start=first,
+        end=last,
+        chunk_index=chunk,
+        chunk_size=chunk_size,
+        include_full=full,
+    )
+    if as_json:
+        print_json(shapes.reading(reading))
+    else:
+        shapes.print_reading(reading)
+
+
+def export(
+    reference: VideoId,
+    form: Annotated[
+        TranscriptFormat, option("--format", "-f", help="vtt, srt or txt.")
+    ] = TranscriptFormat.VTT,
+    lang: Track = "",
+    collection: InCollection = "",
+) -> None:
+    """Print a transcript as captions or plain text."""
+    video = library.find_video(open_library(), reference, collection=collection)
+    transcript = library.find_transcript(video, language=lang)
+    typer.echo(_WRITERS[form](library.cues_of(transcript)), nl=False)
