@@ -1,18 +1,16 @@
-"""The write side: an address or a file becomes a Transcript. An ingest reads top to bottom: take the turn, fetch, store, done."""
+"""Jobs that turn an address or a file into a transcript: request them, run them, retry them."""
 
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, InterfaceError, OperationalError, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from transcripts import conf, files, storage, youtube
+from transcripts import conf, file_import, files, storage, youtube
 from transcripts.errors import (
-    CaptionError,
     Conflict,
     GateClosed,
     InvalidInput,
@@ -40,10 +38,10 @@ from transcripts.work import retry as retry_table
 logger = logging.getLogger(__name__)
 
 LARGE_FILE = 500_000  # bytes
-LONGEST_NAME = 290  # characters of an uploaded file's name; some are left for the folder that tells two of one name apart
+LONGEST_NAME = 290  # characters of an uploaded file's name, without the folder of ``_unique_names``
 
 
-# Asking for work
+# Requests
 
 
 def request(
@@ -56,7 +54,10 @@ def request(
     every_hours: int | None = None,
     by: Any = None,
 ) -> Job:
-    """Queue a video, playlist or channel of YouTube; an unfinished job for the same is returned as it is. Raises ``InvalidUrl``."""
+    """Queue a video, playlist or channel; return an unfinished job that does the same instead.
+
+    Raises ``InvalidUrl``.
+    """
     target = parse_target(address)
     if target.kind == "video":
         return _request_video(collection, target.id, language=language, tags=tags, by=by)
@@ -66,7 +67,7 @@ def request(
 
 
 def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job:
-    """Queue a look at a playlist or channel; only what is new will be fetched."""
+    """Queue a playlist or channel. Its job queues the videos that are new."""
     job = Job(
         collection=feed.collection,
         kind=Job.Kind.FEED,
@@ -87,19 +88,22 @@ def request_files(
     tags: Sequence[str] = (),
     by: Any = None,
 ) -> Job:
-    """Queue the import of uploaded files (name, bytes). Raises ``InvalidInput`` when none is a transcript by its name, ``CaptionsTooLarge``."""
-    kept = _apart(
+    """Queue the import of uploaded files (name, bytes).
+
+    Raises ``InvalidInput`` if no name is that of a transcript, and ``CaptionsTooLarge``.
+    """
+    accepted = _unique_names(
         (_safe_name(name), data) for name, data in uploads if files.is_candidate(_safe_name(name))
     )
-    if not files.select(name for name, _ in kept):
-        known = " ".join(files.FORMATS)
+    if not files.select(name for name, _ in accepted):
         raise InvalidInput(
-            "None of these files is a transcript, by its name.", hint=f"Known kinds: {known}"
+            "None of these files has the name of a transcript.",
+            hint=f"Known formats: {' '.join(files.FORMATS)}",
         )
-    for name, data in kept:
+    for name, data in accepted:
         storage.check_size(name, data)
     with transaction.atomic():
-        target = kept[0][0] if len(kept) == 1 else f"{len(kept)} files"
+        target = accepted[0][0] if len(accepted) == 1 else f"{len(accepted)} files"
         job = Job(
             collection=collection,
             kind=Job.Kind.FILES,
@@ -110,18 +114,18 @@ def request_files(
         )
         job.tags = storage.clean_tags(tags)
         enqueue(job)
-        rows = [JobFile(job=job, name=name, data=data) for name, data in kept]
+        rows = [JobFile(job=job, name=name, data=data) for name, data in accepted]
         JobFile.objects.bulk_create(
             (row for row in rows if len(row.data) <= LARGE_FILE), batch_size=50
         )
         for row in rows:
             if len(row.data) > LARGE_FILE:
-                row.save()  # alone: a statement is many times as long as what it stores
+                row.save()  # alone: a statement takes many times the memory of its data
     return job
 
 
 def refetch(video: Video, *, language: str = "", by: Any = None) -> Job:
-    """Queue a video of YouTube anew, in another language if one is named. Raises ``InvalidInput`` for a file."""
+    """Fetch a YouTube video again, or in another language. Raises ``InvalidInput`` for a file."""
     if not video.youtube_id:
         raise InvalidInput(
             f"“{video}” came from a file, not from YouTube.",
@@ -131,39 +135,37 @@ def refetch(video: Video, *, language: str = "", by: Any = None) -> Job:
 
 
 def retry(job: Job) -> Job:
-    """Queue a finished job again; where an unfinished one does the same, that one is returned. Raises ``Conflict``."""
+    """Queue a finished job again, or return an unfinished one that does the same.
+
+    Raises ``Conflict``.
+    """
     with transaction.atomic():
-        found = Job.objects.select_for_update().filter(pk=job.pk).first()
-        if found is None or not found.is_finished:
+        locked = Job.objects.select_for_update().filter(pk=job.pk).first()
+        if locked is None or not locked.is_finished:
             raise Conflict(
                 f"Job {job.pk} has not ended yet.",
-                hint="It is tried again by itself where that makes sense.",
+                hint="It is retried automatically where that makes sense.",
             )
-        if found.kind == Job.Kind.FILES and not found.files.exists():
+        if locked.kind == Job.Kind.FILES and not locked.files.exists():
             raise Conflict(
                 "The files of this job are gone.", hint="Add the ones that failed again."
             )
-        if _revived(found):
-            return found
-        return Job.objects.unfinished().same_as(found).first() or found
+        try:
+            with transaction.atomic():
+                locked.retry()
+        except IntegrityError:  # an unfinished job does the same
+            return Job.objects.unfinished().same_as(locked).first() or locked
+        return locked
 
 
-def _revived(job: Job) -> bool:
-    """Queue a finished job again; says no where an unfinished one does the same."""
-    try:
-        with transaction.atomic():
-            job.retry()
-    except IntegrityError:
-        job.refresh_from_db()
-        return False
-    return True
-
-
-# Doing it
+# Runs
 
 
 def perform(pk: int) -> Job | None:
-    """Do a queued job, unless another process holds it, it is finished, or its time has not come. Safe to call any number of times."""
+    """Run a job if it is queued and due and no other process holds it.
+
+    It is safe to call this any number of times.
+    """
     job = Job.objects.filter(pk=pk, state=Job.State.QUEUED).first()
     if job is None:
         return None
@@ -175,11 +177,8 @@ def perform(pk: int) -> Job | None:
 
 
 def recover_abandoned() -> int:
-    """Queue again what killed workers left behind, and give up on what kills its worker time and again; returns how many."""
+    """Queue the jobs of killed workers again, or give up on them; return how many."""
     return sum(_recover(job) for job in Job.objects.abandoned())
-
-
-# The kinds of work
 
 
 def _work(job: Job) -> None:
@@ -190,26 +189,19 @@ def _work(job: Job) -> None:
         _settle(job, error)
     except Exception:
         logger.exception("job %s failed unexpectedly", job.pk)
-        job.fail(_unexpected())
-
-
-def _unexpected() -> KnowledgeBaseError:
-    return KnowledgeBaseError(
-        "Something unexpected went wrong.",
-        hint="The server's log has the details; please report it.",
-    )
+        job.fail(file_import.unexpected_error())
 
 
 def _recover(job: Job) -> bool:
     with job.hold() as held:
-        # Asked again under the lock: it may have ended between the look at the row and the look at the lock.
+        # Read again under the lock: the job may have ended since it was selected.
         if not held or not Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).exists():
             return False
         if job.attempts >= Job.MAX_CRASHES:
-            message = f"The worker died {job.attempts} times while doing this."
             job.fail(
                 KnowledgeBaseError(
-                    message, hint="The server's log may say why; retry it when that is mended."
+                    f"The worker died {job.attempts} times while it ran this job.",
+                    hint="The server's log may say why. Retry the job when that is fixed.",
                 )
             )
         else:
@@ -227,7 +219,7 @@ def _run_video(job: Job) -> None:
         raise NoCaptions("The captions of this video are empty.")
     job.report(step="storing", done=1, total=2)
     stored = storage.store_fetched(job.collection, fetched, tags=job.tags)
-    _keep_thumbnail(client, stored.video)
+    _store_thumbnail(client, stored.video)
     with transaction.atomic():
         job.finish(video=stored.video)
         if fetched.partial:
@@ -242,137 +234,32 @@ def _run_feed(job: Job) -> None:
     job.report(step="reading the list")
     listing = youtube.YouTube(conf.youtube_options()).list_videos(feed.target, newest=feed.newest)
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
-    wanted = _unseen(feed, listing.video_ids)
+    new_ids = _unseen(feed, listing.video_ids)
     with transaction.atomic():
-        current = (
-            Feed.objects.select_for_update().filter(pk=feed.pk).first()
-        )  # reading the list takes a while: it may be scheduled anew, or gone
+        # Reading the list takes a while; the feed may have changed, or be gone.
+        current = Feed.objects.select_for_update().filter(pk=feed.pk).first()
         if current is None:
             return
         current.synced(title=listing.title)
-        _queue_videos(feed, wanted, job)
-        job.report(step="", done=len(wanted), total=len(wanted))
+        _queue_videos(feed, new_ids, job)
+        job.report(step="", done=len(new_ids), total=len(new_ids))
         job.finish()
-
-
-def _run_files(job: Job) -> None:
-    names = list(job.files.values_list("name", flat=True))
-    chosen = files.select(names)
-    if job.total == 0:
-        job.report(step="importing", done=0, total=len(chosen))
-    written: set[int] = set()
-    for selected in chosen:
-        video = _import(job, selected, written)
-        job.report(step=selected.name[:60], done=min(job.done + 1, job.total))
-    job.files.all().delete()
-    if job.problems and len(job.problems) >= job.total:
-        raise _only_problem(job)
-    job.finish(video=video if chosen and len(chosen) == 1 else None)
 
 
 _RUNNERS: dict[str, Callable[[Job], None]] = {
     Job.Kind.VIDEO: _run_video,
     Job.Kind.FEED: _run_feed,
-    Job.Kind.FILES: _run_files,
+    Job.Kind.FILES: file_import.run,
 }
 
 
-def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video | None:
-    """Store one uploaded file and take it off the job in one transaction, so that a killed worker repeats none.
-
-    ``written`` collects the primary keys of the transcripts; of several files of one recording the first counts.
-    """
-    upload = job.files.filter(name=selected.name).first()
-    if upload is None:
-        return None
-    with transaction.atomic():
-        stored = _store_or_tell(job, upload, selected, written)
-        job.files.filter(
-            name__in=(selected.name, *selected.instead)
-        ).delete()  # all of them, or the next worker would take a lesser format
-    return stored.video if stored else None
-
-
-def _store_or_tell(
-    job: Job, upload: JobFile, selected: files.SelectedFile, written: set[int]
-) -> storage.StoredTranscript | None:
-    """Store a file; what keeps it out is noted with the job, so that it does not keep the others out. Only a database that is away is raised."""
-    try:
-        stored = _store_upload(job, upload, selected, written)
-    except KnowledgeBaseError as error:
-        job.add_problem(name=upload.name, error=error)
-    except (OperationalError, InterfaceError):
-        raise
-    except Exception:
-        logger.exception("a file of job %s failed unexpectedly", job.pk)
-        job.add_problem(name=upload.name, error=_unexpected())
-    else:
-        written.add(stored.transcript.pk)
-        return stored
-    return None
-
-
-def _store_upload(
-    job: Job, upload: JobFile, selected: files.SelectedFile, written: set[int]
-) -> storage.StoredTranscript:
-    """Store a file; where it cannot be read, the same recording in another format. Raises what kept the first one out."""
-    info = job.files.filter(name=selected.info_name).first() if selected.info_name else None
-    metadata = bytes(info.data) if info else None
-    try:
-        return _store_file(job, upload, metadata, written)
-    except CaptionError:
-        for name in selected.instead:
-            with suppress(CaptionError):
-                return _store_file(job, job.files.get(name=name), metadata, written)
-        raise
-
-
-def _store_file(
-    job: Job, file: JobFile, info: bytes | None, written: set[int]
-) -> storage.StoredTranscript:
-    data = bytes(file.data)
-    return storage.add_captions(
-        job.collection,
-        data,
-        name=file.name,
-        info=info,
-        language=job.language,
-        tags=job.tags,
-        settled=written,
-    )
-
-
-def _only_problem(job: Job) -> KnowledgeBaseError:
-    if len(job.problems) == 1:
-        problem = job.problems[0]
-        return InvalidInput(f"{problem['name']}: {problem['message']}", hint=problem["hint"])
-    return InvalidInput(
-        f"None of the {len(job.problems)} files could be read.",
-        hint="The problems are listed with the job.",
-    )
-
-
 def _settle(job: Job, error: KnowledgeBaseError) -> None:
-    """Decide what becomes of a job that ran into an expected error."""
-    if isinstance(error, GateClosed):
-        job.put_back(until=_moment(error.retry_at), error=error, counts=False)
-        return
-    if error.retry is Retry.COOL_DOWN:
-        job.put_back(until=YouTubeGate.refused(error), error=error, counts=False)
-        return
-    if (
-        error.retry is Retry.NETWORK
-        and (outage := YouTubeGate.unreachable(error))
-        and retry_table.next_try(error, job.attempts)
-    ):
-        job.put_back(
-            until=outage, error=error, counts=False
-        )  # the network is to blame, not the video
+    """Queue a job again after an expected error, or end it."""
+    if gate_opens_at := _gate_opens_at(job, error):
+        job.put_back(until=gate_opens_at, error=error, counts=False)
         return
     if isinstance(error, YouTubeError) and not isinstance(error, NetworkProblem):
-        YouTubeGate.succeeded(
-            pace=conf.pacing_seconds()
-        )  # a "no" is an answer too: YouTube talks to us
+        YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer, too
     until = _next_try(job, error)
     if until is None:
         job.fail(error)
@@ -380,12 +267,23 @@ def _settle(job: Job, error: KnowledgeBaseError) -> None:
         job.put_back(until=until, error=error, counts=not isinstance(error, Premiere))
 
 
+def _gate_opens_at(job: Job, error: KnowledgeBaseError) -> datetime | None:
+    """Return when YouTube's gate opens, if the gate and not the video stops the job."""
+    if isinstance(error, GateClosed):
+        return _moment(error.retry_at)
+    if error.retry is Retry.COOL_DOWN:
+        return YouTubeGate.refused(error)
+    if error.retry is Retry.NETWORK:
+        outage_ends_at = YouTubeGate.unreachable(error)
+        return outage_ends_at if retry_table.next_try(error, job.attempts) else None
+    return None
+
+
 def _next_try(job: Job, error: KnowledgeBaseError) -> datetime | None:
     if isinstance(error, Premiere) and error.retry_at:
         now, start = timezone.now(), _moment(error.retry_at)
-        return max(start, now) + max(
-            timedelta(minutes=5), (now - start) / 4
-        )  # one that is late may never come: it is asked for ever more rarely
+        # A late premiere may never come, so the pauses grow with the delay.
+        return max(start, now) + max(timedelta(minutes=5), (now - start) / 4)
     return retry_table.next_try(error, job.attempts)
 
 
@@ -400,7 +298,7 @@ def _request_video(
     collection: Collection, video_id: str, *, language: str, tags: Sequence[str], by: Any
 ) -> Job:
     language = clean(language, 35)
-    asked = Job(
+    new = Job(
         collection=collection,
         kind=Job.Kind.VIDEO,
         target=video_id,
@@ -409,43 +307,33 @@ def _request_video(
         created_by=by,
         tags=storage.clean_tags(tags),
     )
-    job, is_new = enqueue(asked)
+    job, is_new = enqueue(new)
     if not is_new:  # it may wait behind the ten thousand videos of a channel
-        job.hasten(priority=asked.priority, tags=asked.tags)
+        job.hasten(priority=new.priority, tags=new.tags)
     return job
 
 
 def _feed(
     collection: Collection, target: Target, *, newest: int | None, every_hours: int | None
 ) -> Feed:
-    wishes = {
-        name: value
-        for name, value in (("newest", newest), ("every_hours", every_hours))
-        if value is not None
-    }
+    options = {"newest": newest, "every_hours": every_hours}
+    values = {name: value for name, value in options.items() if value is not None}
     feed, _ = Feed.objects.update_or_create(
         collection=collection,
         youtube_id=target.id,
-        defaults=wishes,
-        create_defaults={"kind": target.kind, **wishes},
+        defaults=values,
+        create_defaults={"kind": target.kind, **values},
     )
     if every_hours is not None:
-        feed.plan()  # now, not only after the first look, which may fail
+        feed.plan()  # now, because the first job may fail
     return feed
 
 
 def _unseen(feed: Feed, video_ids: Sequence[str]) -> list[str]:
-    # A job of this feed counts as seen too: a video that has no captions, or was deleted here by hand, is not asked for again.
-    seen = set(
-        Video.objects.filter(collection=feed.collection, youtube_id__in=video_ids).values_list(
-            "youtube_id", flat=True
-        )
-    )
-    seen |= set(
-        Job.objects.filter(feed=feed, kind=Job.Kind.VIDEO, target__in=video_ids).values_list(
-            "target", flat=True
-        )
-    )
+    # A video with a job is not new, even if it has no captions or was deleted by hand.
+    videos = Video.objects.filter(collection=feed.collection, youtube_id__in=video_ids)
+    jobs = Job.objects.filter(feed=feed, kind=Job.Kind.VIDEO, target__in=video_ids)
+    seen = {*videos.values_list("youtube_id", flat=True), *jobs.values_list("target", flat=True)}
     return [video_id for video_id in dict.fromkeys(video_ids) if video_id not in seen]
 
 
@@ -477,15 +365,13 @@ def _fetch_again_later(job: Job) -> None:
     enqueue(later)
 
 
-def _keep_thumbnail(client: "youtube.YouTube", video: Video) -> None:
+def _store_thumbnail(client: "youtube.YouTube", video: Video) -> None:
     if Thumbnail.objects.filter(video=video).exists():
         return
     try:
         data = client.thumbnail(video.youtube_id)
     except YouTubeError as error:
-        logger.info(
-            "no thumbnail for %s: %s", video.youtube_id, error.code
-        )  # a picture is not worth a failed job
+        logger.info("no thumbnail for %s: %s", video.youtube_id, error.code)
         return
     Thumbnail.objects.get_or_create(
         video=video, defaults={"data": data, "content_type": "image/jpeg"}
@@ -498,11 +384,11 @@ def _safe_name(name: str) -> str:
     ).strip("/")[:LONGEST_NAME]
 
 
-def _apart(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """Put a second file of one name into a folder that sorts behind: browsers leave the folders out, and neither may get lost."""
+def _unique_names(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Put a second file of the same name into a folder of its own: browsers drop the folders."""
     count: Counter[str] = Counter()
-    kept = []
+    unique = []
     for name, data in uploads:
         count[name] += 1
-        kept.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
-    return kept
+        unique.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
+    return unique

@@ -1,4 +1,4 @@
-"""What is going on: jobs, playlists and channels, the gate to YouTube, the worker; always within a Scope."""
+"""Jobs, feeds, the gate to YouTube and the worker, within a scope."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from transcripts.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class JobPage:
-    """Some jobs, newest first; ``next`` goes on after the last one, None at the end."""
+    """Jobs, newest first. ``next`` is the offset of the next page; None: this is the last."""
 
     jobs: tuple[Job, ...]
     next: int | None
@@ -19,7 +19,7 @@ class JobPage:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The state of all long work: how many jobs there are in each state, and what they wait for."""
+    """The number of jobs in each state, and what they wait for."""
 
     counts: dict[str, int]
     gate: YouTubeGate
@@ -27,34 +27,33 @@ class Activity:
 
     @property
     def is_waiting_for_worker(self) -> bool:
-        """Whether there is work and nobody to do it."""
+        """Whether there are unfinished jobs but no worker."""
         return not self.worker_is_alive and bool(self.unfinished)
 
     @property
     def unfinished(self) -> int:
-        """How many jobs are queued or running."""
+        """The number of queued and running jobs."""
         return self.counts[Job.State.QUEUED] + self.counts[Job.State.RUNNING]
 
 
 def summary(scope: Scope) -> Activity:
-    """Return how things stand."""
-    found = dict(Job.objects.visible(scope).order_by().values_list("state").annotate(Count("pk")))
-    counts = {str(state): found.get(state, 0) for state in Job.State.values}
+    rows = dict(Job.objects.visible(scope).order_by().values_list("state").annotate(Count("pk")))
+    counts = {str(state): rows.get(state, 0) for state in Job.State.values}
     return Activity(
         counts=counts, gate=YouTubeGate.current(), worker_is_alive=WorkerPulse.is_alive()
     )
 
 
 def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25) -> JobPage:
-    """Return a page of jobs, of one state if one is named."""
-    found = (
+    """Return a page of jobs; an unknown state selects all."""
+    jobs = (
         Job.objects.visible(scope)
         .select_related("collection", "video", "feed")
         .defer("video__description")
     )
     if state in Job.State.values:
-        found = found.filter(state=state)
-    rows = tuple(found.order_by("-pk")[offset : offset + limit + 1])
+        jobs = jobs.filter(state=state)
+    rows = tuple(jobs.order_by("-pk")[offset : offset + limit + 1])
     return JobPage(jobs=rows[:limit], next=offset + limit if len(rows) > limit else None)
 
 
@@ -64,28 +63,27 @@ def find_job(scope: Scope, pk: int) -> Job:
 
 
 def list_feeds(scope: Scope) -> list[Feed]:
-    """Return the playlists and channels that videos are taken from."""
     return list(Feed.objects.visible(scope).select_related("collection"))
 
 
 def find_feed(scope: Scope, pk: int) -> Feed:
     """Return a playlist or channel. Raises ``NotFound``."""
-    found = Feed.objects.visible(scope).select_related("collection").filter(pk=pk).first()
-    if found is None:
+    feed = Feed.objects.visible(scope).select_related("collection").filter(pk=pk).first()
+    if feed is None:
         raise NotFound(
             "There is no such playlist or channel.",
             hint="The Activity page lists those you can see.",
         )
-    return found
+    return feed
 
 
 def schedule(feed: Feed, *, newest: int | None, every_hours: int | None) -> None:
-    """Change how many videos of a feed are taken (None: all) and how often it is looked at (None: only when asked)."""
+    """Set how many videos are added (None: all) and how often to check (None: on request)."""
     Feed.objects.filter(pk=feed.pk).update(newest=newest, every_hours=every_hours)
     feed.refresh_from_db()
     feed.plan()
 
 
 def remove_feed(feed: Feed) -> None:
-    """Stop taking videos from a playlist or channel; the videos stay."""
+    """Stop adding videos from a playlist or channel; the videos stay."""
     feed.delete()

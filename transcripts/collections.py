@@ -1,4 +1,4 @@
-"""Who has which shelf: collections and their members are made and changed here, and things are taken off."""
+"""Collections and their members: create, change and delete."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from transcripts.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """How much is on a shelf."""
+    """The number of rows in a collection."""
 
     videos: int
     transcripts: int
@@ -27,27 +27,27 @@ class Contents:
 
 def find(scope: Scope, pk: int) -> Collection:
     """Return a visible collection. Raises ``CollectionNotFound``."""
-    found = Collection.objects.visible(scope).filter(pk=pk).first()
-    if found is None:
+    collection = Collection.objects.visible(scope).filter(pk=pk).first()
+    if collection is None:
         raise CollectionNotFound(
             "There is no such collection.", hint="The Collections page lists those you can see."
         )
-    return found
+    return collection
 
 
 def find_video(scope: Scope, pk: int) -> Video:
-    """Return a visible video by its number. Raises ``VideoNotFound``."""
-    found = Video.objects.visible(scope).select_related("collection").filter(pk=pk).first()
-    if found is None:
+    """Return a visible video by its primary key. Raises ``VideoNotFound``."""
+    video = Video.objects.visible(scope).select_related("collection").filter(pk=pk).first()
+    if video is None:
         raise VideoNotFound(
             "There is no such video in the collections you can see.",
-            hint="It may have been deleted; the library lists what is there.",
+            hint="It may have been deleted. The library lists all videos.",
         )
-    return found
+    return video
 
 
 def contents(collection: Collection) -> Contents:
-    """Count what a collection holds, and what deleting it would delete."""
+    """Count what deleting the collection would delete."""
     return Contents(
         videos=Video.objects.filter(collection=collection).count(),
         transcripts=Transcript.objects.filter(video__collection=collection).count(),
@@ -57,12 +57,12 @@ def contents(collection: Collection) -> Contents:
 
 
 def role_in(collection: Collection, user: Any) -> str:
-    """Return the user's role in a collection; whoever administers the server owns all of them. Empty: none."""
+    """Return the user's role in a collection, or "". A superuser owns every collection."""
     return roles_of(user)(collection)
 
 
 def roles_of(user: Any) -> Callable[[Collection], str]:
-    """Return what tells the user's role in any collection, asking the database once."""
+    """Return a function from a collection to the user's role, after one query."""
     if user.is_superuser:
         return lambda _: str(Role.OWNER)
     roles = dict(Membership.objects.filter(user=user).values_list("collection", "role"))
@@ -70,7 +70,7 @@ def roles_of(user: Any) -> Callable[[Collection], str]:
 
 
 def require_owner(collection: Collection, user: Any) -> None:
-    """Raise ``Forbidden`` for anyone but an owner."""
+    """Raise ``Forbidden`` unless the user is an owner."""
     if role_in(collection, user) != Role.OWNER:
         raise Forbidden(
             "Only an owner may change this collection or its members.",
@@ -79,26 +79,29 @@ def require_owner(collection: Collection, user: Any) -> None:
 
 
 def create(name: str, *, owner: Any) -> Collection:
-    """Make a collection whose owner is the user. Raises ``Conflict`` when the name is taken."""
-    wanted = _clean(name)
+    """Create a collection with this owner. Raises ``Conflict`` if the name is taken."""
+    name = _clean(name)
     with transaction.atomic():
-        made = _saved(Collection(name=wanted, slug=_free_slug(wanted)))
-        Membership.objects.create(collection=made, user=owner, role=Role.OWNER)
-    return made
+        collection = _saved(Collection(name=name, slug=_free_slug(name)))
+        Membership.objects.create(collection=collection, user=owner, role=Role.OWNER)
+    return collection
 
 
 def rename(collection: Collection, name: str) -> None:
-    """Give a collection another name; the short name in addresses stays. Raises ``Conflict`` when it is taken."""
+    """Rename a collection; its slug stays. Raises ``Conflict`` if the name is taken."""
     collection.name = _clean(name)
     _saved(collection)
 
 
 def set_member(collection: Collection, username: str, *, role: str) -> None:
-    """Make a user a member, or change the role. Raises ``InvalidInput`` for an unknown user, ``Conflict`` when no owner would be left."""
+    """Add a member or change a role.
+
+    Raises ``InvalidInput`` for an unknown user, and ``Conflict`` if no owner would be left.
+    """
     user = get_user_model().objects.filter(username=username.strip()).first()
     if user is None:
         raise InvalidInput(
-            f"There is no user “{username.strip()[:80]}”.", hint="`kb user add` makes one."
+            f"There is no user “{username.strip()[:80]}”.", hint="`kb user add` creates one."
         )
     with _keeping_an_owner(collection):
         Membership.objects.update_or_create(
@@ -107,13 +110,13 @@ def set_member(collection: Collection, username: str, *, role: str) -> None:
 
 
 def remove_member(collection: Collection, user_pk: int) -> None:
-    """Take a member off. Raises ``Conflict`` when no owner would be left."""
+    """Remove a member. Raises ``Conflict`` if no owner would be left."""
     with _keeping_an_owner(collection):
         Membership.objects.filter(collection=collection, user=user_pk).delete()
 
 
 def delete(collection: Collection) -> None:
-    """Delete a collection with everything in it, also while workers add to it: they find it gone."""
+    """Delete a collection and its content, even while workers add to it."""
     with transaction.atomic():
         Collection.objects.select_for_update().filter(pk=collection.pk).first()
         _lock(Video.objects.filter(collection=collection))
@@ -121,7 +124,10 @@ def delete(collection: Collection) -> None:
 
 
 def delete_video(video: Video) -> None:
-    """Delete a video with its transcripts, also while a worker stores another one: it finds the video gone, and makes it anew."""
+    """Delete a video and its transcripts.
+
+    A worker that stores a transcript meanwhile creates the video again.
+    """
     with transaction.atomic():
         _lock(Video.objects.filter(pk=video.pk))
         video.delete()
@@ -133,12 +139,10 @@ def _lock(videos: QuerySet[Video]) -> None:
 
 
 def _clean(name: str) -> str:
-    wanted = " ".join(name.split())
-    if not wanted:
-        raise InvalidInput(
-            "The collection has no name.", hint="Give it a short one, such as “Lectures”."
-        )
-    return wanted
+    name = " ".join(name.split())
+    if not name:
+        raise InvalidInput("The name is empty.", hint="Enter a short name, such as “Lectures”.")
+    return name
 
 
 def _free_slug(name: str) -> str:
@@ -165,13 +169,12 @@ def _saved(collection: Collection) -> Collection:
 @contextmanager
 def _keeping_an_owner(collection: Collection) -> Iterator[None]:
     with transaction.atomic():
-        Collection.objects.select_for_update().get(
-            pk=collection.pk
-        )  # of two owners who remove each other at once, one stays
+        # The lock keeps two owners from removing each other at the same time.
+        Collection.objects.select_for_update().get(pk=collection.pk)
         owners = Membership.objects.filter(collection=collection, role=Role.OWNER)
-        had_one = owners.exists()
+        had_owner = owners.exists()
         yield
-        if had_one and not owners.exists():
+        if had_owner and not owners.exists():
             raise Conflict(
                 "A collection needs an owner.", hint="Make another member an owner first."
             )

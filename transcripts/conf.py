@@ -1,4 +1,4 @@
-"""Settings as values, read when they are used, so that a test or a deployment can change them without a restart of the import."""
+"""Settings as values, read when they are used."""
 
 from django.conf import settings
 
@@ -7,7 +7,6 @@ from transcripts.youtube import Options
 
 
 def limits() -> ReadingLimits:
-    """Return the plugin's reading limits."""
     return ReadingLimits(
         chunk_size_seconds=settings.CHUNK_SIZE_SECONDS,
         preview_length=settings.PREVIEW_LENGTH,
@@ -17,7 +16,6 @@ def limits() -> ReadingLimits:
 
 
 def youtube_options() -> Options:
-    """Return how YouTube is asked: languages by preference, proxy, timeout in seconds, size cap in bytes."""
     return Options(
         languages=tuple(settings.TRANSCRIPT_LANGUAGES),
         proxy_url=settings.PROXY_URL,
@@ -27,20 +25,20 @@ def youtube_options() -> Options:
 
 
 def pacing_seconds() -> float:
-    """Return the usual pause between two videos asked of YouTube."""
+    """Return the usual pause between two requests to YouTube."""
     return float(settings.YOUTUBE_PACING_SECONDS)
 
 
 def max_upload_bytes() -> int:
-    """Return the largest caption file that is taken, in bytes."""
+    """Return the size limit of a caption file."""
     return int(settings.MAX_UPLOAD_BYTES)
 
 
 def public_url() -> str:
-    """Return the address people reach this server at, without a trailing slash."""
+    """Return the public address of this server, without a trailing slash."""
     return str(settings.PUBLIC_URL).rstrip("/")
 
 
 def absolute(path: str) -> str:
-    """Return the full address of a path on this server; leave other addresses as they are."""
+    """Return the full address of a path on this server; other addresses stay as they are."""
     return f"{public_url()}{path}" if path.startswith("/") else path

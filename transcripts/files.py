@@ -1,4 +1,4 @@
-"""Which of many files are transcripts, and which metadata file belongs to which: pure, over names only."""
+"""Select transcripts and their metadata files by name."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from transcripts.captions import split_name
 
-# Best first: where one recording lies there in several formats, the one that times words and loses nothing is taken.
+# Best first: of several files of one recording, the one that times words is preferred.
 FORMATS = (
     ".json3",
     ".srv3",
@@ -26,7 +26,7 @@ INFO_SUFFIX = ".info.json"
 
 @dataclass(frozen=True, slots=True)
 class SelectedFile:
-    """A caption file, the name of yt-dlp's metadata file beside it, and the same recording in other formats, for when this cannot be read."""
+    """A caption file, its yt-dlp metadata file, and the same recording in other formats."""
 
     name: str
     info_name: str = ""
@@ -34,7 +34,7 @@ class SelectedFile:
 
 
 def is_candidate(name: str) -> bool:
-    """Say whether a file may be captions or their metadata, by its name."""
+    """Return whether the name is that of captions or their metadata."""
     path = PurePosixPath(name)
     return (
         path.suffix.casefold() in FORMATS
@@ -44,7 +44,7 @@ def is_candidate(name: str) -> bool:
 
 
 def select(names: Iterable[str]) -> list[SelectedFile]:
-    """Pick one caption file for each recording, language and folder, and find its metadata; in the order of the names."""
+    """Select one caption file for each recording, language and folder, sorted by name."""
     candidates = sorted(name for name in names if is_candidate(name))
     infos = {name for name in candidates if name.casefold().endswith(INFO_SUFFIX)}
     recordings: dict[tuple[str, ...], list[str]] = {}
@@ -59,7 +59,7 @@ def select(names: Iterable[str]) -> list[SelectedFile]:
 
 
 def is_auto(name: str) -> bool:
-    """Say whether a file's name marks it as the work of speech recognition."""
+    """Return whether the name marks the output of speech recognition."""
     marks = PurePosixPath(name).name.casefold().split(".")[1:]
     return "auto" in marks or any(mark.endswith("-orig") for mark in marks)
 
@@ -74,7 +74,7 @@ def _rank(name: str) -> int:
 
 
 def _info_for(name: str, infos: set[str]) -> str:
-    # "Title [id].en-GB.vtt" belongs to "Title [id].info.json": drop suffixes until one is there.
+    # "Title [id].info.json" belongs to "Title [id].en-GB.vtt": remove suffixes until it exists.
     stem = PurePosixPath(name)
     while stem.suffix:
         stem = stem.with_suffix("")

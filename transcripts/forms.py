@@ -1,4 +1,4 @@
-"""What people type and send, checked for its form; what it means is decided by the use cases."""
+"""Forms of the pages: they check the form of the input, not its meaning."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,30 +14,22 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_ADDRESSES = 100
 MAX_HOURS = 24 * 365
-ALL_FILES_FACTOR = (
-    10  # all files of one upload together may have so many times the bytes of the largest one
-)
+ALL_FILES_FACTOR = 10  # an upload may have this many times the bytes of the largest file
 
 
 class ManyFilesInput(forms.ClearableFileInput):
-    """A file chooser that takes several."""
-
     allow_multiple_selected = True
 
 
 class ManyFilesField(forms.FileField):
-    """Several files."""
-
     widget = ManyFilesInput
 
     def clean(self, data: Any, initial: Any = None) -> "list[UploadedFile[Any]]":
-        """Return the files; an empty one is told by its own error later, with its name."""
-        return [one for one in data or () if isinstance(one, UploadedFile)]
+        """Return the files, even empty ones: their import reports them by name."""
+        return [file for file in data or () if isinstance(file, UploadedFile)]
 
 
 class LibraryForm(forms.Form):
-    """The filter of the library."""
-
     q = forms.CharField(required=False, max_length=MAX_QUERY_CHARACTERS)
     collection = forms.CharField(required=False, max_length=120)
     channel = forms.CharField(required=False, max_length=200)
@@ -46,7 +38,7 @@ class LibraryForm(forms.Form):
     offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
 
     def filter(self) -> tuple[library.VideoFilter, int]:
-        """Return the filter and where the page begins; a field that cannot be used counts as empty, so that a mistyped address still lists."""
+        """Return the filter and the offset. An invalid field counts as empty."""
         self.is_valid()
         values = self.cleaned_data
         parts = {
@@ -71,7 +63,10 @@ class AddForm(forms.Form):
     every_hours = forms.IntegerField(required=False, min_value=1, max_value=MAX_HOURS)
 
     def checked(self, scope: Scope) -> dict[str, Any]:
-        """Return the values, with the collection looked up. Raises ``InvalidInput`` and what ``library.shelf`` raises."""
+        """Return the values and the collection.
+
+        Raises ``InvalidInput`` and what ``library.target_collection`` raises.
+        """
         require_valid(self)
         values = self.cleaned_data
         if not (values["what"] or values["files"] or values["text"].strip()):
@@ -79,72 +74,68 @@ class AddForm(forms.Form):
                 "There is nothing to add.",
                 hint="Paste an address, choose a file, or paste a transcript.",
             )
-        values["collection"] = library.shelf(scope, values["collection"])
+        values["collection"] = library.target_collection(scope, values["collection"])
         values["tags"] = [tag for part in values["tags"].split(",") if (tag := part.strip())][:20]
         return values
 
     def addresses(self) -> list[str]:
-        """Return the addresses, in order, each once. Raises ``InvalidInput`` for too many."""
-        found = list(dict.fromkeys(self.cleaned_data["what"].split()))
-        if len(found) > MAX_ADDRESSES:
+        """Return the distinct addresses. Raises ``InvalidInput`` for too many."""
+        addresses = list(dict.fromkeys(self.cleaned_data["what"].split()))
+        if len(addresses) > MAX_ADDRESSES:
             raise InvalidInput(
-                f"These are {len(found)} addresses; {MAX_ADDRESSES} go at once.",
+                f"These are {len(addresses)} addresses; the limit is {MAX_ADDRESSES}.",
                 hint="Add them in parts, or as a playlist.",
             )
-        return found
+        return addresses
 
     def uploads(self) -> Iterator[tuple[str, bytes]]:
-        """Give the files' names and bytes, one at a time. Raises ``CaptionsTooLarge`` before reading any."""
+        """Yield names and bytes, one file at a time.
+
+        Raises ``CaptionsTooLarge`` before it reads any.
+        """
         uploads = self.cleaned_data["files"]
-        total, limit = sum(one.size or 0 for one in uploads), conf.max_upload_bytes()
-        largest = max(uploads, key=lambda one: one.size or 0)
+        total, limit = sum(file.size or 0 for file in uploads), conf.max_upload_bytes()
+        largest = max(uploads, key=lambda file: file.size or 0)
         if (largest.size or 0) > limit:
             raise CaptionsTooLarge(
                 f"“{largest.name}” has {largest.size:,} bytes; the limit is {limit:,}.",
-                hint="Captions are small: is it the right file?",
+                hint="Captions are small. Check that it is the right file.",
             )
         if total > ALL_FILES_FACTOR * limit:
             raise CaptionsTooLarge(
                 "These files are too large to be sent at once.",
                 hint="Send them in parts, or use `kb add` on the server.",
             )
-        return ((one.name or "", one.read()) for one in uploads)
+        return ((file.name or "", file.read()) for file in uploads)
 
 
 class FetchForm(forms.Form):
-    """Another language for a video."""
-
     language = forms.RegexField(
         r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", required=False, max_length=35
     )
 
 
 class ScheduleForm(forms.Form):
-    """How much of a playlist or channel is taken, and how often."""
-
     newest = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     every_hours = forms.IntegerField(required=False, min_value=1, max_value=MAX_HOURS)
 
 
 class NameForm(forms.Form):
-    """A collection's name."""
-
     name = forms.CharField(max_length=120)
 
 
 class MemberForm(forms.Form):
-    """A member and the role."""
-
     username = forms.CharField(max_length=150)
     role = forms.ChoiceField(choices=Role.choices)
 
 
 def require_valid(form: forms.Form) -> dict[str, Any]:
-    """Return the cleaned values, or raise ``InvalidInput`` that names the first field that is wrong."""
+    """Return the cleaned values. Raises ``InvalidInput`` for the first invalid field."""
     if form.is_valid():
         return form.cleaned_data
     name, messages = next(iter(form.errors.items()))
     field = name.replace("_", " ").capitalize() if name != "__all__" else ""
     raise InvalidInput(
-        f"{field}: {messages[0]}" if field else str(messages[0]), hint="Mend it and send it again."
+        f"{field}: {messages[0]}" if field else str(messages[0]),
+        hint="Correct it and send it again.",
     )

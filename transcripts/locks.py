@@ -12,7 +12,7 @@ from django.db import connection
 
 
 class Lock(IntEnum):
-    """The first key of each lock: "CU" and two letters. The comment names the second key, if any."""
+    """The first key of each lock, "CU" and two letters, and a comment on its second key."""
 
     JOB = 0x43554542  # job id: one process does the job
     SOURCE = 0x43554543  # source id: one process indexes the source

@@ -1,4 +1,4 @@
-"""The sample library: three short talks that come with Cuebase, so that there is something to read and search before anything was added."""
+"""The sample library: three short talks to try Cuebase with."""
 
 from pathlib import Path
 
@@ -14,20 +14,20 @@ TAGS = ("sample",)
 
 
 def load(collection: Collection | None = None) -> list[StoredTranscript]:
-    """Store the samples in a collection, by default one of their own; what is there already stays as it is."""
-    shelf = (
+    """Store the samples, by default in a collection of their own."""
+    target = (
         collection
         or Collection.objects.get_or_create(slug="samples", defaults={"name": "Sample library"})[0]
     )
     with transaction.atomic():
         return [
-            _store(shelf, selected)
+            _store(target, selected)
             for selected in files.select(path.name for path in FOLDER.iterdir())
         ]
 
 
-def _store(shelf: Collection, selected: files.SelectedFile) -> StoredTranscript:
+def _store(collection: Collection, selected: files.SelectedFile) -> StoredTranscript:
     info = (FOLDER / selected.info_name).read_bytes() if selected.info_name else None
     return storage.add_captions(
-        shelf, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS
+        collection, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS
     )

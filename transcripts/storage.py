@@ -1,4 +1,4 @@
-"""How one recording's captions become rows: video, transcript, search index and original, in one transaction."""
+"""Store the captions of a recording: video, transcript, search index and original."""
 
 import hashlib
 import json
@@ -26,13 +26,11 @@ from transcripts.models import (
 from transcripts.sanitize import clean
 from transcripts.youtube import FetchedTranscript, VideoInfo, info_from_json
 
-ALIKE = 0.5  # share of common words above which two texts are versions of one recording
+SIMILAR = 0.5  # share of common words from which two texts are versions of one recording
 MAX_TAGS = 50
 
 
 class StorageChange(StrEnum):
-    """What storing did."""
-
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
@@ -40,8 +38,6 @@ class StorageChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredTranscript:
-    """A transcript in the library, and what storing it changed."""
-
     video: Video
     transcript: Transcript
     change: StorageChange
@@ -49,7 +45,7 @@ class StoredTranscript:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is known of a recording beside its text; empty values change nothing that is stored already."""
+    """What is known about a recording. An empty value keeps what is stored."""
 
     key: str
     title: str = ""
@@ -71,32 +67,32 @@ def add_captions(
     key: str = "",
     settled: Container[int] = (),
 ) -> StoredTranscript:
-    """Parse one caption file and store it; ``info`` is yt-dlp's metadata file. Raises ``CaptionError`` kinds, ``Conflict``.
+    """Parse and store a caption file; ``info`` is the content of yt-dlp's metadata file.
 
-    Transcripts whose primary keys are in ``settled`` stay as they are: an import passes those that it has written already, so that of several
-    files of one recording the first counts, and doing the same import again changes nothing.
+    Transcripts whose keys are in ``settled`` stay unchanged: an import passes those that it has
+    written, so that the first of several files of one recording counts.
+    Raises ``CaptionError`` and ``Conflict``.
     """
     name = clean(name, 300)
     check_size(name, data)
     parsed = captions.parse(data, name=name)
     if not parsed.cues:
-        raise EmptyCaptions(
-            f"Nothing is said in “{name}”.", hint="Check that the file is the right one."
-        )
-    known = _info(info)
+        raise EmptyCaptions(f"“{name}” contains no text.", hint="Check that it is the right file.")
+    video_info = _info(info)
     stem, name_language = captions.split_name(PurePosixPath(name).name)
-    found = Metadata(
-        key=clean_key(key or parsed.id or (known.id if known else "") or stem),
-        title=title or parsed.title or (known.title if known else ""),
-        info=known,
-        youtube_id=(known.id if known else "") or parsed.youtube_id,
+    known_id, known_title = (video_info.id, video_info.title) if video_info else ("", "")
+    metadata = Metadata(
+        key=clean_key(key or parsed.id or known_id or stem),
+        title=title or parsed.title or known_title,
+        info=video_info,
+        youtube_id=known_id or parsed.youtube_id,
         tags=tuple(tags),
     )
     origin = CaptionOrigin.AUTO if files.is_auto(name) else CaptionOrigin.UPLOAD
     language = language or name_language or parsed.language
     return _store(
         collection,
-        found,
+        metadata,
         cues=parsed.cues,
         language=language,
         origin=origin,
@@ -115,7 +111,7 @@ def add_text(
     tags: Sequence[str] = (),
     key: str = "",
 ) -> StoredTranscript:
-    """Store a pasted transcript panel or plain text. Raises ``CaptionError`` kinds."""
+    """Store a pasted transcript panel or plain text. Raises ``CaptionError``."""
     name = f"{clean_key(key or title or 'pasted')}.txt"
     return add_captions(
         collection,
@@ -129,11 +125,11 @@ def add_text(
 
 
 def reparse(transcript: Transcript) -> StorageChange:
-    """Read the kept original again, with today's parser. Raises ``Conflict`` where none was kept."""
+    """Parse the stored original again. Raises ``Conflict`` if there is none."""
     raw = RawCaptions.objects.filter(transcript=transcript).first()
     if raw is None:
         raise Conflict(
-            f"The original of “{transcript.video}” was not kept.", hint="Fetch or add it again."
+            f"The original of “{transcript.video}” was not stored.", hint="Fetch or add it again."
         )
     parsed = captions.parse(bytes(raw.data), name=raw.name)
     with transaction.atomic():
@@ -149,9 +145,8 @@ def reparse(transcript: Transcript) -> StorageChange:
 def store_fetched(
     collection: Collection, fetched: FetchedTranscript, *, tags: Sequence[str] = ()
 ) -> StoredTranscript:
-    """Store what YouTube gave."""
     info = fetched.info
-    found = Metadata(
+    metadata = Metadata(
         key=info.id,
         info=info,
         title=info.title,
@@ -161,7 +156,7 @@ def store_fetched(
     )
     return _store(
         collection,
-        found,
+        metadata,
         cues=fetched.cues,
         language=fetched.language,
         origin=fetched.origin,
@@ -171,12 +166,12 @@ def store_fetched(
 
 
 def clean_tags(tags: Iterable[str]) -> list[str]:
-    """Return tags as they are stored: trimmed, each once, at most 50 of 100 characters."""
+    """Return distinct, trimmed tags: at most 50 of at most 100 characters."""
     return [tag for tag in dict.fromkeys(clean(tag, 100) for tag in tags) if tag][:MAX_TAGS]
 
 
 def clean_key(text: str) -> str:
-    """Return an id as it is stored and looked up: trimmed, of printable characters, slashes as hyphens, at most 200 long."""
+    """Return an id of printable characters with hyphens for slashes, at most 200 long."""
     printable = "".join(character if character.isprintable() else " " for character in text)
     return (
         " ".join(printable.replace("/", "-").replace("\\", "-").split())[:KEY_LENGTH] or "untitled"
@@ -185,7 +180,7 @@ def clean_key(text: str) -> str:
 
 def _store(
     collection: Collection,
-    found: Metadata,
+    metadata: Metadata,
     *,
     cues: Sequence[Cue],
     language: str,
@@ -196,7 +191,7 @@ def _store(
 ) -> StoredTranscript:
     language = clean(language, 35)
     with transaction.atomic():
-        video = _store_video(collection, found, duration=cues[-1].end)
+        video = _store_video(collection, metadata, duration=cues[-1].end)
         old = (
             Transcript.objects.light()
             .filter(video=video, language=language, origin=origin)
@@ -209,38 +204,37 @@ def _store(
                 return StoredTranscript(video=video, transcript=old, change=StorageChange.UNCHANGED)
         transcript, change = _write(video, cues, language=language, origin=origin, old=old)
         if raw:
-            _keep_original(transcript, old, name=clean(raw_name, 300), data=raw)
+            _store_original(transcript, old, name=clean(raw_name, 300), data=raw)
     return StoredTranscript(video=video, transcript=transcript, change=change)
 
 
-def _store_video(collection: Collection, found: Metadata, *, duration: int) -> Video:
-    values = _video_values(found)
+def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -> Video:
+    values = _video_values(metadata)
     defaults = {
         **values,
-        "title": values.get("title") or found.key,
+        "title": values.get("title") or metadata.key,
         "duration": max(duration, values.get("duration", 0)),
     }
-    # Locked, so that nothing of what others change or delete meanwhile is written back.
+    # The lock keeps concurrent changes from being overwritten.
     video, created = Video.objects.select_for_update().get_or_create(
-        collection=collection, key=found.key, defaults=defaults
+        collection=collection, key=metadata.key, defaults=defaults
     )
     values["duration"] = max(duration, values.get("duration", 0), video.duration)
-    if not created and (
-        new := {name: value for name, value in values.items() if getattr(video, name) != value}
-    ):
+    new = {name: value for name, value in values.items() if getattr(video, name) != value}
+    if new and not created:
         for name, value in new.items():
             setattr(video, name, value)
         video.save(update_fields=[*new, "updated_at"])
     return video
 
 
-def _video_values(found: Metadata) -> dict[str, Any]:
+def _video_values(metadata: Metadata) -> dict[str, Any]:
     values: dict[str, Any] = {
-        "title": clean(found.title, 300),
-        "youtube_id": found.youtube_id,
-        "tags": clean_tags(found.tags),
+        "title": clean(metadata.title, 300),
+        "youtube_id": metadata.youtube_id,
+        "tags": clean_tags(metadata.tags),
     }
-    if info := found.info:
+    if info := metadata.info:
         values |= {
             "channel": info.channel[:200],
             "channel_id": info.channel_id[:64],
@@ -250,13 +244,13 @@ def _video_values(found: Metadata) -> dict[str, Any]:
             "chapters": [[chapter.start, chapter.title] for chapter in info.chapters],
             "languages": list(info.languages),
         }
-    return {name: value for name, value in values.items() if value} | {"partial": found.partial}
+    return {name: value for name, value in values.items() if value} | {"partial": metadata.partial}
 
 
 def _refuse_other_recording(
     video: Video, old: Transcript, cues: Sequence[Cue], *, raw_name: str
 ) -> None:
-    """Keep a second file of the same name from overwriting another recording; a new version of the same one may."""
+    """Raise ``Conflict`` if a file of the same name holds another recording, not a new version."""
     if (
         old.origin not in (CaptionOrigin.UPLOAD, CaptionOrigin.AUTO)
         or not hasattr(old, "raw")
@@ -264,7 +258,7 @@ def _refuse_other_recording(
     ):
         return
     before, now = _vocabulary(captions.from_json(old.cues)), _vocabulary(cues)
-    if len(before & now) < ALIKE * min(len(before), len(now)):
+    if len(before & now) < SIMILAR * min(len(before), len(now)):
         raise Conflict(
             f"“{video.key}” already names another recording ({old.raw.name}).",
             hint="Rename the file, or add it to another collection.",
@@ -294,7 +288,7 @@ def _write(
         "duration": cues[-1].end,
         "updated_at": timezone.now(),
     }
-    # One statement each: a second worker with the same captions changes nothing, and thousands of files cost a third of the time.
+    # Upserts: a second worker with the same captions changes nothing, and imports are faster.
     written = Transcript(video=video, language=language, origin=origin, **values)
     Transcript.objects.bulk_create(
         [written],
@@ -310,7 +304,7 @@ def _lacks_word_times(transcript: Transcript) -> bool:
     return not Transcript.objects.values_list("word_times", flat=True).get(pk=transcript.pk)
 
 
-def _keep_original(
+def _store_original(
     transcript: Transcript, old: Transcript | None, *, name: str, data: bytes
 ) -> None:
     if (
@@ -350,7 +344,7 @@ def _info(data: bytes | None) -> VideoInfo | None:
         return info_from_json(json.loads(data))
     except (ValueError, RecursionError) as error:
         raise BadJson(
-            "The .info.json beside the captions cannot be read.",
+            "The .info.json file next to the captions cannot be read.",
             hint="Leave it out, or download it again.",
         ) from error
 
@@ -360,5 +354,5 @@ def check_size(name: str, data: bytes) -> None:
     if len(data) > conf.max_upload_bytes():
         raise CaptionsTooLarge(
             f"“{name}” has {len(data):,} bytes; the limit is {conf.max_upload_bytes():,}.",
-            hint="Captions are small: is it the right file?",
+            hint="Captions are small. Check that it is the right file.",
         )

@@ -1,4 +1,4 @@
-"""Celery tasks: each loads by id and makes one call. A message is a nudge; losing one, or doing it twice, changes nothing."""
+"""Celery tasks. Losing or repeating a message does no harm: see docs/decisions/0013."""
 
 from celery import shared_task
 
@@ -6,19 +6,19 @@ from transcripts import acquisition
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.work import messages
 
-SENT_AT_ONCE = 50  # how many messages may be out for jobs that need no turn at YouTube
+SENT_AT_ONCE = 50  # jobs that need not wait for YouTube
 
 
 @shared_task
 def run_job(pk: int) -> None:
-    """Do one job, then say what can be done next."""
+    """Run a job, then send the next ones."""
     acquisition.perform(pk)
     dispatch()
 
 
 @shared_task
 def sweep() -> None:
-    """Show that a worker lives, take up what killed workers left, and send what was not sent or got lost."""
+    """Record that a worker lives, recover abandoned jobs, and send unsent ones."""
     WorkerPulse.beat()
     acquisition.recover_abandoned()
     dispatch()
@@ -26,7 +26,7 @@ def sweep() -> None:
 
 @shared_task
 def sync_due_feeds() -> None:
-    """Queue the playlists and channels whose schedule says so."""
+    """Queue the feeds that are due."""
     for feed in Feed.objects.due().select_related("collection"):
         feed.plan()
         send(acquisition.request_feed(feed))
@@ -38,7 +38,7 @@ def send(job: Job) -> None:
 
 
 def dispatch() -> None:
-    """Send what is ready: files at once, for YouTube only the one whose turn it is."""
+    """Send the jobs that are ready; of those that need YouTube, only the next."""
     ready = Job.objects.ready().unsent()
     due = list(ready.filter(kind=Job.Kind.FILES)[:SENT_AT_ONCE])
     if YouTubeGate.current().is_free:

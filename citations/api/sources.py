@@ -124,7 +124,7 @@ def _add_files(request: Request) -> Status[Any]:
             f"files: 1 to {MOST_FILES} files are expected.",
             hint="The parameters are described at /api/v1/docs.",
         )
-    shelf = library.shelf(request.reach, about.collection)
+    shelf = library.target_collection(request.reach, about.collection)
     papers = [file for file in files if document_storage.is_document(file, file.name or "")]
     captions: Any = [file for file in files if file not in papers]
     job = None

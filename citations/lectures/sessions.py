@@ -87,7 +87,11 @@ def start(
 
     ``transcript`` is what is to be replayed. Raises ``Forbidden``, ``CollectionNotFound``, ``SourceNotFound``, ``TranscriptNotFound``, ``InvalidInput``.
     """
-    shelf = collection if isinstance(collection, Collection) else library.shelf(scope, collection)
+    shelf = (
+        collection
+        if isinstance(collection, Collection)
+        else library.target_collection(scope, collection)
+    )
     scope.require_write(shelf.pk)
     _check_visible(scope, transcript)
     chosen = _chosen(shelf, sources)

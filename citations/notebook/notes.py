@@ -78,7 +78,7 @@ def pin(
 
     Raises ``Forbidden``, ``CollectionNotFound``, ``InvalidInput`` for nothing, or more than ``MAX_TEXT`` characters.
     """
-    shelf = library.shelf(scope, collection)
+    shelf = library.target_collection(scope, collection)
     return Note.objects.create(collection=shelf, author=user, **_written(title, text))
 
 
@@ -90,7 +90,7 @@ def keep(
     Raises what ``pin`` raises, and ``Conflict`` for an answer that says nothing, or that quotes what not everybody who reads the collection may read.
     """
     asked = answer.conversation.collection
-    shelf = library.shelf(scope, collection or (asked.slug if asked else ""))
+    shelf = library.target_collection(scope, collection or (asked.slug if asked else ""))
     before = (
         Note.objects.filter(answer=answer, collection=shelf)
         .select_related("collection", "author", "answer__conversation")

@@ -60,7 +60,7 @@ def request(
 def shelf(by: Caller, name: str) -> Collection:
     """Return the collection to add to. Raises ``Forbidden``, ``CollectionNotFound``, and ``InvalidInput`` when it has to be named."""
     by.require_write()
-    return library.shelf(by.scope, name)
+    return library.target_collection(by.scope, name)
 
 
 async def wait_for(by: Caller, job: Job, *, report: Report) -> Job:

@@ -304,7 +304,7 @@ def test_originals_are_parsed_again(browser: Client, collection: Collection) -> 
     assert "1 transcripts parsed" in act(browser, Video, "reparse", [video])
     assert video.transcripts.get().cue_count == 60
     RawCaptions.objects.all().delete()
-    assert "was not kept" in act(browser, Transcript, "reparse", Transcript.objects.all())
+    assert "was not stored" in act(browser, Transcript, "reparse", Transcript.objects.all())
 
 
 def test_too_many_to_parse_while_somebody_waits_are_refused(
@@ -313,7 +313,7 @@ def test_too_many_to_parse_while_somebody_waits_are_refused(
     for n in range(51):
         make_video(collection, key=f"v{n}", cues=make_cues(1))
     page = act(browser, Transcript, "reparse", Transcript.objects.all()[:1], select_across="1")
-    assert "at most 50" in page
+    assert "the limit is 50" in page
 
 
 def test_failed_jobs_are_tried_again(browser: Client, collection: Collection) -> None:

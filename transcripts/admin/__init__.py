@@ -1,4 +1,4 @@
-"""The admin of videos, transcripts and jobs. Whoever gets in here is staff and sees every collection: scopes do not apply."""
+"""The admin of videos, transcripts and jobs. Staff see every collection."""
 
 from transcripts.admin import collections, jobs, videos
 from transcripts.admin.tables import RecordAdmin, Table

@@ -1,4 +1,4 @@
-"""Collections and their members, playlists and channels."""
+"""The admin of collections, their members and feeds."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,8 +19,6 @@ else:
 
 
 class MembershipInline(Inline):
-    """Members, beside their collection."""
-
     model = Membership
     extra = 1
     autocomplete_fields = ("user",)
@@ -28,8 +26,6 @@ class MembershipInline(Inline):
 
 @admin.register(Collection)
 class CollectionAdmin(Table):
-    """Shelves and their members."""
-
     list_display = ("name", "slug", "videos", "created_at")
     search_fields = ("name", "slug")
     list_filter = ("created_at",)
@@ -37,20 +33,16 @@ class CollectionAdmin(Table):
     inlines = (MembershipInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Count the videos."""
         rows: QuerySet[Any] = super().get_queryset(request).annotate(video_count=Count("videos"))
         return rows
 
     @admin.display(ordering="video_count")
     def videos(self, collection: Any) -> int:
-        """Show how many it holds."""
         return int(collection.video_count)
 
 
 @admin.register(Membership)
 class MembershipAdmin(Table):
-    """Who may do what."""
-
     list_display = ("user", "collection", "role")
     list_filter = ("role", "collection")
     list_select_related = ("user", "collection")
@@ -60,7 +52,7 @@ class MembershipAdmin(Table):
 
 @admin.register(Feed)
 class FeedAdmin(Table):
-    """Playlists and channels. They are added by pasting their addresses."""
+    """Playlists and channels. To add them, paste addresses."""
 
     list_display = (
         "title",
@@ -87,17 +79,15 @@ class FeedAdmin(Table):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Go to where addresses are pasted."""
         return redirect("admin:transcripts_job_add")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Plan the next look anew."""
+        """Save the feed and schedule its next check."""
         super().save_model(request, obj, form, change)
         obj.plan()
 
-    @admin.action(description="Look for new videos now", permissions=["work"])
+    @admin.action(description="Check for new videos now", permissions=["work"])
     def sync(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Queue a look at them."""
         self.work_on(
             request,
             queryset,

@@ -1,4 +1,4 @@
-"""Jobs, the gate to YouTube and the workers."""
+"""The admin of jobs, the gate to YouTube and the workers."""
 
 from typing import Any, ClassVar
 
@@ -19,12 +19,10 @@ from transcripts.tasks import dispatch
 
 
 class PasteForm(forms.Form):
-    """Addresses of YouTube, one a line."""
-
     addresses = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 10, "cols": 90}),
         max_length=200_000,
-        help_text="Videos, playlists or channels, one a line.",
+        help_text="Videos, playlists or channels, one per line.",
     )
     collection = forms.ModelChoiceField(
         queryset=Collection.objects.all(),
@@ -38,26 +36,22 @@ class PasteForm(forms.Form):
     tags = forms.CharField(required=False, max_length=1000, help_text="Separated by commas.")
 
     def clean_addresses(self) -> list[str]:
-        """Return the lines that are not empty, each once."""
-        lines = list(
-            dict.fromkeys(
-                line.strip() for line in self.cleaned_data["addresses"].splitlines() if line.strip()
-            )
-        )
+        """Return the distinct lines."""
+        stripped = (line.strip() for line in self.cleaned_data["addresses"].splitlines())
+        lines = list(dict.fromkeys(filter(None, stripped)))
         if len(lines) > QUEUED_AT_ONCE:
             raise forms.ValidationError(
-                f"{len(lines)} lines; at most {QUEUED_AT_ONCE} can be taken at once."
+                f"These are {len(lines)} lines; the limit is {QUEUED_AT_ONCE}."
             )
         return lines
 
     def clean_tags(self) -> list[str]:
-        """Return the words between the commas."""
         return words(self.cleaned_data["tags"])
 
 
 @admin.register(Job)
 class JobAdmin(RecordAdmin):
-    """Work, its progress and how it ended. Adding one is pasting addresses."""
+    """Jobs. To add jobs, paste addresses."""
 
     list_display = (
         "pk",
@@ -79,20 +73,18 @@ class JobAdmin(RecordAdmin):
     actions = ("retry",)
 
     def has_add_permission(self, request: HttpRequest, *_: Any) -> bool:
-        """Whoever may add videos."""
         return may(request, "add", Job)
 
     @admin.display(ordering="done")
     def progress(self, job: Any) -> str:
-        """Show a bar, and what is done just now."""
         return format_html(
             '<progress max="100" value="{0}">{0}%</progress> {0}% {1}', job.percent, job.step
         )
 
     @admin.display
     def parts_that_failed(self, job: Any) -> str:
-        """List them, the first hundred."""
-        rows = ((one["name"], one["message"], one["hint"]) for one in job.problems[:100])
+        first = job.problems[:100]
+        rows = ((problem["name"], problem["message"], problem["hint"]) for problem in first)
         return (
             format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {} {}</li>", rows))
             if job.problems
@@ -101,14 +93,13 @@ class JobAdmin(RecordAdmin):
 
     @admin.action(description="Try again", permissions=["work"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Queue them again."""
         self.work_on(request, queryset, acquisition.retry, done="queued", most=QUEUED_AT_ONCE)
         dispatch()
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Take addresses, one job a line; what cannot be used stays in the box, with the reason."""
+        """Queue a job for each address. Invalid ones stay in the box, with the reason."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = PasteForm(request.POST or None)
@@ -138,14 +129,11 @@ class JobAdmin(RecordAdmin):
         self, request: HttpRequest, form: PasteForm
     ) -> tuple[list[Job], list[tuple[str, KnowledgeBaseError]]]:
         jobs, problems = [], []
-        wishes = {name: form.cleaned_data[name] for name in ("language", "tags")}
+        options = {name: form.cleaned_data[name] for name in ("language", "tags")}
+        collection = form.cleaned_data["collection"]
         for line in form.cleaned_data["addresses"]:
             try:
-                jobs.append(
-                    acquisition.request(
-                        form.cleaned_data["collection"], line, by=request.user, **wishes
-                    )
-                )
+                jobs.append(acquisition.request(collection, line, by=request.user, **options))
             except KnowledgeBaseError as error:
                 problems.append((line, error))
         dispatch()
@@ -154,8 +142,6 @@ class JobAdmin(RecordAdmin):
 
 @admin.register(JobFile)
 class JobFileAdmin(Bytes):
-    """Files that wait to be imported."""
-
     list_display = ("name", "job", "size")
     list_filter = ("job__state",)
     list_select_related = ("job",)
@@ -164,8 +150,6 @@ class JobFileAdmin(Bytes):
 
 @admin.register(YouTubeGate)
 class YouTubeGateAdmin(RecordAdmin):
-    """Whether YouTube may be asked."""
-
     list_display = (
         "__str__",
         "free_at",
@@ -179,12 +163,10 @@ class YouTubeGateAdmin(RecordAdmin):
     actions = ("reopen",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody."""
         return False
 
     @admin.action(description="Reopen: forget the refusals", permissions=["work"])
     def reopen(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Let the queue ask at once."""
         YouTubeGate.reopen()
         self.message_user(request, "The gate is open.", messages.SUCCESS)
         dispatch()
@@ -192,8 +174,6 @@ class YouTubeGateAdmin(RecordAdmin):
 
 @admin.register(WorkerPulse)
 class WorkerPulseAdmin(RecordAdmin):
-    """When a worker was last seen."""
-
     list_display = ("__str__", "seen_at")
     search_fields = ("pk",)
     list_filter = ("seen_at",)

@@ -1,4 +1,4 @@
-"""What the tables share: nothing in them grows with the rows there are."""
+"""The base classes of the admin. Their cost does not grow with the number of rows."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from django.http import HttpRequest
 
 from transcripts.errors import KnowledgeBaseError
 
-PARSED_AT_ONCE = 50  # what one action parses while the page waits
-QUEUED_AT_ONCE = 500  # jobs that one action makes while the page waits
+PARSED_AT_ONCE = 50  # transcripts that one action parses
+QUEUED_AT_ONCE = 500  # jobs that one action queues
 DELETED_AT_ONCE = 500  # rows in one statement
 
 if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
@@ -22,14 +22,14 @@ else:
     Admin = admin.ModelAdmin
 
 
-def what_goes(rows: QuerySet[Any]) -> dict[type[Model], int]:
-    """Count what deleting these rows would delete, themselves first: one counting query for each kind, however many there are."""
+def count_cascade(rows: QuerySet[Any]) -> dict[type[Model], int]:
+    """Count the rows that deleting these would delete, with one query for each model."""
     counts: dict[type[Model], int] = {}
-    waiting: list[QuerySet[Any]] = [rows.order_by()]
-    for doomed in waiting:
+    queue: list[QuerySet[Any]] = [rows.order_by()]
+    for doomed in queue:
         if doomed.model not in counts:
             counts[doomed.model] = doomed.count()
-            waiting += [
+            queue += [
                 _dependents(relation, doomed)
                 for relation in doomed.model._meta.get_fields(include_hidden=True)
                 if _cascades(relation)
@@ -38,7 +38,7 @@ def what_goes(rows: QuerySet[Any]) -> dict[type[Model], int]:
 
 
 class Table(Admin):
-    """What all tables share: no second count of all rows, deletions told by counts and done in batches, work for those who may change things."""
+    """A table that counts deletions instead of listing them, and deletes in batches."""
 
     show_full_result_count = False
     list_per_page = 50
@@ -47,14 +47,14 @@ class Table(Admin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[Any, int], set[Any], list[Any]]:
-        """Return what deleting would delete: numbers, where Django would load and list every row."""
+        """Return the numbers of rows to delete; Django would load and list every row."""
         rows = (
             objs
             if isinstance(objs, QuerySet)
-            else self.model._default_manager.filter(pk__in=[one.pk for one in objs])
+            else self.model._default_manager.filter(pk__in=[row.pk for row in objs])
         )
-        counts = what_goes(rows)
-        # Through tables and the like have no page of their own here, and no permission that anybody is given.
+        counts = count_cascade(rows)
+        # Nobody has permissions for models without an admin page, such as through tables.
         lacking = {
             model._meta.verbose_name
             for model in counts
@@ -64,7 +64,7 @@ class Table(Admin):
         return [f"{count:,} {name}" for name, count in named.items()], named, lacking, []
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Delete some at a time, so that neither memory nor a statement grows with the selection."""
+        """Delete in batches, so that memory and statements stay small."""
         keys = list(queryset.order_by().values_list("pk", flat=True))
         for start in range(0, len(keys), DELETED_AT_ONCE):
             self.model._default_manager.filter(pk__in=keys[start : start + DELETED_AT_ONCE]).only(
@@ -72,7 +72,7 @@ class Table(Admin):
             ).delete()
 
     def has_work_permission(self, request: HttpRequest) -> bool:
-        """Whether work may be asked for here: as for changing, also where the rows themselves cannot be changed."""
+        """Whether the user may start work here, which takes the permission to change rows."""
         return may(request, "change", self.model)
 
     def work_on(
@@ -84,11 +84,11 @@ class Table(Admin):
         done: str,
         most: int,
     ) -> None:
-        """Do something to each of the rows, at most so many, and say what came of it."""
+        """Apply a function to each of at most ``most`` rows, and show the results."""
         if (count := rows.count()) > most:
             self.message_user(
                 request,
-                f"{count:,} are selected; at most {most} can be taken at once. Nothing was done.",
+                f"{count:,} rows are selected; the limit is {most}. Nothing was done.",
                 messages.ERROR,
             )
             return
@@ -104,35 +104,29 @@ class Table(Admin):
         for problem in list(results)[:10]:
             self.message_user(request, problem, messages.WARNING)
         if len(results) > 10:
-            self.message_user(
-                request, f"{len(results) - 10} more could not be done.", messages.WARNING
-            )
+            self.message_user(request, f"{len(results) - 10} more failed.", messages.WARNING)
 
 
 class RecordAdmin(Table):
-    """A table that programs write: people look, delete, and ask for work."""
+    """A table that only programs write; people may view, delete and start work."""
 
     def has_add_permission(self, request: HttpRequest, *_: Any) -> bool:
-        """Nobody."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody."""
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whoever may view or change these rows in general."""
         return may(request, "view", self.model) or may(request, "change", self.model)
 
 
 class Bytes(RecordAdmin):
-    """A table of long values, which are never loaded, only measured."""
+    """A table of binary data, which is measured but never loaded."""
 
     exclude: ClassVar[Any] = ("data",)
     list_per_page = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Leave the bytes where they are."""
         rows: QuerySet[Any] = (
             super().get_queryset(request).defer("data").annotate(size=Length("data"))
         )
@@ -140,12 +134,11 @@ class Bytes(RecordAdmin):
 
     @admin.display(ordering="size")
     def size(self, row: Any) -> str:
-        """Show the length in bytes."""
         return f"{row.size:,}"
 
 
 def may(request: Any, what: str, model: type[Model]) -> bool:
-    """Say whether somebody may do something to the rows of a model in general."""
+    """Return whether the user has a permission, such as "change", for a model."""
     return bool(
         request.user.has_perm(
             f"{model._meta.app_label}.{get_permission_codename(what, model._meta)}"
@@ -154,7 +147,6 @@ def may(request: Any, what: str, model: type[Model]) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Return the words between commas."""
     return [word[:60] for part in text.split(",") if (word := part.strip())]
 
 

@@ -1,4 +1,4 @@
-"""Videos, transcripts, and what is kept with them."""
+"""The admin of videos, transcripts and their files."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,8 +31,6 @@ else:
 
 
 class TagsForm(VideoForm):
-    """A video, whose tags are words between commas."""
-
     tags = forms.CharField(required=False, max_length=3000, help_text="Separated by commas.")
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -40,26 +38,22 @@ class TagsForm(VideoForm):
         self.initial["tags"] = ", ".join(self.instance.tags)
 
     def clean_tags(self) -> list[str]:
-        """Return the words."""
         return words(self.cleaned_data["tags"])
 
 
 class TranscriptInline(Inline):
-    """Transcripts, beside their video."""
-
     model = Transcript
     fields = readonly_fields = ("language", "origin", "cue_count", "characters", "updated_at")
     can_delete = show_change_link = True
     extra = max_num = 0
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Leave the cues where they are."""
         return super().get_queryset(request).defer("cues", "word_times")
 
 
 @admin.register(Video)
 class VideoAdmin(Table):
-    """Recordings. They are added by pasting their addresses."""
+    """Videos. To add videos, paste addresses."""
 
     form = TagsForm
     list_display = ("title", "key", "channel", "collection", "length", "spoken", "created_at")
@@ -101,29 +95,25 @@ class VideoAdmin(Table):
     actions = ("fetch", "reparse")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Leave the long columns where they are, and bring the languages along."""
         light = Prefetch("transcripts", queryset=Transcript.objects.light())
         return super().get_queryset(request).defer(*LONG_VIDEO).prefetch_related(light)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Go to where addresses are pasted."""
         return redirect("admin:transcripts_job_add")
 
     @admin.display(ordering="duration")
     def length(self, video: Any) -> str:
-        """Show the duration as a clock does."""
         return clock(video.duration)
 
     @admin.display(description="transcripts")
     def spoken(self, video: Any) -> str:
-        """Show the languages it is there in."""
-        return ", ".join(one.language or "?" for one in video.transcripts.all()) or "none"
+        languages = (transcript.language or "?" for transcript in video.transcripts.all())
+        return ", ".join(languages) or "none"
 
     @admin.action(description="Fetch again from YouTube", permissions=["work"])
     def fetch(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Queue them."""
         self.work_on(
             request,
             queryset,
@@ -133,9 +123,8 @@ class VideoAdmin(Table):
         )
         dispatch()
 
-    @admin.action(description="Parse the kept originals again", permissions=["work"])
+    @admin.action(description="Parse the stored originals again", permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Read their transcripts with today's parser."""
         rows = (
             Transcript.objects.light()
             .filter(video__in=queryset.order_by().values("pk"))
@@ -146,7 +135,7 @@ class VideoAdmin(Table):
 
 @admin.register(Transcript)
 class TranscriptAdmin(RecordAdmin):
-    """What is said; the text is read on the pages, not here."""
+    """Transcripts without their text, which has pages of its own."""
 
     list_display = (
         "video",
@@ -163,18 +152,15 @@ class TranscriptAdmin(RecordAdmin):
     actions = ("reparse",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Leave the long columns where they are."""
-        long_ones = ("cues", "word_times", *(f"video__{name}" for name in LONG_VIDEO))
-        return super().get_queryset(request).select_related("video__collection").defer(*long_ones)
+        long = ("cues", "word_times", *(f"video__{name}" for name in LONG_VIDEO))
+        return super().get_queryset(request).select_related("video__collection").defer(*long)
 
     @admin.display(ordering="duration")
     def length(self, transcript: Any) -> str:
-        """Show the duration as a clock does."""
         return clock(transcript.duration)
 
-    @admin.action(description="Parse the kept originals again", permissions=["work"])
+    @admin.action(description="Parse the stored originals again", permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Read them with today's parser."""
         self.work_on(
             request, queryset, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE
         )
@@ -182,26 +168,17 @@ class TranscriptAdmin(RecordAdmin):
 
 @admin.register(Thumbnail)
 class ThumbnailAdmin(Bytes):
-    """Pictures of videos."""
-
     list_display = ("video", "content_type", "size")
     list_filter = ("content_type",)
     search_fields = ("video__title", "video__key")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Bring the titles along, and no more."""
-        return (
-            super()
-            .get_queryset(request)
-            .select_related("video")
-            .defer(*(f"video__{name}" for name in LONG_VIDEO))
-        )
+        long = (f"video__{name}" for name in LONG_VIDEO)
+        return super().get_queryset(request).select_related("video").defer(*long)
 
 
 @admin.register(RawCaptions)
 class RawCaptionsAdmin(Bytes):
-    """The files that transcripts were parsed from."""
-
     list_display = ("name", "size")
     list_filter = ("transcript__origin",)
     search_fields = ("name", "transcript__video__key")
@@ -209,7 +186,7 @@ class RawCaptionsAdmin(Bytes):
 
 @admin.register(TranscriptIndex)
 class TranscriptIndexAdmin(Bytes):
-    """Derived indexes: deleting one only means that it is built again."""
+    """Search indexes. A deleted one is built again."""
 
     list_display = ("pk", "segment_seconds", "tokenizer_version", "size")
     list_filter = ("tokenizer_version", "segment_seconds")

@@ -8,7 +8,7 @@ from django.utils.http import content_disposition_header
 from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
-from transcripts import acquisition, conf, library, storage
+from transcripts import acquisition, conf, exports, library, storage
 from transcripts.api.in_ import (
     DownloadIn,
     FilesIn,
@@ -53,7 +53,7 @@ class Request(HttpRequest):
 def add_one(request: Request, source: SourceIn) -> Status[Any]:
     """Queue an address of YouTube, or store a text at once. The operation is in citations, which takes documents at the same address."""
     request.caller.require_write()
-    shelf = library.shelf(request.reach, source.collection)
+    shelf = library.target_collection(request.reach, source.collection)
     if source.text:
         return Status(
             201,
@@ -81,7 +81,7 @@ def add_files(
 ) -> Status[Any]:
     """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
     request.caller.require_write()
-    shelf = library.shelf(request.reach, about.collection)
+    shelf = library.target_collection(request.reach, about.collection)
     job = acquisition.request_files(
         shelf, contents(files), language=about.language, tags=about.tags, by=request.caller.user
     )
@@ -165,7 +165,7 @@ def download_transcript(
 ) -> HttpResponse:
     """Give a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
     video = library.find_video(request.reach, video_id, collection=wanted.collection)
-    file = library.export(video, form=wanted.format, language=wanted.language)
+    file = exports.export(video, form=wanted.format, language=wanted.language)
     headers = {
         "Content-Disposition": content_disposition_header(as_attachment=True, filename=file.name)
         or "attachment"

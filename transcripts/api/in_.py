@@ -6,7 +6,7 @@ from ninja import Field, Path, Schema
 from pydantic import AfterValidator, ConfigDict, StringConstraints, model_validator
 
 from transcripts import library
-from transcripts.library import TranscriptFormat
+from transcripts.exports import TranscriptFormat
 from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 

@@ -1,4 +1,4 @@
-"""What is stored: collections and members, videos and transcripts, jobs, and the gate to YouTube."""
+"""The tables: collections and members, videos and transcripts, jobs, and the YouTube gate."""
 
 from transcripts.models.collections import WRITING_ROLES, Collection, Membership, Role
 from transcripts.models.jobs import Job, JobFile, WorkerPulse, enqueue

@@ -11,7 +11,7 @@ from transcripts.sanitize import clean
 
 
 class Role(models.TextChoices):
-    """What a member may do: look, change what is in it, or change the collection itself."""
+    """A viewer reads, an editor changes the content, an owner changes the collection."""
 
     VIEWER = "viewer", "viewer"
     EDITOR = "editor", "editor"
@@ -25,23 +25,23 @@ class CollectionQuerySet(VisibleQuerySet["Collection"]):
     collection_path = "pk"
 
     def named(self, name: str) -> "Collection":
-        """Return the one of this slug or name; raise ``CollectionNotFound`` otherwise."""
+        """Return the collection with this slug or name. Raises ``CollectionNotFound``."""
         name = clean(name, 120)
-        found = self.filter(models.Q(slug=name) | models.Q(name=name)).order_by("pk").first()
-        if found is None:
+        match = self.filter(models.Q(slug=name) | models.Q(name=name)).order_by("pk").first()
+        if match is None:
             known = ", ".join(self.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
             raise CollectionNotFound(
                 f"There is no collection “{name}”.", hint=f"Collections you can see: {known}."
             )
-        return found
+        return match
 
     def default(self) -> "Collection":
-        """Return the collection that things go to when none is named, making it the first time."""
+        """Return the collection to use if none is named; create it the first time."""
         return self.get_or_create(slug="library", defaults={"name": "Library"})[0]
 
 
 class Collection(models.Model):
-    """A shelf with members. Every video stands on exactly one."""
+    """A set of videos and documents with members. Each video belongs to one collection."""
 
     name = models.CharField(max_length=120, unique=True)
     slug = models.SlugField(max_length=60, unique=True)
@@ -64,8 +64,6 @@ class MembershipQuerySet(VisibleQuerySet["Membership"]):
 
 
 class Membership(models.Model):
-    """One user's role in one collection."""
-
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"

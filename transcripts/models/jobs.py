@@ -1,4 +1,4 @@
-"""Long work. The row is the truth: a message to a worker only says that there may be something to do."""
+"""Jobs: long work that a worker does, and the pulse of the workers."""
 
 from datetime import datetime, timedelta
 from typing import Self
@@ -27,37 +27,35 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
         return readable(self, scope)
 
     def numbered(self, pk: int) -> "Job":
-        """Return one; raise ``JobNotFound``."""
-        found = self.filter(pk=pk).first()
-        if found is None:
+        """Return the job with this id. Raises ``JobNotFound``."""
+        job = self.filter(pk=pk).first()
+        if job is None:
             raise JobNotFound(
                 f"There is no job {pk}.",
                 hint="`kb jobs` and the Activity page list the jobs you can see.",
             )
-        return found
+        return job
 
     def unfinished(self) -> "JobQuerySet":
-        """Keep those that are queued or running."""
+        """Keep the queued and the running jobs."""
         return self.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
 
     def same_as(self, job: "Job") -> "JobQuerySet":
-        """Keep those that do the same as this one."""
+        """Keep the jobs that do the same as this one."""
         return self.filter(
             collection=job.collection_id, kind=job.kind, target=job.target, language=job.language
         )
 
     def ready(self) -> "JobQuerySet":
-        """Keep the queued ones whose time has come, most urgent and oldest first."""
+        """Keep the queued jobs that are due, most urgent and oldest first."""
         return self.due().filter(state=Job.State.QUEUED).order_by("-priority", "pk")
 
     def abandoned(self) -> "list[Job]":
-        """Return the running ones that no living process holds: their worker was killed."""
+        """Return the running jobs whose worker was killed."""
         return [job for job in self.filter(state=Job.State.RUNNING) if not job.is_held()]
 
 
 class Job(QueuedWork):
-    """One piece of long work, its progress and how it ended."""
-
     LOCK = Lock.JOB
 
     class Kind(models.TextChoices):
@@ -75,7 +73,7 @@ class Job(QueuedWork):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     target = models.CharField(
         max_length=200,
-        help_text="The video's id, the playlist's or channel's id, or what the files are.",
+        help_text="The id of the video, playlist or channel, or a name for the files.",
     )
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list, blank=True)
@@ -92,7 +90,7 @@ class Job(QueuedWork):
     step = models.CharField(max_length=60, blank=True)
     priority = models.SmallIntegerField(default=0, help_text="Higher goes first.")
     problems = models.JSONField(
-        default=list, blank=True, help_text="Parts that failed while the rest went on."
+        default=list, blank=True, help_text="Parts that failed while the others succeeded."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -124,23 +122,22 @@ class Job(QueuedWork):
 
     @property
     def needs_youtube(self) -> bool:
-        """Whether the work asks YouTube for something, and so waits for its gate."""
+        """Whether the job has to wait for the gate to YouTube."""
         return self.kind != self.Kind.FILES
 
     @property
     def is_finished(self) -> bool:
-        """Whether it ended, well or not."""
         return self.state in (self.State.DONE, self.State.FAILED)
 
     @property
     def percent(self) -> int:
-        """How much is done, 0 to 100."""
+        """The progress, 0 to 100."""
         if self.state == self.State.DONE:
             return 100
         return min(99, 100 * self.done // self.total) if self.total else 0
 
     def hasten(self, *, priority: int, tags: list[str]) -> None:
-        """Let it go at least as early as ``priority`` says, and put these tags on what it makes as well, while it waits."""
+        """Raise the priority of a queued job to this one, and add tags."""
         merged = list(dict.fromkeys([*self.tags, *tags]))
         if Job.objects.filter(pk=self.pk, state=self.State.QUEUED).update(
             priority=Greatest("priority", priority), tags=merged
@@ -196,7 +193,7 @@ class Job(QueuedWork):
 
 
 class JobFile(models.Model):
-    """A file that a job is to import; it leaves the table in the same transaction that stores its transcript."""
+    """A file to import. The transaction that stores its transcript deletes it."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="files")
     name = models.CharField(max_length=300)
@@ -210,7 +207,7 @@ class JobFile(models.Model):
 
 
 class WorkerPulse(models.Model):
-    """The last moment a worker looked at the queue: one row, made by the first worker."""
+    """When a worker last read the queue. There is one row."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     seen_at = models.DateTimeField()
@@ -220,27 +217,25 @@ class WorkerPulse(models.Model):
 
     @classmethod
     def beat(cls) -> None:
-        """Say that a worker is alive."""
+        """Record that a worker is alive."""
         cls.objects.update_or_create(pk=1, defaults={"seen_at": timezone.now()})
 
     @classmethod
     def is_alive(cls, *, within: timedelta = timedelta(seconds=45)) -> bool:
-        """Say whether a worker looked at the queue lately."""
+        """Return whether a worker read the queue recently."""
         return cls.objects.filter(seen_at__gte=timezone.now() - within).exists()
 
 
 def enqueue(job: Job) -> tuple[Job, bool]:
-    """Save a new job, or return the unfinished one that does the same; says whether it is new."""
+    """Save a new job, or return an unfinished one that does the same; and whether it is new."""
     for _ in range(ENQUEUE_TRIES - 1):
         try:
             return _inserted(job), True
         except IntegrityError:
-            if found := Job.objects.unfinished().same_as(job).first():
-                return found, False
-    return (
-        _inserted(job),
-        True,
-    )  # the other one ended each time between the two looks; or it is another constraint, which is told
+            if existing := Job.objects.unfinished().same_as(job).first():
+                return existing, False
+    # The other job ended between the two statements each time; or another constraint failed.
+    return _inserted(job), True
 
 
 def _inserted(job: Job) -> Job:

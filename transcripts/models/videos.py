@@ -16,19 +16,19 @@ KEY_LENGTH = 200
 
 class VideoQuerySet(VisibleQuerySet["Video"]):
     def matching(self, words: str) -> "VideoQuerySet":
-        """Keep those in whose title, channel or id every one of the words occurs."""
-        found = self
+        """Keep the videos that have every word in their title, channel or id."""
+        matches = self
         for word in words.split()[:10]:
-            found = found.filter(
+            matches = matches.filter(
                 models.Q(title__icontains=word)
                 | models.Q(channel__icontains=word)
                 | models.Q(key__icontains=word)
             )
-        return found
+        return matches
 
 
 class Video(models.Model):
-    """A recording, of YouTube or of a file; ``key`` is the id that people and programs call it by."""
+    """A recording from YouTube or from a file. ``key`` is its public id."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="videos")
     key = models.CharField("id", max_length=KEY_LENGTH)
@@ -72,7 +72,7 @@ class Video(models.Model):
 
 
 class Thumbnail(models.Model):
-    """A small picture of a video, kept here so that no page asks another host for it."""
+    """A small picture of a video, so that pages load nothing from another host."""
 
     video = models.OneToOneField(
         Video, on_delete=models.CASCADE, primary_key=True, related_name="thumbnail"
@@ -85,7 +85,7 @@ class Thumbnail(models.Model):
 
 
 class CaptionOrigin(models.TextChoices):
-    """Who made the text: a person, YouTube's speech recognition, a file, a translating machine."""
+    """Who made the text, best first."""
 
     MANUAL = "manual", "manual"
     UPLOAD = "upload", "upload"
@@ -97,17 +97,17 @@ class TranscriptQuerySet(VisibleQuerySet["Transcript"]):
     collection_path = "video__collection"
 
     def light(self) -> "TranscriptQuerySet":
-        """Leave the long columns in the database until they are asked for."""
+        """Defer the long columns."""
         return self.defer("cues", "word_times")
 
     def best_first(self, languages: Iterable[str]) -> "list[Transcript]":
-        """Return them by preference: the languages in order (``en`` matches ``en-GB``), then a person's text before a machine's."""
+        """Sort by language, in this order (``en`` matches ``en-GB``), then by origin."""
         order = [language.casefold() for language in languages]
         return sorted(self, key=lambda transcript: transcript.preference(order))
 
 
 class Transcript(models.Model):
-    """What is said in a video, in one language, by one origin: cues in milliseconds."""
+    """The text of a video in one language and from one origin. Times are milliseconds."""
 
     video = models.ForeignKey(Video, on_delete=models.CASCADE, related_name="transcripts")
     language = models.CharField(max_length=35, blank=True)
@@ -141,16 +141,16 @@ class Transcript(models.Model):
 
     @property
     def track(self) -> str:
-        """What asks for exactly this transcript of the video, where a language is asked for: the language, a dot and the origin."""
+        """The name of this transcript among those of the video, such as ``en.auto``."""
         return f"{self.language}.{self.origin}"
 
     def preference(self, languages: list[str]) -> tuple[int, int, int]:
-        """Return a sort key: how far down the language preference, how far from a person's text, how old."""
+        """Return a sort key: rank of the language, rank of the origin, age."""
         language = self.language.casefold()
         ranks = [
             rank
-            for rank, wanted in enumerate(languages)
-            if language == wanted or language.startswith(f"{wanted}-")
+            for rank, preferred in enumerate(languages)
+            if f"{language}-".startswith(f"{preferred}-")
         ]
         return (
             min(ranks, default=len(languages)),
@@ -160,7 +160,7 @@ class Transcript(models.Model):
 
 
 class TranscriptIndex(models.Model):
-    """The BM25 index of one transcript (``bm25.Index.to_bytes``): derived, may be deleted at any time."""
+    """The BM25 index of a transcript (``bm25.Index.to_bytes``). It may be deleted at any time."""
 
     transcript = models.OneToOneField(
         Transcript, on_delete=models.CASCADE, primary_key=True, related_name="index"
@@ -178,7 +178,7 @@ class TranscriptIndex(models.Model):
 
 
 class RawCaptions(models.Model):
-    """The bytes a transcript was parsed from, kept so that a better parser can read them again."""
+    """The bytes that a transcript was parsed from, so that it can be parsed again."""
 
     transcript = models.OneToOneField(
         Transcript, on_delete=models.CASCADE, primary_key=True, related_name="raw"
@@ -195,12 +195,12 @@ class RawCaptions(models.Model):
 
 class FeedQuerySet(VisibleQuerySet["Feed"]):
     def due(self) -> "FeedQuerySet":
-        """Keep those whose time to be looked at again has come."""
+        """Keep the feeds that are scheduled to be read now."""
         return self.filter(next_sync_at__lte=timezone.now())
 
 
 class Feed(models.Model):
-    """A playlist or channel whose videos are taken into a collection; on a schedule when ``every_hours`` is set."""
+    """A playlist or channel whose videos are added to a collection."""
 
     class Kind(models.TextChoices):
         PLAYLIST = "playlist", "playlist"
@@ -211,12 +211,12 @@ class Feed(models.Model):
     youtube_id = models.CharField(max_length=100)
     title = models.CharField(max_length=300, blank=True)
     newest = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Take only the newest N videos; empty: all."
+        null=True, blank=True, help_text="Add only the newest N videos; empty: all."
     )
     every_hours = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="Look for new videos every so many hours; empty: only when asked.",
+        help_text="Hours between checks for new videos; empty: check only on request.",
     )
     last_synced_at = models.DateTimeField(null=True, blank=True)
     next_sync_at = models.DateTimeField(null=True, blank=True, db_index=True)
@@ -240,20 +240,19 @@ class Feed(models.Model):
 
     @property
     def target(self) -> Target:
-        """What YouTube is asked for."""
         return Target(
             kind="playlist" if self.kind == self.Kind.PLAYLIST else "channel", id=self.youtube_id
         )
 
     def plan(self) -> None:
-        """Set when it is looked at next, from now."""
+        """Schedule the next check, counted from now."""
         self.next_sync_at = (
             timezone.now() + timedelta(hours=self.every_hours) if self.every_hours else None
         )
         self.save(update_fields=["next_sync_at"])
 
     def synced(self, *, title: str) -> None:
-        """Note that its list was just read."""
+        """Record that the list was read, and schedule the next check."""
         self.title = title[:300] or self.title
         self.last_synced_at = timezone.now()
         self.save(update_fields=["title", "last_synced_at"])

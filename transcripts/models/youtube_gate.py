@@ -1,4 +1,4 @@
-"""The gate to YouTube: one queue for all workers, paced, and closed for a while when YouTube refuses this address."""
+"""The gate to YouTube: it spaces the requests of all workers, and closes after a refusal."""
 
 import random
 from datetime import datetime, timedelta
@@ -9,15 +9,16 @@ from django.utils import timezone
 from transcripts.errors import GateClosed, KnowledgeBaseError
 
 COOL_DOWN_MINUTES = (15, 30, 60, 120)
-OUTAGE_QUESTIONS, OUTAGE_MINUTES = 3, 5
-PROBE_SECONDS = 120  # while a probe is out, nobody else goes through
+OUTAGE_REQUESTS, OUTAGE_MINUTES = 3, 5
+PROBE_SECONDS = 120  # the time that a probe has before the next request
 
 
 class YouTubeGate(models.Model):
-    """When the next question to YouTube may be asked: one row.
+    """When the next request to YouTube may be sent. There is one row.
 
-    A circuit breaker: a refusal closes the gate for 15 minutes; after that one probe goes through; each further refusal doubles the pause, up to
-    two hours; the first success opens it again. When the network swallows several questions in a row, nobody else's tries are wasted on it either.
+    This is a circuit breaker. A refusal closes the gate for 15 minutes; then one probe passes. Each
+    further refusal doubles the pause, up to two hours, and the first success opens the gate. It
+    also closes for a few minutes when several requests in a row get no answer.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
@@ -25,7 +26,7 @@ class YouTubeGate(models.Model):
     closed_until = models.DateTimeField(null=True, blank=True)
     refusals = models.PositiveSmallIntegerField(default=0)
     unanswered = models.PositiveSmallIntegerField(
-        default=0, help_text="Questions in a row that the network swallowed."
+        default=0, help_text="Requests in a row that got no answer."
     )
     reason_code = models.CharField(max_length=40, blank=True)
     reason = models.TextField(blank=True)
@@ -40,29 +41,28 @@ class YouTubeGate(models.Model):
 
     @classmethod
     def current(cls) -> "YouTubeGate":
-        """Return the row, making it the first time."""
+        """Return the row; create it the first time."""
         return cls.objects.get_or_create(pk=1)[0]
 
     @property
     def state(self) -> str:
-        """``open``, ``closed`` (cooling down) or ``probing`` (one question is allowed through to see)."""
+        """``open``, ``closed``, or ``probing`` if one request may pass as a test."""
         if self.closed_until and self.closed_until > timezone.now():
             return "closed"
         return "probing" if self.refusals else "open"
 
     @property
     def free_at(self) -> datetime:
-        """The earliest moment of the next question."""
+        """The earliest time of the next request."""
         return max(self.next_at, self.closed_until) if self.closed_until else self.next_at
 
     @property
     def is_free(self) -> bool:
-        """Whether a question may be asked now."""
         return self.free_at <= timezone.now()
 
     @classmethod
     def pass_through(cls, *, pace: float) -> None:
-        """Take the turn now, or raise ``GateClosed`` with the moment to come back; ``pace`` is the usual pause in seconds."""
+        """Reserve a request now; ``pace`` is the usual pause in seconds. Raises ``GateClosed``."""
         with transaction.atomic():
             gate = cls._locked()
             now = timezone.now()
@@ -74,24 +74,20 @@ class YouTubeGate(models.Model):
 
     @classmethod
     def succeeded(cls, *, pace: float) -> None:
-        """Open the gate: YouTube answered."""
+        """Open the gate, because YouTube answered."""
         with transaction.atomic():
             gate = cls._locked()
             if gate.refusals:
                 gate.next_at = timezone.now() + timedelta(seconds=pace)
-            gate.refusals, gate.unanswered, gate.closed_until, gate.reason_code, gate.reason = (
-                0,
-                0,
-                None,
-                "",
-                "",
-            )
+            gate.refusals = gate.unanswered = 0
+            gate.reason_code = gate.reason = ""
+            gate.closed_until = None
             gate.last_success_at = timezone.now()
             gate.save()
 
     @classmethod
     def refused(cls, error: KnowledgeBaseError) -> datetime:
-        """Close the gate: YouTube refuses this address. Returns until when."""
+        """Close the gate, because YouTube refuses this server; return until when."""
         with transaction.atomic():
             gate = cls._locked()
             minutes = COOL_DOWN_MINUTES[min(gate.refusals, len(COOL_DOWN_MINUTES) - 1)]
@@ -103,19 +99,19 @@ class YouTubeGate(models.Model):
 
     @classmethod
     def unreachable(cls, error: KnowledgeBaseError) -> datetime | None:
-        """Note that no answer came. After several in a row the gate closes for some minutes; returns until when, else None."""
+        """Count an unanswered request; return until when the gate is closed, if it is."""
         with transaction.atomic():
             gate = cls._locked()
             gate.unanswered = min(gate.unanswered + 1, 1000)
-            if gate.unanswered >= OUTAGE_QUESTIONS:
+            if gate.unanswered >= OUTAGE_REQUESTS:
                 gate.closed_until = timezone.now() + timedelta(minutes=OUTAGE_MINUTES)
                 gate.reason_code, gate.reason = error.code, error.message
             gate.save()
-            return gate.closed_until if gate.unanswered >= OUTAGE_QUESTIONS else None
+            return gate.closed_until if gate.unanswered >= OUTAGE_REQUESTS else None
 
     @classmethod
     def reopen(cls) -> None:
-        """Forget the refusals: a person changed the proxy, or wants to try at once."""
+        """Forget the refusals, because somebody changed the proxy or wants to try now."""
         anew = {
             "next_at": timezone.now(),
             "closed_until": None,
@@ -134,13 +130,8 @@ class YouTubeGate(models.Model):
 
 def _closed(gate: YouTubeGate) -> GateClosed:
     when = timezone.localtime(gate.free_at)
+    message = f"Requests to YouTube are spaced; the next is at {when:%H:%M:%S}."
     if gate.state == "closed":
-        why = "YouTube is refusing this server" if gate.refusals else "YouTube cannot be reached"
-        return GateClosed(
-            f"{why}; the queue pauses until {when:%H:%M}.",
-            retry_at=int(gate.free_at.timestamp()) + 1,
-        )
-    return GateClosed(
-        f"One question at a time: the next goes to YouTube at {when:%H:%M:%S}.",
-        retry_at=int(gate.free_at.timestamp()) + 1,
-    )
+        reason = "YouTube is refusing this server" if gate.refusals else "YouTube cannot be reached"
+        message = f"{reason}; the queue pauses until {when:%H:%M}."
+    return GateClosed(message, retry_at=int(gate.free_at.timestamp()) + 1)

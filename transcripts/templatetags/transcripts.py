@@ -1,4 +1,4 @@
-"""How times, states and hits are written in pages."""
+"""Template filters for times, code and search hits."""
 
 import re
 from collections.abc import Sequence
@@ -30,19 +30,17 @@ def clock_seconds(seconds: float) -> str:
 
 @register.filter
 def seconds(ms: int) -> int:
-    """Cut milliseconds to whole seconds."""
     return int(ms) // 1000
 
 
 @register.filter
 def ms(seconds: float) -> int:
-    """Turn seconds into whole milliseconds."""
     return round(seconds * 1000)
 
 
 @register.filter
 def spoken_length(ms: int) -> str:
-    """Write milliseconds as a person would say it: ``1 h 5 min``, ``12 min``, ``40 s``."""
+    """Write milliseconds as ``1 h 5 min``, ``12 min`` or ``40 s``."""
     minutes, rest = divmod(int(ms) // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -52,7 +50,7 @@ def spoken_length(ms: int) -> str:
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Say how long ago a moment was: ``just now``, ``5 minutes ago``."""
+    """Write a time as ``just now`` or ``5 minutes ago``."""
     if timezone.now() - moment < timedelta(minutes=1):
         return "just now"
     return f"{timesince(moment, depth=1)} ago"
@@ -60,15 +58,14 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def with_code(text: str) -> SafeString:
-    """Escape a text and show what stands between backticks as code."""
-    return mark_safe(
-        _CODE.sub(r"<code>\1</code>", conditional_escape(text))
-    )  # escaped before any tag is put in
+    """Escape a text and mark text between backticks as code."""
+    escaped = conditional_escape(text)
+    return mark_safe(_CODE.sub(r"<code>\1</code>", escaped))
 
 
 @register.filter
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> SafeString:
-    """Escape a text and put the spans (in order, not overlapping) into ``<mark>``."""
+    """Escape a text and wrap the sorted, disjoint spans in ``<mark>``."""
     parts, position = [], 0
     for start, end in spans:
         parts += [
@@ -79,4 +76,4 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> SafeString:
         ]
         position = end
     parts.append(conditional_escape(text[position:]))
-    return mark_safe("".join(parts))  # every part is escaped above
+    return mark_safe("".join(parts))  # each part is escaped

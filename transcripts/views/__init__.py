@@ -1,1 +1,1 @@
-"""The pages of the transcripts app: each view parses, makes one call and renders."""
+"""The pages of the transcripts app."""

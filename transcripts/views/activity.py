@@ -1,4 +1,4 @@
-"""Activity: jobs, playlists and channels, the gate to YouTube, the worker."""
+"""The Activity page: jobs, feeds, the gate to YouTube and the worker."""
 
 from functools import partial
 from typing import Any, Final
@@ -21,14 +21,11 @@ from transcripts.tasks import dispatch, send
 from transcripts.views import events
 from transcripts.views.requests import PageRequest, done
 
-ACTIVITY_SECONDS: Final = (
-    2.0  # counting a hundred thousand jobs takes 50 ms, for every page that is open
-)
+ACTIVITY_SECONDS: Final = 2.0  # each open page counts the jobs: 50 ms for a hundred thousand
 
 
 @require_safe
 def show_activity(request: PageRequest) -> HttpResponse:
-    """List what is going on."""
     context = _activity(request)
     return render(
         request,
@@ -39,7 +36,7 @@ def show_activity(request: PageRequest) -> HttpResponse:
 
 @require_GET
 def activity_events(request: PageRequest) -> StreamingHttpResponse:
-    """Send the jobs again whenever one of them has moved on."""
+    """Send the list of jobs whenever it changes."""
     render = partial(render_to_string, "transcripts/_activity.html", request=request)
     return events.stream(
         "activity", lambda: (render(_activity(request)), False), every=ACTIVITY_SECONDS
@@ -48,7 +45,6 @@ def activity_events(request: PageRequest) -> StreamingHttpResponse:
 
 @require_safe
 def show_job(request: PageRequest, pk: int) -> HttpResponse:
-    """Show one job."""
     return render(
         request,
         "transcripts/job.html",
@@ -58,52 +54,48 @@ def show_job(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def job_events(request: PageRequest, pk: int) -> StreamingHttpResponse:
-    """Send one job again whenever it has moved on, until it has ended."""
+    """Send a job whenever it changes, until it ends."""
     activity.find_job(request.reach, pk)
     return events.stream("job", lambda: _job(request, pk))
 
 
 @require_POST
 def retry(request: PageRequest, pk: int) -> HttpResponse:
-    """Try a job again."""
     job = activity.find_job(request.reach, pk)
     request.reach.require_write(job.collection_id)
     send(acquisition.retry(job))
-    return done(request, f"“{job.target}” is tried again.", "activity")
+    return done(request, f"“{job.target}” is queued again.", "activity")
 
 
 @require_POST
 def reopen_gate(request: PageRequest) -> HttpResponse:
-    """Ask YouTube again at once."""
     if not request.reach.writable:
         raise Forbidden(
-            "Only those who may add videos may do this.",
+            "Only people who may add videos may do this.",
             hint="Ask an owner of a collection to make you an editor.",
         )
     YouTubeGate.reopen()
     dispatch()
-    return done(request, "The gate is open; the next video is asked for now.", "activity")
+    return done(request, "The gate is open; the next video is requested now.", "activity")
 
 
 @require_POST
 def sync_feed(request: PageRequest, pk: int) -> HttpResponse:
-    """Look for new videos now."""
     feed = _changeable(request, pk)
     send(acquisition.request_feed(feed, by=request.user))
-    return done(request, f"Looking for new videos of “{feed}”.", "activity")
+    return done(request, f"Checking “{feed}” for new videos.", "activity")
 
 
 @require_POST
 def schedule_feed(request: PageRequest, pk: int) -> HttpResponse:
-    """Change how many videos are taken, and how often they are looked for."""
     feed = _changeable(request, pk)
     activity.schedule(feed, **require_valid(ScheduleForm(request.POST)))
-    return done(request, f"The schedule of “{feed}” is changed.", "activity")
+    return done(request, f"The schedule of “{feed}” was changed.", "activity")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def remove_feed(request: PageRequest, pk: int) -> HttpResponse:
-    """Ask, then stop taking videos from a playlist or channel."""
+    """Ask for confirmation, then remove the feed."""
     feed = _changeable(request, pk)
     if request.method != "POST":
         return render(

@@ -1,4 +1,4 @@
-"""Collections and their members."""
+"""The pages of collections and their members."""
 
 from typing import Any
 
@@ -14,25 +14,26 @@ from transcripts.views.requests import PageRequest, done
 
 @require_safe
 def list_collections(request: PageRequest) -> HttpResponse:
-    """List the collections, with a form for a new one."""
     roles = collections.roles_of(request.user)
-    shelves = [
-        {"collection": one, "role": roles(one)} for one in library.collections(request.reach)
+    rows = [
+        {"collection": collection, "role": roles(collection)}
+        for collection in library.collections(request.reach)
     ]
-    return render(request, "transcripts/collections.html", {"shelves": shelves})
+    return render(request, "transcripts/collections.html", {"shelves": rows})
 
 
 @require_POST
 def create(request: PageRequest) -> HttpResponse:
-    """Make a collection, owned by whoever asks."""
     request.caller.require_write()
-    made = collections.create(require_valid(NameForm(request.POST))["name"], owner=request.user)
-    return done(request, f"The collection “{made}” is made.", "collection", pk=made.pk)
+    name = require_valid(NameForm(request.POST))["name"]
+    collection = collections.create(name, owner=request.user)
+    message = f"The collection “{collection}” was created."
+    return done(request, message, "collection", pk=collection.pk)
 
 
 @require_safe
 def show_collection(request: PageRequest, pk: int) -> HttpResponse:
-    """Show a collection: its contents, and to an owner its members."""
+    """Show a collection and, to an owner, its members."""
     collection = collections.find(request.reach, pk)
     context: dict[str, Any] = {
         "collection": collection,
@@ -49,15 +50,13 @@ def show_collection(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def rename(request: PageRequest, pk: int) -> HttpResponse:
-    """Give it another name."""
     collection = _own(request, pk)
     collections.rename(collection, require_valid(NameForm(request.POST))["name"])
-    return done(request, f"It is called “{collection}” now.", "collection", pk=pk)
+    return done(request, f"The collection is now called “{collection}”.", "collection", pk=pk)
 
 
 @require_POST
 def set_member(request: PageRequest, pk: int) -> HttpResponse:
-    """Add a member, or change a role."""
     collection = _own(request, pk)
     values = require_valid(MemberForm(request.POST))
     collections.set_member(collection, values["username"], role=values["role"])
@@ -68,7 +67,6 @@ def set_member(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def remove_member(request: PageRequest, pk: int, user: int) -> HttpResponse:
-    """Take a member off."""
     collection = _own(request, pk)
     collections.remove_member(collection, user)
     if user == request.user.pk:
@@ -78,7 +76,7 @@ def remove_member(request: PageRequest, pk: int, user: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, pk: int) -> HttpResponse:
-    """Ask, saying what goes, then delete the collection with everything in it."""
+    """Ask for confirmation, then delete the collection and its content."""
     collection = _own(request, pk)
     if request.method != "POST":
         return render(

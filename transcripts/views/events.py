@@ -1,4 +1,4 @@
-"""Server-sent events: a fragment is sent again whenever it has changed."""
+"""Server-sent events: a fragment is sent whenever it changes."""
 
 import asyncio
 import re
@@ -16,11 +16,10 @@ from transcripts.errors import NotFound
 
 POLL_SECONDS: Final = 0.5
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
-LONGEST_SECONDS: Final = 120.0  # then the browser connects anew, and its rights are looked at again
+LONGEST_SECONDS: Final = 120.0  # then the browser reconnects, and its rights are checked again
 
-_TOKEN: Final = re.compile(
-    r'name="csrfmiddlewaretoken" value="[^"]*"'
-)  # is written differently each time
+# The token differs in each rendering.
+_TOKEN: Final = re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"')
 
 _ended: Final = threading.Event()
 
@@ -28,15 +27,15 @@ Render = Callable[[], tuple[str, bool]]
 
 
 def stream(name: str, render: Render, *, every: float = POLL_SECONDS) -> StreamingHttpResponse:
-    """Stream what ``render`` returns (the HTML, and whether it is final) as events; a final one is followed by the event ``finished``.
+    """Stream HTML that changes; call ``render`` every so many seconds.
 
-    It is asked ``every`` so many seconds.
+    ``render`` returns the HTML and whether it is final, after which ``finished`` is sent.
     """
     return streamed(_events(name, render, every))
 
 
 def streamed(parts: AsyncIterator[str]) -> StreamingHttpResponse:
-    """Answer with events that are written already."""
+    """Return a response that streams events that are already written."""
     response = StreamingHttpResponse(parts, content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
@@ -44,18 +43,21 @@ def streamed(parts: AsyncIterator[str]) -> StreamingHttpResponse:
 
 
 async def apart(texts: Iterator[str]) -> AsyncIterator[str]:
-    """Yield what a thread of its own writes: it goes on to the end when whoever listens has gone. A sign of life comes when nothing has come for a while."""
+    """Yield texts that a thread of its own produces, and heartbeats while it produces none.
+
+    The thread runs to the end even if the client disconnects.
+    """
     loop = asyncio.get_running_loop()
-    heard: asyncio.Queue[str | None] = asyncio.Queue()
+    queue: asyncio.Queue[str | None] = asyncio.Queue()
 
     def put(text: str | None) -> None:
-        with suppress(RuntimeError):  # the loop has ended: nobody listens
-            loop.call_soon_threadsafe(heard.put_nowait, text)
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(queue.put_nowait, text)
 
-    threading.Thread(target=_write, args=(texts, put), name="telling", daemon=True).start()
+    threading.Thread(target=_write, args=(texts, put), name="event-texts", daemon=True).start()
     while not _ended.is_set():
         try:
-            text = await asyncio.wait_for(heard.get(), HEARTBEAT_SECONDS)
+            text = await asyncio.wait_for(queue.get(), HEARTBEAT_SECONDS)
         except TimeoutError:
             text = ": still here\n\n"
         if text is None:
@@ -69,7 +71,7 @@ def _write(texts: Iterator[str], put: Callable[[str | None], None]) -> None:
             put(text)
     finally:
         put(None)
-        connection.close()  # which is this thread's own
+        connection.close()  # of this thread
 
 
 async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]:
@@ -77,9 +79,9 @@ async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]
     sent, sent_at = "", 0.0
     while time.monotonic() < ends and not _ended.is_set():
         html, is_final = await sync_to_async(_without_connection)(render)
-        said = _TOKEN.sub("", html)
-        if html and said != sent:
-            sent, sent_at = said, time.monotonic()
+        content = _TOKEN.sub("", html)
+        if html and content != sent:
+            sent, sent_at = content, time.monotonic()
             yield event(name, html)
         elif time.monotonic() - sent_at > HEARTBEAT_SECONDS:
             sent_at = time.monotonic()
@@ -91,12 +93,12 @@ async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]
 
 
 def end_all() -> None:
-    """Let every stream of this process end within half a second or so: the web server ends, and would wait for them."""
+    """End every stream of this process, for which the web server would wait when it stops."""
     _ended.set()
 
 
 def event(name: str, data: str) -> str:
-    """Write one event; every line of the data becomes a field of its own, so that none can start another event."""
+    """Format an event. Each line of the data is a field, so that none starts another event."""
     fields = "".join(f"data: {line}\n" for line in data.splitlines())
     return f"event: {name}\n{fields}\n"
 
@@ -105,6 +107,6 @@ def _without_connection(render: Render) -> tuple[str, bool]:
     try:
         return render()
     except NotFound:
-        return "", True  # deleted, or out of reach, since the stream began
+        return "", True  # deleted or no longer visible
     finally:
-        close_old_connections()  # a stream that waits must not keep a connection from others
+        close_old_connections()  # a waiting stream needs no connection

@@ -1,4 +1,4 @@
-"""The library: what is there, and adding to it."""
+"""The Library page."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from transcripts.views.requests import PageRequest, fragment
 
 @dataclass(frozen=True, slots=True)
 class AddResult:
-    """What became of one thing that was to be added: a job, the video if it is there at once, or the error that kept it out."""
+    """The result of adding one item: a job, a video, or an error."""
 
     name: str
     job: Job | None = None
@@ -28,7 +28,6 @@ class AddResult:
 
 @require_safe
 def show_library(request: PageRequest) -> HttpResponse:
-    """List videos, filtered; HTMX gets the list alone, or its next page."""
     wanted, offset = LibraryForm(request.GET).filter()
     context = {
         "wanted": wanted,
@@ -44,7 +43,7 @@ def show_library(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def add(request: PageRequest) -> HttpResponse:
-    """Queue addresses and files, or a pasted text; HTMX gets the jobs, which show their progress, a plain browser the Activity page."""
+    """Add addresses, files or pasted text, and show the jobs."""
     request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
     form.checked(request.reach)
@@ -57,12 +56,12 @@ def add(request: PageRequest) -> HttpResponse:
 
 @require_GET
 def find(request: PageRequest) -> HttpResponse:
-    """Open a video by any id or address of it."""
+    """Open a video by its id or address."""
     return redirect("video", pk=library.find_video(request.reach, request.GET.get("id", "")).pk)
 
 
 def add_all(request: PageRequest, form: AddForm) -> list[AddResult]:
-    """Queue or store all that is in a form that has been checked; what fails does not keep the rest out."""
+    """Add everything in a checked form. An item that fails does not stop the others."""
     values = form.cleaned_data
     outcomes = [_add_address(request, form, address) for address in form.addresses()]
     if values["files"]:
@@ -125,7 +124,7 @@ def _add_text(form: AddForm) -> AddResult:
 
 
 def tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
-    """Say on the next page what became of them."""
+    """Show the results on the next page."""
     for outcome in outcomes:
         if outcome.error:
             messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
@@ -139,9 +138,9 @@ def tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
 
 
 def _choices(request: PageRequest) -> dict[str, object]:
-    shelves = library.collections(request.reach)
+    visible = library.collections(request.reach)
     return {
-        "collections": shelves,
-        "writable": [one for one in shelves if one.pk in request.reach.writable],
+        "collections": visible,
+        "writable": [row for row in visible if row.pk in request.reach.writable],
         "tags": library.tags(request.reach),
     }

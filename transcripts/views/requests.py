@@ -1,4 +1,4 @@
-"""What a request of these pages carries, and how a page answers HTMX or a plain browser."""
+"""The requests of pages, and answers to HTMX and plain browsers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from transcripts.scope import Scope
 
 
 class PageRequest(HttpRequest):
-    """A request behind the middleware: signed in, with its scope and HTMX's headers read."""
+    """A request after the middleware: signed in, with its scope and HTMX headers."""
 
     user: User
     reach: Scope
@@ -22,14 +22,14 @@ class PageRequest(HttpRequest):
 
 
 def fragment(request: PageRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
-    """Render what HTMX puts into a page. It is not kept: going back in the browser must never show a fragment as the page of that address."""
+    """Render a fragment for HTMX. It is not cached: "back" must not show it as a page."""
     response = render(request, template, dict(context))
     response["Cache-Control"] = "no-store"
     return response
 
 
 def done(request: PageRequest, message: str, to: str, **arguments: Any) -> HttpResponse:
-    """Say that it is done and go on to a page, so that a reload does not do it again."""
+    """Redirect to a page with a message, so that a reload does not repeat the action."""
     messages.success(request, message)
-    onward = redirect(to, **arguments)
-    return HttpResponse(status=204, headers={"HX-Redirect": onward.url}) if request.htmx else onward
+    page = redirect(to, **arguments)
+    return HttpResponse(status=204, headers={"HX-Redirect": page.url}) if request.htmx else page

@@ -1,4 +1,4 @@
-"""One video: reading it in time chunks, searching in it, taking it away as a file, fetching it anew, deleting it."""
+"""The page of a video: read, search, download, fetch again and delete it."""
 
 import hashlib
 from typing import Any
@@ -9,7 +9,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from transcripts import acquisition, collections, library
+from transcripts import acquisition, collections, exports, library
 from transcripts.errors import InvalidInput, InvalidTime, NotFound, TranscriptNotFound
 from transcripts.forms import FetchForm, require_valid
 from transcripts.models import Thumbnail, Transcript, Video
@@ -24,7 +24,7 @@ ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
 
 @require_safe
 def show_video(request: PageRequest, pk: int) -> HttpResponse:
-    """Show the chunk that the address names (``chunk``), or the one in which its moment (``t``) lies, and the hits for ``q``."""
+    """Show the time chunk of index ``chunk`` or at moment ``t``, and the hits for ``q``."""
     video = collections.find_video(request.reach, pk)
     language = request.GET.get("lang", "")[:35]
     context: dict[str, Any] = {
@@ -35,7 +35,7 @@ def show_video(request: PageRequest, pk: int) -> HttpResponse:
     context |= {
         "transcripts": video.transcripts.light(),
         "query": request.GET.get("q", "")[:MAX_QUERY_CHARACTERS],
-        "formats": list(library.TranscriptFormat),
+        "formats": list(exports.TranscriptFormat),
     }
     try:
         transcript = library.find_transcript(video, language=language)
@@ -49,13 +49,13 @@ def show_video(request: PageRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "transcripts/video.html",
-        {**context, **_chunk(request, video, transcript, language), **_found(context)},
+        {**context, **_chunk(request, video, transcript, language), **_hits(context)},
     )
 
 
 @require_safe
 def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
-    """Show one time chunk: the fragment that infinite scroll asks for; a plain browser gets the page."""
+    """Show a time chunk as a fragment for infinite scroll."""
     if not request.htmx:
         return redirect(f"{_address(pk)}?chunk={index}")
     video = collections.find_video(request.reach, pk)
@@ -72,7 +72,7 @@ def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
 
 @require_safe
 def search(request: PageRequest, pk: int) -> HttpResponse:
-    """Show the hits for ``q``: the fragment of search-as-you-type; a plain browser gets the page with them."""
+    """Show the hits for ``q`` as a fragment for search-as-you-type."""
     if not request.htmx:
         return redirect(f"{_address(pk)}?{request.GET.urlencode()}")
     video = collections.find_video(request.reach, pk)
@@ -81,20 +81,19 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
         "language": request.GET.get("lang", "")[:35],
         "query": request.GET.get("q", "")[:MAX_QUERY_CHARACTERS],
     }
-    return fragment(request, "transcripts/_hits.html", {**context, **_found(context)})
+    return fragment(request, "transcripts/_hits.html", {**context, **_hits(context)})
 
 
 @require_safe
 def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
-    """Give the transcript as a file."""
-    if form not in list(library.TranscriptFormat):
+    if form not in list(exports.TranscriptFormat):
         raise NotFound(
             f"There is no format “{form[:20]}”.",
-            hint=f"Known: {', '.join(library.TranscriptFormat)}.",
+            hint=f"Known: {', '.join(exports.TranscriptFormat)}.",
         )
     video = collections.find_video(request.reach, pk)
-    export = library.export(
-        video, form=library.TranscriptFormat(form), language=request.GET.get("lang", "")[:35]
+    export = exports.export(
+        video, form=exports.TranscriptFormat(form), language=request.GET.get("lang", "")[:35]
     )
     response = HttpResponse(export.text, content_type=export.media_type)
     response["Content-Disposition"] = content_disposition_header(True, export.name)
@@ -104,17 +103,17 @@ def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
 @require_safe
 @cache_control(private=True, max_age=300)
 def thumbnail(request: PageRequest, pk: int) -> HttpResponse:
-    """Give the video's picture; a drawing of ours where there is none."""
+    """Return the thumbnail, or a generated drawing if there is none."""
     video = collections.find_video(request.reach, pk)
-    kept = Thumbnail.objects.filter(video=video).first()
-    if kept is not None:
-        return HttpResponse(bytes(kept.data), content_type="image/jpeg")
+    stored = Thumbnail.objects.filter(video=video).first()
+    if stored is not None:
+        return HttpResponse(bytes(stored.data), content_type="image/jpeg")
     return render(request, "transcripts/thumbnail.svg", _art(video), content_type="image/svg+xml")
 
 
 @require_POST
 def fetch(request: PageRequest, pk: int) -> HttpResponse:
-    """Fetch a video of YouTube anew, or in another language."""
+    """Fetch a YouTube video again, or in another language."""
     video = _changeable(request, pk)
     language = require_valid(FetchForm(request.POST))["language"]
     job = acquisition.refetch(video, language=language, by=request.user)
@@ -126,7 +125,7 @@ def fetch(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, pk: int) -> HttpResponse:
-    """Ask, then delete the video with its transcripts."""
+    """Ask for confirmation, then delete the video and its transcripts."""
     video = _changeable(request, pk)
     if request.method != "POST":
         return render(
@@ -170,7 +169,7 @@ def _chunk(
 
 
 def _clip(request: PageRequest, moment: float | None) -> dict[str, int | None]:
-    """Return from where to where the player plays (ms), as an address with ``until`` says; None: to the end."""
+    """Return the start and end of playback (ms); an end of None plays to the end."""
     until = _moment(request.GET.get("until", ""))
     begin = round((moment or 0.0) * 1000)
     return {
@@ -179,7 +178,7 @@ def _clip(request: PageRequest, moment: float | None) -> dict[str, int | None]:
     }
 
 
-def _found(context: dict[str, Any]) -> dict[str, Any]:
+def _hits(context: dict[str, Any]) -> dict[str, Any]:
     if not str(context["query"]).strip():
         return {}
     return {
@@ -193,11 +192,11 @@ def _moment(text: str) -> float | None:
     try:
         return parse_clock(text) if text else None
     except InvalidTime:
-        return None  # the video is what was asked for; a broken time must not hide it
+        return None  # show the video anyway
 
 
 def _latest(moment: float) -> int:
-    """Return the last millisecond that an address means: times are cut to whole seconds in it, so that a line may begin up to a second later."""
+    """Return the last millisecond that a time in an address means: whole seconds are rounded."""
     return round(moment * 1000) + (999 if moment.is_integer() else 0)
 
 
@@ -214,7 +213,7 @@ def _address(pk: int) -> str:
 
 
 def _art(video: Video) -> dict[str, Any]:
-    """Make a drawing out of the title: always the same for the same one."""
+    """Derive a drawing from the title."""
     seed = hashlib.sha256(str(video).encode()).digest()
     hue = ART_HUES[seed[0] % len(ART_HUES)]
     bars = [

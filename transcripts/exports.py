@@ -1,0 +1,93 @@
+"""Transcripts as files."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from transcripts import captions, conf
+from transcripts.cues import Cue, group_by_time
+from transcripts.library import cues_of, find_transcript, link_at
+from transcripts.models import Transcript, Video
+from transcripts.timecodes import clock
+
+
+class TranscriptFormat(StrEnum):
+    VTT = "vtt"
+    SRT = "srt"
+    TXT = "txt"
+    MD = "md"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file: its name, media type and text."""
+
+    name: str
+    media_type: str
+    text: str
+
+
+def export(video: Video, *, form: TranscriptFormat, language: str = "") -> Export:
+    """Write a video's transcript as a file. Raises ``TranscriptNotFound``."""
+    transcript = find_transcript(video, language=language)
+    media_type, write = _WRITERS[form]
+    suffix = f".{transcript.language}" if transcript.language else ""
+    return Export(
+        name=f"{video.key}{suffix}.{form}",
+        media_type=f"{media_type}; charset=utf-8",
+        text=write(video, transcript),
+    )
+
+
+def _cues_only(write: Callable[[Sequence[Cue]], str]) -> Callable[[Video, Transcript], str]:
+    return lambda _, transcript: write(cues_of(transcript))
+
+
+def _markdown(video: Video, transcript: Transcript) -> str:
+    origin = transcript.get_origin_display()
+    about = (video.channel, clock(video.duration), transcript.language, origin)
+    parts = [f"# {video}", " · ".join(filter(None, about))]
+    for start, title, cues in _sections(video, cues_of(transcript)):
+        heading = f"## [{clock(start)}]({link_at(video, start)}) {title}"
+        parts += [heading.rstrip(), " ".join(cue.text for cue in cues)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _sections(video: Video, cues: Sequence[Cue]) -> list[tuple[int, str, Sequence[Cue]]]:
+    """Split the cues at the chapters, or into time chunks if there are none."""
+    if not video.chapters:
+        groups = group_by_time(cues, conf.limits().chunk_size_seconds)
+        return [
+            (group.start, "", cues[group.first : group.first + group.count]) for group in groups
+        ]
+    starts = sorted((int(start), str(title)) for start, title in video.chapters)
+    if cues and cues[0].start < starts[0][0]:
+        starts.insert(0, (cues[0].start, ""))
+    ends = [start for start, _ in starts[1:]] + [cues[-1].end + 1 if cues else 0]
+    sections = [
+        (start, title, [cue for cue in cues if start <= cue.start < end])
+        for (start, title), end in zip(starts, ends, strict=True)
+    ]
+    return [section for section in sections if section[2]]
+
+
+def _json(video: Video, transcript: Transcript) -> str:
+    rows = [
+        {"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000}
+        for cue in cues_of(transcript)
+    ]
+    return json.dumps(
+        {"id": video.key, "title": video.title, "lang": transcript.language, "cues": rows},
+        ensure_ascii=False,
+    )
+
+
+_WRITERS: dict[TranscriptFormat, tuple[str, Callable[[Video, Transcript], str]]] = {
+    TranscriptFormat.VTT: ("text/vtt", _cues_only(captions.to_vtt)),
+    TranscriptFormat.SRT: ("application/x-subrip", _cues_only(captions.to_srt)),
+    TranscriptFormat.TXT: ("text/plain", _cues_only(captions.to_txt)),
+    TranscriptFormat.MD: ("text/markdown", _markdown),
+    TranscriptFormat.JSON: ("application/json", _json),
+}

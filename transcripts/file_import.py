@@ -1,0 +1,111 @@
+"""Jobs that import uploaded files."""
+
+import logging
+from contextlib import suppress
+
+from django.db import InterfaceError, OperationalError, transaction
+
+from transcripts import files, storage
+from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
+from transcripts.models import Job, JobFile, Video
+
+logger = logging.getLogger(__name__)
+
+
+def run(job: Job) -> None:
+    """Import the files of a job that is held. Raises ``InvalidInput`` if none could be read."""
+    selection = files.select(job.files.values_list("name", flat=True))
+    if job.total == 0:
+        job.report(step="importing", done=0, total=len(selection))
+    written: set[int] = set()
+    video = None
+    for selected in selection:
+        video = _import(job, selected, written)
+        job.report(step=selected.name[:60], done=min(job.done + 1, job.total))
+    job.files.all().delete()
+    if job.problems and len(job.problems) >= job.total:
+        raise _summary_of_problems(job)
+    job.finish(video=video if len(selection) == 1 else None)
+
+
+def unexpected_error() -> KnowledgeBaseError:
+    return KnowledgeBaseError(
+        "Something unexpected went wrong.",
+        hint="The server's log has the details; please report it.",
+    )
+
+
+def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video | None:
+    """Store a file and take it off the job in one transaction, so a killed worker repeats none.
+
+    ``written`` collects keys of transcripts; of several files of one recording the first counts.
+    """
+    upload = job.files.filter(name=selected.name).first()
+    if upload is None:
+        return None
+    with transaction.atomic():
+        stored = _store_or_note(job, upload, selected, written)
+        # The alternatives go, too, or the next worker would store a lesser format.
+        job.files.filter(name__in=(selected.name, *selected.instead)).delete()
+    return stored.video if stored else None
+
+
+def _store_or_note(
+    job: Job, upload: JobFile, selected: files.SelectedFile, written: set[int]
+) -> storage.StoredTranscript | None:
+    """Store a file, or note the problem with the job. Only an unreachable database raises."""
+    try:
+        stored = _store_best_format(job, upload, selected, written)
+    except KnowledgeBaseError as error:
+        job.add_problem(name=upload.name, error=error)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("a file of job %s failed unexpectedly", job.pk)
+        job.add_problem(name=upload.name, error=unexpected_error())
+    else:
+        written.add(stored.transcript.pk)
+        return stored
+    return None
+
+
+def _store_best_format(
+    job: Job, upload: JobFile, selected: files.SelectedFile, written: set[int]
+) -> storage.StoredTranscript:
+    """Store a file or, if it is unreadable, the same recording in another format.
+
+    Raises the error of the first file.
+    """
+    info = job.files.filter(name=selected.info_name).first() if selected.info_name else None
+    metadata = bytes(info.data) if info else None
+    try:
+        return _store(job, upload, metadata, written)
+    except CaptionError:
+        for name in selected.instead:
+            with suppress(CaptionError):
+                return _store(job, job.files.get(name=name), metadata, written)
+        raise
+
+
+def _store(
+    job: Job, file: JobFile, info: bytes | None, written: set[int]
+) -> storage.StoredTranscript:
+    return storage.add_captions(
+        job.collection,
+        bytes(file.data),
+        name=file.name,
+        info=info,
+        language=job.language,
+        tags=job.tags,
+        settled=written,
+    )
+
+
+def _summary_of_problems(job: Job) -> KnowledgeBaseError:
+    if len(job.problems) == 1:
+        problem = job.problems[0]
+        return InvalidInput(f"{problem['name']}: {problem['message']}", hint=problem["hint"])
+    return InvalidInput(
+        f"None of the {len(job.problems)} files could be read.",
+        hint="The problems are listed with the job.",
+    )
