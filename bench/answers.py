@@ -26,11 +26,10 @@ from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.evidence import Strategy
 from citations.answers.question import breadth as question_breadth
 from citations.answers.question import router
-from citations.evaluation import search_quality
 from citations.evaluation.metrics import Scores, compare, mean, score
-from citations.evaluation.search_quality import Question
+from citations.evaluation.questions import Question
+from citations.evaluation.relevance import RelevanceJudge
 from citations.lexical import index as lexical_index
-from citations.library.filters import Filter
 from citations.models import Chunk, Node, Source
 from citations.providers import registry
 from transcripts.models import Collection
@@ -158,7 +157,7 @@ class Library:
     """What answers, by the rule of ``kb eval``; of a summary at least half of what it tells of has to lie in the answer."""
 
     def __init__(self, scope: Scope) -> None:
-        self._library = search_quality._Library(scope, Filter())
+        self._library = RelevanceJudge(scope)
         self._called = {
             str(uuid): {str(uuid), key or ""}
             for uuid, key in Source.objects.visible(scope).values_list("uuid", "video__key")
@@ -171,7 +170,7 @@ class Library:
     def is_answer(self, question: Question, one: Evidence) -> bool:
         """Say whether evidence answers."""
         if one.level == 0:
-            return self._library._is_answer(question, one.origin.id, one.locator)
+            return self._library.is_answer(question, one.origin.id, one.locator)
         if one.locator.start is None or one.locator.end is None:
             return False
         start, end = one.locator.start / 1000, one.locator.end / 1000

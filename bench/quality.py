@@ -27,13 +27,15 @@ from bm25 import installed, write
 from django.db import transaction
 from kept import kept_vectors
 
+from citations.evaluation import questions as gold_questions
 from citations.evaluation import search_quality
 from citations.evaluation.metrics import Gold, Scores, mean, score
-from citations.evaluation.search_quality import Approach, Question
+from citations.evaluation.questions import Question
+from citations.evaluation.relevance import RelevanceJudge
+from citations.evaluation.search_quality import Approach
 from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest.chunk_storage import digest_of
 from citations.lexical import index as lexical_index
-from citations.library.filters import Filter
 from citations.models import Chunk, Source, SourceKind, State
 from citations.passages import Locator
 from citations.search import rescoring
@@ -116,14 +118,16 @@ def measure(name: str, most: int) -> Measured:
         lexical_index.merge()
         scope = Scope(readable=frozenset({collection.pk}))
         note(f"{name}: {Chunk.objects.count():,} chunks, {len(questions):,} questions")
-        report = search_quality.evaluate(scope, questions, limit=LIMIT, tell=partial(tell, name))
+        report = search_quality.evaluate(
+            scope, questions, limit=LIMIT, progress=partial(tell, name)
+        )
         with plain_fusion():
             plain = search_quality.evaluate(
                 scope,
                 questions,
                 modes=[Approach.HYBRID],
                 limit=LIMIT,
-                tell=partial(tell, f"{name}, {PLAIN}"),
+                progress=partial(tell, f"{name}, {PLAIN}"),
             )
     rows = {row.approach: row.scores for row in report.rows} | {
         PLAIN: plain.rows[0].scores,
@@ -167,7 +171,7 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
     if unfinished:
         raise SystemExit(f"{name}: {[(source.title, source.error) for source in unfinished[:3]]}")
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
-    return search_quality.from_file(
+    return gold_questions.from_file(
         "\n".join(line for line in lines if not json.loads(line).get("generic"))
     )
 
@@ -241,13 +245,13 @@ def jsonl(path: Path) -> Iterator[dict[str, str]]:
 
 def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
     """Rank the same chunks with bm25s and the same tokens, and score by the same rule."""
-    library = search_quality._Library(scope, Filter())
+    judge = RelevanceJudge(scope)
     chunks = list(Chunk.objects.select_related("source").order_by("position"))
     index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
     index.index([tokenize(chunk.text) for chunk in chunks], show_progress=False)
     scores = []
     for question in questions:
-        relevant = library.count(question)
+        relevant = judge.count(question)
         tokens = [token for token in tokenize(question.query) if token in index.vocab_dict]
         if relevant and tokens:
             hits = index.retrieve(
@@ -258,16 +262,16 @@ def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
                 for place, value in zip(hits.documents[0], hits.scores[0], strict=True)
                 if value > 0
             ]
-            scores.append(score([answers(library, question, chunk) for chunk in found], relevant))
+            scores.append(score([answers(judge, question, chunk) for chunk in found], relevant))
         elif relevant:
             scores.append(score([], relevant))
     return mean(scores)
 
 
-def answers(library: search_quality._Library, question: Question, chunk: Chunk) -> bool:
+def answers(judge: RelevanceJudge, question: Question, chunk: Chunk) -> bool:
     """Say whether a chunk answers."""
     where = Locator(span=(chunk.span_start, chunk.span_end), start=chunk.start, end=chunk.end)
-    return library._is_answer(question, chunk.source.uuid, where)
+    return judge.is_answer(question, chunk.source.uuid, where)
 
 
 def tell(what: str, done: int, total: int) -> None:

@@ -10,8 +10,9 @@ from environment import DATA
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
-from citations.evaluation import search_quality
-from citations.evaluation.search_quality import Question
+from citations.evaluation import questions as gold_questions
+from citations.evaluation.questions import Question
+from citations.evaluation.relevance import RelevanceJudge
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
@@ -100,9 +101,9 @@ class Library:
             for event in answer_pipeline.ask(scope, question.query, filter=wanted)
             if isinstance(event, FinalEvent)
         )
-        places = search_quality._Library(scope, Filter())
+        places = RelevanceJudge(scope)
         right = [
-            kind == GOLD and places._is_answer(question, quote.origin.id, quote.locator)
+            kind == GOLD and places.is_answer(question, quote.origin.id, quote.locator)
             for quote in reply.quotes
         ]
         return Asked(
@@ -157,6 +158,6 @@ class Library:
 def _gold(name: str) -> list[Question]:
     """Read a set's questions; titles that make sense only inside one video are none."""
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return search_quality.from_file(
+    return gold_questions.from_file(
         "\n".join(line for line in lines if not json.loads(line).get("generic"))
     )

@@ -1,4 +1,4 @@
-"""How good this library's answers are: gold questions answered, what is cited compared with where the answer is, and confidence with what was right."""
+"""Measure answers: compare what they cite with gold ranges, and confidence with what was right."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,17 +9,20 @@ from citations.answers import confidence
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.answers.confidence import Bin
-from citations.evaluation import search_quality
-from citations.evaluation.search_quality import Judge, Question, Tell
+from citations.evaluation.questions import Question
+from citations.evaluation.relevance import RelevanceJudge
+from citations.evaluation.search_quality import Progress
 from citations.library.filters import Filter
 from transcripts.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appraisal:
-    """What came of ``questions``; ``skipped`` ones have no answer in this library. Shares are of the answered ones, milliseconds medians.
+    """The results for ``questions``; ``skipped`` ones have no answer in this library.
 
-    ``reliability`` compares the confidence in first citations with how many were right; ``error`` is its expected calibration error.
+    Shares are of the answered questions, milliseconds are medians. ``reliability`` compares the
+    confidence in first citations with the share that was right; ``error`` is its expected
+    calibration error.
     """
 
     questions: int
@@ -33,7 +36,6 @@ class Appraisal:
     error: float
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
         return asdict(self)
 
 
@@ -42,38 +44,43 @@ def appraise(
     questions: Sequence[Question],
     *,
     filter: Filter = Filter(),
-    tell: Tell = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> Appraisal:
-    """Answer gold questions, and see what is cited. Raises what ``answering.ask`` raises."""
-    judge = search_quality.judge(scope, filter=filter)
-    asked = [question for question in questions if judge.count(question)]
+    """Answer gold questions and judge what is cited.
+
+    Raises what ``answers.pipeline.ask`` raises.
+    """
+    judge = RelevanceJudge(scope, filter)
+    judged = [question for question in questions if judge.count(question)]
     replies: list[Reply] = []
-    for question in asked:
+    for question in judged:
         replies += [
             event.reply
             for event in answer_pipeline.ask(scope, question.query, filter=filter)
             if isinstance(event, FinalEvent)
         ]
-        tell(len(replies), len(asked))
-    right = [_right(judge, question, reply) for question, reply in zip(asked, replies, strict=True)]
+        progress(len(replies), len(judged))
     answered = [
-        (reply, found)
-        for reply, found in zip(replies, right, strict=True)
+        (
+            reply,
+            [judge.is_answer(question, quote.origin.id, quote.locator) for quote in reply.quotes],
+        )
+        for question, reply in zip(judged, replies, strict=True)
         if reply.outcome != AnswerOutcome.REFUSED
     ]
     table = confidence.reliability(
         [
-            (reply.confidence, found[0])
-            for reply, found in answered
-            if reply.confidence is not None and found
+            (reply.confidence, right[0])
+            for reply, right in answered
+            if reply.confidence is not None and right
         ]
     )
     return Appraisal(
-        questions=len(asked),
-        skipped=len(questions) - len(asked),
+        questions=len(judged),
+        skipped=len(questions) - len(judged),
         answered=len(answered),
-        first_right=_share([found[:1] == [True] for _, found in answered]),
-        any_right=_share([any(found) for _, found in answered]),
+        first_right=_share([right[:1] == [True] for _, right in answered]),
+        any_right=_share([any(right) for _, right in answered]),
         milliseconds=median(reply.milliseconds for reply in replies) if replies else 0.0,
         grounding_milliseconds=median(map(_grounding, replies)) if replies else 0.0,
         reliability=tuple(table),
@@ -81,13 +88,9 @@ def appraise(
     )
 
 
-def _right(judge: Judge, question: Question, reply: Reply) -> list[bool]:
-    return [judge.is_answer(question, quote.origin.id, quote.locator) for quote in reply.quotes]
-
-
 def _grounding(reply: Reply) -> float:
     return sum(stage.milliseconds for stage in reply.trace.stages if stage.name == "ground")
 
 
-def _share(said: Sequence[bool]) -> float:
-    return sum(said) / len(said) if said else 0.0
+def _share(verdicts: Sequence[bool]) -> float:
+    return sum(verdicts) / len(verdicts) if verdicts else 0.0

@@ -1,4 +1,4 @@
-"""How well a search finds what people say is right: gold lines, when a passage counts as found, and the usual scores. Pure."""
+"""Retrieval metrics: gold lines, the rule of relevance, and the usual scores. Pure."""
 
 import json
 import math
@@ -21,7 +21,10 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A question and where its answers are: ``ranges`` in seconds of a recording, or ``pages`` (first, last) of a document; ``line`` counts from 1."""
+    """A query and its answers:
+
+    ``ranges`` in seconds, or ``pages`` (first, last). ``line`` counts from 1.
+    """
 
     query: str
     source: str
@@ -32,7 +35,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldLocation:
-    """Where a passage is: its source, and its seconds or its pages (both included)."""
+    """The location of a passage: its source, and its seconds or pages (both included)."""
 
     source: str
     start: float | None = None
@@ -43,7 +46,7 @@ class GoldLocation:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How good one ranking is, or many on average; each 0 to 1."""
+    """The quality of a ranking, or the mean of several; each value 0 to 1."""
 
     ndcg10: float
     hit1: float
@@ -55,7 +58,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class ScoreDifference:
-    """By how much scores changed on average, and the 95 % interval of that."""
+    """The mean change of a score and its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -63,7 +66,7 @@ class ScoreDifference:
 
     @property
     def is_loss(self) -> bool:
-        """Whether it is a loss, beyond chance."""
+        """Whether the score fell significantly."""
         return self.high < 0
 
 
@@ -71,9 +74,11 @@ class ScoreDifference:
 
 
 def parse(data: str | bytes) -> list[Gold]:
-    """Read gold lines: JSON objects {"query", "video" or "source", "gold": [[start, end], …] in seconds or "pages": [page or [first, last], …]}.
+    """Read gold lines: JSON objects with "query", "video" or "source", and "gold": [[start, end],
+    …] in seconds or "pages": [page or [first, last], …].
 
-    Empty lines and further keys are passed over. Raises ``InvalidGold``, with the line's number, for anything else.
+    Ignores empty lines and other keys. Raises ``InvalidGold`` with the line number for anything
+    else.
     """
     text = _decoded(data)
     if len(text) > MAX_CHARACTERS:
@@ -99,10 +104,7 @@ def _decoded(data: str | bytes) -> str:
 def _gold(line: str, number: int) -> Gold:
     try:
         row = json.loads(line)
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # ValueError: also numbers of more digits than Python reads
+    except (ValueError, RecursionError) as error:  # ValueError: also numbers with too many digits
         raise _invalid(number, "it is not JSON") from error
     if not isinstance(row, dict):
         raise _invalid(number, "it is not an object in braces")
@@ -111,58 +113,55 @@ def _gold(line: str, number: int) -> Gold:
     return Gold(
         query=_text(row.get("query"), number, name="query", limit=MAX_GOLD_QUERY),
         source=_source(row, number),
-        ranges=tuple(_range(pair, number) for pair in _list(row["gold"], number, name="gold"))
-        if "gold" in row
-        else (),
-        pages=tuple(_pages(pair, number) for pair in _list(row["pages"], number, name="pages"))
-        if "pages" in row
-        else (),
+        ranges=tuple(_range(pair, number) for pair in _list(row, number, name="gold")),
+        pages=tuple(_pages(pair, number) for pair in _list(row, number, name="pages")),
         line=number,
     )
 
 
-def _invalid(number: int, what: str, *, hint: str = "") -> InvalidGold:
-    usual = 'A line looks like {"query": "what is entropy", "video": "abcdefghijk", "gold": [[61.5, 90]]}.'
+_EXAMPLE = '{"query": "what is entropy", "video": "abcdefghijk", "gold": [[61.5, 90]]}'
+
+
+def _invalid(number: int, cause: str, *, hint: str = "") -> InvalidGold:
     return InvalidGold(
-        f"Line {number} of the gold file cannot be used: {what}.", hint=hint or usual
+        f"Line {number} of the gold file cannot be used: {cause}.",
+        hint=hint or f"A line looks like {_EXAMPLE}.",
     )
 
 
 def _source(row: dict[str, object], number: int) -> str:
-    named = [row[name] for name in ("source", "video") if name in row]
-    if not named or any(other != named[0] for other in named):
+    references = [row[name] for name in ("source", "video") if name in row]
+    if not references or references[0] != references[-1]:
         raise _invalid(number, "it needs either “video” or “source”")
-    return _text(
-        named[0], number, name="source" if "source" in row else "video", limit=MAX_REFERENCE
-    )
+    name = "source" if "source" in row else "video"
+    return _text(references[0], number, name=name, limit=MAX_REFERENCE)
 
 
 def _text(value: object, number: int, *, name: str, limit: int) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _invalid(number, f"“{name}” is no text")
+        raise _invalid(number, f"“{name}” is not text")
     if len(value) > limit:
         raise _invalid(number, f"“{name}” has more than {limit:,} characters")
     return value.strip()
 
 
-def _list(value: object, number: int, *, name: str) -> list[object]:
+def _list(row: dict[str, object], number: int, *, name: str) -> list[object]:
+    if name not in row:
+        return []
+    value = row[name]
     if not isinstance(value, list) or not value:
-        raise _invalid(number, f"“{name}” is no list with something in it")
+        raise _invalid(number, f"“{name}” is not a list with entries")
     if len(value) > MAX_RANGES:
         raise _invalid(number, f"“{name}” has more than {MAX_RANGES:,} entries")
     return value
 
 
 def _range(pair: object, number: int) -> Range:
-    if (
-        not isinstance(pair, list)
-        or len(pair) != 2
-        or not all(_is_number(moment) for moment in pair)
-    ):
-        raise _invalid(number, "“gold” holds something that is no [start, end] in seconds")
+    if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_number, pair)):
+        raise _invalid(number, "an entry of “gold” is not [start, end] in seconds")
     start, end = pair
     if not start < end:
-        raise _invalid(number, "a range of “gold” does not end after it starts")
+        raise _invalid(number, "a range of “gold” does not end after its start")
     return float(start), float(end)
 
 
@@ -170,10 +169,8 @@ def _pages(value: object, number: int) -> tuple[int, int]:
     pair = value if isinstance(value, list) else [value, value]
     pages = [page for page in pair if isinstance(page, int) and _is_number(page) and page > 0]
     if len(pair) != 2 or len(pages) != 2:
-        raise _invalid(
-            number,
-            "“pages” holds something that is neither a page, counted from 1, nor [first, last]",
-        )
+        cause = "an entry of “pages” is neither a page, counted from 1, nor [first, last]"
+        raise _invalid(number, cause)
     first, last = pages
     if first > last:
         raise _invalid(number, "a range of “pages” ends before it starts")
@@ -181,46 +178,51 @@ def _pages(value: object, number: int) -> tuple[int, int]:
 
 
 def _is_number(value: object) -> bool:
-    return (
-        isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LAST
-    )  # which NaN is not
+    # NaN fails the comparison.
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LAST
 
 
 # Scoring
 
 
-def is_relevant(place: GoldLocation, gold: Gold) -> bool:
-    """Say whether a passage answers: it is in the source, and with one of the ranges it shares at least half of itself or half of the range."""
-    if place.source != gold.source:
+def is_relevant(location: GoldLocation, gold: Gold) -> bool:
+    """Tell whether a passage answers:
+
+    it shares at least half of itself, or of the range, with a gold range.
+    """
+    if location.source != gold.source:
         return False
     if gold.pages:
-        # Pages are whole: 3 to 4 are two of them.
-        last = place.page if place.last_page is None else place.last_page
+        # Pages 3 to 4 are two whole pages.
+        last = location.page if location.last_page is None else location.last_page
         return (
-            place.page is not None
+            location.page is not None
             and last is not None
-            and any(_shares((place.page, last + 1), (first, end + 1)) for first, end in gold.pages)
+            and any(
+                _shares((location.page, last + 1), (first, end + 1)) for first, end in gold.pages
+            )
         )
     return (
-        place.start is not None
-        and place.end is not None
-        and any(_shares((place.start, place.end), answer) for answer in gold.ranges)
+        location.start is not None
+        and location.end is not None
+        and any(_shares((location.start, location.end), answer) for answer in gold.ranges)
     )
 
 
 def score(relevances: Sequence[bool], relevant: int) -> Scores:
-    """Score a ranking: ``relevances`` says down the ranking what answers, ``relevant`` how many passages there are that would (at least 1).
+    """Score a ranking: ``relevances`` tells which ranks answer, ``relevant`` how many passages
+    would (at least 1).
 
-    nDCG with gains of 0 and 1 and the discount log2(rank + 1): Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques" (2002);
-    the ideal ranking has all that is relevant first. Hits, recall and the reciprocal rank of the first answer are cut at the rank in their name.
+    nDCG with gains 0 and 1 and discount log2(rank + 1): Järvelin and Kekäläinen, "Cumulated
+    gain-based evaluation of IR techniques" (2002). The ideal ranking has all relevant passages
+    first. Other scores are cut at the rank in their name.
     """
     if relevant < 1:
-        raise ValueError("nothing is relevant: there is nothing to score")
-    gain = sum(
-        1 / math.log2(rank + 1) for rank, found in enumerate(relevances[:10], start=1) if found
-    )
+        raise ValueError("nothing is relevant, so nothing can be scored")
+    hits = [rank for rank, is_hit in enumerate(relevances[:10], start=1) if is_hit]
+    gain = sum(1 / math.log2(rank + 1) for rank in hits)
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(relevant, 10) + 1))
-    first = next((rank for rank, found in enumerate(relevances[:10], start=1) if found), None)
+    first = hits[0] if hits else None
     return Scores(
         ndcg10=gain / ideal,
         hit1=float(first == 1),
@@ -232,12 +234,10 @@ def score(relevances: Sequence[bool], relevant: int) -> Scores:
 
 
 def mean(rows: Sequence[Scores]) -> Scores:
-    """Return the mean over queries, each of the same weight; zeros for no rows."""
-    return (
-        Scores(*(fmean(column) for column in zip(*map(astuple, rows), strict=True)))
-        if rows
-        else Scores(0, 0, 0, 0, 0, 0)
-    )
+    """Return the mean over queries; zeros for no rows."""
+    if not rows:
+        return Scores(0, 0, 0, 0, 0, 0)
+    return Scores(*(fmean(column) for column in zip(*map(astuple, rows), strict=True)))
 
 
 def compare(
@@ -245,8 +245,8 @@ def compare(
 ) -> ScoreDifference:
     """Compare two settings by the scores of the same queries, in the same order.
 
-    The interval is the paired bootstrap's: the middle 95 % of the mean difference of ``rounds`` samples of the queries, drawn with replacement
-    (Efron and Tibshirani, "An introduction to the bootstrap", 1993). It draws the same samples each time.
+    The interval is the middle 95 % of ``rounds`` paired bootstrap samples (Efron and Tibshirani,
+    "An introduction to the bootstrap", 1993). The samples are the same in each call.
     """
     differences = [new - old for old, new in zip(before, after, strict=True)]
     if not differences:
@@ -257,6 +257,6 @@ def compare(
     return ScoreDifference(fmean(differences), means[cut], means[-1 - cut])
 
 
-def _shares(one: Range, other: Range) -> bool:
-    common = min(one[1], other[1]) - max(one[0], other[0])
-    return common > 0 and 2 * common >= min(one[1] - one[0], other[1] - other[0])
+def _shares(left: Range, right: Range) -> bool:
+    common = min(left[1], right[1]) - max(left[0], right[0])
+    return common > 0 and 2 * common >= min(left[1] - left[0], right[1] - right[0])

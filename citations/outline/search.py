@@ -1,4 +1,7 @@
-"""Where a question meets the levels above the chunks: the nodes that are near it, those above chunks that were found, and what they say as it stands now."""
+"""Search the summary trees:
+
+nodes near a question, nodes above chunks, and whether their texts are current.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +20,10 @@ FOREVER: Final = 1 << 62  # ms
 
 
 class Summary(NamedTuple):
-    """A node: ``first`` to ``last`` are the ordinals of its chunks, ``told`` is what it says, and of what source. ``cosine``: None where it has no vector."""
+    """A node with the ordinals of its first and last chunk;
+
+    ``told`` holds its text and source, ``cosine`` is None where it has no vector.
+    """
 
     node: int
     level: int
@@ -30,145 +36,155 @@ class Summary(NamedTuple):
 
 
 class NodeFilter(NamedTuple):
-    """Which nodes are looked for: as far as a scope and a reach go, of these levels, and below or above others where these are given."""
+    """Which nodes to search:
+
+    within a scope and a resolved filter, of some levels, below or above others.
+    """
 
     scope: Scope
     reach: ResolvedFilter
     levels: Collection[int]
-    parents: Collection[int] | None = None  # only right below these nodes
-    above: Collection[tuple[int, int]] | None = (
-        None  # only above one of these chunks: (source, ordinal)
-    )
+    parents: Collection[int] | None = None  # only children of these nodes
+    # Only nodes above one of these chunks: (source, ordinal).
+    above: Collection[tuple[int, int]] | None = None
 
 
 def place(one: Summary) -> tuple[int, int, int]:
-    """Return what orders nodes that are worth the same, whenever they were made: the wider first, then as they stand in their sources."""
+    """Return the key that orders nodes of equal score: wider first, then by source and position."""
     return -one.level, one.told.source, one.first
 
 
 def near(
-    wanted: NodeFilter, vector: NDArray[Any], *, space: EmbeddingSpace, limit: int
+    node_filter: NodeFilter, vector: NDArray[Any], *, space: EmbeddingSpace, limit: int
 ) -> list[Summary]:
-    """Find, of each level, the ``limit`` nodes that are nearest to a vector of length 1, nearest first. All are looked at: they are few beside the chunks."""
-    if wanted.reach.is_empty or limit <= 0:
+    """Return, of each level, the ``limit`` nodes nearest to a vector of length 1, nearest first.
+
+    Compares all: nodes are few.
+    """
+    if node_filter.reach.is_empty or limit <= 0:
         return []
-    conditions, values = _conditions(wanted)
+    conditions, values = _conditions(node_filter)
     values |= {"vector": HalfVector(vector).to_text(), "space": space.pk, "limit": limit}
     distance = f"node.vector <=> %(vector)s::halfvec({space.dimensions})"
     own = " AND ".join(
-        (
-            "node.space_id = %(space)s",
-            "node.vector IS NOT NULL",
-            "node.level = step.level",
-            *conditions,
-        )
+        ("node.space_id = %(space)s AND node.vector IS NOT NULL", "node.level = step.level")
+        + tuple(conditions)
     )
     ranked = f"""
-        SELECT near.id, 1 - near.distance AS cosine FROM unnest(%(levels)s::int[]) AS step(level), LATERAL (
-            SELECT node.id, {distance} AS distance FROM citations_node node WHERE {own} ORDER BY {distance}, node.id LIMIT %(limit)s
+        SELECT near.id, 1 - near.distance AS cosine
+        FROM unnest(%(levels)s::int[]) AS step(level), LATERAL (
+            SELECT node.id, {distance} AS distance FROM citations_node node WHERE {own}
+            ORDER BY {distance}, node.id LIMIT %(limit)s
         ) near
     """
-    return _fetched(ranked, values, wanted.scope)
+    return _fetched(ranked, values, node_filter.scope)
 
 
-def largest(wanted: NodeFilter, *, limit: int) -> list[Summary]:
-    """Return, of each level, the ``limit`` nodes with the most chunks, in no order, without cosines."""
-    if wanted.reach.is_empty or limit <= 0:
+def largest(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
+    """Return, of each level, the ``limit`` nodes with the most chunks;
+
+    unordered, without cosines.
+    """
+    if node_filter.reach.is_empty or limit <= 0:
         return []
-    conditions, values = _conditions(wanted)
+    conditions, values = _conditions(node_filter)
     own = " AND ".join(("node.level = step.level", *conditions))
     ranked = f"""
-        SELECT most.id, NULL::float AS cosine FROM unnest(%(levels)s::int[]) AS step(level), LATERAL (
-            SELECT node.id FROM citations_node node WHERE {own} ORDER BY node.last - node.first DESC, node.id LIMIT %(limit)s
+        SELECT most.id, NULL::float AS cosine
+        FROM unnest(%(levels)s::int[]) AS step(level), LATERAL (
+            SELECT node.id FROM citations_node node WHERE {own}
+            ORDER BY node.last - node.first DESC, node.id LIMIT %(limit)s
         ) most
     """
-    return _fetched(ranked, {**values, "limit": limit}, wanted.scope)
+    return _fetched(ranked, {**values, "limit": limit}, node_filter.scope)
 
 
-def typical(wanted: NodeFilter, *, limit: int) -> list[Summary]:
-    """Return a section for each of the ``limit`` topics with the most sections: that which belongs to it most; in no order, without cosines."""
-    if wanted.reach.is_empty or limit <= 0:
+def typical(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
+    """Return the most typical section of each of the ``limit`` largest topics;
+
+    unordered, without cosines.
+    """
+    if node_filter.reach.is_empty or limit <= 0:
         return []
-    conditions, values = _conditions(wanted)
+    conditions, values = _conditions(node_filter)
     own = " AND ".join(
         (
             "node.level = ANY(%(levels)s)",
-            f"source.id IN ({visible_sources_sql(wanted.scope)[0]})",
+            f"source.id IN ({visible_sources_sql(node_filter.scope)[0]})",
             *conditions,
         )
     )
     ranked = f"""
         SELECT most.id, NULL::float AS cosine FROM (
-            SELECT DISTINCT ON (member.topic_id) node.id, count(*) OVER (PARTITION BY member.topic_id) AS sections
+            SELECT DISTINCT ON (member.topic_id) node.id,
+                count(*) OVER (PARTITION BY member.topic_id) AS sections
             FROM citations_topicmember member JOIN citations_node node ON node.id = member.node_id
-            JOIN citations_source source ON source.id = node.source_id WHERE {own} ORDER BY member.topic_id, member.weight DESC, node.id
+            JOIN citations_source source ON source.id = node.source_id
+            WHERE {own} ORDER BY member.topic_id, member.weight DESC, node.id
         ) most ORDER BY most.sections DESC LIMIT %(limit)s
     """
-    return _fetched(ranked, {**values, "limit": limit}, wanted.scope)
+    return _fetched(ranked, {**values, "limit": limit}, node_filter.scope)
 
 
-def over(wanted: NodeFilter) -> list[Summary]:
-    """Return the nodes above chunks, in no order, without cosines."""
-    if wanted.reach.is_empty or not wanted.above:
+def over(node_filter: NodeFilter) -> list[Summary]:
+    """Return the nodes above chunks; unordered, without cosines."""
+    if node_filter.reach.is_empty or not node_filter.above:
         return []
-    conditions, values = _conditions(wanted)
-    sql = f"SELECT node.id, NULL::float AS cosine FROM citations_node node WHERE {' AND '.join(('node.level = ANY(%(levels)s)', *conditions))}"
-    return _fetched(sql, values, wanted.scope)
+    conditions, values = _conditions(node_filter)
+    own = " AND ".join(("node.level = ANY(%(levels)s)", *conditions))
+    sql = f"SELECT node.id, NULL::float AS cosine FROM citations_node node WHERE {own}"
+    return _fetched(sql, values, node_filter.scope)
 
 
-def as_it_stands(found: Iterable[Summary]) -> dict[int, str]:
-    """Return the digests of the texts that the spans of nodes count in, for those whose sentences stand there now.
+def as_it_stands(summaries: Iterable[Summary]) -> dict[int, str]:
+    """Return the digest of the source's text for nodes whose sentences still stand there.
 
-    A source that was cut anew a moment ago has its nodes from before until these are made anew.
+    A source that was re-chunked just now has its old nodes until they are rebuilt.
     """
-    nodes = {one.node: one for one in found if one.spans}
+    nodes = {summary.node: summary for summary in summaries if summary.spans}
     if not nodes:
         return {}
     sentences = [
-        (one.node, one.told.source, start, end)
-        for one in nodes.values()
-        for start, end in one.spans
+        (summary.node, summary.told.source, start, end)
+        for summary in nodes.values()
+        for start, end in summary.spans
     ]
-    columns = dict(
-        zip(
-            ("nodes", "sources", "starts", "ends"),
-            map(list, zip(*sentences, strict=True)),
-            strict=True,
-        )
-    )
     with connection.cursor() as cursor:
-        cursor.execute(_SENTENCES, columns)
+        cursor.execute(_SENTENCES, [list(column) for column in zip(*sentences, strict=True)])
         rows = cursor.fetchall()
-    said: dict[int, dict[int, str]] = {}
+    texts: dict[tuple[int, int], str] = {}
     digests: dict[int, str] = {}
     for node, start, text, digest in rows:
-        said.setdefault(node, {})[start] = text
+        texts[node, start] = text
         digests[node] = digest
     return {
         pk: digests[pk]
-        for pk, one in nodes.items()
-        if " ".join(said.get(pk, {}).get(start, "") for start, _ in one.spans) == one.told.text
+        for pk, summary in nodes.items()
+        if " ".join(texts.get((pk, start), "") for start, _ in summary.spans) == summary.told.text
     }
 
 
-# A sentence stands in one chunk: they are cut at sentences.
+# Each sentence is within one chunk, since chunks end at sentence ends.
 _SENTENCES = """
-    SELECT asked.node, asked.first, substr(chunk.text, asked.first - chunk.span_start + 1, asked.last - asked.first), source.digest
-    FROM unnest(%(nodes)s::bigint[], %(sources)s::bigint[], %(starts)s::int[], %(ends)s::int[]) AS asked(node, source, first, last)
-    JOIN citations_chunk chunk ON chunk.source_id = asked.source AND chunk.span_start <= asked.first AND chunk.span_end >= asked.last
-    JOIN citations_source source ON source.id = asked.source
+    SELECT span.node, span.first,
+        substr(chunk.text, span.first - chunk.span_start + 1, span.last - span.first), source.digest
+    FROM unnest(%s::bigint[], %s::bigint[], %s::int[], %s::int[]) AS span(node, source, first, last)
+    JOIN citations_chunk chunk ON chunk.source_id = span.source
+        AND chunk.span_start <= span.first AND chunk.span_end >= span.last
+    JOIN citations_source source ON source.id = span.source
 """
 
 
-# The columns are those of ``Candidate``: what may be seen, and how it is called and linked, is the same for a node and for a chunk.
+# From the eighth on, the columns are those of ``Candidate``.
 _FETCH = """
     SELECT node.id, node.level, node.parent_id, node.first, node.last, node.spans, ranked.cosine,
-        0, 0, node.first, node.text, '', node.title, node.span_start, node.span_end, node.start, node.end,
-        node.page, node.last_page, source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title, source.author, source.url,
-        source.language, source.tags, shelf.slug, video.id, video.key, video.youtube_id
+        0, 0, node.first, node.text, '', node.title, node.span_start, node.span_end,
+        node.start, node.end, node.page, node.last_page, source.id, source.chunk_count,
+        source.digest, source.uuid, source.kind, source.title, source.author, source.url,
+        source.language, source.tags, collection.slug, video.id, video.key, video.youtube_id
     FROM ranked JOIN citations_node node ON node.id = ranked.id
     JOIN citations_source source ON source.id = node.source_id
-    JOIN transcripts_collection shelf ON shelf.id = source.collection_id
+    JOIN transcripts_collection collection ON collection.id = source.collection_id
     LEFT JOIN transcripts_video video ON video.id = source.video_id
     WHERE source.id IN ({visible})
     ORDER BY ranked.cosine DESC, node.id
@@ -190,40 +206,36 @@ def _fetched(ranked: str, values: Mapping[str, Any], scope: Scope) -> list[Summa
 def _summary(row: Sequence[Any]) -> Summary:
     told = Candidate._make((*row[_OWN:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
     node, level, parent, first, last, spans, cosine = row[:_OWN]
-    return Summary(
-        node,
-        level,
-        parent,
-        first,
-        last,
-        tuple((start, end) for start, end in json.loads(spans)),
-        cosine,
-        told,
-    )
+    spans = tuple((start, end) for start, end in json.loads(spans))
+    return Summary(node, level, parent, first, last, spans, cosine, told)
 
 
-def _conditions(wanted: NodeFilter) -> tuple[list[str], dict[str, Any]]:
-    """Write out which nodes are looked for. Of a time range only nodes that lie within it: the sentences of others may stand outside."""
-    reach = wanted.reach
+def _conditions(node_filter: NodeFilter) -> tuple[list[str], dict[str, Any]]:
+    """Write the SQL conditions.
+
+    In a time range only whole nodes match: sentences of others may be outside.
+    """
+    reach = node_filter.reach
     conditions: list[str] = []
-    values: dict[str, Any] = {"levels": [int(level) for level in wanted.levels]}
-    # Those of sources that are not visible must not crowd out the others: a reach without a list of sources sees all there are.
+    values: dict[str, Any] = {"levels": [int(level) for level in node_filter.levels]}
+    # A filter without a list of sources sees all of them, so no invisible ones crowd out others.
     if reach.sources is not None:
         conditions.append("node.source_id = ANY(%(among)s)")
         values["among"] = [*reach.sources]
     if reach.narrows_time:
         conditions.append('node.start >= %(from)s AND node."end" <= %(until)s')
         values |= {"from": reach.start or 0, "until": FOREVER if reach.end is None else reach.end}
-    if wanted.parents is not None:
+    if node_filter.parents is not None:
         conditions.append("node.parent_id = ANY(%(parents)s)")
-        values["parents"] = [*wanted.parents]
-    if wanted.above is not None:
+        values["parents"] = [*node_filter.parents]
+    if node_filter.above is not None:
         conditions.append(
             "EXISTS (SELECT FROM unnest(%(of)s::bigint[], %(at)s::int[]) AS chunk(source, ordinal)"
-            " WHERE chunk.source = node.source_id AND chunk.ordinal BETWEEN node.first AND node.last)"
+            " WHERE chunk.source = node.source_id"
+            " AND chunk.ordinal BETWEEN node.first AND node.last)"
         )
         values |= {
-            "of": [source for source, _ in wanted.above],
-            "at": [ordinal for _, ordinal in wanted.above],
+            "of": [source for source, _ in node_filter.above],
+            "at": [ordinal for _, ordinal in node_filter.above],
         }
     return conditions, values

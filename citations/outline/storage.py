@@ -1,4 +1,4 @@
-"""The levels of detail as they are stored: built for a source when it is indexed, and read again."""
+"""Store summary trees: build one when a source is indexed, and read it again."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, mar
 from citations.providers.stopwords import stop_words
 from citations.vectors import space as vector_space
 
-MOST_PARTS = 200  # that an outline shows
+MOST_PARTS = 200  # of an outline
 ABSTRACT_TOKENS = 300
 MAX_ABSTRACT = 1_200  # characters
 _ABSTRACT = (
@@ -30,27 +30,17 @@ _ABSTRACT = (
     "about and what it comes to: only what the text itself says, concrete, without praise. Write "
     f"only these sentences, with no introduction. {MATERIAL_RULE}"
 )
-_PLACED = (
-    "ordinal",
-    "parent",
-    "title",
-    "text",
-    "spans",
-    "first",
-    "last",
-    "span_start",
-    "span_end",
-    "start",
-    "end",
-    "page",
-    "last_page",
-    "space",
-    "vector",
+_UPDATED = (
+    *("ordinal", "parent", "title", "text", "spans", "first", "last", "span_start", "span_end"),
+    *("start", "end", "page", "last_page", "space", "vector"),
 )
 
 
 class NodeChanges(NamedTuple):
-    """How many nodes of a source stayed, were made and were deleted; ``moved`` of those that stayed stand elsewhere or tell of it otherwise."""
+    """How many nodes stayed, were created and deleted;
+
+    ``moved`` counts those that stayed but changed.
+    """
 
     kept: int = 0
     made: int = 0
@@ -59,14 +49,15 @@ class NodeChanges(NamedTuple):
 
     @property
     def is_change(self) -> bool:
-        """Whether anything is other than before."""
         return bool(self.made or self.deleted or self.moved)
 
 
 def refresh(source: Source) -> NodeChanges:
-    """Build the tree of a source from its chunks and the vectors that they have, and write what is new in it. Whoever calls holds the source.
+    """Build the tree of a source from its chunks and their vectors, and store the changes. The
+    caller holds the source.
 
-    A node that tells of the same text stays, with its abstract. Without vectors for all chunks the tree goes by their words, and its nodes have none.
+    A node that summarizes the same text stays, with its abstract. Unless all chunks have vectors,
+    the tree is built from words, and its nodes have no vectors.
     """
     space = vector_space.locked()
     pieces = _pieces(source, space)
@@ -77,11 +68,14 @@ def refresh(source: Source) -> NodeChanges:
             return NodeChanges()  # it was deleted meanwhile
         if space is not None and not EmbeddingSpace.objects.filter(pk=space.pk).exists():
             space = None
-        return _exchange(source, drafts, space)
+        return _replace_nodes(source, drafts, space)
 
 
 def catch_up(*, seconds: float = 20) -> int:
-    """Build the trees of sources that have none in the space that is searched, as after a migration to it, for so long; returns how many are left."""
+    """Build the missing trees of the active space, as after a migration, for about ``seconds``;
+
+    return how many are left.
+    """
     space = vector_space.locked()
     if space is None:
         return 0
@@ -98,33 +92,37 @@ def catch_up(*, seconds: float = 20) -> int:
 
 
 def of(source: Source) -> list[Node]:
-    """Return the nodes of a source, the document first, then its sections, then their groups; without vectors."""
+    """Return the nodes of a source, without vectors: the document, its sections, their groups."""
     return list(
         Node.objects.filter(source=source).defer("vector", "digest").order_by("-level", "ordinal")
     )
 
 
 def lacks_abstracts(source: Source) -> bool:
-    """Say whether a language model is there that could tell of the source in its own words, and did not yet."""
-    return conf.llm().provider != conf.NO_LLM and _untold(source).exists()
+    """Tell whether a language model could still summarize nodes of the source."""
+    return conf.llm().provider != conf.NO_LLM and _unsummarized(source).exists()
 
 
 def ensure_abstracts(source: Source, *, most: int = 50) -> int:
-    """Let the language model tell of the source and its sections in its own words, ``most`` of those that lack that; returns how many it told of.
+    """Let the language model summarize at most ``most`` nodes that lack an abstract; return how
+    many it summarized.
 
-    Each is asked from the node's own sentences, the whole last, and kept as soon as it comes. Nothing without a language model. Raises ``ModelError``.
+    Sections come first, then the document; each abstract is stored at once. Does nothing without a
+    language model. Raises ``ModelError``.
     """
     llm = registry.llm()
     if llm is None:
         return 0
-    told = 0
-    for node in _untold(source)[:most]:
-        text = " ".join(_told_below(node))[: 3 * llm.budget // 2]
+    summarized = 0
+    for node in _unsummarized(source)[:most]:
+        text = " ".join(_texts_below(node))[: 3 * llm.budget // 2]
         prompt = abstract_prompt(title=source.title, text=text)
         abstract = clean_answer(llm.ask(prompt).text, MAX_ABSTRACT)
         if abstract:
-            told += Node.objects.filter(pk=node.pk, digest=node.digest).update(abstract=abstract)
-    return told
+            summarized += Node.objects.filter(pk=node.pk, digest=node.digest).update(
+                abstract=abstract
+            )
+    return summarized
 
 
 def abstract_prompt(*, title: str, text: str) -> Prompt:
@@ -132,29 +130,31 @@ def abstract_prompt(*, title: str, text: str) -> Prompt:
     return Prompt(system=_ABSTRACT, text=f"{body}\n\nThe summary:", max_tokens=ABSTRACT_TOKENS)
 
 
-def _untold(source: Source) -> QuerySet[Node]:
-    return (
-        Node.objects.filter(source=source, level__gte=Level.SECTION, abstract="")
-        .defer("vector")
-        .order_by("level", "ordinal")
-    )
+def _unsummarized(source: Source) -> QuerySet[Node]:
+    nodes = Node.objects.filter(source=source, level__gte=Level.SECTION, abstract="")
+    return nodes.defer("vector").order_by("level", "ordinal")
 
 
-def _told_below(node: Node) -> Iterator[str]:
-    """Yield what is told of a node's children: of a section its chunks, of a document the abstracts of its sections, or their own sentences."""
+def _texts_below(node: Node) -> Iterator[str]:
+    """Yield the texts below a node:
+
+    a section's chunks, or the abstracts (else the sentences) of a document's sections.
+    """
     if node.level == Level.SECTION:
         own = Chunk.objects.filter(source=node.source_id, ordinal__range=(node.first, node.last))
         yield from own.order_by("ordinal").values_list("text", flat=True)
         return
-    for text, abstract in (
-        Node.objects.filter(parent=node).order_by("ordinal").values_list("text", "abstract")
-    ):
+    children = Node.objects.filter(parent=node).order_by("ordinal")
+    for text, abstract in children.values_list("text", "abstract"):
         yield abstract or text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A source at a glance: the whole, its sections (of a short one the groups of its only section), and how many more there are."""
+    """A source at a glance:
+
+    the document, its sections (or the groups of the only one), and how many more exist.
+    """
 
     whole: Node | None = None
     parts: tuple[Node, ...] = ()
@@ -162,42 +162,27 @@ class Outline:
 
 
 def outline(source: Source) -> Outline:
-    """Return the outline of a source, empty where it has no tree yet."""
-    level = (
-        Level.SECTION
-        if Node.objects.filter(source=source, level=Level.SECTION).count() > 1
-        else Level.GROUP
-    )
-    nodes = (
-        Node.objects.filter(source=source, level__in=(Level.DOCUMENT, level))
-        .defer("vector", "digest")
-        .order_by("-level", "ordinal")
-    )
-    found = list(nodes[: MOST_PARTS + 1])
-    return (
-        Outline(whole=found[0], parts=tuple(found[1:]), more=nodes.count() - len(found))
-        if found
-        else Outline()
-    )
+    """Return the outline of a source; empty before it has a tree."""
+    own = Node.objects.filter(source=source).defer("vector", "digest")
+    level = Level.SECTION if own.filter(level=Level.SECTION).count() > 1 else Level.GROUP
+    nodes = own.filter(level__in=(Level.DOCUMENT, level)).order_by("-level", "ordinal")
+    if not (rows := list(nodes[: MOST_PARTS + 1])):
+        return Outline()
+    return Outline(whole=rows[0], parts=tuple(rows[1:]), more=nodes.count() - len(rows))
 
 
 # What a tree is made from
 
 _PIECES = """
-    SELECT c.ordinal, c.text, c.span_start, c.span_end, c.start, c."end", c.page, c.last_page, c.heading, halfvec_send(e.vector)
-    FROM citations_chunk c LEFT JOIN citations_embedding e ON e.chunk_id = c.id AND e.space_id = %s AND e.digest = c.digest
+    SELECT c.ordinal, c.text, c.span_start, c.span_end, c.start, c."end", c.page, c.last_page,
+        c.heading, halfvec_send(e.vector)
+    FROM citations_chunk c LEFT JOIN citations_embedding e
+        ON e.chunk_id = c.id AND e.space_id = %s AND e.digest = c.digest
     WHERE c.source_id = %s ORDER BY c.ordinal
 """
 _FIELDS = (
-    "ordinal",
-    "text",
-    "span_start",
-    "span_end",
-    "start",
-    "end",
-    "page",
-    "last_page",
-    "heading",
+    *("ordinal", "text", "span_start", "span_end", "start", "end"),
+    *("page", "last_page", "heading"),
 )
 
 
@@ -211,54 +196,45 @@ def _pieces(source: Source, space: EmbeddingSpace | None) -> list[OutlineChunk]:
 
 
 def _vector(sent: Any) -> NDArray[np.float16] | None:
-    """Read a vector as PostgreSQL sends it: two numbers of two bytes, then as many halves as it has dimensions, all big-endian."""
+    """Read a vector in the binary format of pgvector:
+
+    four bytes of header, then big-endian halves.
+    """
     return None if sent is None else np.frombuffer(sent, dtype=">f2", offset=4).astype(np.float16)
 
 
 # What is written
 
 
-def _exchange(
+def _replace_nodes(
     source: Source, drafts: Sequence[NodeDraft], space: EmbeddingSpace | None
 ) -> NodeChanges:
-    """Write the tree level by level, parents first; nodes that are left are deleted when nothing is below them any more."""
-    before = _by_digest(Node.objects.select_for_update().filter(source=source).order_by("pk"))
+    """Store the tree level by level, parents first, then delete the nodes that are left."""
+    stored = _by_digest(Node.objects.select_for_update().filter(source=source).order_by("pk"))
     kept = made = moved = 0
     above: dict[int, Node] = {}
     for level in (Level.DOCUMENT, Level.SECTION, Level.GROUP):
         own = [draft for draft in drafts if draft.level == level]
-        found = [_taken(before, draft) for draft in own]
         rows = [_row(source, draft, space, above) for draft in own]
-        changed = [
-            _changed(node, row)
-            for node, row in zip(found, rows, strict=True)
-            if node and _differs(node, row)
+        pairs = [
+            (nodes.popleft() if (nodes := stored[level, draft.digest]) else None, row)
+            for draft, row in zip(own, rows, strict=True)
         ]
-        new = [row for node, row in zip(found, rows, strict=True) if node is None]
+        changed = [_changed(node, row) for node, row in pairs if node and _differs(node, row)]
+        new = [row for node, row in pairs if node is None]
         _write(changed)
         Node.objects.bulk_create(new, batch_size=500)
-        above = {
-            draft.ordinal: node or row for draft, node, row in zip(own, found, rows, strict=True)
-        }
+        above = {row.ordinal: node or row for node, row in pairs}
         kept, made, moved = kept + len(own) - len(new), made + len(new), moved + len(changed)
-    return NodeChanges(
-        kept=kept,
-        made=made,
-        deleted=_delete(node.pk for left in before.values() for node in left),
-        moved=moved,
-    )
+    deleted = _delete(node.pk for nodes in stored.values() for node in nodes)
+    return NodeChanges(kept=kept, made=made, deleted=deleted, moved=moved)
 
 
-def _by_digest(nodes: Iterable[Node]) -> dict[tuple[int, bytes], deque[Node]]:
-    found: dict[tuple[int, bytes], deque[Node]] = defaultdict(deque)
+def _by_digest(nodes: Iterable[Node]) -> defaultdict[tuple[int, bytes], deque[Node]]:
+    stored: defaultdict[tuple[int, bytes], deque[Node]] = defaultdict(deque)
     for node in sorted(nodes, key=lambda node: node.ordinal):
-        found[node.level, bytes(node.digest)].append(node)
-    return found
-
-
-def _taken(before: dict[tuple[int, bytes], deque[Node]], draft: NodeDraft) -> Node | None:
-    equal = before.get((draft.level, draft.digest))
-    return equal.popleft() if equal else None
+        stored[node.level, bytes(node.digest)].append(node)
+    return stored
 
 
 def _row(
@@ -288,36 +264,31 @@ def _row(
 
 
 def _differs(node: Node, row: Node) -> bool:
-    return any(_comparable(node, name) != _comparable(row, name) for name in _PLACED)
+    return any(_comparable(node, name) != _comparable(row, name) for name in _UPDATED)
 
 
 def _comparable(node: Node, name: str) -> Any:
-    if name == "vector":
-        return (
-            None
-            if node.vector is None
-            else (
-                node.vector if isinstance(node.vector, HalfVector) else HalfVector(node.vector)
-            ).to_binary()
-        )
+    if name == "vector" and node.vector is not None:
+        vector = node.vector
+        return (vector if isinstance(vector, HalfVector) else HalfVector(vector)).to_binary()
     return getattr(node, f"{name}_id" if name in ("parent", "space") else name)
 
 
 def _changed(node: Node, row: Node) -> Node:
-    for name in _PLACED:
+    for name in _UPDATED:
         setattr(node, name, getattr(row, name))
     return node
 
 
 def _write(nodes: Sequence[Node]) -> None:
-    """Update rows in few statements: each is sent as if it were new, and meets itself."""
+    """Update rows in few statements, as inserts that conflict with themselves."""
     Node.objects.bulk_create(
-        nodes, update_conflicts=True, unique_fields=["id"], update_fields=_PLACED, batch_size=500
+        nodes, update_conflicts=True, unique_fields=["id"], update_fields=_UPDATED, batch_size=500
     )
 
 
 def _delete(keys: Iterator[int]) -> int:
-    """Delete nodes; the database takes their memberships along."""
+    """Delete nodes; the database cascades to their memberships."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM citations_node WHERE id = ANY(%s)", [[*keys]])
         return int(cursor.rowcount)

@@ -1,6 +1,7 @@
-"""What the sections of a collection have in common, kept up to date a source at a time.
+"""Group the sections of a collection into topics, and keep them up to date source by source.
 
-All topics of a collection are found anew only when it has grown by half since: so their cost stays in proportion to the sections that were ever added.
+All topics of a collection are rebuilt only after it has grown by half, so the cost stays
+proportional to the number of sections ever added.
 """
 
 import math
@@ -24,14 +25,14 @@ from transcripts import locks
 from transcripts.locks import Lock
 from transcripts.models import Collection
 
-FEWEST: Final = 8  # sections that are worth to be told apart
+FEWEST: Final = 8  # sections of a collection with topics
 MOST: Final = 200  # topics of a collection
-PARTS: Final = 3  # topics that a section belongs to at most
+PARTS: Final = 3  # topics of a section, at most
 LEAST_SHARE: Final = 0.2
-SHARPNESS: Final = 12.0  # of shares: cosines are compared by the exponential of so many times them
+SHARPNESS: Final = 12.0  # shares are proportional to exp(SHARPNESS · cosine)
 GROWTH: Final = 1.5
 TERMS: Final = 12
-TOLD_FROM: Final = 100  # sections that a topic is named after, those that belong to it most
+NAMED_AFTER: Final = 100  # sections, those of the largest weight
 
 Vectors = NDArray[np.float32]
 
@@ -43,61 +44,60 @@ class _Section:
 
 
 def update(source: Source) -> int:
-    """Let the sections of a source belong to the topics of its collection that they are near to; returns how many topics that touched. None, and none found,
-    where the collection has no topics yet.
+    """Assign a source's sections to the nearest topics of its collection;
+
+    return how many topics changed. Does nothing while the collection has no topics.
     """
     space = vector_space.locked()
     with transaction.atomic():
-        _alone(source.collection_id)
+        _lock(source.collection_id)
         topics = list(
             Topic.objects.filter(collection=source.collection_id, space=space).order_by("pk")
         )
         if space is None or not topics:
             return 0
-        mine = TopicMember.objects.filter(node__source=source)
-        before = set(mine.values_list("topic_id", flat=True))
-        mine.delete()
-        after = _join(topics, _sections(space, source=source.pk))
-        touched = before | after | {topic.pk for topic in _stale(source.collection_id)}
-        _tell([topic for topic in topics if topic.pk in touched], topics)
+        members = TopicMember.objects.filter(node__source=source)
+        previous = set(members.values_list("topic_id", flat=True))
+        members.delete()
+        current = _join(topics, _sections(space, source=source.pk))
+        touched = previous | current | {topic.pk for topic in _stale(source.collection_id)}
+        _summarize([topic for topic in topics if topic.pk in touched], topics)
         return len(touched)
 
 
 def rebuild(collection: Collection) -> int:
-    """Find the topics of a collection anew; returns how many there are."""
+    """Rebuild the topics of a collection; return their number."""
     space = vector_space.locked()
     with transaction.atomic():
-        _alone(collection.pk)
+        _lock(collection.pk)
         Topic.objects.filter(collection=collection).delete()
         sections = _sections(space, collection=collection.pk) if space else []
         if space is None or len(sections) < FEWEST:
             return 0
-        found = clustering.centres(
-            np.stack([one.vector for one in sections]), count=_count(len(sections))
-        )
+        vectors = np.stack([section.vector for section in sections])
         topics = Topic.objects.bulk_create(
-            Topic(collection=collection, space=space, vector=HalfVector(centre)) for centre in found
+            Topic(collection=collection, space=space, vector=HalfVector(centre))
+            for centre in clustering.centres(vectors, count=_count(len(sections)))
         )
         _join(topics, sections)
-        _tell(topics, topics)
+        _summarize(topics, topics)
         Topic.objects.filter(collection=collection).update(size_at_rebuild=F("size"))
         return Topic.objects.filter(collection=collection).count()
 
 
 def tend(*, most: int = 20) -> int:
-    """Find the topics of collections that have grown anew, let sections that belong to none join, and tell anew the topics that lost some.
+    """Rebuild the topics of collections that have grown, assign sections without a topic, and
+    update topics that lost sections.
 
-    Does as much as ``most`` such things of each kind; returns how many it did.
+    Does at most ``most`` of each; returns how many it did.
     """
     space = vector_space.locked()
     if space is None:
         return 0
-    TopicMember.objects.exclude(
-        topic__collection=F("node__source__collection")
-    ).delete()  # the source was moved
-    due = [
-        collection for collection in Collection.objects.order_by("pk") if _is_due(collection, space)
-    ][:most]
+    # Sources may have moved to another collection.
+    TopicMember.objects.exclude(topic__collection=F("node__source__collection")).delete()
+    collections = Collection.objects.order_by("pk")
+    due = [collection for collection in collections if _is_due(collection, space)][:most]
     for collection in due:
         rebuild(collection)
     late = list(_left_out(space)[:most])
@@ -105,20 +105,23 @@ def tend(*, most: int = 20) -> int:
         update(source)
     shrunk = {topic.collection_id for topic in _stale()}
     for pk in shrunk:
-        _mend(pk, space)
+        _repair(pk, space)
     return len(due) + len(late) + len(shrunk)
 
 
 def of(collection: Collection) -> list[Topic]:
-    """Return the topics of a collection, the largest first, each with ``sections`` and ``sources``: how many belong to it."""
+    """Return the topics of a collection, the largest first, with ``sections`` and ``sources``:
+
+    their numbers of members.
+    """
     counted = Topic.objects.filter(collection=collection).annotate(
         sections=Count("members"), sources=Count("members__node__source", distinct=True)
     )
     return list(counted.defer("vector").order_by("-sections", "label"))
 
 
-def _alone(collection: int) -> None:
-    """Let nobody else change the topics of a collection until this transaction ends."""
+def _lock(collection: int) -> None:
+    """Lock the topics of a collection until the transaction ends."""
     locks.hold_for_transaction(Lock.TOPICS, collection)
 
 
@@ -136,7 +139,7 @@ def _is_due(collection: Collection, space: EmbeddingSpace) -> bool:
 
 
 def _left_out(space: EmbeddingSpace) -> QuerySet[Source]:
-    """Return sources with sections that belong to none of the topics that their collection has."""
+    """Return sources with sections in no topic although their collection has topics."""
     alone = Node.objects.filter(
         source=OuterRef("pk"), level=Level.SECTION, space=space, topics=None
     )
@@ -145,27 +148,32 @@ def _left_out(space: EmbeddingSpace) -> QuerySet[Source]:
 
 
 def _stale(collection: int | None = None) -> list[Topic]:
-    """Return topics with another number of sections than they were told from: some were deleted with their source."""
+    """Return topics whose number of sections has changed since their last update."""
     own = Topic.objects.all() if collection is None else Topic.objects.filter(collection=collection)
     return list(own.annotate(now=Count("members")).exclude(now=F("size")))
 
 
-def _mend(collection: int, space: EmbeddingSpace) -> None:
+def _repair(collection: int, space: EmbeddingSpace) -> None:
     with transaction.atomic():
-        _alone(collection)
-        _tell(_stale(collection), list(Topic.objects.filter(collection=collection, space=space)))
+        _lock(collection)
+        _summarize(
+            _stale(collection), list(Topic.objects.filter(collection=collection, space=space))
+        )
 
 
-# Belonging
+# Members
 
 _SECTIONS = """
-    SELECT n.id, halfvec_send(n.vector) FROM citations_node n JOIN citations_source s ON s.id = n.source_id
+    SELECT n.id, halfvec_send(n.vector)
+    FROM citations_node n JOIN citations_source s ON s.id = n.source_id
     WHERE n.level = 2 AND n.space_id = %(space)s AND n.vector IS NOT NULL
-        AND (%(source)s::bigint IS NULL OR n.source_id = %(source)s) AND (%(collection)s::bigint IS NULL OR s.collection_id = %(collection)s)
+        AND (%(source)s::bigint IS NULL OR n.source_id = %(source)s)
+        AND (%(collection)s::bigint IS NULL OR s.collection_id = %(collection)s)
     ORDER BY n.source_id, n.ordinal
 """
 _MEMBERS = """
-    SELECT m.topic_id, m.weight, halfvec_send(n.vector) FROM citations_topicmember m JOIN citations_node n ON n.id = m.node_id
+    SELECT m.topic_id, m.weight, halfvec_send(n.vector)
+    FROM citations_topicmember m JOIN citations_node n ON n.id = m.node_id
     WHERE m.topic_id = ANY(%s) AND n.vector IS NOT NULL
 """
 
@@ -183,55 +191,51 @@ def _vector(sent: Any) -> Vectors:
 
 
 def _join(topics: Sequence[Topic], sections: Sequence[_Section]) -> set[int]:
-    """Let sections belong to topics, and return the primary keys of those."""
+    """Assign sections to topics; return the primary keys of those topics."""
     if not sections:
         return set()
     centres = np.stack([_floats(topic.vector) for topic in topics])
-    cosines = np.stack([one.vector for one in sections]) @ centres.T
+    cosines = np.stack([section.vector for section in sections]) @ centres.T
     members = [
-        TopicMember(topic=topics[place], node_id=section.node, weight=weight)
+        TopicMember(topic=topics[index], node_id=section.node, weight=weight)
         for section, row in zip(sections, cosines, strict=True)
-        for place, weight in _shares(row)
+        for index, weight in _shares(row)
     ]
     TopicMember.objects.bulk_create(members, batch_size=1_000)
     return {member.topic_id for member in members}
 
 
 def _shares(cosines: Vectors) -> list[tuple[int, float]]:
-    """Say how a section is shared among the nearest topics; the shares add up to 1."""
+    """Distribute a section among the nearest topics; the shares add up to 1."""
     nearest = np.argsort(-cosines, kind="stable")[:PARTS]
     weights = np.exp(SHARPNESS * (cosines[nearest] - cosines[nearest[0]]).astype(np.float64))
     weights /= weights.sum()
     kept = weights >= LEAST_SHARE
     return [
-        (int(place), min(1.0, float(weight)))
-        for place, weight in zip(nearest[kept], weights[kept] / weights[kept].sum(), strict=True)
+        (int(index), min(1.0, float(weight)))
+        for index, weight in zip(nearest[kept], weights[kept] / weights[kept].sum(), strict=True)
     ]
 
 
 def _floats(vector: Any) -> Vectors:
-    return np.asarray(
-        vector.to_numpy() if isinstance(vector, HalfVector) else vector, dtype=np.float32
-    )
+    array = vector.to_numpy() if isinstance(vector, HalfVector) else vector
+    return np.asarray(array, dtype=np.float32)
 
 
-# Telling
+# Labels
 
 
-def _tell(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:
-    """Give topics the direction and the words of their sections; those without any are deleted."""
+def _summarize(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:
+    """Update vector, terms and label of topics from their sections; delete topics without any."""
     keys = [topic.pk for topic in touched]
-    sizes = dict(
-        TopicMember.objects.filter(topic__in=keys).values_list("topic").annotate(Count("pk"))
-    )
+    members = TopicMember.objects.filter(topic__in=keys)
+    sizes = dict(members.values_list("topic").annotate(Count("pk")))
     Topic.objects.filter(pk__in=[pk for pk in keys if pk not in sizes]).delete()
     living = [topic for topic in touched if topic.pk in sizes]
     means, words = _means([*sizes]), {pk: _words(pk) for pk in sizes}
     for topic in living:
-        topic.size, topic.terms = (
-            sizes[topic.pk],
-            [word for word, _ in words[topic.pk].most_common(TERMS)],
-        )
+        topic.size = sizes[topic.pk]
+        topic.terms = [word for word, _ in words[topic.pk].most_common(TERMS)]
         topic.vector = HalfVector(means.get(topic.pk, _floats(topic.vector)))
     spread = Counter(word for topic in topics for word in topic.terms)
     for topic in living:
@@ -247,27 +251,22 @@ def _means(keys: Sequence[int]) -> Mapping[int, Vectors]:
         cursor.execute(_MEMBERS, [[*keys]])
         for topic, weight, sent in cursor.fetchall():
             sums[topic] = sums[topic] + weight * _vector(sent)
-    return {
-        topic: total / np.linalg.norm(total)
-        for topic, total in sums.items()
-        if np.linalg.norm(total) > 0
-    }
+    lengths = {topic: np.linalg.norm(total) for topic, total in sums.items()}
+    return {topic: sums[topic] / length for topic, length in lengths.items() if length > 0}
 
 
 def _words(topic: int) -> "Counter[str]":
-    """Count in how many sections of a topic each word is said, those that belong to it most."""
-    found: Counter[str] = Counter()
+    """Count in how many of its main sections each word of a topic occurs."""
+    counts: Counter[str] = Counter()
     members = TopicMember.objects.filter(topic=topic).order_by("-weight", "node_id")
-    for title, text, language in members.values_list(
-        "node__title", "node__text", "node__source__language"
-    )[:TOLD_FROM]:
-        found.update(set(words_of(f"{title} {text}", stop_words(language))))
-    return found
+    columns = ("node__title", "node__text", "node__source__language")
+    for title, text, language in members.values_list(*columns)[:NAMED_AFTER]:
+        counts.update(set(words_of(f"{title} {text}", stop_words(language))))
+    return counts
 
 
 def _label(
     words: "Counter[str]", terms: Iterable[str], spread: Mapping[str, int], topics: int
 ) -> str:
-    return named(
-        {word: words[word] * math.log(1 + topics / max(1, spread[word])) for word in terms}
-    )[:200]
+    worth = {word: words[word] * math.log(1 + topics / max(1, spread[word])) for word in terms}
+    return named(worth)[:200]

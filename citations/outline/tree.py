@@ -1,13 +1,15 @@
-"""A source in levels of detail: paragraphs, sections, the whole, each told in a few of its own sentences. Pure.
+"""Build the summary tree of a source: groups, sections and the document, each in key sentences.
+Pure.
 
-Chunks (level 0) become groups of a few (1), groups become sections (2), and the sections the document (3). Structure decides first: no group reaches over a
-heading, a chapter or a long silence. Within it, neighbours are put together so that they are as much alike as can be. Time and memory grow linearly.
+Chunks (level 0) form groups (1), groups form sections (2), and sections the document (3). Structure
+comes first: no group crosses a heading, a chapter or a long silence. Within it, neighbours are
+grouped by similarity. Time and memory grow linearly.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -28,21 +30,24 @@ from citations.text.key_sentences import (
 GROUP, SECTION, DOCUMENT = 1, 2, 3
 
 LONGEST_TITLE: Final = 300  # characters
-HEADINGS_NAMED: Final = 3  # in the title of a section that several short ones were put into
-SILENCE: Final = 20_000  # ms after which something new begins
+HEADINGS_NAMED: Final = 3  # in the title of a section that joins several short ones
+SILENCE: Final = 20_000  # ms that end a group
 TARGET, MOST = 4, 6  # chunks in a group, and groups in a section
-SHORT: Final = 3  # chunks; what is shorter between two headings is put together with its neighbours
-TOGETHER: Final = 8  # chunks that such a section has at most
+SHORT: Final = 3  # chunks; shorter runs are joined with their neighbours
+TOGETHER: Final = 8  # chunks of such a section, at most
 WORD_DIMENSIONS: Final = 256
 
 Split: TypeAlias = Callable[[str], list[sentences.Span]]
-Range: TypeAlias = tuple[int, int]  # places [first, last)
+Range: TypeAlias = tuple[int, int]  # indexes [first, last)
 Vectors: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineChunk:
-    """A chunk: ``text`` is the source's from ``span_start`` to ``span_end``, ``vector`` of length 1; times in ms."""
+    """A chunk: ``text`` is the source's text[``span_start``:``span_end``], ``vector`` has length 1;
+
+    times in ms.
+    """
 
     ordinal: int
     text: str
@@ -58,10 +63,12 @@ class OutlineChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDraft:
-    """A node to be. ``text`` are the sentences at ``spans`` of the source's text, joined by blanks; ``parent`` is the ordinal of the one a level above.
+    """A node before it is stored. ``text`` is the sentences at ``spans``, joined by spaces;
+    ``parent`` is an ordinal one level above.
 
-    ``digest`` is of the text and the headings below it, wherever they stand: equal ones tell of the same. ``vector``, of length 1, is the direction of the
-    mean of its chunks'; None where one of them has none. A document has no title: whoever asks knows it.
+    ``digest`` covers the text and headings below, wherever they are: nodes of equal digest
+    summarize the same. ``vector`` is the normalized mean of the chunks' vectors, None where one is
+    missing. A document has no title.
     """
 
     level: int
@@ -88,9 +95,10 @@ def build(
     split: Split = sentences.split,
     stops: frozenset[str] = frozenset(),
 ) -> list[NodeDraft]:
-    """Make the tree of a source from its chunks, in order: the document, its sections, their groups. Nothing of nothing.
+    """Build the tree of a source from its chunks, in order; nothing from no chunks.
 
-    ``stops`` are words that say nothing. The tree depends on nothing but what is given, so that a tree built anew is equal.
+    ``stops`` are words without meaning. The tree depends on the arguments alone, so a rebuilt one
+    is equal.
     """
     if not pieces:
         return []
@@ -117,97 +125,86 @@ def build(
 
 
 def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Range], list[Range]]:
-    """Return the groups as places of chunks, and the sections as places of groups."""
+    """Return the groups as ranges of chunks, and the sections as ranges of groups."""
     groups: list[Range] = []
     sections: list[Range] = []
-    for runs in _put_together(_runs(pieces)):
-        before = len(groups)
+    for runs in _joined(_runs(pieces)):
+        start = len(groups)
         for first, last in runs:
-            groups += _cut(likeness[first:last], offset=first)
-        own = groups[before:]
-        is_one = len(runs) > 1 or (len(own) <= MOST and bool(pieces[runs[0][0]].heading))
-        sections += (
-            [(before, len(groups))] if is_one else _cut(_directions(likeness, own), offset=before)
-        )
+            groups += _partition(likeness[first:last], offset=first)
+        own = groups[start:]
+        if len(runs) > 1 or (len(own) <= MOST and pieces[runs[0][0]].heading):
+            sections.append((start, len(groups)))
+        else:
+            means = [_direction(likeness[first:last]) for first, last in own]
+            sections += _partition(np.stack(means), offset=start)
     return groups, sections
 
 
 def _runs(pieces: Sequence[OutlineChunk]) -> list[Range]:
-    """Return what lies between two headings or silences."""
-    starts = [
-        place
-        for place, (before, piece) in enumerate(pairwise(pieces), start=1)
-        if _begins(before, piece)
-    ]
+    """Return the runs of chunks between two headings or silences."""
+    pairs = enumerate(pairwise(pieces), start=1)
+    starts = [index for index, (previous, piece) in pairs if _is_start(previous, piece)]
     return [*pairwise([0, *starts, len(pieces)])]
 
 
-def _begins(before: OutlineChunk, piece: OutlineChunk) -> bool:
-    is_late = (
-        before.end is not None and piece.start is not None and piece.start - before.end >= SILENCE
-    )
-    return is_late or piece.heading != before.heading
+def _is_start(previous: OutlineChunk, piece: OutlineChunk) -> bool:
+    if piece.heading != previous.heading:
+        return True
+    end, start = previous.end, piece.start
+    return end is not None and start is not None and start - end >= SILENCE
 
 
-def _put_together(runs: Sequence[Range]) -> list[list[Range]]:
-    """Put short runs together with the short ones beside them; a long one stays by itself."""
-    found: list[list[Range]] = []
-    for is_short, neighbours in groupby(runs, key=_is_short):
-        for run in neighbours:
-            if (
-                is_short
-                and found
-                and _is_short(found[-1][-1])
-                and run[1] - found[-1][0][0] <= TOGETHER
-            ):
-                found[-1].append(run)
-            else:
-                found.append([run])
-    return found
+def _joined(runs: Sequence[Range]) -> list[list[Range]]:
+    """Join short runs with short neighbours."""
+    joined: list[list[Range]] = []
+    for run in runs:
+        last = joined[-1] if joined else []
+        fits = bool(last) and _is_short(last[-1]) and run[1] - last[0][0] <= TOGETHER
+        if fits and _is_short(run):
+            last.append(run)
+        else:
+            joined.append([run])
+    return joined
 
 
 def _is_short(run: Range) -> bool:
     return run[1] - run[0] < SHORT
 
 
-def _cut(vectors: Vectors, *, offset: int) -> list[Range]:
-    """Cut neighbours into clusters of at most ``MOST``, so that the squared distances from their means and the distances from the usual size are least.
+def _partition(vectors: Vectors, *, offset: int) -> list[Range]:
+    """Cut neighbours into clusters of at most ``MOST``: the best partition, by dynamic programming.
 
-    The best of all such cuts, by dynamic programming. Each cluster more makes the sum of squares less by what two neighbours usually are apart: that is taken
-    as the unit, and added for each cluster.
+    The cost is the squared distance from the means, in units of the usual distance of two
+    neighbours, plus one unit per cluster and the squared deviation from the target size.
     """
     count = len(vectors)
     costs = _costs(vectors)
-    best, came = [0.0, *[np.inf] * count], [0] * (count + 1)
+    best, sizes = [0.0, *[np.inf] * count], [0] * (count + 1)
     for stop in range(1, count + 1):
         for size in range(1, min(MOST, stop) + 1):
             cost = best[stop - size] + costs[size - 1][stop - size]
             if cost < best[stop] - 1e-6:
-                best[stop], came[stop] = cost, size
+                best[stop], sizes[stop] = cost, size
     stops = [count]
     while stops[-1] > 0:
-        stops.append(stops[-1] - came[stops[-1]])
+        stops.append(stops[-1] - sizes[stops[-1]])
     return [(offset + first, offset + last) for first, last in pairwise(reversed(stops))]
 
 
 def _costs(vectors: Vectors) -> list[list[float]]:
-    """Return for each size, from 1, what a cluster of so many from each place on costs."""
-    unit = (
-        max(0.05, 1 - float(np.mean(np.einsum("ij,ij->i", vectors[:-1], vectors[1:]))))
-        if len(vectors) > 1
-        else 1.0
-    )
+    """Return for each size, from 1, the cost of a cluster of that size from each index on."""
+    unit = 1.0
+    if len(vectors) > 1:
+        cosines = np.einsum("ij,ij->i", vectors[:-1], vectors[1:])
+        unit = max(0.05, 1 - float(np.mean(cosines)))
     sums = np.zeros_like(vectors)
-    found = []
+    costs = []
     for size in range(1, min(MOST, len(vectors)) + 1):
         sums = sums[: len(vectors) - size + 1] + vectors[size - 1 :]
         within = size - np.einsum("ij,ij->i", sums, sums) / size
-        found.append((within / unit + 1 + ((size - TARGET) / TARGET) ** 2).tolist())
-    return found
-
-
-def _directions(vectors: Vectors, ranges: Sequence[Range]) -> Vectors:
-    return np.stack([_direction(vectors[first:last]) for first, last in ranges])
+        costs.append((within / unit + 1 + ((size - TARGET) / TARGET) ** 2).tolist())
+    return costs
 
 
 def _direction(vectors: Vectors) -> Vectors:
@@ -223,7 +220,7 @@ def _direction(vectors: Vectors) -> Vectors:
 class _Node:
     level: int
     ordinal: int
-    places: Range
+    chunks: Range
     pieces: Sequence[OutlineChunk]
     words: Words
     gist: Gist
@@ -231,7 +228,6 @@ class _Node:
     vector: Vectors | None
 
     def draft(self, name: str, parent: int | None) -> NodeDraft:
-        """Give it its name, and its place in the tree."""
         first, last = self.pieces[0], self.pieces[-1]
         return NodeDraft(
             level=self.level,
@@ -254,16 +250,18 @@ class _Node:
 
 
 class _Source:
-    """What nodes are made from: the sentences of each chunk that the one before does not have, and how much their words say."""
+    """The sentences that each chunk does not share with the previous one, and the rarity of their
+    words.
+    """
 
     def __init__(self, pieces: Sequence[OutlineChunk], split: Split, stops: frozenset[str]) -> None:
         self._pieces = pieces
         self._own = _own_texts(pieces)
         raw = [
             [
-                found
-                for found in sentences_of(text, offset, split=split, stops=stops)
-                if piece.page is None or not sentences.is_listing(found[0])
+                sentence
+                for sentence in sentences_of(text, offset, split=split, stops=stops)
+                if piece.page is None or not sentences.is_listing(sentence[0])
             ]
             for piece, (text, offset) in zip(pieces, self._own, strict=True)
         ]
@@ -271,90 +269,73 @@ class _Source:
         self._vectors = _stacked(pieces)
         self.likeness: Vectors = self._vectors if self._vectors is not None else self._by_words()
 
-    def group(self, ordinal: int, places: Range) -> _Node:
-        """Make a group of chunks."""
-        first, last = places
-        found = [sentence for own in self._sentences[first:last] for sentence in own]
-        made_from = [
-            (piece.heading, text)
-            for piece, (text, _) in zip(
-                self._pieces[first:last], self._own[first:last], strict=True
-            )
-        ]
-        return self._node(
-            GROUP,
-            ordinal,
-            places,
-            found,
-            [sentence.words for sentence in found],
-            [repr(made_from).encode("utf-8", "replace")],
-        )
+    def group(self, ordinal: int, chunks: Range) -> _Node:
+        own = slice(*chunks)
+        among = [sentence for part in self._sentences[own] for sentence in part]
+        texts = zip(self._pieces[own], self._own[own], strict=True)
+        origin = repr([(piece.heading, text) for piece, (text, _) in texts])
+        words = [sentence.words for sentence in among]
+        return self._node(GROUP, ordinal, chunks, among, words, [origin.encode("utf-8", "replace")])
 
     def above(self, level: int, ordinal: int, children: Sequence[_Node]) -> _Node:
-        """Make a node of those below it; its sentences are some of theirs."""
-        places = children[0].places[0], children[-1].places[1]
-        found = [sentence for child in children for sentence in child.gist.sentences]
-        return self._node(
-            level,
-            ordinal,
-            places,
-            found,
-            [child.words for child in children],
-            [child.digest for child in children],
-        )
+        """Make a node from its children; it selects from their sentences."""
+        chunks = children[0].chunks[0], children[-1].chunks[1]
+        among = [sentence for child in children for sentence in child.gist.sentences]
+        words, origins = [child.words for child in children], [child.digest for child in children]
+        return self._node(level, ordinal, chunks, among, words, origins)
 
     def _node(
         self,
         level: int,
         ordinal: int,
-        places: Range,
-        found: Sequence[Sentence],
+        chunks: Range,
+        among: Sequence[Sentence],
         words: Iterable[Words],
-        made_from: Iterable[bytes],
+        origins: Iterable[bytes],
     ) -> _Node:
-        first, last = places
-        together = Words()
-        for some in words:
-            together.update(some)
+        first, last = chunks
+        total = Words()
+        for counts in words:
+            total.update(counts)
         return _Node(
             level=level,
             ordinal=ordinal,
-            places=places,
+            chunks=chunks,
             pieces=self._pieces[first:last],
-            words=together,
-            gist=gist(found or [self._beginning(first)], together, self._rarity, *GISTS[level]),
-            digest=hashlib.sha256(b"".join([bytes([level]), *made_from])).digest(),
+            words=total,
+            gist=gist(among or [self._beginning(first)], total, self._rarity, *GISTS[level]),
+            digest=hashlib.sha256(b"".join([bytes([level]), *origins])).digest(),
             vector=None if self._vectors is None else _direction(self._vectors[first:last]),
         )
 
-    def _beginning(self, place: int) -> Sentence:
-        """Stand in for the sentences of a chunk that has none of its own."""
-        piece = self._pieces[place]
+    def _beginning(self, index: int) -> Sentence:
+        """Replace the sentences of a chunk that has none of its own."""
+        piece = self._pieces[index]
         return Sentence(text=piece.text, start=piece.span_start, words=Words(), length=1.0)
 
     def _by_words(self) -> Vectors:
-        """Stand in for vectors that are not there: the words of each chunk by how much they say, hashed."""
+        """Replace missing vectors by hashed word weights."""
         rows = np.zeros((len(self._sentences), WORD_DIMENSIONS), dtype=np.float32)
         for row, own in zip(rows, self._sentences, strict=True):
             for sentence in own:
                 for word, count in sentence.words.items():
-                    row[
-                        hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=1).digest()[0]
-                    ] += count * self._rarity.get(word, 0.0)
-        return np.asarray(
-            rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), dtype=np.float32
-        )
+                    code = hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=1).digest()
+                    row[code[0]] += count * self._rarity.get(word, 0.0)
+        lengths = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        return np.asarray(rows / lengths, dtype=np.float32)
 
 
 def _own_texts(pieces: Sequence[OutlineChunk]) -> list[tuple[str, int]]:
-    """Return what each chunk does not share with the one before, and where it starts in the source's text."""
-    found = []
-    seen = 0
+    """Return what each chunk does not share with the previous one, and its offset in the source's
+    text.
+    """
+    texts = []
+    end = 0
     for piece in pieces:
-        shared = min(len(piece.text), max(0, seen - piece.span_start))
-        found.append((piece.text[shared:], piece.span_start + shared))
-        seen = max(seen, piece.span_end)
-    return found
+        shared = min(len(piece.text), max(0, end - piece.span_start))
+        texts.append((piece.text[shared:], piece.span_start + shared))
+        end = max(end, piece.span_end)
+    return texts
 
 
 def _stacked(pieces: Sequence[OutlineChunk]) -> Vectors | None:
@@ -364,14 +345,11 @@ def _stacked(pieces: Sequence[OutlineChunk]) -> Vectors | None:
 
 
 def _titles(nodes: Sequence[_Node]) -> list[str]:
-    """Name nodes by their headings, or by the words that tell them from others of their level."""
-    return [
-        _headings(node.pieces) or other
-        for node, other in zip(nodes, titles([node.words for node in nodes]), strict=True)
-    ]
+    """Name nodes by their headings, or by their distinctive words."""
+    names = titles([node.words for node in nodes])
+    return [_headings(node.pieces) or name for node, name in zip(nodes, names, strict=True)]
 
 
 def _headings(pieces: Sequence[OutlineChunk]) -> str:
-    return " · ".join(
-        [*dict.fromkeys(piece.heading for piece in pieces if piece.heading)][:HEADINGS_NAMED]
-    )
+    headings = dict.fromkeys(piece.heading for piece in pieces if piece.heading)
+    return " · ".join([*headings][:HEADINGS_NAMED])

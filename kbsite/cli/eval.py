@@ -12,7 +12,9 @@ from django.conf import settings
 
 from citations.errors import InvalidGold
 from citations.evaluation import answer_quality, search_quality
-from citations.evaluation.search_quality import Approach, ApproachChange, QualityReport, Question
+from citations.evaluation import questions as gold_questions
+from citations.evaluation.questions import Question
+from citations.evaluation.search_quality import Approach, ApproachChange, QualityReport
 from citations.library.filters import Filter
 from citations.providers import registry
 from kbsite.cli.database import open_library
@@ -131,8 +133,8 @@ def evaluate(
 
 def _questions(scope: Scope, *, gold: Path | None, user: str) -> list[Question]:
     if gold is not None:
-        return search_quality.from_file(_read(gold))
-    questions = search_quality.from_marks(scope, user=user)
+        return gold_questions.from_file(_read(gold))
+    questions = gold_questions.from_marks(scope, user=user)
     if not questions:
         raise InvalidGold(
             "No hit is marked as right yet.",
@@ -195,7 +197,7 @@ def _search_report(
             modes=options.modes,
             limit=options.limit,
             filter=options.filter,
-            tell=lambda done, total: progress.update(bar, completed=done, total=total),
+            progress=lambda done, total: progress.update(bar, completed=done, total=total),
         )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from citations.evaluation import answer_quality
 from citations.evaluation.metrics import Gold
-from citations.evaluation.search_quality import Question
+from citations.evaluation.questions import Question
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from tests.makers import make_video
@@ -32,7 +32,7 @@ def test_citations_are_compared_with_where_the_answer_is(
     ]
     told: list[tuple[int, int]] = []
     found = answer_quality.appraise(
-        scope, asked, tell=lambda done, total: told.append((done, total))
+        scope, asked, progress=lambda done, total: told.append((done, total))
     )
     assert (found.questions, found.skipped, found.answered) == (2, 1, 2)
     assert found.first_right == found.any_right == 0.5

@@ -5,9 +5,11 @@ import json
 import pytest
 
 from citations.errors import InvalidGold
+from citations.evaluation import questions as gold_questions
 from citations.evaluation import search_quality
 from citations.evaluation.metrics import Gold
-from citations.evaluation.search_quality import Approach, QualityReport, Question
+from citations.evaluation.questions import Question
+from citations.evaluation.search_quality import Approach, QualityReport
 from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
 from citations.providers import registry
@@ -175,12 +177,12 @@ def test_a_filter_narrows_what_is_searched_and_what_counts(
 
 
 def test_gold_lines_become_questions() -> None:
-    (question,) = search_quality.from_file(
+    (question,) = gold_questions.from_file(
         '{"query": "entropy", "video": "lec", "gold": [[10, 20]]}\n'
     )
     assert question.answers[0].ranges == ((10, 20),)
     with pytest.raises(InvalidGold, match="Line 1"):
-        search_quality.from_file("nonsense")
+        gold_questions.from_file("nonsense")
 
 
 # Marks
@@ -194,7 +196,7 @@ def test_hits_marked_as_right_are_gold_and_those_marked_as_wrong_are_not(
     judgments.mark(scope, ada, "entropy", right, right=True)
     judgments.mark(scope, ada, "entropy", wrong, right=False)
     judgments.mark(scope, ada, "heat", wrong, right=False)
-    questions = search_quality.from_marks(scope)
+    questions = gold_questions.from_marks(scope)
     assert [question.query for question in questions] == ["entropy"]
     scores = lexical(search_quality.evaluate(scope, questions)).scores
     assert (scores.hit1, scores.mrr10, scores.recall5) == (0, 0.5, 1)
@@ -206,14 +208,14 @@ def test_marks_are_taken_of_one_user_or_of_all_and_only_within_the_scope(
     chunk = Chunk.objects.get(source=lecture, ordinal=1).pk
     for name, query in (("ada", "entropy"), ("bob", "disorder")):
         judgments.mark(scope, make_user(name), query, chunk, right=True)
-    assert [question.query for question in search_quality.from_marks(scope)] == [
+    assert [question.query for question in gold_questions.from_marks(scope)] == [
         "disorder",
         "entropy",
     ]
-    assert [question.query for question in search_quality.from_marks(scope, user="ada")] == [
+    assert [question.query for question in gold_questions.from_marks(scope, user="ada")] == [
         "entropy"
     ]
-    assert search_quality.from_marks(NOTHING) == []
+    assert gold_questions.from_marks(NOTHING) == []
 
 
 def test_marks_in_a_document_without_times_or_pages_are_gold_too(
@@ -224,7 +226,7 @@ def test_marks_in_a_document_without_times_or_pages_are_gold_too(
         scope, make_user(), "heat", Chunk.objects.get(source=source, ordinal=1).pk, right=True
     )
     assert (
-        lexical(search_quality.evaluate(scope, search_quality.from_marks(scope))).scores.hit1 == 1
+        lexical(search_quality.evaluate(scope, gold_questions.from_marks(scope))).scores.hit1 == 1
     )
 
 
@@ -282,7 +284,7 @@ def test_only_what_both_have_is_compared() -> None:
     assert [(change.approach, change.questions, change.before) for change in changes] == [
         ("hybrid", 1, 1)
     ]
-    with pytest.raises(InvalidGold, match="in common"):
+    with pytest.raises(InvalidGold, match="share no question"):
         search_quality.compare(report(lexical=[1]), report(hybrid=[1]))
 
 
