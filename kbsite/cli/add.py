@@ -62,7 +62,7 @@ class AddReport:
         self.exit_code = self.exit_code or exit_code_of(error)
 
     def counts(self) -> dict[str, int]:
-        """Return how many transcripts were added, updated, unchanged, and how many files skipped."""
+        """Return the number of transcripts by change, and of skipped files."""
         changes = [str(transcript.change) for transcript in self.stored]
         counts = {str(change): changes.count(change) for change in storage.StorageChange}
         return {**counts, "skipped": self.skipped}

@@ -56,7 +56,9 @@ COMMANDS = {
     ),
     "sync": CommandEntry("jobs:sync", "Fetch new videos of the added playlists and channels."),
     "jobs": CommandEntry("jobs:app", "List jobs, retry one, or reopen the YouTube gate."),
-    "db": CommandEntry("db:app", "Database status, embedding migration, backup and restore."),
+    "db": CommandEntry(
+        "db:app", "Show status, migrate embeddings, back up and restore the database."
+    ),
     "models": CommandEntry("models:app", "List the configured models, or fetch missing ones."),
     "config": CommandEntry("config:config", "Show every setting: value, origin and meaning."),
     "doctor": CommandEntry("doctor:doctor", "Check the installation and suggest fixes."),

@@ -13,7 +13,7 @@ from kbsite.cli.terminal import confirm, print_json, say
 from transcripts.errors import InvalidInput
 
 app = typer.Typer(
-    no_args_is_help=True, help="Database status, embedding migration, backup and restore."
+    no_args_is_help=True, help="Show status, migrate embeddings, back up and restore the database."
 )
 
 
@@ -79,7 +79,7 @@ def backup(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Write the whole library, users and tokens included, to one file. Keep it as safe."""
+    """Write the whole library, users and tokens included, to one file. Store it safely."""
     if file.exists():
         confirm(f"{file} exists. Replace it?", yes=yes)
     open_library()
@@ -97,10 +97,10 @@ def restore(
     ],
     yes: Yes = False,
 ) -> None:
-    """Replace the library by a backup, all of it or nothing."""
+    """Replace the library with a backup, all of it or nothing."""
     open_library()
     db_backup.check(file)
     if videos := db_backup.video_count():
-        confirm(f"Replace this library of {videos:,} videos by {file}?", yes=yes)
+        confirm(f"Replace this library of {videos:,} videos with {file}?", yes=yes)
     db_backup.restore(file)
     say(f"Restored: {db_backup.video_count():,} videos.")

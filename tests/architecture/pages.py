@@ -92,7 +92,11 @@ def _commands(command: Any, name: str) -> Iterator[str]:
                 yield from _commands(subcommand, f"{name} {child}")
         return
     arguments = [option for option in command.params if option.param_type_name == "argument"]
-    options = [max(option.opts, key=len) for option in command.params if option not in arguments]
+    options = [
+        max(option.opts, key=len)
+        for option in command.params
+        if option not in arguments and not option.hidden
+    ]
     usage = " ".join([name, *(option.name.upper() for option in arguments)])
     shown = " ".join(f"`{option}`" for option in options if option != "--help")
     summary = (command.help or "").split("\n\n")[0].replace("\n", " ")

@@ -120,7 +120,7 @@ def test_the_doctor_says_what_is_not_searched_yet(
     settings.RERANKER = "nowhere/no-such-model"
     checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
     assert checks["Cross-encoder"]["ok"] is None
-    assert "no-such-model is not here" in checks["Cross-encoder"]["detail"]
+    assert "no-such-model is not installed" in checks["Cross-encoder"]["detail"]
 
 
 def test_the_doctor_fails_where_something_fails(
