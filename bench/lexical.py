@@ -190,7 +190,7 @@ class Library:
 
 def ask_lexicon(query: str) -> object:
     """Search as the project does."""
-    return lexical_index.search(Query(text=query, words=query), limit=LIMIT, reach=EVERYWHERE)
+    return lexical_index.search(Query(text=query, words=query), limit=LIMIT, resolved=EVERYWHERE)
 
 
 def ask_fts(query: str, *, operator: str) -> object:

@@ -247,7 +247,7 @@ class Libraries:
             part / (part**2).sum() ** 0.5,
             space=space,
             limit=5,
-            reach=resolve(self._library.scope, Filter()),
+            resolved=resolve(self._library.scope, Filter()),
         )
         return list(
             Chunk.objects.filter(pk__in=[one.chunk for one in near]).values_list("text", flat=True)

@@ -148,13 +148,13 @@ def measure(name: str, most: int) -> Measured:
 @contextmanager
 def plain_fusion() -> Iterator[None]:
     """Leave fused ranks as they are, unweighed."""
-    steps = rescoring.by_closeness, rescoring.by_neighbours
-    rescoring.by_closeness = lambda fused, scores: rescoring.evenly(fused)
-    rescoring.by_neighbours = lambda weighed, neighbours: list(weighed)
+    steps = rescoring.min_max_weighted, rescoring.neighbour_boosted
+    rescoring.min_max_weighted = lambda fused, scores: rescoring.unweighted(fused)
+    rescoring.neighbour_boosted = lambda weighed, neighbours: list(weighed)
     try:
         yield
     finally:
-        rescoring.by_closeness, rescoring.by_neighbours = steps
+        rescoring.min_max_weighted, rescoring.neighbour_boosted = steps
 
 
 def transcripts(collection: Collection, name: str) -> list[Question]:

@@ -217,22 +217,22 @@ def measure(library: Library, asked: Sequence[str]) -> Results:
     note(f"asking at {library.size:,}")
     results = Results(library.size, library.built)
     model = vector_space.embedder_of(library.space)
-    reach = resolve(library.scope, Filter())
+    resolved = resolve(library.scope, Filter())
     for number, query in enumerate(asked):
         if number == WARM:
             results = Results(library.size, library.built)
         steps = [
-            partial(alone, results, library, query, reach),
+            partial(alone, results, library, query, resolved),
             partial(whole, results, library, query),
         ]
         random.Random(number).shuffle(steps)
         for step in steps:
             step()
-        neighbours(results, library, model.embed_query(query), reach)
+        neighbours(results, library, model.embed_query(query), resolved)
     return results
 
 
-def alone(results: Results, library: Library, query: str, reach: ResolvedFilter) -> None:
+def alone(results: Results, library: Library, query: str, resolved: ResolvedFilter) -> None:
     """Time embedding the question and the two look-ups, each by itself."""
     parsed, model = parse(query), vector_space.embedder_of(library.space)
     made: list[Vectors] = []
@@ -240,9 +240,9 @@ def alone(results: Results, library: Library, query: str, reach: ResolvedFilter)
         "embed": lambda: made.append(
             model.embed_query(f"{query} ")
         ),  # the blank keeps it apart from what the search embeds, which would be remembered
-        "lexical": lambda: lexical_index.search(parsed, limit=BREADTH, reach=reach),
+        "lexical": lambda: lexical_index.search(parsed, limit=BREADTH, resolved=resolved),
         "vector": lambda: vector_search.search(
-            made[0], space=library.space, limit=BREADTH, reach=reach
+            made[0], space=library.space, limit=BREADTH, resolved=resolved
         ),
     }
     times = {name: timed(part) for name, part in parts.items()}
@@ -259,7 +259,9 @@ def whole(results: Results, library: Library, query: str) -> None:
     results.add("hybrid", found.milliseconds)
 
 
-def neighbours(results: Results, library: Library, vector: Vectors, reach: ResolvedFilter) -> None:
+def neighbours(
+    results: Results, library: Library, vector: Vectors, resolved: ResolvedFilter
+) -> None:
     """Time the ten nearest by the index and by looking at all, and compare them."""
     ways = {
         "index": vector_search._by_index,
@@ -268,7 +270,7 @@ def neighbours(results: Results, library: Library, vector: Vectors, reach: Resol
     }
     found: dict[str, set[int]] = {}
     for name, way in ways.items():
-        ask = partial(way, vector, space=library.space, limit=LIMIT, reach=reach)
+        ask = partial(way, vector, space=library.space, limit=LIMIT, resolved=resolved)
         results.add(
             f"nearest: {name}",
             timed(

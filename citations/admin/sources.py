@@ -111,7 +111,7 @@ class ChunkAdmin(RecordAdmin):
             return queryset, False
         everything = ResolvedFilter(sources=None, chunks=1)
         hits = lexical_index.search(
-            parse(search_term[:MAX_QUERY_CHARACTERS]), limit=FOUND_AT_MOST, reach=everything
+            parse(search_term[:MAX_QUERY_CHARACTERS]), limit=FOUND_AT_MOST, resolved=everything
         )
         return queryset.filter(position__in=[hit.position for hit in hits]), False
 

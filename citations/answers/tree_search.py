@@ -195,7 +195,7 @@ def _scores(nodes: Iterable[Summary], chunks: Sequence[ChunkEvidence]) -> dict[i
         branches = [ranking for ranking in (near, support) if ranking]
         most = len(branches) / (fusion.RRF_K + 1)
         fused = fusion.rrf([list(ranking) for ranking in branches])
-        scores |= {hit.key: hit.score / most for hit in rescoring.by_closeness(fused, branches)}
+        scores |= {hit.key: hit.score / most for hit in rescoring.min_max_weighted(fused, branches)}
     return scores
 
 

@@ -109,8 +109,8 @@ def _measured(
     space: EmbeddingSpace, chunks: int, talk: Sequence[str], false_citations: float
 ) -> DistanceCalibration:
     embedder = vector_space.embedder_of(space)
-    reach = ResolvedFilter(sources=None, chunks=chunks)
-    distances = [_nearest(vector, space, reach) for vector in _vectors(embedder, _phrased(talk))]
+    resolved = ResolvedFilter(sources=None, chunks=chunks)
+    distances = [_nearest(vector, space, resolved) for vector in _vectors(embedder, _phrased(talk))]
     max_distance = border(distances, false_citations)
     least, low, middle, high = (
         round(float(one), 4) for one in np.quantile(distances, (0, 0.05, 0.5, 0.95))
@@ -122,7 +122,7 @@ def _measured(
         within=sum(distance <= max_distance for distance in distances),
         chunks=chunks,
         nearest_off_topic=(least, low, middle, high),
-        kept=_kept(space, reach, embedder, max_distance),
+        kept=_kept(space, resolved, embedder, max_distance),
     )
 
 
@@ -181,20 +181,20 @@ def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float3
 
 
 def _nearest(
-    vector: NDArray[np.float32], space: EmbeddingSpace, reach: ResolvedFilter, *, beside: int = 0
+    vector: NDArray[np.float32], space: EmbeddingSpace, resolved: ResolvedFilter, *, beside: int = 0
 ) -> float:
     """Return the distance to the nearest chunk but one; 4, the greatest there is, where there is none."""
-    near = vector_search.search(vector, space=space, limit=2 if beside else 1, reach=reach)
+    near = vector_search.search(vector, space=space, limit=2 if beside else 1, resolved=resolved)
     return next(
         (lecture_pipeline.distance_of(one.cosine) for one in near if one.chunk != beside), 4.0
     )
 
 
 def _kept(
-    space: EmbeddingSpace, reach: ResolvedFilter, embedder: Embedder, max_distance: float
+    space: EmbeddingSpace, resolved: ResolvedFilter, embedder: Embedder, max_distance: float
 ) -> float | None:
     """Say how many of the library's own passages would still be found from what stands in another one."""
-    if reach.chunks < 2:
+    if resolved.chunks < 2:
         return None
     chosen = (
         Chunk.objects.filter(embeddings__space=space)
@@ -204,7 +204,9 @@ def _kept(
     excerpts = [(pk, _excerpt(text)) for pk, text in chosen]
     made = zip(excerpts, _vectors(embedder, _phrased([text for _, text in excerpts])), strict=True)
     return round(
-        sum(_nearest(vector, space, reach, beside=pk) <= max_distance for (pk, _), vector in made)
+        sum(
+            _nearest(vector, space, resolved, beside=pk) <= max_distance for (pk, _), vector in made
+        )
         / len(excerpts),
         3,
     )

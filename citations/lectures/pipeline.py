@@ -270,7 +270,7 @@ def distance_of(cosine: float) -> float:
 def _search(run: WindowRun, space: EmbeddingSpace) -> None:
     assert run.vector is not None
     assert run.reach is not None
-    near = vector_search.search(run.vector, space=space, limit=NEAREST, reach=run.reach)
+    near = vector_search.search(run.vector, space=space, limit=NEAREST, resolved=run.reach)
     if not near:
         run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
         return

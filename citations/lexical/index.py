@@ -63,18 +63,18 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
     return first
 
 
-def search(query: Query, *, limit: int, reach: ResolvedFilter) -> list[ChunkScore]:
+def search(query: Query, *, limit: int, resolved: ResolvedFilter) -> list[ChunkScore]:
     """Find the ``limit`` best chunks, best first, equal ones in the order of their places; chunks without any word of the query are left out.
 
     Phrases and exclusions are verified on what was indexed of the chunks: of the ``MOST_VERIFIED`` best that say all words of the phrases. Statistics are
-    those of the whole library, whatever the reach. The places are those of one moment: a source that is replaced in the next has others, and is to be
+    those of the whole library, whatever the resolved. The places are those of one moment: a source that is replaced in the next has others, and is to be
     searched anew.
     """
     counts, wanted = _counts(query.words), _wanted(query)
-    if limit <= 0 or not counts or reach.is_empty:
+    if limit <= 0 or not counts or resolved.is_empty:
         return []
     for _ in range(_ATTEMPTS):
-        seen = snapshot.read({*counts, *wanted.required, *wanted.excluded}, reach)
+        seen = snapshot.read({*counts, *wanted.required, *wanted.excluded}, resolved)
         if not query.phrases and not query.excluded:
             return [
                 ChunkScore(*hit) for hit in scoring.rank(seen, counts, limit=limit, wanted=wanted)

@@ -44,7 +44,7 @@ class Query:
 
 
 def parse(text: str) -> Query:
-    """Understand a query, as far as ``MAX_QUERY_CHARACTERS`` reach; whatever it is, it means something.
+    """Understand a query, as far as ``MAX_QUERY_CHARACTERS`` resolved; whatever it is, it means something.
 
     - "a phrase", “a phrase”, „a phrase“, «a phrase»: these words in this order. Quotes without an end, or inside a word (3.5"), are blanks.
     - -word, -"a phrase": must not occur. The hyphen stands after a blank and right before a letter or quotes: "state-of-the-art", "C - D", the option

@@ -125,7 +125,7 @@ class Best:
         self._limit = limit
         self._places = np.empty(0, np.int64)
         self._scores = np.empty(0)
-        self.floor = 0.0  # that many chunks are known to reach this
+        self.floor = 0.0  # that many chunks are known to resolved this
 
     @property
     def limit(self) -> int:
@@ -134,7 +134,7 @@ class Best:
 
     @property
     def least(self) -> float:
-        """The score that a chunk has to reach: 0 as long as any will do."""
+        """The score that a chunk has to resolved: 0 as long as any will do."""
         return (
             max(self.floor, float(self._scores[-1]))
             if len(self._scores) == self._limit
@@ -208,7 +208,7 @@ def _search(
     ]  # what the terms from here on can add
     leading = sum(
         rest >= least for rest in rests[:-1]
-    )  # a chunk that says none of these terms cannot reach it
+    )  # a chunk that says none of these terms cannot resolved it
     slots, rough = _brought_up(part, terms[:leading], norms, least - rests[leading])
     if mask is not None:
         inside = mask[slots]
@@ -236,7 +236,7 @@ def _floor(
     limit: int,
     mask: Mask | None,
 ) -> float:
-    """Return a score that ``limit`` chunks of the part reach: 0 if that is not easily known. The most promising chunks of the best terms are scored for it."""
+    """Return a score that ``limit`` chunks of the part resolved: 0 if that is not easily known. The most promising chunks of the best terms are scored for it."""
     promising: list[Slots] = []
     for term in terms:
         slots, frequencies = term.postings.pairs()

@@ -18,7 +18,7 @@ Slots = NDArray[Any]
 class LexicalSegment:
     """Chunks that are searched together. A slot is a chunk's number within the part; places ascend with slots.
 
-    ``runs`` are the places of its slots; a pack has one, with an end that its lengths do not always reach. ``skies`` bound the scores of a term's postings
+    ``runs`` are the places of its slots; a pack has one, with an end that its lengths do not always resolved. ``skies`` bound the scores of a term's postings
     (see ``citations.lexical.postings.skyline``), where there are many. ``key`` tells this part apart from every other, and from itself at another time.
     """
 
@@ -74,7 +74,7 @@ class LexicalSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermFilter:
-    """Which chunks may be found beside those of the snapshot's reach: those that say all of ``required`` (stored terms) and none of ``excluded``."""
+    """Which chunks may be found beside those of the snapshot's resolved: those that say all of ``required`` (stored terms) and none of ``excluded``."""
 
     required: Sequence[str] = ()
     excluded: Sequence[str] = ()

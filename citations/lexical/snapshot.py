@@ -65,7 +65,7 @@ class Pack:
 
 @dataclass(slots=True)
 class Snapshot:
-    """The lexicon at one moment, as far as some terms reach.
+    """The lexicon at one moment, as far as some terms resolved.
 
     ``runs`` are the places that the search may find (None: all), ``places`` the single ones of a time range.
     """
@@ -118,13 +118,13 @@ class Snapshot:
         return found
 
 
-def read(terms: Iterable[str], reach: ResolvedFilter | None = None) -> Snapshot:
+def read(terms: Iterable[str], resolved: ResolvedFilter | None = None) -> Snapshot:
     """Read what a search for these (stored) terms needs."""
     terms = list(terms)
     try:
-        return _read(terms, reach, inline=INLINE)
+        return _read(terms, resolved, inline=INLINE)
     except Gone:
-        return _read(terms, reach, inline=_ALL)
+        return _read(terms, resolved, inline=_ALL)
 
 
 class Gone(LookupError):
@@ -182,8 +182,8 @@ _OF_TIMES = """
 """
 
 
-def _read(terms: list[str], reach: ResolvedFilter | None, *, inline: int) -> Snapshot:
-    sources = None if reach is None or reach.sources is None else list(reach.sources)
+def _read(terms: list[str], resolved: ResolvedFilter | None, *, inline: int) -> Snapshot:
+    sources = None if resolved is None or resolved.sources is None else list(resolved.sources)
     parameters: dict[str, Any] = {
         "inline": inline,
         "whole": inline == _ALL,
@@ -191,12 +191,12 @@ def _read(terms: list[str], reach: ResolvedFilter | None, *, inline: int) -> Sna
         "sources": sources,
     }
     sql = _BASE + (_OF_SOURCES if sources is not None else "")
-    if reach is not None and reach.narrows_time:
+    if resolved is not None and resolved.narrows_time:
         sql += _OF_TIMES
-        start = reach.start or 0
+        start = resolved.start or 0
         parameters |= {
             "start": start,
-            "end": 1 << 62 if reach.end is None else max(reach.end, start + 1),
+            "end": 1 << 62 if resolved.end is None else max(resolved.end, start + 1),
         }
     return _understood(fetch(sql, parameters), narrowed=sources is not None)
 

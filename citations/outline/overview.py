@@ -20,13 +20,13 @@ class Whole(NamedTuple):
     note: str = ""
 
 
-def of(scope: Scope, reach: ResolvedFilter, question: str, *, limit: int) -> Whole:
+def of(scope: Scope, resolved: ResolvedFilter, question: str, *, limit: int) -> Whole:
     """Return at most ``limit`` nodes that represent the visible sources;
 
     of a video's tracks, the one in the question's language.
     """
-    of_documents = NodeFilter(scope, reach, (Level.DOCUMENT,))
-    of_sections = NodeFilter(scope, reach, (Level.SECTION,))
+    of_documents = NodeFilter(scope, resolved, (Level.DOCUMENT,))
+    of_sections = NodeFilter(scope, resolved, (Level.SECTION,))
     documents = in_its_language(largest(of_documents, limit=limit), question)
     if len(documents) <= FEW:
         sections = in_its_language(largest(of_sections, limit=limit), question)

@@ -42,7 +42,7 @@ class NodeFilter(NamedTuple):
     """
 
     scope: Scope
-    reach: ResolvedFilter
+    resolved: ResolvedFilter
     levels: Collection[int]
     parents: Collection[int] | None = None  # only children of these nodes
     # Only nodes above one of these chunks: (source, ordinal).
@@ -61,7 +61,7 @@ def near(
 
     Compares all: nodes are few.
     """
-    if node_filter.reach.is_empty or limit <= 0:
+    if node_filter.resolved.is_empty or limit <= 0:
         return []
     conditions, values = _conditions(node_filter)
     values |= {"vector": HalfVector(vector).to_text(), "space": space.pk, "limit": limit}
@@ -85,7 +85,7 @@ def largest(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
 
     unordered, without cosines.
     """
-    if node_filter.reach.is_empty or limit <= 0:
+    if node_filter.resolved.is_empty or limit <= 0:
         return []
     conditions, values = _conditions(node_filter)
     own = " AND ".join(("node.level = step.level", *conditions))
@@ -104,7 +104,7 @@ def typical(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
 
     unordered, without cosines.
     """
-    if node_filter.reach.is_empty or limit <= 0:
+    if node_filter.resolved.is_empty or limit <= 0:
         return []
     conditions, values = _conditions(node_filter)
     own = " AND ".join(
@@ -128,7 +128,7 @@ def typical(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
 
 def over(node_filter: NodeFilter) -> list[Summary]:
     """Return the nodes above chunks; unordered, without cosines."""
-    if node_filter.reach.is_empty or not node_filter.above:
+    if node_filter.resolved.is_empty or not node_filter.above:
         return []
     conditions, values = _conditions(node_filter)
     own = " AND ".join(("node.level = ANY(%(levels)s)", *conditions))
@@ -215,16 +215,19 @@ def _conditions(node_filter: NodeFilter) -> tuple[list[str], dict[str, Any]]:
 
     In a time range only whole nodes match: sentences of others may be outside.
     """
-    reach = node_filter.reach
+    resolved = node_filter.resolved
     conditions: list[str] = []
     values: dict[str, Any] = {"levels": [int(level) for level in node_filter.levels]}
     # A filter without a list of sources sees all of them, so no invisible ones crowd out others.
-    if reach.sources is not None:
+    if resolved.sources is not None:
         conditions.append("node.source_id = ANY(%(among)s)")
-        values["among"] = [*reach.sources]
-    if reach.narrows_time:
+        values["among"] = [*resolved.sources]
+    if resolved.narrows_time:
         conditions.append('node.start >= %(from)s AND node."end" <= %(until)s')
-        values |= {"from": reach.start or 0, "until": FOREVER if reach.end is None else reach.end}
+        values |= {
+            "from": resolved.start or 0,
+            "until": FOREVER if resolved.end is None else resolved.end,
+        }
     if node_filter.parents is not None:
         conditions.append("node.parent_id = ANY(%(parents)s)")
         values["parents"] = [*node_filter.parents]

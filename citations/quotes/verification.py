@@ -213,7 +213,7 @@ def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) 
     """Compare the quote with what stands around the passages that have most of its words, the likeliest first."""
     words = " ".join(bare(quote).split()[:_SEARCHED])
     hits = lexical_index.search(
-        Query(text=words, words=words), limit=MOST_PLACES, reach=resolve(scope, filter)
+        Query(text=words, words=words), limit=MOST_PLACES, resolved=resolve(scope, filter)
     )
     chunks = Chunk.objects.exclude(source__in=excluded).in_bulk(
         [hit.position for hit in hits], field_name="position"

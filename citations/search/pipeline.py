@@ -269,20 +269,20 @@ def _look_up(
     asked: _Asked, meaning: QueryEmbedding | None, log: _Log
 ) -> tuple[list[CandidateHit], bool]:
     """Return the candidates, best first, and whether all that the branches found is there."""
-    reach = resolve(asked.scope, asked.filter)
-    if reach.is_empty:
+    resolved = resolve(asked.scope, asked.filter)
+    if resolved.is_empty:
         return [], True
-    words = log.timed(LEXICAL, lambda: _by_words(asked, reach)) if asked.by_words else {}
+    words = log.timed(LEXICAL, lambda: _by_words(asked, resolved)) if asked.by_words else {}
     vector = _vector(asked, meaning, log)
     near = (
-        log.timed(VECTOR, lambda: _by_meaning(asked, reach, vector, meaning.space))
+        log.timed(VECTOR, lambda: _by_meaning(asked, resolved, vector, meaning.space))
         if meaning and vector is not None
         else {}
     )
     branches = asked.by_words + (vector is not None)
     fused = log.timed(FUSE, lambda: _fuse(words, near, branches)[: asked.breadth])
     rows = log.timed(FETCH, lambda: candidates.fetch(asked.scope, [one.key for one in fused]))
-    weighed = rescoring.by_neighbours(fused, _beside(rows)) if branches > 1 else fused
+    weighed = rescoring.neighbour_boosted(fused, _beside(rows)) if branches > 1 else fused
     most = branches / (fusion.RRF_K + 1)
     hits = [
         CandidateHit(rows[one.key], one, words.get(one.key), near.get(one.key), most)
@@ -297,7 +297,11 @@ def _fuse(
 ) -> list[rescoring.RescoredHit[int]]:
     """Fuse places by reciprocal rank; the order of one branch alone is its own."""
     fused = fusion.rrf([list(words), list(near)])
-    return rescoring.by_closeness(fused, [words, near]) if branches > 1 else rescoring.evenly(fused)
+    return (
+        rescoring.min_max_weighted(fused, [words, near])
+        if branches > 1
+        else rescoring.unweighted(fused)
+    )
 
 
 def _beside(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | None]]:
@@ -315,22 +319,22 @@ def _beside(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | Non
     }
 
 
-def _by_words(asked: _Asked, reach: ResolvedFilter) -> dict[int, float]:
+def _by_words(asked: _Asked, resolved: ResolvedFilter) -> dict[int, float]:
     """Find places by the literal query, best first, with their BM25 scores."""
     return {
         one.position: one.score
-        for one in lexical_index.search(asked.query, limit=asked.breadth, reach=reach)
+        for one in lexical_index.search(asked.query, limit=asked.breadth, resolved=resolved)
     }
 
 
 def _by_meaning(
-    asked: _Asked, reach: ResolvedFilter, vector: Vector, space: EmbeddingSpace
+    asked: _Asked, resolved: ResolvedFilter, vector: Vector, space: EmbeddingSpace
 ) -> dict[int, float]:
     """Find places by meaning, best first, with their cosines."""
     limit = asked.breadth * VERIFIED if asked.is_strict else asked.breadth
     near = {
         one.position: one.cosine
-        for one in vector_search.search(vector, space=space, limit=limit, reach=reach)
+        for one in vector_search.search(vector, space=space, limit=limit, resolved=resolved)
     }
     if asked.is_strict:
         texts = candidates.texts(near)

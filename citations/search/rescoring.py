@@ -28,7 +28,7 @@ class RescoredHit(NamedTuple, Generic[K]):
     beside: float | None = None  # None: neighbours were not asked
 
 
-def evenly(fused: Sequence[FusedHit[K]]) -> list[RescoredHit[K]]:
+def unweighted(fused: Sequence[FusedHit[K]]) -> list[RescoredHit[K]]:
     """Weigh nothing: each part counts fully, and no neighbour does."""
     return [
         RescoredHit(one.key, one.score, one.ranks, one.parts, (1.0,) * len(one.parts))
@@ -36,7 +36,7 @@ def evenly(fused: Sequence[FusedHit[K]]) -> list[RescoredHit[K]]:
     ]
 
 
-def by_closeness(
+def min_max_weighted(
     fused: Sequence[FusedHit[K]], scores: Sequence[Mapping[K, float]]
 ) -> list[RescoredHit[K]]:
     """Weigh each part by where its score lies between the best of that ranking (1) and the last (``LEAST``); ``scores`` come ranking by ranking.
@@ -49,7 +49,7 @@ def by_closeness(
     )
 
 
-def by_neighbours(
+def neighbour_boosted(
     weighed: Sequence[RescoredHit[K]], neighbours: Mapping[K, tuple[K | None, K | None]]
 ) -> list[RescoredHit[K]]:
     """Add to each score ``BESIDE`` of the scores of what stands before and behind, and divide by what that can come to.

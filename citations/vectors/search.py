@@ -19,7 +19,7 @@ MOST_EF = 1_000  # pgvector's limit
 FOREVER = 1 << 62  # ms
 
 
-class Near(NamedTuple):
+class NearestChunk(NamedTuple):
     """A chunk that a search found: its primary key, its position (``Chunk.position``), and the cosine of its vector and the query's."""
 
     chunk: int
@@ -28,43 +28,47 @@ class Near(NamedTuple):
 
 
 def search(
-    vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, reach: ResolvedFilter
-) -> list[Near]:
+    vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
+) -> list[NearestChunk]:
     """Find the ``limit`` chunks of a space that are nearest to a vector of length 1, nearest first, equal ones in the order of their places.
 
     No filter starves the result: where few chunks match, all of them are compared; where the index gives too few, that is done after all. A chunk whose
     text has changed since it was embedded is found by its old vector until it has its new one.
     """
-    if limit <= 0 or reach.is_empty:
+    if limit <= 0 or resolved.is_empty:
         return []
-    if reach.chunks <= INDEXED_FROM:
-        return _exact(vector, space, limit, reach)
-    found = _by_index(vector, space, limit, reach)
-    return found if len(found) >= min(limit, reach.chunks) else _exact(vector, space, limit, reach)
+    if resolved.chunks <= INDEXED_FROM:
+        return _exact(vector, space, limit, resolved)
+    found = _by_index(vector, space, limit, resolved)
+    return (
+        found
+        if len(found) >= min(limit, resolved.chunks)
+        else _exact(vector, space, limit, resolved)
+    )
 
 
 def _exact(
-    vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: ResolvedFilter
-) -> list[Near]:
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
+) -> list[NearestChunk]:
     # The column itself, not what the index is made of: the planner may take the index even where hardly a row of it matches, and would miss the rest.
-    return _fetched(_query("e.vector", space, reach), _values(vector, space, limit, reach))
+    return _fetched(_query("e.vector", space, resolved), _values(vector, space, limit, resolved))
 
 
 def _by_index(
-    vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: ResolvedFilter
-) -> list[Near]:
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
+) -> list[NearestChunk]:
     is_far = (
-        _is_narrow(reach) and reach.chunks > EXACT_ROWS
+        _is_narrow(resolved) and resolved.chunks > EXACT_ROWS
     )  # else few rows lie between those that match, or all are looked at after all
-    width = min(MOST_EF, max(limit, 200 if is_far or reach.chunks > LARGE else 100))
-    scanned = SOON if _is_narrow(reach) and not is_far else MOST_SCANNED
+    width = min(MOST_EF, max(limit, 200 if is_far or resolved.chunks > LARGE else 100))
+    scanned = SOON if _is_narrow(resolved) and not is_far else MOST_SCANNED
     settings = f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.max_scan_tuples = {scanned}"
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(settings)
         return _fetched(
-            _query(indexed_expression(space, "e"), space, reach),
-            _values(vector, space, limit, reach),
+            _query(indexed_expression(space, "e"), space, resolved),
+            _values(vector, space, limit, resolved),
         )
 
 
@@ -77,17 +81,17 @@ def indexed_expression(space: EmbeddingSpace, table: str = "") -> str:
     )
 
 
-def _is_narrow(reach: ResolvedFilter) -> bool:
-    return reach.sources is not None or reach.narrows_time
+def _is_narrow(resolved: ResolvedFilter) -> bool:
+    return resolved.sources is not None or resolved.narrows_time
 
 
-def _query(column: str, space: EmbeddingSpace, reach: ResolvedFilter) -> str:
+def _query(column: str, space: EmbeddingSpace, resolved: ResolvedFilter) -> str:
     conditions = ["e.space_id = %(space)s"]
-    if reach.sources is not None:
+    if resolved.sources is not None:
         conditions.append("e.source_id = ANY(%(sources)s)")
-    if reach.narrows_time:
+    if resolved.narrows_time:
         conditions.append('timed."end" > %(start)s AND timed.start < %(end)s')
-    timed = "JOIN citations_chunk timed ON timed.id = e.chunk_id" if reach.narrows_time else ""
+    timed = "JOIN citations_chunk timed ON timed.id = e.chunk_id" if resolved.narrows_time else ""
     distance = f"{column} <=> %(vector)s::halfvec({space.dimensions})"
     return f"""
         SELECT chunk.id, chunk.position, 1 - near.distance
@@ -100,15 +104,15 @@ def _query(column: str, space: EmbeddingSpace, reach: ResolvedFilter) -> str:
 
 
 def _values(
-    vector: NDArray[Any], space: EmbeddingSpace, limit: int, reach: ResolvedFilter
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> dict[str, Any]:
     if vector.shape != (space.dimensions,):
         raise ValueError(
             f"a vector of {space.dimensions} dimensions is expected, this one has the shape {vector.shape}"
         )
-    sources: Sequence[int] | None = None if reach.sources is None else [*reach.sources]
-    start = reach.start or 0
-    end = FOREVER if reach.end is None else max(reach.end, start + 1)
+    sources: Sequence[int] | None = None if resolved.sources is None else [*resolved.sources]
+    start = resolved.start or 0
+    end = FOREVER if resolved.end is None else max(resolved.end, start + 1)
     return {
         "vector": HalfVector(vector).to_text(),
         "space": space.pk,
@@ -119,7 +123,7 @@ def _values(
     }
 
 
-def _fetched(sql: str, values: dict[str, Any]) -> list[Near]:
+def _fetched(sql: str, values: dict[str, Any]) -> list[NearestChunk]:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
-        return [Near(*row) for row in cursor.fetchall()]
+        return [NearestChunk(*row) for row in cursor.fetchall()]

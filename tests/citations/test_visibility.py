@@ -131,7 +131,7 @@ def test_each_model_shows_the_rows_of_readable_collections(collections: list[Col
 
 def node_filter(scope: Scope) -> NodeFilter:
     everything = ResolvedFilter(sources=None, chunks=Chunk.objects.count())
-    return NodeFilter(scope=scope, reach=everything, levels=[*Level])
+    return NodeFilter(scope=scope, resolved=everything, levels=[*Level])
 
 
 def sources_of(summaries: Iterable[Summary]) -> set[int]:

@@ -63,7 +63,7 @@ def by_words(scope: Scope, words: str) -> list[str]:
     """Return the texts found by words."""
     places = [
         hit.position
-        for hit in lexical_index.search(parse(words), limit=50, reach=resolve(scope, Filter()))
+        for hit in lexical_index.search(parse(words), limit=50, resolved=resolve(scope, Filter()))
     ]
     texts = dict(Chunk.objects.filter(position__in=places).values_list("position", "text"))
     return [texts[place] for place in places]
@@ -115,7 +115,7 @@ def test_after_its_ingest_it_is_found_by_meaning(collection: Collection, scope: 
         vector_space.embedder_of(space).embed_query(chunk.text),
         space=space,
         limit=3,
-        reach=resolve(scope, Filter()),
+        resolved=resolve(scope, Filter()),
     )
     assert near[0].chunk == chunk.pk
     assert near[0].cosine > 0.99

@@ -27,13 +27,15 @@ from transcripts.models import Collection
 EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
 
 
-def search(text: str, *, limit: int = 10, reach: ResolvedFilter = EVERYWHERE) -> list[ChunkScore]:
-    return lexical_index.search(parse(text), limit=limit, reach=reach)
+def search(
+    text: str, *, limit: int = 10, resolved: ResolvedFilter = EVERYWHERE
+) -> list[ChunkScore]:
+    return lexical_index.search(parse(text), limit=limit, resolved=resolved)
 
 
-def texts_found(text: str, *, limit: int = 10, reach: ResolvedFilter = EVERYWHERE) -> list[str]:
+def texts_found(text: str, *, limit: int = 10, resolved: ResolvedFilter = EVERYWHERE) -> list[str]:
     chunks = dict(Chunk.objects.values_list("position", "text"))
-    return [chunks[hit.position] for hit in search(text, limit=limit, reach=reach)]
+    return [chunks[hit.position] for hit in search(text, limit=limit, resolved=resolved)]
 
 
 def within(*sources: Source, start: int | None = None, end: int | None = None) -> ResolvedFilter:
@@ -132,7 +134,7 @@ def test_only_sources_within_reach_are_found_and_scores_stay_those_of_the_librar
     everything = {hit.position: hit.score for hit in search("neural network", limit=100)}
     places = set(sources[1].chunks.values_list("position", flat=True))
     assert {
-        hit.position: hit.score for hit in search("neural network", reach=within(sources[1]))
+        hit.position: hit.score for hit in search("neural network", resolved=within(sources[1]))
     } == {place: score for place, score in everything.items() if place in places}
 
 
@@ -144,15 +146,15 @@ def test_a_time_range_leaves_what_overlaps_it(collection: Collection) -> None:
         Chunk.objects.filter(pk=chunk.pk).update(
             start=chunk.ordinal * 1000, end=(chunk.ordinal + 1) * 1000
         )
-    assert texts_found("whale", reach=within(source, start=1000, end=2000)) == ["whale two"]
-    assert sorted(texts_found("whale", reach=within(source, start=500, end=1001))) == [
+    assert texts_found("whale", resolved=within(source, start=1000, end=2000)) == ["whale two"]
+    assert sorted(texts_found("whale", resolved=within(source, start=500, end=1001))) == [
         "whale one",
         "whale two",
     ]
-    assert texts_found("whale", reach=within(source, start=2500)) == ["whale three"]
-    assert texts_found("whale", reach=ResolvedFilter(sources=None, chunks=4, start=0, end=0)) == [
-        "whale one"
-    ]
+    assert texts_found("whale", resolved=within(source, start=2500)) == ["whale three"]
+    assert texts_found(
+        "whale", resolved=ResolvedFilter(sources=None, chunks=4, start=0, end=0)
+    ) == ["whale one"]
 
 
 def test_phrases_must_occur_and_excluded_words_must_not(collection: Collection) -> None:
@@ -168,7 +170,7 @@ def test_phrases_must_occur_and_excluded_words_must_not(collection: Collection) 
 def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     make_document(collection, numbered(SENTENCES, 30))
     query = parse("the neural network the network")
-    hits = lexical_index.search(query, limit=30, reach=EVERYWHERE)
+    hits = lexical_index.search(query, limit=30, resolved=EVERYWHERE)
     told = lexical_index.explain(query, [hit.position for hit in hits])
     assert {hit.position: hit.score for hit in hits} == {
         place: sum(term.score for term in terms) for place, terms in told.items()
@@ -227,7 +229,7 @@ def test_a_word_in_every_chunk_and_many_equal_chunks_are_found_in_their_order(
     for _ in range(2):
         assert_as_expected(["the same words again", "the", "again"], limit=20)
         lexical_index.merge(spare=0)
-    assert [hit.position for hit in search("again", reach=within(sources[1]), limit=2)] == [
+    assert [hit.position for hit in search("again", resolved=within(sources[1]), limit=2)] == [
         sources[1].chunks.earliest("position").position + n for n in (0, 1)
     ]
 

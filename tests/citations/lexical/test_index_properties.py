@@ -104,7 +104,7 @@ class Library(RuleBasedStateMachine):
     def narrow(self, query: str, pick: object) -> None:
         chosen = frozenset(pk for pk in self.texts if pick.random() < 0.5)
         everything = lexical_index.search(
-            parse(query), limit=1000, reach=ResolvedFilter(sources=None, chunks=1)
+            parse(query), limit=1000, resolved=ResolvedFilter(sources=None, chunks=1)
         )
         places = {
             place
@@ -112,14 +112,14 @@ class Library(RuleBasedStateMachine):
             for place in Source.objects.get(pk=pk).chunks.values_list("position", flat=True)
         }
         assert lexical_index.search(
-            parse(query), limit=1000, reach=ResolvedFilter(sources=chosen, chunks=1)
+            parse(query), limit=1000, resolved=ResolvedFilter(sources=chosen, chunks=1)
         ) == [hit for hit in everything if hit.position in places]
 
     def compare(self, query: str, limit: int) -> None:
         chunks = sorted(self.chunks())
         wanted = Index.build([text for _, text in chunks]).rank(query, limit=limit)
         found = lexical_index.search(
-            parse(query), limit=limit, reach=ResolvedFilter(sources=None, chunks=1)
+            parse(query), limit=limit, resolved=ResolvedFilter(sources=None, chunks=1)
         )
         assert [hit.position for hit in found] == [chunks[hit.position][0] for hit in wanted]
         assert [hit.score for hit in found] == pytest.approx(

@@ -10,9 +10,9 @@ from citations.search.rescoring import (
     LEAST,
     SHARED,
     RescoredHit,
-    by_closeness,
-    by_neighbours,
-    evenly,
+    min_max_weighted,
+    neighbour_boosted,
+    unweighted,
 )
 
 WORDS = {"a": 9.0, "b": 8.9, "c": 1.0}
@@ -33,7 +33,7 @@ def weights(found: list[RescoredHit[str]]) -> dict[str, tuple[float, ...]]:
 
 
 def test_the_best_of_a_ranking_counts_fully_and_the_last_least() -> None:
-    found = by_closeness(fused(), BRANCHES)
+    found = min_max_weighted(fused(), BRANCHES)
     assert weights(found)["a"][0] == pytest.approx(1)
     assert weights(found)["c"] == pytest.approx((LEAST, LEAST))
     assert weights(found)["d"] == pytest.approx((0, 1))
@@ -41,20 +41,20 @@ def test_the_best_of_a_ranking_counts_fully_and_the_last_least() -> None:
 
 
 def test_what_comes_close_to_the_best_counts_nearly_as_much() -> None:
-    assert weights(by_closeness(fused(), BRANCHES))["b"][0] == pytest.approx(
+    assert weights(min_max_weighted(fused(), BRANCHES))["b"][0] == pytest.approx(
         LEAST + (1 - LEAST) * 7.9 / 8
     )
 
 
 def test_a_ranking_of_equals_is_left_as_it_is() -> None:
     even = [{"a": 1.0, "b": 1.0}]
-    assert by_closeness(rrf([["a", "b"]]), even) == evenly(rrf([["a", "b"]]))
+    assert min_max_weighted(rrf([["a", "b"]]), even) == unweighted(rrf([["a", "b"]]))
 
 
 def test_it_does_not_matter_what_kind_of_score_it_is() -> None:
     shifted = [{key: 100 * score - 7 for key, score in branch.items()} for branch in BRANCHES]
-    assert [one.key for one in by_closeness(fused(), shifted)] == [
-        one.key for one in by_closeness(fused(), BRANCHES)
+    assert [one.key for one in min_max_weighted(fused(), shifted)] == [
+        one.key for one in min_max_weighted(fused(), BRANCHES)
     ]
 
 
@@ -63,7 +63,7 @@ def test_weighed_scores_are_their_weighed_parts_in_order_and_never_above_the_pla
     words: dict[int, float], near: dict[int, float]
 ) -> None:
     plain = {one.key: one for one in rrf([list(words), list(near)])}
-    weighed = by_closeness(rrf([list(words), list(near)]), [words, near])
+    weighed = min_max_weighted(rrf([list(words), list(near)]), [words, near])
     assert {one.key for one in weighed} == plain.keys()
     for one in weighed:
         assert (one.parts, one.ranks) == (plain[one.key].parts, plain[one.key].ranks)
@@ -75,8 +75,9 @@ def test_weighed_scores_are_their_weighed_parts_in_order_and_never_above_the_pla
 
 
 def test_neighbours_add_a_share_of_their_own() -> None:
-    lifted = by_neighbours(
-        evenly(rrf([["a", "b", "c"]])), {"a": ("b", "gone"), "b": ("a", "c"), "c": ("b", "gone")}
+    lifted = neighbour_boosted(
+        unweighted(rrf([["a", "b", "c"]])),
+        {"a": ("b", "gone"), "b": ("a", "c"), "c": ("b", "gone")},
     )
     found = {one.key: one for one in lifted}
     assert found["b"].beside == pytest.approx(BESIDE * (1 / 61 + 1 / 63))
@@ -85,7 +86,7 @@ def test_neighbours_add_a_share_of_their_own() -> None:
 
 
 def test_where_a_source_ends_a_passage_stands_for_its_own_neighbour() -> None:
-    (alone,) = by_neighbours(evenly(rrf([["a"]])), {"a": (None, None)})
+    (alone,) = neighbour_boosted(unweighted(rrf([["a"]])), {"a": (None, None)})
     assert alone.score == pytest.approx(1 / 61)
 
 
@@ -93,9 +94,9 @@ def test_where_a_source_ends_a_passage_stands_for_its_own_neighbour() -> None:
 def test_no_lift_goes_beyond_the_best_there_is(
     words: dict[int, float], near: dict[int, float]
 ) -> None:
-    found = evenly(rrf([list(words), list(near)]))
+    found = unweighted(rrf([list(words), list(near)]))
     around = {key: (key - 1, key + 1) for key in range(31)}
-    assert all(one.score <= 2 / 61 + 1e-12 for one in by_neighbours(found, around))
-    assert [one.score for one in by_neighbours(found, around)] == sorted(
-        (one.score for one in by_neighbours(found, around)), reverse=True
+    assert all(one.score <= 2 / 61 + 1e-12 for one in neighbour_boosted(found, around))
+    assert [one.score for one in neighbour_boosted(found, around)] == sorted(
+        (one.score for one in neighbour_boosted(found, around)), reverse=True
     )

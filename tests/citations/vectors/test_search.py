@@ -78,7 +78,7 @@ def fill(
     return source
 
 
-def places(found: list[vector_search.Near]) -> list[int]:
+def places(found: list[vector_search.NearestChunk]) -> list[int]:
     return [one.position for one in found]
 
 
@@ -103,7 +103,9 @@ def test_the_nearest_come_first_with_their_cosines(
     space: EmbeddingSpace, collection: Collection, scope: Scope
 ) -> None:
     fill(space, collection, np.stack([unit(0, 1), unit(1, 0), unit(1, 1), unit(-1, 0)]))
-    found = vector_search.search(unit(1, 0.1), space=space, limit=3, reach=resolve(scope, Filter()))
+    found = vector_search.search(
+        unit(1, 0.1), space=space, limit=3, resolved=resolve(scope, Filter())
+    )
     assert places(found) == [1, 2, 0]
     assert [one.cosine for one in found] == pytest.approx([0.995, 0.774, 0.0995], abs=0.002)
 
@@ -114,7 +116,7 @@ def test_equal_ones_are_in_the_order_of_their_places(
     fill(space, collection, np.stack([unit(1)] * 5), first=5)
     fill(space, collection, np.stack([unit(1)] * 5), first=0)
     assert places(
-        vector_search.search(unit(1), space=space, limit=10, reach=resolve(scope, Filter()))
+        vector_search.search(unit(1), space=space, limit=10, resolved=resolve(scope, Filter()))
     ) == list(range(10))
 
 
@@ -125,14 +127,14 @@ def test_what_is_found_lies_in_one_space(
     other = EmbeddingSpace.objects.create(
         provider="fake", model="other", dimensions=4, state=SpaceState.BUILDING
     )
-    found = vector_search.search(unit(1), space=space, limit=20, reach=resolve(scope, Filter()))
+    found = vector_search.search(unit(1), space=space, limit=20, resolved=resolve(scope, Filter()))
     assert len(found) == 10
     assert (
-        vector_search.search(unit(1)[:4], space=other, limit=20, reach=resolve(scope, Filter()))
+        vector_search.search(unit(1)[:4], space=other, limit=20, resolved=resolve(scope, Filter()))
         == []
     )
     with pytest.raises(ValueError, match="4 dimensions"):
-        vector_search.search(unit(1), space=other, limit=20, reach=resolve(scope, Filter()))
+        vector_search.search(unit(1), space=other, limit=20, resolved=resolve(scope, Filter()))
 
 
 def test_nothing_is_found_where_nothing_may_be_looked_at(
@@ -142,13 +144,16 @@ def test_nothing_is_found_where_nothing_may_be_looked_at(
     with django_assert_num_queries(0):
         assert (
             vector_search.search(
-                unit(1), space=space, limit=5, reach=ResolvedFilter(sources=frozenset(), chunks=0)
+                unit(1),
+                space=space,
+                limit=5,
+                resolved=ResolvedFilter(sources=frozenset(), chunks=0),
             )
             == []
         )
         assert (
             vector_search.search(
-                unit(1), space=space, limit=0, reach=ResolvedFilter(sources=None, chunks=3)
+                unit(1), space=space, limit=0, resolved=ResolvedFilter(sources=None, chunks=3)
             )
             == []
         )
@@ -171,12 +176,12 @@ def test_filters_and_times_never_starve_the_result(
         request.getfixturevalue("indexed_only")
     query = -known[505]  # whatever the filter leaves is far away
     for source, low, high in ((small, 500, 520), (wanted, 0, 500)):
-        reach = ResolvedFilter(sources=frozenset({source.pk}), chunks=high - low)
-        found = places(vector_search.search(query, space=space, limit=10, reach=reach))
+        resolved = ResolvedFilter(sources=frozenset({source.pk}), chunks=high - low)
+        found = places(vector_search.search(query, space=space, limit=10, resolved=resolved))
         assert len(found) == 10
         assert all(low <= place < high for place in found)
     timed = ResolvedFilter(sources=frozenset({wanted.pk}), chunks=500, start=50_000, end=80_000)
-    assert sorted(places(vector_search.search(query, space=space, limit=10, reach=timed))) == [
+    assert sorted(places(vector_search.search(query, space=space, limit=10, resolved=timed))) == [
         5,
         6,
         7,
@@ -186,7 +191,7 @@ def test_filters_and_times_never_starve_the_result(
             query,
             space=space,
             limit=1,
-            reach=ResolvedFilter(sources=None, chunks=800, start=0, end=0),
+            resolved=ResolvedFilter(sources=None, chunks=800, start=0, end=0),
         )
     )[0] in (0, 500, 520)
 
@@ -198,7 +203,7 @@ def test_a_whole_scan_finds_exactly_the_nearest(
     fill(space, collection, known)
     for query in random_units(20, seed=2):
         found = places(
-            vector_search.search(query, space=space, limit=10, reach=resolve(scope, Filter()))
+            vector_search.search(query, space=space, limit=10, resolved=resolve(scope, Filter()))
         )
         exact = nearest(known, query, 12)
         assert len(set(found) & set(exact)) == 10, "half floats may exchange neighbours at the end"
@@ -218,10 +223,10 @@ def test_the_index_finds_nearly_all_of_the_nearest(
             f" {order} LIMIT 5"
         )
         assert space.index_name in str(cursor.fetchall())
-    reach = resolve(scope, Filter())
+    resolved = resolve(scope, Filter())
     hits = [
         len(
-            set(places(vector_search.search(query, space=space, limit=10, reach=reach)))
+            set(places(vector_search.search(query, space=space, limit=10, resolved=resolved)))
             & set(nearest(known, query, 10))
         )
         for query in random_units(30, seed=2)
