@@ -1,4 +1,4 @@
-"""Celery tasks of the knowledge engine: each loads by id and makes one call. A message is a nudge; losing one, or doing it twice, changes nothing."""
+"""Celery tasks. Losing or repeating a message does no harm: see docs/decisions/0013."""
 
 import logging
 import threading
@@ -31,21 +31,21 @@ from transcripts.work.models import LOST_AFTER
 
 logger = logging.getLogger(__name__)
 
-WORDS_EVERY = 3.0  # seconds between two looks for new words in the middle of a long ingest
-SLICE = timedelta(seconds=30)  # a migration goes on for so long before others have their turn
-ABSTRACTS_PAUSE = 600  # seconds in which a source's abstracts are asked for once
+WORDS_EVERY = 3.0  # seconds between two checks for new words during a long ingest
+SLICE = timedelta(seconds=30)  # the time that a migration runs before other work
+ABSTRACTS_PAUSE = 600  # seconds between two requests for the abstracts of a source
 
-# One thread of the worker is left for other jobs: ingests and migrations take long.
-_turns = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY - 1))
-_looked_at = 0.0
+# Ingests and migrations take long, so one thread of the worker is left for other tasks.
+_long_tasks = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY - 1))
+_words_checked_at = 0.0
 
 
 @shared_task
 def ingest_source(pk: int) -> None:
-    """Do what is left for one source, then say what can be done next."""
-    with _turn() as mine:
-        if not mine:
-            Source.objects.filter(pk=pk).update(sent_at=None)  # whoever has the turn sends it
+    """Ingest a source, then send the next work."""
+    with _long_task() as may_run:
+        if not may_run:
+            Source.objects.filter(pk=pk).update(sent_at=None)  # the running task sends it again
             return
         ingest_pipeline.ingest(pk, meanwhile=_index_words)
     dispatch()
@@ -53,26 +53,26 @@ def ingest_source(pk: int) -> None:
 
 @shared_task
 def write_abstracts(pk: int) -> None:
-    """Let the language model tell of a source in its own words."""
+    """Let the language model summarise a source and its sections."""
     source = Source.objects.filter(pk=pk).first()
     if source is not None:
         try:
             outline_storage.ensure_abstracts(source)
         except KnowledgeBaseError as error:
-            logger.warning("source %s is told in its own sentences: %s", pk, error)
+            logger.warning("source %s has no abstracts: %s", pk, error)
 
 
 @shared_task
 def advance_migration(pk: int) -> None:
-    """Go on with a space that is being built, for a while."""
+    """Continue to build an embedding space for one time slice."""
     EmbeddingSpace.objects.filter(pk=pk).update(sent_at=timezone.now())
-    with _turn() as mine:
+    with _long_task() as may_run:
         space = migration.under_way()
-        if mine and space is not None and space.pk == pk:
+        if may_run and space is not None and space.pk == pk:
             try:
                 migration.advance(space, seconds=SLICE.total_seconds(), meanwhile=_index_words)
             except KnowledgeBaseError as error:
-                logger.warning("the migration to %s does not go on: %s", space, error)
+                logger.warning("the migration to %s has stopped: %s", space, error)
                 return
     EmbeddingSpace.objects.filter(pk=pk).update(sent_at=None)
     dispatch()
@@ -80,7 +80,7 @@ def advance_migration(pk: int) -> None:
 
 @shared_task
 def sweep() -> None:
-    """Take up new transcripts, let their words be found, and send what waits and was not sent or got lost; cite what a dead process left of lectures."""
+    """Cite abandoned windows, index the words of new sources, and send unsent work."""
     lecture_worker.sweep()
     ingest_pipeline.index_words(most=100)
     dispatch()
@@ -89,30 +89,30 @@ def sweep() -> None:
 
 @shared_task
 def tend() -> None:
-    """Build the index that a space has grown into, look after levels and topics, and delete what is left of replaced spaces."""
+    """Build missing indexes, outlines and topics, and delete leftovers."""
     if space := vector_space.locked():
         hnsw.ensure(space)
     if not outline_storage.catch_up():
         topics.tend()
-    migration.sweep_away()
+    migration.delete_leftovers()
     document_storage.prune()
     page_images.prune()
 
 
 @shared_task
 def wake() -> None:
-    """Begin as a worker whose settings may be others than before: what waited for that is tried at once."""
+    """Retry work that waits for other settings, because a worker starts."""
     ingest_pipeline.try_again()
     sweep()
 
 
 def send(source: Source) -> None:
-    """Tell the workers of a source, once its row is committed."""
+    """Send a source to the workers once its row is committed."""
     messages.nudge(ingest_source, source)
 
 
 def send_for_abstracts(source: Source) -> None:
-    """Tell the workers, the first time in a while, that somebody reads a source's outline, where a language model could tell of it in its own words."""
+    """Request the missing abstracts of a source whose outline is read, but not too often."""
     if outline_storage.lacks_abstracts(source) and cache.add(
         f"abstracts:{source.pk}", True, ABSTRACTS_PAUSE
     ):
@@ -120,7 +120,7 @@ def send_for_abstracts(source: Source) -> None:
 
 
 def dispatch() -> None:
-    """Send what comes next: a migration that is under way, and sources."""
+    """Send the migration that is under way, and the next sources."""
     spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
     messages.sweep(advance_migration, spaces)
     sources = ingest_pipeline.waiting().unsent()[: settings.WORKER_CONCURRENCY]
@@ -128,17 +128,17 @@ def dispatch() -> None:
 
 
 @contextmanager
-def _turn() -> Iterator[bool]:
-    taken = _turns.acquire(blocking=False)
+def _long_task() -> Iterator[bool]:
+    may_run = _long_tasks.acquire(blocking=False)
     try:
-        yield taken
+        yield may_run
     finally:
-        if taken:
-            _turns.release()
+        if may_run:
+            _long_tasks.release()
 
 
 def _index_words() -> None:
-    global _looked_at
-    if time.monotonic() - _looked_at > WORDS_EVERY:
-        _looked_at = time.monotonic()
+    global _words_checked_at
+    if time.monotonic() - _words_checked_at > WORDS_EVERY:
+        _words_checked_at = time.monotonic()
         ingest_pipeline.index_words(most=20)

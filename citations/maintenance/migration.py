@@ -1,6 +1,7 @@
-"""Moving the library to another embedding model: a space is built beside the active one, and takes its place in one transaction.
+"""Migrate the library to another embedding model.
 
-Searches and ingests go on throughout. Whatever kills the process, the next one goes on from the vectors that are stored.
+A second embedding space is built beside the active one and replaces it in one transaction. Searches
+and ingests continue meanwhile. A process that is killed loses no stored vector.
 """
 
 import logging
@@ -29,19 +30,17 @@ from transcripts.work.retry import RetryPolicy
 
 logger = logging.getLogger(__name__)
 
-GRACE = timedelta(
-    minutes=2
-)  # how long the vectors of a replaced space stay: a search that began before may still look at them
+GRACE = timedelta(minutes=2)  # replaced vectors stay this long for searches that still use them
 RETRY = RetryPolicy(pause=timedelta(minutes=5))
 DELETED_AT_ONCE = 5_000
-CHARACTERS_A_TOKEN = 4  # of English, roughly
+CHARACTERS_PER_TOKEN = 4  # of English, roughly
 
-Told = Callable[[EmbeddingSpace], object]
+OnProgress = Callable[[EmbeddingSpace], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MigrationPlan:
-    """What a migration would do: chunks to embed, and their tokens, roughly, which remote providers are paid for."""
+    """The chunks to embed, and roughly their tokens, which remote providers charge for."""
 
     provider: str
     model: str
@@ -54,16 +53,16 @@ class MigrationPlan:
 
 
 def plan(to: conf.EmbeddingChoice) -> MigrationPlan:
-    """Look at what a migration would do. Raises ``InvalidProvider``, ``ModelMissing``, and ``MigrationConflict`` where there is nothing to migrate."""
+    """Plan a migration. Raises ``InvalidProvider``, ``ModelMissing`` and ``MigrationConflict``."""
     active = vector_space.locked()
     if active is None:
         raise MigrationConflict(
-            "Nothing is embedded yet, so there is nothing to migrate.",
+            "There is nothing to migrate: nothing is embedded yet.",
             hint="Set EMBEDDING_PROVIDER; the first ingest locks the library.",
         )
     provider, model, dimensions = registry.identity(to)
     if (provider, model, dimensions) == (active.provider, active.model, active.dimensions):
-        raise MigrationConflict(f"The library is embedded with {active} already.")
+        raise MigrationConflict(f"The library is already embedded with {active}.")
     building = under_way()
     if building and (provider, model, dimensions) != (
         building.provider,
@@ -72,7 +71,7 @@ def plan(to: conf.EmbeddingChoice) -> MigrationPlan:
     ):
         raise MigrationConflict(
             f"A migration to {building} is under way.",
-            hint="Let it end, or give it up: kb db migrate-embeddings --cancel",
+            hint="Wait until it ends, or cancel it: kb db migrate-embeddings --cancel",
         )
     with connection.cursor() as cursor:
         cursor.execute(
@@ -84,7 +83,7 @@ def plan(to: conf.EmbeddingChoice) -> MigrationPlan:
         model=model,
         dimensions=dimensions,
         chunks=chunks,
-        tokens=int(characters) // CHARACTERS_A_TOKEN,
+        tokens=int(characters) // CHARACTERS_PER_TOKEN,
     )
 
 
@@ -94,9 +93,10 @@ def under_way() -> EmbeddingSpace | None:
 
 
 def begin(to: conf.EmbeddingChoice, *, guarded: bool = False) -> EmbeddingSpace:
-    """Start building a space for a model, or return the one that is being built for it. ``guarded``: not to be switched to where it loses marked hits.
+    """Start to build a space for a model, or return the space that is being built for it.
 
-    Raises what ``plan`` raises, and ``ModelError`` when the model cannot embed a word: a wrong key should be told now.
+    A ``guarded`` migration does not switch if marked hits would rank worse. Raises what ``plan``
+    raises, and ``ModelError`` if the model cannot embed a word, for instance for a wrong key.
     """
     planned = plan(to)
     registry.embedder(
@@ -110,14 +110,15 @@ def begin(to: conf.EmbeddingChoice, *, guarded: bool = False) -> EmbeddingSpace:
 def advance(
     space: EmbeddingSpace,
     *,
-    on_progress: Told | None = None,
+    on_progress: OnProgress | None = None,
     seconds: float | None = None,
     meanwhile: Callable[[], object] | None = None,
 ) -> bool:
-    """Embed what is missing in a space that is being built, then switch to it; says whether it is active now.
+    """Embed what a space lacks, then switch to it; return whether it is active now.
 
-    Returns False when another process does it, when it was cancelled, or after ``seconds``. Raises ``ModelError`` kinds, and ``MigrationConflict`` when
-    it is guarded and loses; what is done stays done, and the error is noted with the space.
+    Return False if another process builds it, if it was cancelled, or after ``seconds``. Raises
+    ``ModelError``, and ``MigrationConflict`` if it is guarded and ranks marked hits worse. Stored
+    vectors stay, and the error is recorded with the space.
     """
     with space.hold() as held:
         if not held:
@@ -135,7 +136,10 @@ def advance(
 
 
 def switch(space: EmbeddingSpace) -> bool:
-    """Let a space take the active one's place, in one transaction that nothing is written beside; False when more than a batch is missing in it yet."""
+    """Activate a space in one transaction that excludes writers.
+
+    Return False if the space still lacks more than one batch.
+    """
     with transaction.atomic():
         keep_writers_out()
         missing = vector_store.missing(space, limit=vector_store.BATCH + 1)
@@ -159,24 +163,24 @@ def switch(space: EmbeddingSpace) -> bool:
             total=total,
             **NO_ERROR,
         )
-    logger.info("The library is now searched with %s.", space)
+    logger.info("Searches now use %s.", space)
     return True
 
 
 def cancel(space: EmbeddingSpace) -> None:
-    """Give up a space that is being built. Raises ``MigrationConflict`` when it is none."""
+    """Cancel a space that is being built. Raises ``MigrationConflict`` if it is not."""
     if not EmbeddingSpace.objects.filter(pk=space.pk, state=SpaceState.BUILDING).update(
         state=SpaceState.RETIRED
     ):
         raise MigrationConflict(f"{space} is not being built.")
 
 
-def sweep_away(*, seconds: float = 20) -> None:
-    """Delete the vectors of replaced and given up spaces, some at a time, at most so long."""
+def delete_leftovers(*, seconds: float = 20) -> None:
+    """Delete vectors of replaced and cancelled spaces in batches, for at most so long."""
     deadline = monotonic() + seconds
-    for space in _left_over():
+    for space in _leftovers():
         hnsw.drop(space)
-        while _delete_some(space):
+        while _delete_batch(space):
             if monotonic() > deadline:
                 return
         if space.activated_at is None:
@@ -195,30 +199,31 @@ def _created(planned: MigrationPlan) -> EmbeddingSpace:
             return EmbeddingSpace.objects.create(state=SpaceState.BUILDING, **values)
     except IntegrityError:
         raise MigrationConflict(
-            "Another migration was started at the same moment.", hint="`kb db status` shows it."
+            "Another migration was started at the same time.", hint="`kb db status` shows it."
         ) from None
 
 
 @dataclass(slots=True)
 class _Build:
-    """One process's work on a space."""
+    """The work of one process on a space."""
 
     space: EmbeddingSpace
-    on_progress: Told | None
+    on_progress: OnProgress | None
     meanwhile: Callable[[], object] | None
     deadline: float | None
 
     def run(self) -> bool:
-        """Fill, index, judge, switch; again when ingests were faster."""
+        """Embed, index, check and switch; repeat while ingests add chunks."""
         while not self._is_late:
-            self._fill()
+            self._embed()
             if self._is_late:
                 break
             hnsw.ensure(self.space)
-            self._judge()
+            self._check_marked_hits()
             if switch(self.space):
                 self.space.refresh_from_db()
-                self._tell()
+                if self.on_progress:
+                    self.on_progress(self.space)
                 outline_storage.catch_up()
                 return True
         return False
@@ -227,13 +232,13 @@ class _Build:
     def _is_late(self) -> bool:
         return self.deadline is not None and monotonic() > self.deadline
 
-    def _fill(self) -> None:
+    def _embed(self) -> None:
         missing, total = vector_store.count_wanted(self.space), Chunk.objects.count()
-        self._note(total - missing, total)
+        self._report(total - missing, total)
         for count in vector_store.make(
             self.space, vector_space.embedder_of(self.space), self._batches()
         ):
-            self._note(min(total, self.space.done + count), total)
+            self._report(min(total, self.space.done + count), total)
             if self.meanwhile:
                 self.meanwhile()
 
@@ -245,26 +250,25 @@ class _Build:
             after = batch[-1].chunk
             yield batch
 
-    def _judge(self) -> None:
-        """Raise ``MigrationConflict`` where the space is guarded and would find what people marked as right worse than the active one does."""
+    def _check_marked_hits(self) -> None:
+        """Raise ``MigrationConflict`` if the space is guarded and ranks marked hits worse."""
         lost = search_quality.loses(self.space) if self.space.guarded else []
         if lost:
             raise MigrationConflict(
-                f"With {self.space} the hits that people marked as right would be found worse: {'; '.join(map(str, lost))}.",
-                hint="Switch all the same: kb db migrate-embeddings without --guarded. Or give it up: kb db migrate-embeddings --cancel",
+                f"{self.space} ranks hits worse that people marked as right: "
+                f"{'; '.join(map(str, lost))}.",
+                hint="To switch anyway, run kb db migrate-embeddings without --guarded. "
+                "To cancel, run kb db migrate-embeddings --cancel",
             )
 
-    def _note(self, done: int, total: int) -> None:
+    def _report(self, done: int, total: int) -> None:
         self.space.change(done=done, total=total, attempts=1, **NO_ERROR)
-        self._tell()
-
-    def _tell(self) -> None:
         if self.on_progress:
             self.on_progress(self.space)
 
 
-def _left_over() -> QuerySet[EmbeddingSpace]:
-    """Return the spaces whose vectors nobody looks at any more."""
+def _leftovers() -> QuerySet[EmbeddingSpace]:
+    """Return the spaces whose vectors no search uses any more."""
     retired = EmbeddingSpace.objects.filter(state=SpaceState.RETIRED)
     active = vector_space.locked()
     if (
@@ -276,6 +280,6 @@ def _left_over() -> QuerySet[EmbeddingSpace]:
     return retired
 
 
-def _delete_some(space: EmbeddingSpace) -> bool:
+def _delete_batch(space: EmbeddingSpace) -> bool:
     some = Embedding.objects.filter(space=space).order_by("pk").values("pk")[:DELETED_AT_ONCE]
     return bool(Embedding.objects.filter(pk__in=some).delete()[0])

@@ -36,7 +36,7 @@ def cancel() -> None:
     if space is None:
         raise NotFound("No migration is under way.", hint="`kb db status` shows the active model.")
     migration.cancel(space)
-    migration.sweep_away(seconds=SWEEP_SECONDS)
+    migration.delete_leftovers(seconds=SWEEP_SECONDS)
     say(f"The migration to {space} is cancelled; the library is searched as before.")
 
 

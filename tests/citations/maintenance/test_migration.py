@@ -160,12 +160,12 @@ def test_the_old_vectors_go_when_no_search_can_look_at_them_any_more(library: Co
     assert old is not None
     space = migration.begin(OTHER)
     migration.advance(space)
-    migration.sweep_away()
+    migration.delete_leftovers()
     assert Embedding.objects.filter(space=old).exists()
     EmbeddingSpace.objects.filter(pk=space.pk).update(
         activated_at=timezone.now() - timedelta(hours=1)
     )
-    migration.sweep_away()
+    migration.delete_leftovers()
     assert not Embedding.objects.filter(space=old).exists()
     assert Embedding.objects.filter(space=space).exists()
     assert not hnsw.exists(old)
@@ -178,7 +178,7 @@ def test_it_can_be_given_up(library: Collection, scope: Scope) -> None:
     with pytest.raises(MigrationConflict):
         migration.cancel(space)
     assert not migration.advance(space)
-    migration.sweep_away()
+    migration.delete_leftovers()
     assert spaces() == {"words": SpaceState.ACTIVE}
     assert found(scope)
 
