@@ -162,8 +162,3 @@ def pages(first: int | None, last: int | None = None) -> str:
     if first is None:
         return ""
     return f"page {first}" if last in (None, first) else f"pages {first}–{last}"
-
-
-def seconds(milliseconds: int | None) -> float | None:
-    """Convert milliseconds to seconds: doors show seconds, the database stores milliseconds."""
-    return None if milliseconds is None else milliseconds / 1000

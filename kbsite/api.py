@@ -1,5 +1,6 @@
-"""The operations under /api/v1/ (django-ninja): who may call, how errors look, and the OpenAPI description of both."""
+"""The operations under /api/v1/ (django-ninja): callers, errors, and the OpenAPI description."""
 
+import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -12,8 +13,10 @@ from ninja import NinjaAPI, Swagger
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
+from ninja.renderers import JSONRenderer
 from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
+from pydantic_core import to_jsonable_python
 
 from citations.api import router as citations
 from kbsite import errors
@@ -26,18 +29,18 @@ class Bearer(HttpBearer):
     """A token made with `kb token create`, or in the admin."""
 
     def authenticate(self, request: Any, token: str) -> Caller | None:
-        """Return the caller it stands for, as the middleware finds it; raise ``NotSignedIn``."""
+        """Return the token's caller, as the middleware finds it; raise ``NotSignedIn``."""
         caller: Caller | None = request.caller
         return caller
 
 
 class Session(APIKeyCookie):
-    """The browser's session, with its CSRF token on anything that changes something."""
+    """The browser's session; what changes anything also needs its CSRF token."""
 
     param_name = "sessionid"
 
     def __call__(self, request: HttpRequest) -> Any:
-        """Return the user; None for a stranger, who is asked to sign in before the CSRF token matters."""
+        """Return the user; None for a stranger, who is asked to sign in before CSRF matters."""
         if not request.user.is_authenticated:
             return None
         if check_csrf(request):
@@ -45,18 +48,29 @@ class Session(APIKeyCookie):
         return request.user
 
     def authenticate(self, request: HttpRequest, key: str | None) -> None:
-        """Do nothing: Django's own middleware has looked at the session already."""
+        """Do nothing: Django's middleware has authenticated the session."""
+
+
+class ShapeEncoder(json.JSONEncoder):
+    """Writes values as pydantic does, so that REST, MCP and ``kb --json`` write them alike."""
+
+    def default(self, o: Any) -> Any:
+        return to_jsonable_python(o)
+
+
+class ShapeRenderer(JSONRenderer):
+    encoder_class = ShapeEncoder
 
 
 class Api(NinjaAPI):
-    """Describes errors as what they are: problem details, on every operation."""
+    """Describes errors as problem details, on every operation."""
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
-        """Name an operation by its function alone: the name is what generated clients call."""
+        """Name an operation by its function: generated clients call it by this name."""
         return operation.view_func.__name__
 
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
-        """Give errors their media type, which the library takes for the same as the results'."""
+        """Give errors their media type; ninja gives them that of the results."""
         schema = super().get_openapi_schema(**options)
         for path in schema["paths"].values():
             for operation in path.values():
@@ -65,7 +79,7 @@ class Api(NinjaAPI):
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Show the description to whoever may call: a person is sent to the sign-in page, a program is told to send a token."""
+    """Show the description to callers only: a person signs in, a program sends a token."""
 
     @wraps(view)
     def guarded(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -81,10 +95,14 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 api = Api(
     title="Cuebase",
     version="1",
-    description="Search the library, add videos and caption files, follow jobs, read transcripts. What the library holds is listed under /api/content/.",
+    description=(
+        "Search and ask the library, add videos and files, follow jobs, read transcripts. "
+        "/api/content/ lists what the library holds."
+    ),
     docs=Swagger(settings={"persistAuthorization": False}),
     docs_decorator=for_members,
     auth=[Bearer(), Session()],
+    renderer=ShapeRenderer(),
     urls_namespace="api-v1",
 )
 api.add_router("", transcripts)
@@ -92,7 +110,7 @@ api.add_router("", citations)
 
 
 def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
-    """Answer an unknown address under /api/ in the one error shape."""
+    """Answer an unknown address under /api/ with problem details."""
     return errors.protocol_response(404)
 
 
@@ -103,9 +121,9 @@ def _on_expected(request: HttpRequest, error: KnowledgeBaseError) -> HttpRespons
 
 @api.exception_handler(ValidationError)
 def _on_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    said = "; ".join(_sentence(one) for one in error.errors[:10])
+    message = "; ".join(_sentence(problem) for problem in error.errors[:10])
     return errors.problem_response(
-        InvalidInput(said, hint="The parameters are described at /api/v1/docs.")
+        InvalidInput(message, hint="The parameters are described at /api/v1/docs.")
     )
 
 
@@ -136,10 +154,11 @@ def _on_unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def _sentence(error: dict[str, Any]) -> str:
-    where = ".".join(
+    location = ".".join(
         str(part) for part in error["loc"] if part not in ("body", "query", "path", "form", "file")
     )
-    return f"{where[:100]}: {errors.complaint(error)}" if where else errors.complaint(error)
+    complaint = errors.complaint(error)
+    return f"{location[:100]}: {complaint}" if location else complaint
 
 
 def _describe_problems(responses: dict[int, Any]) -> None:

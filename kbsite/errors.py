@@ -27,6 +27,7 @@ from transcripts.errors import (
     Throttled,
     TooLarge,
     Unavailable,
+    UnexpectedError,
     YouTubeError,
 )
 
@@ -102,7 +103,7 @@ PROTOCOL: dict[int, tuple[str, str]] = {
     413: ("too_large", "The request is larger than this server takes."),
     415: ("unsupported_media_type", "This address does not take that kind of content."),
     429: ("throttled", "Too many calls."),
-    500: ("internal_error", "Something unexpected went wrong; the server's log has the details."),
+    500: (UnexpectedError.code, f"{UnexpectedError()} {UnexpectedError.default_hint}"),
 }
 
 

@@ -23,7 +23,7 @@ from limits import RateLimitItemPerMinute
 
 from kbsite import rate_limits
 from kbsite.models import ApiToken, SignInLink
-from transcripts.errors import InvalidInput, NotFound
+from transcripts.errors import InvalidInput, NotFound, UnexpectedError
 from transcripts.models import Collection
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -204,12 +204,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Show that something unexpected happened, without a word about what."""
-    error = {
-        "message": "Something unexpected went wrong.",
-        "hint": "Try again; the server's log has the details.",
-    }
     # Without the request, and so without the database, which may be what is broken.
-    return HttpResponse(render_to_string(_error_template(request), {"error": error}), status=500)
+    text = render_to_string(_error_template(request), {"error": UnexpectedError()})
+    return HttpResponse(text, status=500)
 
 
 def _trouble(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:

@@ -19,6 +19,7 @@ from transcripts.errors import (
     NoCaptions,
     Premiere,
     Retry,
+    UnexpectedError,
     YouTubeError,
 )
 from transcripts.models import (
@@ -189,7 +190,7 @@ def _work(job: Job) -> None:
         _settle(job, error)
     except Exception:
         logger.exception("job %s failed unexpectedly", job.pk)
-        job.fail(file_import.unexpected_error())
+        job.fail(UnexpectedError())
 
 
 def _recover(job: Job) -> bool:

@@ -35,6 +35,16 @@ class KnowledgeBaseError(Exception):
         self.hint = self.default_hint if hint is None else hint
 
 
+class UnexpectedError(KnowledgeBaseError):
+    """What an interface shows instead of an unexpected error, whose details are in the log."""
+
+    code = "internal_error"
+    default_hint = "Try again; the server's log has the details."
+
+    def __init__(self) -> None:
+        super().__init__("Something unexpected went wrong.")
+
+
 # Families: the kind of failure, whatever the cause.
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from django.db import InterfaceError, OperationalError, transaction
 
 from transcripts import files, storage
-from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
+from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError, UnexpectedError
 from transcripts.models import Job, JobFile, Video
 
 logger = logging.getLogger(__name__)
@@ -26,13 +26,6 @@ def run(job: Job) -> None:
     if job.problems and len(job.problems) >= job.total:
         raise _summary_of_problems(job)
     job.finish(video=video if len(selection) == 1 else None)
-
-
-def unexpected_error() -> KnowledgeBaseError:
-    return KnowledgeBaseError(
-        "Something unexpected went wrong.",
-        hint="The server's log has the details; please report it.",
-    )
 
 
 def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video | None:
@@ -62,7 +55,7 @@ def _store_or_note(
         raise
     except Exception:
         logger.exception("a file of job %s failed unexpectedly", job.pk)
-        job.add_problem(name=upload.name, error=unexpected_error())
+        job.add_problem(name=upload.name, error=UnexpectedError())
     else:
         written.add(stored.transcript.pk)
         return stored

@@ -5,7 +5,7 @@ An address is parsed here and rebuilt from its id: what a person typed is never 
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeGuard
+from typing import Literal, TypeGuard, overload
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from transcripts.errors import InvalidTime, InvalidUrl
@@ -54,6 +54,32 @@ def clock(ms: int) -> str:
     minutes, seconds = divmod(max(ms, 0) // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+@overload
+def seconds(ms: int) -> float: ...
+
+
+@overload
+def seconds(ms: int | None) -> float | None: ...
+
+
+def seconds(ms: int | None) -> float | None:
+    """Convert milliseconds, as times are stored, to seconds, as every door shows them."""
+    return None if ms is None else ms / 1000
+
+
+@overload
+def milliseconds(time: float) -> int: ...
+
+
+@overload
+def milliseconds(time: float | None) -> int | None: ...
+
+
+def milliseconds(time: float | None) -> int | None:
+    """Convert seconds to whole milliseconds."""
+    return None if time is None else round(time * 1000)
 
 
 def parse_clock(text: str) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 from citations.passages import Locator, PassageSource, Stage
@@ -79,7 +79,9 @@ class Evidence:
             "link": self.link,
             "part": self.part,
             "start": self.locator.start,
+            "end": self.locator.end,
             "page": self.locator.page,
+            "last_page": self.locator.last_page,
         }
 
 
@@ -191,6 +193,15 @@ class Reply:
     confidence: float | None = None  # 0 to 1, as calibrated
     model: str = ""  # empty: the answer is the sources' sentences
     milliseconds: float = 0.0
+
+
+STAGE_LABELS: Final = {
+    "route": "Reading the question",
+    "retrieve": "Looking for passages",
+    "rerank": "Reading the best passages again",
+    "write": "Writing",
+    "ground": "Writing, and checking every quote",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

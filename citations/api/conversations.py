@@ -1,17 +1,17 @@
-"""The operations on conversations: each parses, makes one call, renders."""
+"""The operations on questions, answers and conversations."""
 
 import json
 import logging
 from collections.abc import Iterator
 from typing import Any, Final
 
-from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from ninja import Query, Router, Status
+from pydantic import BaseModel
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress
+from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Quote
 from citations.api.conversations_in import (
     AnswerId,
     AskIn,
@@ -25,32 +25,28 @@ from citations.api.conversations_in import (
 )
 from citations.api.conversations_out import (
     ConversationOut,
+    ConversationRecordOut,
     ConversationsOut,
     FeedbackOut,
-    QuotationOut,
-    RepliedOut,
-    WholeOut,
-    forgotten,
-    kept,
-    whole,
 )
 from citations.library.filters import Filter
 from citations.models import Answer, Conversation
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations, questions
 from citations.notebook import export as notebook_export
-from citations.notebook.export import citation
+from citations.notebook.answers import AnswerRecord
+from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
 from transcripts.api.endpoints import Request
-from transcripts.api.out import answers
-from transcripts.errors import KnowledgeBaseError
+from transcripts.api.out import responses
+from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.views import events
 
-UNEXPECTED: Final = KnowledgeBaseError(
-    "Something went wrong while this was answered.", hint="Ask again; the server's log says more."
-)
-_TOLD: Final = {
+_EVENTS: Final = {
     200: {
-        "description": "The answer; streamed, events: asked (ids), stage, claim (with its citations), then answer (all of it) or failed (a problem).",
+        "description": (
+            "The answer. Streamed, the events are: asked (ids), stage, claim (with its citations), "
+            "and at the end answer (all of it) or failed (a problem)."
+        ),
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
@@ -64,251 +60,237 @@ logger = logging.getLogger(__name__)
 
 @router.post(
     "ask",
-    response=answers({200: RepliedOut}, 404, 409, 429, 503),
-    openapi_extra={"responses": _TOLD},
+    response=responses({200: TracedReplyOut}, 404, 409, 429, 503),
+    openapi_extra={"responses": _EVENTS},
     summary="Ask the library",
 )
 def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
-    """Answer a question out of the sources, each claim with quotes that were looked up word for word; or say that they hold nothing about it.
+    """Answer a question from the sources, or say that they hold no answer.
 
-    Asking is reading: a token that may only read will do, also for what is kept, which is yours alone.
+    Each claim has quotes that were found word for word. A token that may only read is enough, even
+    to keep the answer, which only you can see.
     """
-    if not sent.keep:
-        told = answer_pipeline.ask(
-            request.reach, sent.question, filter=_asked(sent), user=request.caller.user
-        )
-        return _told(request, told, None, streams=wanted.stream)
-    return _respond(request, _put(request, sent), streams=wanted.stream)
+    if sent.keep:
+        return _answer(request, _put(request, sent), stream=wanted.stream)
+    filter = Filter(
+        collections=(sent.collection,) if sent.collection else (), sources=tuple(sent.sources)
+    )
+    steps = answer_pipeline.ask(
+        request.reach, sent.question, filter=filter, user=request.caller.user
+    )
+    return _respond(request, steps, None, stream=wanted.stream)
 
 
 @router.get(
     "answers/{answer_id}",
-    response=answers({200: RepliedOut}, 404),
+    response=responses({200: TracedReplyOut}, 404),
     summary="See an answer, and how it was made",
 )
-def get_answer(request: Request, answer_id: AnswerId) -> dict[str, Any]:
-    """Give an answer of yours, with the questions, passages, verdicts, milliseconds and tokens that it took."""
-    return _kept(
-        request, notebook_answers.find_answer(request.reach, request.caller.user, answer_id)
-    )
+def get_answer(request: Request, answer_id: AnswerId) -> AnswerRecord:
+    """Return an answer of yours with its trace: questions, passages, verdicts, times and tokens."""
+    return _read(request, answer_id)
 
 
 @router.post(
     "answers/{answer_id}/again",
-    response=answers({200: RepliedOut}, 404, 409, 429, 503),
-    openapi_extra={"responses": _TOLD},
-    summary="Answer a question anew",
+    response=responses({200: TracedReplyOut}, 404, 409, 429, 503),
+    openapi_extra={"responses": _EVENTS},
+    summary="Answer a question again",
 )
 def ask_again(request: Request, answer_id: AnswerId, wanted: Query[StreamIn]) -> Any:
-    """Make an answer anew, in its place. It stays as it is if that comes to nothing."""
+    """Answer a question again and replace its answer, which stays if answering fails."""
     answer = questions.put_again(
-        request.reach, request.caller.user, _changeable(request, answer_id)
+        request.reach, request.caller.user, _find_writable(request, answer_id)
     )
-    return _respond(request, answer, streams=wanted.stream)
+    return _answer(request, answer, stream=wanted.stream)
 
 
 @router.put(
     "answers/{answer_id}/feedback",
-    response=answers({200: FeedbackOut}, 404),
+    response=responses({200: FeedbackOut}, 404),
     summary="Rate an answer",
 )
 def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> FeedbackIn:
-    """Say that an answer is helpful, or not, or take that back."""
-    questions.rate(_changeable(request, answer_id), sent.feedback)
+    """Rate an answer as helpful or not, or take the rating back."""
+    questions.rate(_find_writable(request, answer_id), sent.feedback)
     return sent
 
 
 @router.get(
     "quotations/{quotation_id}",
-    response=answers({200: QuotationOut}, 404),
+    response=responses({200: QuotationOut}, 404),
     summary="See a citation of an answer",
 )
-def get_quotation(request: Request, quotation_id: QuotationId) -> dict[str, Any]:
-    """Give a quote of an answer, with what stands around it and the address that opens it, to whoever may read the source."""
-    return citation(notebook_answers.find_citation(request.reach, quotation_id))
+def get_quotation(request: Request, quotation_id: QuotationId) -> Quote:
+    """Return a quote of an answer with the text around it, if you may read its source."""
+    return notebook_answers.find_citation(request.reach, quotation_id)
 
 
 # Conversations
 
 
 @router.get(
-    "conversations", response=answers({200: ConversationsOut}, 404), summary="List conversations"
+    "conversations", response=responses({200: ConversationsOut}, 404), summary="List conversations"
 )
 def list_conversations(
     request: Request, wanted: Query[ConversationsIn]
 ) -> conversations.ConversationPage:
-    """List your conversations, the latest first. Nobody else sees them."""
-    about = {"words": wanted.words, "collection": wanted.collection}
+    """List your conversations, latest first. Nobody else sees them."""
     return conversations.list_conversations(
-        request.reach, request.caller.user, **about, offset=wanted.offset, limit=wanted.limit
+        request.reach,
+        request.caller.user,
+        words=wanted.words,
+        collection=wanted.collection,
+        offset=wanted.offset,
+        limit=wanted.limit,
     )
 
 
 @router.get(
     "conversations/{conversation_id}",
-    response=answers({200: WholeOut}, 404),
+    response=responses({200: ConversationRecordOut}, 404),
     summary="Read a conversation",
 )
 def get_conversation(request: Request, conversation_id: ConversationId) -> dict[str, Any]:
-    """Give what was asked and answered, in order."""
-    conversation = _found(request, conversation_id)
-    return whole(conversation, notebook_answers.of(request.reach, conversation))
+    """Return a conversation with its questions and answers, in order."""
+    conversation = _find(request, conversation_id)
+    answers = notebook_answers.of(request.reach, conversation)
+    return {"conversation": conversation, "answers": answers}
 
 
 @router.patch(
     "conversations/{conversation_id}",
-    response=answers({200: ConversationOut}, 404),
+    response=responses({200: ConversationOut}, 404),
     summary="Rename a conversation",
 )
 def rename_conversation(
     request: Request, conversation_id: ConversationId, sent: TitleIn
 ) -> Conversation:
-    """Give a conversation another title."""
+    """Change a conversation's title."""
     request.caller.require_write()
-    conversation = _found(request, conversation_id)
+    conversation = _find(request, conversation_id)
     conversations.rename(conversation, sent.title)
     return conversation
 
 
 @router.delete(
     "conversations/{conversation_id}",
-    response=answers({204: None}, 404),
+    response=responses({204: None}, 404),
     summary="Delete a conversation",
 )
 def delete_conversation(request: Request, conversation_id: ConversationId) -> Status[Any]:
-    """Delete a conversation with its answers. Sources stay, and so do notes."""
+    """Delete a conversation with its answers. Sources and notes stay."""
     request.caller.require_write()
-    conversations.delete(_found(request, conversation_id))
+    conversations.delete(_find(request, conversation_id))
     return Status(204, None)
 
 
-_KINDS: Final = (
-    "text/markdown",
-    "text/html",
-    "application/json",
-    "application/vnd.citationstyles.csl+json",
-    "application/x-bibtex",
-)
-_FILES: Final[dict[int, dict[str, Any]]] = {
+_TEXTS: Final = ("text/markdown", "text/html", "application/x-bibtex")
+_JSONS: Final = ("application/json", "application/vnd.citationstyles.csl+json")
+_FILES: Final = {
     200: {
         "description": "The file.",
-        "content": {kind: {"schema": {"type": "string"}} for kind in _KINDS},
+        "content": {name: {"schema": {"type": "string"}} for name in _TEXTS}
+        | {name: {"schema": {}} for name in _JSONS},
     }
 }
-_FILES[200]["content"]["application/json"] = _FILES[200]["content"][
-    "application/vnd.citationstyles.csl+json"
-] = {"schema": {}}
 
 
 @router.get(
     "conversations/{conversation_id}/export",
-    response=answers({200: None}, 404),
+    response=responses({200: None}, 404),
     openapi_extra={"responses": _FILES},
     summary="Download a conversation",
 )
 def export_conversation(
     request: Request, conversation_id: ConversationId, wanted: Query[ExportIn]
 ) -> HttpResponse:
-    """Give a conversation with its citations as a file, or the sources that it cites as a bibliography."""
-    made = notebook_export.export(request.reach, _found(request, conversation_id), wanted.format)
-    headers = {"Content-Disposition": content_disposition_header(True, made.name) or ""}
-    return HttpResponse(made.text, content_type=made.media_type, headers=headers)
+    """Return a conversation with its citations, or the bibliography of its sources, as a file."""
+    file = notebook_export.export(request.reach, _find(request, conversation_id), wanted.format)
+    headers = {"Content-Disposition": content_disposition_header(True, file.name) or ""}
+    return HttpResponse(file.text, content_type=file.media_type, headers=headers)
 
 
-# What is asked
+# Rows
 
 
-def _found(request: Request, conversation_id: Any) -> Conversation:
+def _find(request: Request, conversation_id: Any) -> Conversation:
     return conversations.find(request.reach, request.caller.user, conversation_id)
 
 
-def _changeable(request: Request, answer_id: Any) -> Answer:
+def _find_writable(request: Request, answer_id: Any) -> Answer:
     request.caller.require_write()
     return notebook_answers.find_answer(request.reach, request.caller.user, answer_id)
 
 
+def _read(request: Request, answer_id: Any) -> AnswerRecord:
+    answer = notebook_answers.find_answer(request.reach, request.caller.user, answer_id)
+    return notebook_answers.read(request.reach, [answer])[0]
+
+
 def _put(request: Request, sent: AskIn) -> Answer:
-    user = request.caller.user
+    scope, user = request.reach, request.caller.user
     if sent.conversation is None:
         return questions.put_first(
-            request.reach, user, sent.question, collection=sent.collection, sources=sent.sources
+            scope, user, sent.question, collection=sent.collection, sources=sent.sources
         )
-    return questions.put(
-        request.reach,
-        user,
-        _found(request, sent.conversation),
-        sent.question,
-        sources=sent.sources or None,
-    )
+    conversation = _find(request, sent.conversation)
+    return questions.put(scope, user, conversation, sent.question, sources=sent.sources or None)
 
 
-def _asked(sent: AskIn) -> Filter:
-    return Filter(
-        collections=(sent.collection,) if sent.collection else (), sources=tuple(sent.sources)
-    )
+# Responses
 
 
-# What is told
+def _answer(request: Request, answer: Answer, *, stream: bool) -> Any:
+    steps = questions.respond(request.reach, request.caller.user, answer)
+    return _respond(request, steps, answer, stream=stream)
 
 
-def _respond(request: Request, answer: Answer, *, streams: bool) -> Any:
-    return _told(
-        request,
-        questions.respond(request.reach, request.caller.user, answer),
-        answer,
-        streams=streams,
-    )
+def _respond(
+    request: Request, steps: Iterator[Event], answer: Answer | None, *, stream: bool
+) -> TracedReplyOut | StreamingHttpResponse:
+    if stream:
+        return events.streamed(events.apart(_stream(request, steps, answer)))
+    *_, last = steps
+    return _reply(request, last, answer)
 
 
-def _told(
-    request: Request, told: Iterator[Event], answer: Answer | None, *, streams: bool
-) -> dict[str, Any] | StreamingHttpResponse:
-    if streams:
-        return events.streamed(events.apart(_written(request, told, answer)))
-    *_, last = told
-    return _whole(request, last, answer)
-
-
-def _written(request: Request, told: Iterator[Event], answer: Answer | None) -> Iterator[str]:
-    yield _event(
-        "asked",
-        {"answer": answer and answer.uuid, "conversation": answer and answer.conversation.uuid},
-    )
+def _stream(request: Request, steps: Iterator[Event], answer: Answer | None) -> Iterator[str]:
+    ids = (answer.uuid, answer.conversation.uuid) if answer else (None, None)
+    yield _event("asked", dict(zip(("answer_id", "conversation_id"), ids, strict=True)))
     try:
-        for one in told:
-            if isinstance(one, Progress):
-                yield _event("stage", {"stage": one.stage})
-            elif isinstance(one, ClaimEvent):
-                yield _event(
-                    "claim",
-                    {**one.claim.as_json(), "quotes": [citation(quote) for quote in one.quotes]},
-                )
-            else:
-                yield _event("answer", RepliedOut(**_whole(request, one, answer)).dict())
+        for step in steps:
+            match step:
+                case Progress():
+                    yield _event("stage", {"stage": step.stage})
+                case ClaimEvent():
+                    quotes = [_dump(QuotationOut.model_validate(quote)) for quote in step.quotes]
+                    claim = _dump(ClaimOut.model_validate(step.claim))
+                    yield _event("claim", {**claim, "quotes": quotes})
+                case _:
+                    yield _event("answer", _dump(_reply(request, step, answer)))
     except KnowledgeBaseError as error:
-        yield _failed(error)
+        yield _failure(error)
     except Exception:
         logger.exception("A question was not answered")
-        yield _failed(UNEXPECTED)
+        yield _failure(UnexpectedError())
 
 
-def _whole(request: Request, last: Event, answer: Answer | None) -> dict[str, Any]:
+def _reply(request: Request, last: Event, answer: Answer | None) -> TracedReplyOut:
     if answer is not None:
-        return _kept(
-            request, notebook_answers.find_answer(request.reach, request.caller.user, answer.uuid)
-        )
+        return TracedReplyOut.model_validate(_read(request, answer.uuid))
     if not isinstance(last, FinalEvent):
-        raise TypeError("A question was answered without an end.")
-    return forgotten(last.reply)
+        raise TypeError("Answering ended without a final event.")
+    return TracedReplyOut.model_validate(last.reply)
 
 
-def _kept(request: Request, answer: Answer) -> dict[str, Any]:
-    return kept(notebook_answers.read(request.reach, [answer])[0])
-
-
-def _failed(error: KnowledgeBaseError) -> str:
+def _failure(error: KnowledgeBaseError) -> str:
     return _event("failed", {"code": error.code, "detail": error.message, "hint": error.hint})
 
 
+def _dump(shape: BaseModel) -> dict[str, Any]:
+    return shape.model_dump(mode="json")
+
+
 def _event(name: str, data: Any) -> str:
-    return events.event(name, json.dumps(data, cls=DjangoJSONEncoder))
+    return events.event(name, json.dumps(data, default=str))

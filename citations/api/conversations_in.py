@@ -1,4 +1,4 @@
-"""What is sent to the operations on conversations, checked for its form."""
+"""Inputs of the operations on questions, conversations and notes."""
 
 from typing import Annotated, Literal, Self
 from uuid import UUID
@@ -10,71 +10,68 @@ from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
 from citations.notebook.notes import MAX_TEXT
 from citations.notebook.questions import MAX_QUESTION
-from transcripts.api.in_ import BIGGEST_ID, Shelf, Text
+from transcripts.api.in_ import BIGGEST_ID, CollectionName, Text
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]
 AnswerId = Annotated[UUID, Path(description="The answer's id.")]
 QuotationId = Annotated[UUID, Path(description="The citation's id.")]
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 Title = Annotated[Text, StringConstraints(max_length=300)]
-# Described where it stands: another part of the API has an enumeration of this name.
+# Inline: another component of the API has an enumeration of this name.
 FormOf = Annotated[
     ExportFormat, WithJsonSchema({"type": "string", "enum": [form.value for form in ExportFormat]})
 ]
 
 
 class AskIn(Schema):
-    """A question: in a conversation that is there, in a new one, or in none."""
+    """A question: in a conversation, in a new one, or without one."""
 
     model_config = ConfigDict(extra="forbid")
 
     question: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
-    conversation: UUID | None = Field(None, description="To ask on in it; none: a new one begins.")
+    conversation: UUID | None = Field(
+        None, description="Ask in this conversation; null: start a new one."
+    )
     collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
-        "", description="Of a new conversation: its slug or name; empty: all you may read."
+        "", description="Of a new conversation: slug or name; empty: all you may read."
     )
     sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
         [],
         max_length=MAX_SOURCES,
-        description="Ids of the sources that are asked; none: all, or those that the conversation is about already.",
+        description="Ids of the sources to ask; empty: all, or those of the conversation.",
     )
-    keep: bool = Field(
-        True, description="Among your conversations; false: the answer is given and forgotten."
-    )
+    keep: bool = Field(True, description="Keep the answer among your conversations.")
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
-        """Refuse what contradicts itself."""
         if self.conversation and (self.collection or not self.keep):
-            raise ValueError(
-                "a conversation has its collection already, and keeps what is asked in it"
-            )
+            raise ValueError("a conversation has its own collection and keeps its questions")
         return self
 
 
 class StreamIn(Schema):
-    """How the answer is given."""
+    """How the answer is returned."""
 
     stream: bool = Field(
-        True, description="As server-sent events while it is made; false: as JSON when it is whole."
+        True, description="As server-sent events while it is made; false: as JSON when complete."
     )
 
 
 class ConversationsIn(Schema):
-    """Which conversations, and which page of them."""
+    """Filters and a page of conversations."""
 
     words: Annotated[Text, StringConstraints(max_length=200)] = Field(
         "", description="Words of the title."
     )
     collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
-        "", description="Only those about this collection, by slug or name."
+        "", description="Only those of this collection: slug or name."
     )
     offset: int = Field(0, ge=0, le=BIGGEST_ID)
     limit: int = Field(25, ge=1, le=100)
 
 
 class TitleIn(Schema):
-    """Another title."""
+    """A new title."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,7 +79,7 @@ class TitleIn(Schema):
 
 
 class FeedbackIn(Schema):
-    """What you say of an answer."""
+    """Your rating of an answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -90,29 +87,29 @@ class FeedbackIn(Schema):
 
 
 class ExportIn(Schema):
-    """What a conversation is written as."""
+    """The format of an export."""
 
     format: FormOf = Field(
         ExportFormat.MARKDOWN,
-        description="Markdown, a page to print, JSON, CSL-JSON or BibTeX of the sources that are cited.",
+        description="Markdown, a page to print, JSON; or CSL-JSON, BibTeX of the cited sources.",
     )
 
 
 class NotesIn(Schema):
-    """Which notes, and which page of them."""
+    """Filters and a page of notes."""
 
     collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
-        "", description="By slug or name; empty: of all your collections."
+        "", description="Slug or name; empty: all your collections."
     )
     words: Annotated[Text, StringConstraints(max_length=200)] = Field(
-        "", description="Words of title or text."
+        "", description="Words of the title or text."
     )
     offset: int = Field(0, ge=0, le=BIGGEST_ID)
     limit: int = Field(25, ge=1, le=100)
 
 
 class NoteText(Schema):
-    """What a note says."""
+    """The text of a note."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -123,38 +120,19 @@ class NoteText(Schema):
 
     @model_validator(mode="after")
     def something(self) -> Self:
-        """Refuse nothing at all."""
         if not (self.title.strip() or self.text.strip() or getattr(self, "answer", None)):
             raise ValueError("a note has a title or a text")
         return self
 
 
 class NoteIn(NoteText):
-    """A note, in one's own words or as an answer with its citations."""
+    """A note: a text, or an answer with its citations."""
 
-    collection: Shelf = ""
-    answer: UUID | None = Field(None, description="Keep this answer of yours, instead of a text.")
+    collection: CollectionName = ""
+    answer: UUID | None = Field(None, description="Keep this answer of yours instead of a text.")
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
-        """Refuse both."""
         if self.answer and self.text.strip():
             raise ValueError("give either a text or an answer")
         return self
-
-
-__all__ = [
-    "AnswerId",
-    "AskIn",
-    "ConversationId",
-    "ConversationsIn",
-    "ExportIn",
-    "FeedbackIn",
-    "NoteId",
-    "NoteIn",
-    "NoteText",
-    "NotesIn",
-    "QuotationId",
-    "StreamIn",
-    "TitleIn",
-]

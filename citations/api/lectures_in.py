@@ -1,4 +1,4 @@
-"""What is sent to the operations on lectures, checked for its form. Times are milliseconds from the lecture's start."""
+"""Inputs of the operations on lectures. Times are seconds from the lecture's start."""
 
 from typing import Annotated, Self
 from uuid import UUID
@@ -10,100 +10,108 @@ from citations.lectures import worker as lecture_worker
 from citations.lectures.sessions import GREATEST, MAX_AT_ONCE, MAX_SAID, MAX_TEXT
 from citations.lectures.windows import Utterance
 from citations.library.filters import MAX_VALUES
-from transcripts.api.in_ import BIGGEST_ID, Language, Shelf, Text, Track
+from transcripts.api.in_ import BIGGEST_ID, CollectionName, Language, Text, Track
+from transcripts.timecodes import milliseconds
 
 SessionId = Annotated[UUID, Path(description="The session's id.")]
 CitationId = Annotated[UUID, Path(description="The citation's id.")]
 Number = Annotated[int, Field(ge=0, le=GREATEST)]
 LastEventId = Annotated[
     Number | None,
-    Header(
-        alias="Last-Event-ID", description="What a browser sends when it connects again by itself."
-    ),
+    Header(alias="Last-Event-ID", description="Sent by a browser when it reconnects."),
 ]
-Milliseconds = Annotated[
-    int, Field(ge=0, le=GREATEST, description="Milliseconds from the lecture's start.")
+Seconds = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=GREATEST // 1000,
+        allow_inf_nan=False,
+        description="Seconds from the lecture's start.",
+    ),
 ]
 
 
 class SessionIn(Schema):
-    """A lecture that begins."""
+    """A lecture to start."""
 
     model_config = ConfigDict(extra="forbid")
 
     title: Annotated[Text, StringConstraints(max_length=300)] = Field(
-        "", description="Empty: the title of what is replayed, or the day and time."
+        "", description="Empty: the video's title, or the date and time."
     )
-    collection: Shelf = ""
+    collection: CollectionName = ""
     sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
         [],
         max_length=MAX_VALUES,
-        description="Ids of the sources of the collection that it cites; none: all of them, also those that are added later.",
+        description="Ids of the sources to cite; empty: all of the collection, also later ones.",
     )
     language: Language = ""
     video: Annotated[Text, StringConstraints(max_length=2048)] = Field(
-        "", description="What is to be replayed: a video's id, or its address on YouTube."
+        "", description="The video to replay: its id, or its address on YouTube."
     )
     track: Track = ""
 
 
 class SessionsIn(Schema):
-    """Which sessions, and which page of them."""
+    """Filters and a page of sessions."""
 
     words: Annotated[Text, StringConstraints(max_length=200)] = Field(
         "", description="Words of the title."
     )
-    collection: Shelf = ""
+    collection: CollectionName = ""
     offset: int = Field(0, ge=0, le=BIGGEST_ID)
     limit: int = Field(25, ge=1, le=100)
 
 
 class SegmentIn(Schema):
-    """A piece of speech, of any length."""
+    """A segment of speech, of any length."""
 
     model_config = ConfigDict(extra="forbid")
 
     number: Number = Field(
-        description="Yours, from 0 on: it orders the segments, and one that is sent twice counts once."
+        description="Your number, from 0: it orders the segments; a repeated one is ignored."
     )
     text: Annotated[Text, StringConstraints(max_length=MAX_TEXT)]
-    start: Milliseconds | None = None
-    end: Milliseconds | None = None
+    start: Seconds | None = None
+    end: Seconds | None = None
 
 
 class SegmentsIn(Schema):
-    """Numbered segments, or a text that is said next."""
+    """Numbered segments, or the text that is said next."""
 
     model_config = ConfigDict(extra="forbid")
 
     segments: list[SegmentIn] = Field([], max_length=MAX_AT_ONCE)
     text: Annotated[Text, StringConstraints(max_length=MAX_SAID)] = Field(
-        "", description="Instead of segments: what is said next, numbered here."
+        "", description="Instead of segments: what is said next. The server numbers it."
     )
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
-        """Refuse both, and neither."""
         if bool(self.segments) == bool(self.text.strip()):
             raise ValueError("give either segments or text")
         return self
 
     @property
     def utterances(self) -> list[Utterance]:
-        """The segments as they are taken."""
-        return [Utterance(one.number, one.text, one.start, one.end) for one in self.segments]
+        return [
+            Utterance(
+                segment.number, segment.text, milliseconds(segment.start), milliseconds(segment.end)
+            )
+            for segment in self.segments
+        ]
 
 
 class PositionIn(Schema):
-    """How far the recording has been played."""
+    """A position in the recording."""
 
     model_config = ConfigDict(extra="forbid")
 
-    position: Milliseconds
+    position: Seconds
 
 
 class WindowIn(Schema):
-    """A window of speech that somebody else cut."""
+    """A window of speech that the client made."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -114,7 +122,7 @@ class WindowIn(Schema):
     window_index: int = Field(
         ge=0,
         le=lecture_worker.MAX_INDEX,
-        description="Which window of the session it is: citations are listed in this order.",
+        description="The window's number in the session; citations are listed in this order.",
     )
 
 
@@ -125,23 +133,8 @@ class CitationsIn(Schema):
 
 
 class EventsIn(Schema):
-    """Where to go on."""
+    """Where to continue."""
 
     after: Number = Field(
-        0,
-        description="The number of the event that was seen last; the header Last-Event-ID counts for more.",
+        0, description="The number of the last event seen; the header Last-Event-ID has precedence."
     )
-
-
-__all__ = [
-    "CitationId",
-    "CitationsIn",
-    "EventsIn",
-    "LastEventId",
-    "PositionIn",
-    "SegmentsIn",
-    "SessionId",
-    "SessionIn",
-    "SessionsIn",
-    "WindowIn",
-]

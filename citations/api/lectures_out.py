@@ -1,201 +1,142 @@
-"""What the operations on lectures answer. Times are milliseconds from the lecture's start; the fields of citations are fixed."""
+"""Outputs of the operations on lectures. The fields of citations are those of FRD-05."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated
 from uuid import UUID
 
-from ninja import Field, Schema
+from django.db.models import Manager
+from ninja import Field
+from pydantic import AfterValidator, AliasPath, BeforeValidator
 
-from citations.lectures.worker import WindowResult
-from citations.models import Citation, LectureSession
+from citations.models import Source
+from transcripts.schemas import CollectionSlug, Seconds, Shape
 
-PAGE = "Counted from 1; null in a recording, and in an event its start says where."
+PageNumber = Annotated[
+    int | None, Field(validation_alias="page", description="Counted from 1; null in a recording.")
+]
 
 
-class SessionOut(Schema):
-    """A lecture, and how far it is."""
+def _ids(sources: Manager[Source]) -> list[UUID]:
+    return [source.uuid for source in sources.all()]
 
-    id: UUID
+
+class SessionOut(Shape):
+    """A lecture and its progress. Times are seconds from its start."""
+
+    id: UUID = Field(validation_alias="uuid")
     title: str
-    collection: str
+    collection: CollectionSlug
     language: str
-    sources: list[UUID] = Field(description="The sources that it names and that are still there.")
-    names_sources: bool = Field(
-        description="Whether it cites nothing but those; else every source of its collection."
+    sources: Annotated[list[UUID], BeforeValidator(_ids)] = Field(
+        description="The sources that it names, without deleted ones."
     )
-    video: str | None = Field(description="The id of the video that is replayed.")
-    position: int = Field(description="How far it is replayed, in milliseconds.")
-    windows: int
+    names_sources: bool = Field(
+        description="Whether it cites only those; else every source of its collection."
+    )
+    video_id: str | None = Field(
+        None,
+        validation_alias=AliasPath("transcript", "video", "key"),
+        description="The video that is replayed.",
+    )
+    position: Seconds = Field(description="How far it is replayed, in seconds.")
+    windows: int = Field(validation_alias="window_count")
     events: int = Field(
-        description="The number of the last event: to hear what comes after it, and nothing before."
+        validation_alias="event_count",
+        description="The number of the last event: watch from here to get only what comes next.",
     )
     created_at: datetime
     ended_at: datetime | None
 
-    @staticmethod
-    def resolve_id(session: LectureSession) -> UUID:
-        """Name it as addresses do."""
-        return session.uuid
 
-    @staticmethod
-    def resolve_collection(session: LectureSession) -> str:
-        """Name it by its slug."""
-        return session.collection.slug
-
-    @staticmethod
-    def resolve_sources(session: LectureSession) -> list[UUID]:
-        """Name them by their ids."""
-        return [source.uuid for source in session.sources.all()]
-
-    @staticmethod
-    def resolve_video(session: LectureSession) -> str | None:
-        """Name it by its id."""
-        return session.transcript.video.key if session.transcript else None
-
-    @staticmethod
-    def resolve_windows(session: LectureSession) -> int:
-        """Count them."""
-        return session.window_count
-
-    @staticmethod
-    def resolve_events(session: LectureSession) -> int:
-        """Count them."""
-        return session.event_count
-
-
-class SessionsOut(Schema):
-    """A page of sessions; ``next`` is the offset of the one after it."""
+class SessionsOut(Shape):
+    """A page of sessions; ``next`` is the offset of the next page."""
 
     sessions: list[SessionOut]
     total: int
     next: int | None
 
 
-class WindowOut(Schema):
-    """A window of speech: the segments it goes from and to, their times and text."""
+class WindowOut(Shape):
+    """A window of speech: its first and last segment, its times in seconds, its text."""
 
     index: int
     first: int | None
     last: int | None
-    start: int | None
-    end: int | None
+    start: Seconds | None
+    end: Seconds | None
     text: str
 
 
-class WindowsOut(Schema):
-    """The windows that are full now. They are being looked up; what is found comes as events."""
+class WindowsOut(Shape):
+    """The windows that are complete now. Their citations come as events."""
 
     windows: list[WindowOut]
 
 
-class CitationPlaceOut(Schema):
-    """What every citation says of its place."""
+class CitationLocationOut(Shape):
+    """The location of a citation."""
 
-    document_name: str
-    page_number: int | None = Field(description=PAGE)
-
-    @staticmethod
-    def resolve_document_name(citation: Citation) -> str:
-        """Name its source for people."""
-        return citation.source.title
-
-    @staticmethod
-    def resolve_page_number(citation: Citation) -> int | None:
-        """Give the page it begins on."""
-        return citation.page
+    document_name: str = Field(validation_alias=AliasPath("source", "title"))
+    page_number: PageNumber
 
 
-class CitedWhole(CitationPlaceOut):
-    """What a citation says of its place where it is looked at by itself."""
+class CitationDetailsOut(CitationLocationOut):
+    """The location and relevance of a citation."""
 
-    document_id: UUID
-    section_heading: str | None
+    document_id: UUID = Field(validation_alias=AliasPath("source", "uuid"))
+    section_heading: Annotated[str | None, AfterValidator(lambda heading: heading or None)]
     relevance_score: float = Field(description="0 to 1.")
 
-    @staticmethod
-    def resolve_document_id(citation: Citation) -> UUID:
-        """Name its source."""
-        return citation.source.uuid
 
-    @staticmethod
-    def resolve_section_heading(citation: Citation) -> str | None:
-        """Give none rather than an empty one."""
-        return citation.section_heading or None
-
-
-class QueriedOut(CitedWhole):
-    """A citation of the window that was asked about."""
+class WindowCitationOut(CitationDetailsOut):
+    """A citation for a window."""
 
     rank: int = Field(description="1, 2 or 3.")
-    snippet: str = Field(description="100 to 200 characters, where the passage has so many.")
+    snippet: str = Field(description="100 to 200 characters, if the passage has so many.")
 
 
-class QueryMetadata(Schema):
+class QueryMetadataOut(Shape):
     """How the citations were found."""
 
     keywords: list[str]
     expanded_concepts: list[str]
-    processing_time_ms: int
+    processing_time_ms: int = Field(validation_alias="milliseconds")
 
 
-class AnswerOut(Schema):
-    """The citations of one window, best first; none where nothing fits."""
+class WindowCitationsOut(Shape):
+    """The citations for one window, best first; none if nothing is relevant."""
 
     window_index: int
-    citations: list[QueriedOut]
-    query_metadata: QueryMetadata
-
-    @staticmethod
-    def resolve_query_metadata(answer: WindowResult) -> dict[str, Any]:
-        """Lay out how it was found."""
-        return {
-            "keywords": answer.keywords,
-            "expanded_concepts": answer.expanded_concepts,
-            "processing_time_ms": answer.milliseconds,
-        }
+    citations: list[WindowCitationOut]
+    query_metadata: QueryMetadataOut
 
 
-class CitationOut(CitedWhole):
-    """A citation, with the whole passage that it cites."""
+class CitationOut(CitationDetailsOut):
+    """A citation with the whole passage, as it was when it was cited."""
 
-    id: UUID
-    full_chunk_text: str
+    id: UUID = Field(validation_alias="uuid")
+    full_chunk_text: str = Field(validation_alias="quote")
     created_at: datetime
 
-    @staticmethod
-    def resolve_id(citation: Citation) -> UUID:
-        """Name it as events do."""
-        return citation.uuid
 
-    @staticmethod
-    def resolve_full_chunk_text(citation: Citation) -> str:
-        """Give the passage as it was when it was cited."""
-        return citation.quote
+class CitationSummaryOut(CitationLocationOut):
+    """A citation in a list."""
 
-
-class CitationSummaryOut(CitationPlaceOut):
-    """A citation in the list of a session's."""
-
-    id: UUID
+    id: UUID = Field(validation_alias="uuid")
     window_index: int
     rank: int
     snippet: str
     created_at: datetime
 
-    @staticmethod
-    def resolve_id(citation: Citation) -> UUID:
-        """Name it as events do."""
-        return citation.uuid
 
-
-class CitationsOut(Schema):
-    """A session's citations, in the order of windows and ranks."""
+class CitationsOut(Shape):
+    """A session's citations, by window and rank."""
 
     citations: list[CitationSummaryOut]
 
 
-class StageTimeOut(Schema):
-    """How long a stage took: half and 95 % of the windows in less, in milliseconds; over how many windows."""
+class StageTimeOut(Shape):
+    """Percentiles of a stage's duration over ``count`` windows, in milliseconds."""
 
     name: str
     p50: float
@@ -203,16 +144,19 @@ class StageTimeOut(Schema):
     count: int
 
 
-class StatisticsOut(Schema):
-    """How a lecture's windows fared. Shares are of the windows that are finished and had documents to cite, 0 to 1."""
+class StatisticsOut(Shape):
+    """What became of a lecture's windows.
+
+    Shares, 0 to 1, are of the finished windows that had documents to cite.
+    """
 
     windows: int
     waiting: int
     citations: int
     outcomes: dict[str, int]
     cited: float
-    off_topic: float = Field(description="Left out by the gate.")
-    too_far: float = Field(description="Left out because nothing is near enough.")
-    too_weak: float = Field(description="Left out because nothing is relevant enough.")
+    off_topic: float = Field(description="Rejected by the topic gate.")
+    too_far: float = Field(description="Without a passage near enough.")
+    too_weak: float = Field(description="Without a passage relevant enough.")
     stages: list[StageTimeOut]
     total: StageTimeOut | None

@@ -1,29 +1,41 @@
-"""The operations: each parses, makes one call, renders."""
+"""The operations that search the library, index a source and mark hits."""
 
 from typing import Any
 
 from ninja import Query, Router, Status
 
 from citations.api.search_in import LibrarySearchIn, MarkedIn, MarkIn, SourceId
-from citations.api.search_out import MarkOut, SearchOut, SourceOut
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import find_source
 from citations.models import Source
 from citations.passages import Results
+from citations.schemas.search import SearchOut, SourceOut
 from citations.search import judgments
 from citations.search import pipeline as search_pipeline
 from citations.tasks import send
 from transcripts.api.endpoints import Request
-from transcripts.api.out import answers
+from transcripts.api.out import responses
+from transcripts.schemas import Shape
 
 router = Router()
 
 
+class MarkOut(Shape):
+    """A marked hit."""
+
+    query: str
+    chunk: int
+    right: bool
+
+
 @router.get(
-    "search", response=answers({200: SearchOut}, 404, 409, 503), summary="Search the library"
+    "search", response=responses({200: SearchOut}, 404, 409, 503), summary="Search the library"
 )
 def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
-    """Find the passages of all sources that answer best: by words, by meaning, or by both. Reading them whole is another operation, or the link."""
+    """Find the passages that answer a query best: by words, by meaning, or by both.
+
+    To read around a passage, open its link or read its transcript.
+    """
     return search_pipeline.search(
         request.reach,
         wanted.q,
@@ -38,11 +50,14 @@ def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
 
 @router.post(
     "sources/{source_id}/index",
-    response=answers({202: SourceOut}, 404),
+    response=responses({202: SourceOut}, 404),
     summary="Index a source again",
 )
 def index_source(request: Request, source_id: SourceId) -> Status[Source]:
-    """Cut, embed and index a source anew. What is indexed of it is found until it is replaced; /api/content/sources/ says how far it is."""
+    """Chunk, embed and index a source again. Searches find its old chunks until then.
+
+    /api/content/sources/ shows the progress.
+    """
     request.caller.require_write()
     source = find_source(request.reach, str(source_id))
     request.reach.require_write(source.collection_id)
@@ -51,17 +66,17 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
     return Status(202, source)
 
 
-@router.put("marks", response=answers({200: MarkOut}, 404), summary="Mark a hit")
+@router.put("marks", response=responses({200: MarkOut}, 404), summary="Mark a hit")
 def put_mark(request: Request, sent: MarkIn) -> dict[str, Any]:
-    """Say whether a hit answers the question: your own marks are what `kb eval` measures with, and searches give them back."""
+    """Say whether a hit answers the query. `kb eval` measures with your marks; searches show them."""
     request.caller.require_write()
     judgments.mark(request.reach, request.caller.user, sent.query, sent.chunk, right=sent.right)
     return {"query": judgments.normal(sent.query), "chunk": sent.chunk, "right": sent.right}
 
 
-@router.delete("marks", response=answers({204: None}, 404), summary="Take a mark back")
+@router.delete("marks", response=responses({204: None}, 404), summary="Take a mark back")
 def delete_mark(request: Request, sent: Query[MarkedIn]) -> Status[Any]:
-    """Forget what you marked a hit as; where it is not marked, nothing changes."""
+    """Delete your mark of a hit; without one, nothing changes."""
     request.caller.require_write()
     judgments.mark(request.reach, request.caller.user, sent.query, sent.chunk, right=None)
     return Status(204, None)

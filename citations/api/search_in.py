@@ -1,4 +1,4 @@
-"""What is sent to the operations, checked for its form."""
+"""Inputs of searches, marks and quote checks."""
 
 from datetime import date
 from typing import Annotated
@@ -12,32 +12,35 @@ from citations.models import SourceKind
 from citations.passages import SearchMode
 from citations.search.pipeline import MAX_LIMIT
 from transcripts.api.in_ import BIGGEST_ID, Text
+from transcripts.timecodes import milliseconds
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-LATEST = 1_000_000  # seconds; no recording is eleven days long
+LATEST = 1_000_000  # seconds, more than eleven days
 
-# Described where it stands: another part of the API has an enumeration of this name.
+# Inline: another component of the API has an enumeration of this name.
 ModeOf = Annotated[
     SearchMode, WithJsonSchema({"type": "string", "enum": [mode.value for mode in SearchMode]})
 ]
 Question = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
 Seconds = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
-SourceId = Annotated[UUID, Path(description="The source's id, as searches and lists give it.")]
+SourceId = Annotated[UUID, Path(description="The source's id, from a search or list.")]
+Collections = Annotated[
+    list[Annotated[Text, StringConstraints(max_length=120)]],
+    Field(max_length=MAX_VALUES, description="Only in these collections: slugs or names."),
+]
 
 
 class LibrarySearchIn(Schema):
-    """What to look for, and where. Whatever can be given several times is met by any of its values; all that is given must be met."""
+    """A query and filters. A repeated filter matches any of its values; all filters must match."""
 
     q: Question = Field(
-        description='Words, "a phrase", -without. In hybrid and vector mode a question in plain language does as well.'
+        description='Words, "a phrase", -without; in hybrid and vector mode also a plain question.'
     )
     mode: ModeOf = Field(
         SearchMode.HYBRID, description="By words and meaning, by words alone, or by meaning alone."
     )
     limit: int = Field(10, ge=1, le=MAX_LIMIT)
-    collection: list[Annotated[Text, StringConstraints(max_length=120)]] = Field(
-        [], max_length=MAX_VALUES, description="Slugs or names."
-    )
+    collection: Collections = []
     source: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
         [], max_length=MAX_VALUES, description="Ids of sources or of videos."
     )
@@ -47,24 +50,19 @@ class LibrarySearchIn(Schema):
     )
     tag: list[Annotated[Text, StringConstraints(max_length=100)]] = Field([], max_length=MAX_VALUES)
     language: list[Annotated[Text, StringConstraints(max_length=35)]] = Field(
-        [], max_length=MAX_VALUES, description="Codes; en is en-GB as well."
+        [], max_length=MAX_VALUES, description="Language codes; en includes en-GB."
     )
     since: date | None = Field(None, description="Published on this day or later.")
     until: date | None = Field(None, description="Published on this day or earlier.")
-    start: Seconds | None = Field(
-        None, description="Of recordings, only what is said from this second on."
-    )
-    end: Seconds | None = Field(
-        None, description="Of recordings, only what is said up to this second."
-    )
-    explain: bool = Field(False, description="Say how each score came about.")
+    start: Seconds | None = Field(None, description="Of recordings, only from this second on.")
+    end: Seconds | None = Field(None, description="Of recordings, only up to this second.")
+    explain: bool = Field(False, description="Explain each score.")
     rerank: bool = Field(
-        True, description="Let the cross-encoder order the best candidates, where there is one."
+        True, description="Let the cross-encoder order the best candidates, if there is one."
     )
 
     @property
     def filter(self) -> Filter:
-        """Which part of the library is meant."""
         return Filter(
             collections=tuple(self.collection),
             sources=tuple(self.source),
@@ -74,27 +72,21 @@ class LibrarySearchIn(Schema):
             languages=tuple(self.language),
             since=self.since,
             until=self.until,
-            start=_milliseconds(self.start),
-            end=_milliseconds(self.end),
+            start=milliseconds(self.start),
+            end=milliseconds(self.end),
         )
 
 
 class MarkedIn(Schema):
-    """Which hit of which question."""
+    """A hit of a query."""
 
     model_config = ConfigDict(extra="forbid")
 
     query: Question
-    chunk: int = Field(
-        ge=1, le=BIGGEST_ID, description="The passage's chunk, as the search gave it."
-    )
+    chunk: int = Field(ge=1, le=BIGGEST_ID, description="The passage's chunk, from the search.")
 
 
 class MarkIn(MarkedIn):
-    """What somebody says of a hit."""
+    """A mark of a hit."""
 
-    right: bool = Field(description="Whether it answers the question.")
-
-
-def _milliseconds(seconds: float | None) -> int | None:
-    return None if seconds is None else round(seconds * 1000)
+    right: bool = Field(description="Whether it answers the query.")

@@ -1,4 +1,4 @@
-"""Adding whatever it is, and deleting documents: each parses, makes one call, renders."""
+"""The operations that add sources of any kind and delete documents."""
 
 import json
 from collections.abc import Sequence
@@ -8,47 +8,49 @@ from django.core.files.uploadedfile import UploadedFile
 from ninja import Field, Router, Schema, Status
 from ninja.errors import HttpError, ValidationError
 from pydantic import ConfigDict, StringConstraints
-from pydantic import ValidationError as Invalid
+from pydantic import ValidationError as PydanticError
 
 from citations.api.search_in import SourceId
-from citations.api.search_out import SourceOut
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import find_source
+from citations.schemas.search import SourceOut
 from citations.tasks import send
 from transcripts import acquisition, library
 from transcripts.api.endpoints import Request, add_one, contents
 from transcripts.api.in_ import FilesIn, SourceIn, Text
-from transcripts.api.out import JobOut, JobProblem, StoredOut, answers
+from transcripts.api.out import responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
+from transcripts.models import Collection
+from transcripts.schemas import JobOut, JobProblem, Shape, StoredOut
 from transcripts.tasks import send as send_job
 
 router = Router()
 
-MOST_FILES = 100  # in one request
-Sent = TypeVar("Sent", bound=Schema)
+MAX_FILES = 100  # in one request
+Input = TypeVar("Input", bound=Schema)
 
 
 class UploadIn(FilesIn):
-    """What goes for all of the files sent; ``title`` is for a single one."""
+    """What applies to all files of a request; ``title`` only to a single one."""
 
     model_config = ConfigDict(extra="forbid")
 
     title: Annotated[Text, StringConstraints(max_length=300)] = Field(
-        "", description="The title of a single document; empty: what the file says itself."
+        "", description="The title of a single document; empty: the file's own."
     )
 
 
-class DocumentOut(Schema):
-    """A document that was added, or was there; it is read and indexed next."""
+class DocumentOut(Shape):
+    """A document that was added or existed already; it is read and indexed next."""
 
     source: SourceOut
     is_new: bool
 
 
-class FilesOut(Schema):
-    """What became of the files: documents, a job for those that are captions, and what was not taken."""
+class FilesOut(Shape):
+    """Documents, a job for the caption files, and the files that were refused."""
 
     documents: list[DocumentOut]
     job: JobOut | None
@@ -62,7 +64,7 @@ _FORM = {
         "files": {
             "type": "array",
             "minItems": 1,
-            "maxItems": MOST_FILES,
+            "maxItems": MAX_FILES,
             "items": {"type": "string", "format": "binary"},
         },
         **UploadIn.model_json_schema()["properties"],
@@ -79,31 +81,36 @@ _BODY = {
 
 @router.post(
     "sources",
-    response=answers({201: StoredOut, 202: JobOut | FilesOut}, 404, 409, 413),
+    response=responses({201: StoredOut, 202: JobOut | FilesOut}, 404, 409, 413),
     openapi_extra={"requestBody": _BODY},
     summary="Add a video, playlist, channel, text, or files",
 )
 def add_source(request: Request) -> Status[Any]:
-    """Queue an address of YouTube (202, with the job; an unfinished job for the same is answered as it is), or store a text at once (201).
+    """Queue a YouTube address (202), store a text (201), or add files (202).
 
-    Files are sent as a form: PDF, Markdown, text and HTML become documents, captions a job (202). What a file is, its content decides.
+    An address returns its job; if one for the same address is unfinished, that one. Send files as
+    a form: PDF, Markdown, text and HTML become documents, captions a job. The content of a file
+    decides what it is.
     """
     if request.content_type == "multipart/form-data":
         return _add_files(request)
-    return add_one(request, _checked(SourceIn, _json(request), "body"))
+    return add_one(request, _validate(SourceIn, _json(request), "body"))
 
 
 @router.delete(
-    "sources/{source_id}", response=answers({204: None}, 404, 409), summary="Delete a document"
+    "sources/{source_id}", response=responses({204: None}, 404, 409), summary="Delete a document"
 )
 def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
-    """Delete a document with its pages and all that was made from it. A recording goes with its video: /api/content/videos/."""
+    """Delete a document with its pages and all that was made from it.
+
+    Recordings are deleted with their videos, at /api/content/videos/.
+    """
     request.caller.require_write()
     source = find_source(request.reach, str(source_id))
     request.reach.require_write(source.collection_id)
     if source.video_id:
         raise Conflict(
-            "This source is a recording: it goes with its video.",
+            "This source is a recording and is deleted with its video.",
             hint="Delete the video at /api/content/videos/.",
         )
     ingest_pipeline.remove(source)
@@ -118,39 +125,41 @@ def _add_files(request: Request) -> Status[Any]:
         for name in request.POST
         if name != "csrfmiddlewaretoken"
     }
-    about = _checked(UploadIn, form, "form")
-    if not 0 < len(files) <= MOST_FILES:
+    about = _validate(UploadIn, form, "form")
+    if not 0 < len(files) <= MAX_FILES:
         raise InvalidInput(
-            f"files: 1 to {MOST_FILES} files are expected.",
+            f"files: 1 to {MAX_FILES} files are expected.",
             hint="The parameters are described at /api/v1/docs.",
         )
-    shelf = library.target_collection(request.reach, about.collection)
-    papers = [file for file in files if document_storage.is_document(file, file.name or "")]
-    captions: Any = [file for file in files if file not in papers]
+    collection = library.target_collection(request.reach, about.collection)
+    documents = [file for file in files if document_storage.is_document(file, file.name or "")]
+    captions: Any = [file for file in files if file not in documents]
     job = None
-    if captions:  # first: what refuses the whole request must leave nothing behind
+    if captions:  # first: a refused request must store nothing
         job = acquisition.request_files(
-            shelf,
+            collection,
             contents(captions),
             language=about.language,
             tags=about.tags,
             by=request.caller.user,
         )
         send_job(job)
-    added, problems = _add_documents(shelf, papers, about, alone=len(files) == 1)
-    return Status(202, {"documents": added, "job": job, "problems": problems})
+    added, problems = _add_documents(collection, documents, about, is_alone=len(files) == 1)
+    return Status(
+        202, FilesOut.model_validate({"documents": added, "job": job, "problems": problems})
+    )
 
 
 def _add_documents(
-    shelf: Any, files: "Sequence[UploadedFile[Any]]", about: UploadIn, *, alone: bool
-) -> tuple[list[AddedDocument], list[dict[str, str]]]:
-    """Store documents; returns what is there now and what was not taken. Raises what kept the only file that was sent (``alone``) out."""
+    collection: Collection, files: "Sequence[UploadedFile[Any]]", about: UploadIn, *, is_alone: bool
+) -> tuple[list[AddedDocument], list[JobProblem]]:
+    """Store documents; return them and the refused files. Raises if the only file is refused."""
     added: list[AddedDocument] = []
-    problems: list[dict[str, str]] = []
+    problems: list[JobProblem] = []
     for file in files:
         try:
-            one = document_storage.add(
-                shelf,
+            document = document_storage.add(
+                collection,
                 file,
                 name=file.name or "",
                 title=about.title if len(files) == 1 else "",
@@ -158,19 +167,15 @@ def _add_documents(
                 language=about.language,
             )
         except KnowledgeBaseError as error:
-            if alone:
+            if is_alone:
                 raise
+            name = document_storage.clean_name(file.name or "")
             problems.append(
-                {
-                    "name": document_storage.clean_name(file.name or ""),
-                    "code": error.code,
-                    "message": error.message,
-                    "hint": error.hint,
-                }
+                JobProblem(name=name, code=error.code, message=error.message, hint=error.hint)
             )
         else:
-            send(one.source)
-            added.append(one)
+            send(document.source)
+            added.append(document)
     return added, problems
 
 
@@ -182,14 +187,12 @@ def _json(request: Request) -> Any:
         raise HttpError(400, "Cannot parse request body") from None
 
 
-def _checked(form: type[Sent], sent: Any, where: str) -> Sent:
-    """Check what was sent for its form, as the library does for operations that take one kind of body."""
+def _validate(form: type[Input], values: Any, location: str) -> Input:
+    """Validate a body, as ninja does for operations that take one kind of body."""
     try:
-        return form.model_validate(sent)
-    except Invalid as error:
+        return form.model_validate(values)
+    except PydanticError as error:
+        found = error.errors(include_url=False, include_context=False)
         raise ValidationError(
-            [
-                {**one, "loc": (where, *one["loc"])}
-                for one in error.errors(include_url=False, include_context=False)
-            ]
+            [{**problem, "loc": (location, *problem["loc"])} for problem in found]
         ) from None

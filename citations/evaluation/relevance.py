@@ -8,8 +8,9 @@ from citations.evaluation import metrics
 from citations.evaluation.questions import Question
 from citations.library.filters import Filter, matching
 from citations.models import Chunk
-from citations.passages import Locator, seconds
+from citations.passages import Locator
 from transcripts.scope import Scope
+from transcripts.timecodes import seconds
 
 
 class RelevanceJudge:

@@ -11,7 +11,7 @@ from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Quote
 from citations.errors import AlreadyAnswering, AnswerNotFound
 from citations.models import Answer, AnswerQuerySet, AnswerState, Citation, Note, Source
 from citations.notebook.answers import ASK_AGAIN
-from transcripts.errors import KnowledgeBaseError
+from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.sanitize import clean
 
 
@@ -170,4 +170,5 @@ def _told(error: BaseException) -> tuple[str, str]:
         return error.message, error.hint
     if isinstance(error, GeneratorExit | KeyboardInterrupt):
         return "Nobody waited for the answer.", ASK_AGAIN
-    return "Something went wrong while this was answered.", "Ask again; the server's log says more."
+    unexpected = UnexpectedError()
+    return unexpected.message, unexpected.hint

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -19,9 +19,10 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import bibliography
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.bibliography import Work
-from citations.passages import place, seconds
+from citations.passages import place
+from citations.schemas.answers import ReplyOut
 from citations.text.markdown import escape_markdown
-from transcripts.conf import absolute, public_url
+from transcripts.conf import public_url
 from transcripts.scope import Scope
 
 GONE: Final = "This source was deleted."
@@ -222,58 +223,6 @@ def _behind(quote: Quote) -> str:
 # JSON
 
 
-def as_json(record: AnswerRecord) -> dict[str, Any]:
-    """Return an answer as plain values: what every door gives of it. Places in seconds or pages."""
-    return {
-        "id": str(record.id),
-        "question": record.question,
-        "asked_as": record.asked_as,
-        "state": record.state.value,
-        "claims": [one.as_json() for one in record.claims],
-        "citations": [citation(one) for one in record.quotes],
-        "gone": list(record.gone),
-        "nearest": [nearest(one) for one in record.nearest],
-        "note": record.note,
-        "error": record.error,
-        "hint": record.hint,
-        "confidence": record.confidence,
-        "model": record.model,
-        "feedback": record.feedback,
-        "withheld": record.withheld,
-        "milliseconds": record.milliseconds,
-        "created_at": record.created_at.isoformat(),
-    }
-
-
-def citation(quote: Quote) -> dict[str, Any]:
-    """Return a quote as plain values; ``link`` is the address on this site that opens exactly there."""
-    origin, locator = quote.origin, quote.locator
-    return {
-        "id": str(quote.id) if quote.id else None,
-        "number": quote.number,
-        "quote": quote.text,
-        "prefix": quote.prefix,
-        "suffix": quote.suffix,
-        "source": str(origin.id),
-        "title": origin.title,
-        "kind": origin.kind,
-        "author": origin.author,
-        "url": origin.url,
-        "heading": quote.heading,
-        "start": seconds(locator.start),
-        "end": seconds(locator.end),
-        "page": locator.page,
-        "last_page": locator.last_page,
-        "place": place(locator),
-        "link": absolute(quote.link),
-    }
-
-
-def nearest(passage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a passage as ``Evidence.as_json`` gives it for whoever is not on this site: in seconds, its address whole."""
-    return {**passage, "start": seconds(passage["start"]), "link": absolute(passage["link"])}
-
-
 def _json(said: _Told) -> str:
     conversation = said.conversation
     whole = {
@@ -281,7 +230,9 @@ def _json(said: _Told) -> str:
         "title": conversation.title,
         "collection": conversation.collection.slug if conversation.collection else None,
         "created_at": conversation.created_at.isoformat(),
-        "answers": [as_json(record) for record in said.answers],
+        "answers": [
+            ReplyOut.model_validate(record).model_dump(mode="json") for record in said.answers
+        ],
     }
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 

@@ -2,26 +2,14 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from django.http import StreamingHttpResponse
 from django.template.loader import render_to_string
 
-from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Quote
+from citations.answers.answer import STAGE_LABELS, ClaimEvent, Event, FinalEvent, Progress, Quote
 from citations.views import answer_context
-from transcripts.errors import KnowledgeBaseError
+from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.views import events
-
-STAGES: Final = {
-    "route": "Reading the question",
-    "retrieve": "Looking for passages",
-    "rerank": "Reading the best passages again",
-    "write": "Writing",
-    "ground": "Writing, and checking every quote",
-}
-UNEXPECTED: Final = KnowledgeBaseError(
-    "Something unexpected went wrong.", hint="Ask again; the server's log says what it was."
-)
 
 logger = logging.getLogger(__name__)
 
@@ -43,12 +31,12 @@ def written(told: Iterator[Event], *, address: str, whole: Callable[[], str]) ->
         yield _failed(error)
     except Exception:
         logger.exception("A question was not answered")
-        yield _failed(UNEXPECTED)
+        yield _failed(UnexpectedError())
 
 
 def _piece(one: Event, known: dict[int, Quote]) -> Iterator[str]:
     if isinstance(one, Progress):
-        yield events.event("stage", STAGES.get(one.stage, one.stage))
+        yield events.event("stage", STAGE_LABELS.get(one.stage, one.stage))
     elif isinstance(one, ClaimEvent):
         known |= answer_context.by_number(one.quotes)
         yield events.event(

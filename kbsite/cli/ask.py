@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from textwrap import shorten
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
 
 from citations.answers.answer import (
+    STAGE_LABELS,
     AnswerOutcome,
     Claim,
     ClaimEvent,
@@ -18,12 +19,12 @@ from citations.answers.answer import (
 )
 from citations.errors import ConversationNotFound
 from citations.models import Answer, Conversation
-from citations.notebook import answers, conversations, export, questions
+from citations.notebook import answers, conversations, questions
 from citations.passages import Locator, PassageSource, place
+from citations.schemas.answers import ReplyOut, TracedReplyOut
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, InSources, Json
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
-from kbsite.tui.stages import told
 from transcripts.conf import absolute
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.scope import Scope
@@ -62,7 +63,8 @@ def ask(
         )
     reply = _receive(scope, answer, quiet=as_json)
     if as_json:
-        print_json(_as_json(scope, answer.conversation, reply, with_trace=trace))
+        record = answers.of(scope, answer.conversation)[-1]
+        print_json((TracedReplyOut if trace else ReplyOut).model_validate(record))
         return
     _print_citations(reply)
     if trace:
@@ -98,22 +100,10 @@ def _shown(events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             match event:
                 case Progress(stage=stage):
-                    status.update(told(stage))
+                    status.update(f"{STAGE_LABELS.get(stage, stage)} …")
                 case ClaimEvent(claim=claim):
                     _print_claim(claim)
             yield event
-
-
-def _as_json(
-    scope: Scope, conversation: Conversation, reply: Reply, *, with_trace: bool
-) -> dict[str, Any]:
-    """Return the stored answer; times in seconds."""
-    return {
-        "conversation": str(conversation.uuid),
-        "outcome": reply.outcome.value,
-        **export.as_json(answers.of(scope, conversation)[-1]),
-        **({"trace": reply.trace.as_json()} if with_trace else {}),
-    }
 
 
 def _print_claim(claim: Claim) -> None:

@@ -8,10 +8,11 @@ from rich.text import Text
 
 from citations.library.sources import SourcePage
 from citations.models import Source, State
-from citations.passages import Explanation, NearDuplicate, Passage, Results, place, seconds
+from citations.passages import Explanation, NearDuplicate, Passage, Results, place
 from kbsite.cli.terminal import note, out, printable, say, table
 from transcripts.conf import absolute
 from transcripts.library import VideoSearch
+from transcripts.timecodes import seconds
 
 TERMS_SHOWN = 6
 

@@ -88,8 +88,12 @@ def report(error: KnowledgeBaseError) -> int:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as indented JSON."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    """Print a value, or one of the shapes that every door shows, as indented JSON."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)
 
 
 def say(text: str, style: str = "") -> None:

@@ -1,12 +1,15 @@
-"""Use cases' results as tool answers: a concise text for the model, the same as structured content, both within the token budget."""
+"""Renders transcripts, videos and jobs as tools' answers.
 
-from collections.abc import Callable, Sequence
+An answer is a short text for the model and the same as structured content, both within the budget.
+"""
+
+from collections.abc import Sequence
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from citations.models import Source, State
-from kbsite.mcp.budget import as_json, costs, fitting, longest, tokens
+from kbsite.mcp.budget import LEAST, longest, shorten, size, take, tokens
 from kbsite.mcp.tool_inputs import (
     Arguments,
     GetJob,
@@ -15,336 +18,232 @@ from kbsite.mcp.tool_inputs import (
     SearchTranscript,
 )
 from kbsite.mcp.tool_outputs import (
-    ChunkPlace,
-    FetchAnswer,
-    HitAnswer,
-    IndexedAnswer,
-    JobAnswer,
-    ListAnswer,
-    ProblemAnswer,
-    SearchAnswer,
-    TranscriptAnswer,
-    VideoAnswer,
+    FetchedOut,
+    HitsPage,
+    IndexedOut,
+    JobPage,
+    TranscriptPage,
+    VideosPage,
+    clip,
+    dump,
 )
 from transcripts import library, reading
 from transcripts.errors import InvalidCursor
-from transcripts.models import Job, Video
-from transcripts.timecodes import clock
+from transcripts.models import Job
+from transcripts.schemas import HitOut, JobOut, JobProblem, VideoDetailsOut
+from transcripts.timecodes import clock, milliseconds
 
-TITLE, NAME = 80, 60  # characters of a title, and of other names, that an answer repeats
 SOURCES = 5  # of a video, that an answer names
-CURSOR = 60  # tokens kept free for a cursor and the sentence about it
+CURSOR = 60  # tokens reserved for a cursor and the sentence about it
 MORE = "More follows: repeat this call with the same arguments and cursor="
 MORE_OF_FETCHED = (
     "More follows: get_transcript with the same videoId, language and collection, and cursor="
+)
+_NO_HITS = (
+    "No segment contains these words. Next: search_transcript with other words, or get_transcript "
+    "to read."
 )
 
 
 def answer(text: str, data: BaseModel) -> CallToolResult:
     """Return a tool's answer."""
     return CallToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=data.model_dump(mode="json", exclude_none=True),
+        content=[TextContent(type="text", text=text)], structured_content=dump(data)
     )
 
 
-def transcript_answer(
-    found: library.VideoReading, asked: GetTranscript, *, more: str = MORE
-) -> tuple[str, TranscriptAnswer]:
-    """Return a page of what was read. Raises ``InvalidCursor`` when the transcript has changed since the page before."""
-    offset, version = asked.place
-    text = found.reading.text
-    if asked.cursor and (version != found.transcript.digest[:12] or offset >= len(text)):
-        raise InvalidCursor(
-            "The transcript has changed since the page before.", hint="Begin anew without cursor."
-        )
-    data = _transcript(found)
-    head = _head(found, data, offset)
-    room = (
-        asked.budget
-        - CURSOR
-        - max(tokens(head) + tokens(_reading_on(found, data)), tokens(as_json(data)))
-    )
-    data.text, following = (
-        reading.page_text(text, offset, longest(text, offset, room=max(room, 32)))
-        if text
-        else ("", None)
-    )
-    data.next_cursor = asked.going_on(following, of=version or found.transcript.digest[:12])
-    tail = f"{more}{data.next_cursor}" if data.next_cursor else _reading_on(found, data)
-    return f"{head}\n\n{data.text}\n\n{tail}".rstrip(), data
-
-
-def search_answer(found: library.VideoSearch, asked: SearchTranscript) -> tuple[str, SearchAnswer]:
-    """Return a page of hits."""
-    offset, _ = asked.place
-    data = SearchAnswer(
-        video_id=found.video.key,
-        title=found.video.title[:TITLE],
-        language=found.transcript.language,
-        query=found.query,
-    )
-    page = found.hits[offset : offset + asked.max_results]
-    head = f"{len(found.hits)}{' or more' if len(found.hits) == library.MAX_HITS else ''} segments of “{data.title}” ({data.video_id}) match, best first."
-    room = asked.budget - CURSOR - max(tokens(head), tokens(as_json(data)))
-    rows = [_hit(hit, room=room - 100) for hit in page]
-    data.hits = rows[: fitting(costs(rows, _hit_line), room=room)]
-    shown = offset + len(data.hits)
-    data.next_cursor = asked.going_on(shown if shown < len(found.hits) else None)
-    lines = [_hit_line(offset + number, hit) for number, hit in enumerate(data.hits)]
-    tail = "To read around a hit: get_transcript with startTime and endTime."
-    return joined(
-        head if found.hits else _NO_HITS, lines, tail if found.hits else "", data.next_cursor
-    ), data
-
-
-def list_answer(found: library.VideoPage, asked: ListTranscripts) -> tuple[str, ListAnswer]:
-    """Return a page of videos."""
-    offset, _ = asked.place
-    data = ListAnswer(total=found.total)
-    head = (
-        f"{found.total} videos, newest first."
-        if found.total
-        else "No video matches. Next: list_transcripts without filters, or add_source."
-    )
-    rows = [_video(video) for video in found.videos]
-    data.videos = rows[
-        : fitting(costs(rows, _video_line), room=asked.budget - CURSOR - 2 * tokens(head))
-    ]
-    shown = offset + len(data.videos)
-    data.next_cursor = asked.going_on(shown if shown < found.total and data.videos else None)
-    return joined(
-        head, [_video_line(0, video) for video in data.videos], "", data.next_cursor
-    ), data
-
-
-def job_answer(
-    job: Job, asked: Arguments, *, sources: Sequence[Source] = ()
-) -> tuple[str, JobAnswer]:
-    """Return how far a job is, how far what it brought is indexed, and a page of its problems."""
-    offset, _ = asked.place if isinstance(asked, GetJob) else (0, "")
-    data = _job(job)
-    data.sources = [_indexed(source) for source in sources[:SOURCES]]
-    head = "\n".join(
-        [
-            f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {_state(job).removesuffix('.')}.",
-            *map(_indexed_line, data.sources),
-        ]
-    )
-    rows = [
-        ProblemAnswer(name=problem["name"][:200], message=problem["message"][:300])
-        for problem in job.problems[offset:]
-    ]
-    room = asked.budget - CURSOR - max(tokens(head) + tokens(_after(job)), tokens(as_json(data)))
-    data.problems = rows[: fitting(costs(rows, _problem_line), room=room)]
-    shown = offset + len(data.problems)
-    if isinstance(asked, GetJob):
-        data.next_cursor = asked.going_on(shown if shown < len(job.problems) else None)
-    return joined(
-        head,
-        [_problem_line(0, problem) for problem in data.problems],
-        _after(job),
-        data.next_cursor,
-    ), data
-
-
-def fetched_answer(found: library.VideoReading, asked: GetTranscript) -> tuple[str, FetchAnswer]:
-    """Return a transcript that is in the library; its further pages are get_transcript's."""
-    text, data = transcript_answer(found, asked, more=MORE_OF_FETCHED)
-    return text, FetchAnswer(status="ready", transcript=data)
-
-
-def waiting_answer(job: Job, asked: Arguments) -> tuple[str, FetchAnswer]:
-    """Return the job that gets a transcript."""
-    text, data = job_answer(job, asked)
-    return text, FetchAnswer(
-        status="running" if job.state == Job.State.RUNNING else "queued", job=data
-    )
+def joined(head: str, lines: Sequence[str], tail: str, cursor: str | None) -> str:
+    """Join the parts of an answer's text."""
+    more = f"{MORE}{cursor}" if cursor else ""
+    return "\n".join(part for part in (head, *lines, more, tail) if part)
 
 
 # Transcripts
 
 
-_NO_HITS = "No segment contains these words. Next: search_transcript with other words, or get_transcript to read."
+def render_transcript(
+    found: library.VideoReading, asked: GetTranscript, *, more: str = MORE
+) -> tuple[str, TranscriptPage]:
+    """Return a page of what was read.
+
+    Raises ``InvalidCursor`` if the transcript has changed since the page before.
+    """
+    offset, version = asked.position
+    text, digest = found.reading.text, found.transcript.digest[:12]
+    if asked.cursor and (version != digest or offset >= len(text)):
+        raise InvalidCursor(
+            "The transcript has changed since the page before.", hint="Start again without cursor."
+        )
+    data = TranscriptPage.model_validate(found)
+    data.video, data.reading.text = clip(data.video), ""
+    data.timestamp_link = library.link_at(found.video, int(data.reading.start * 1000))
+    head, next_step = _head(found, data, offset), _next_step(data)
+    room = asked.budget - CURSOR - max(tokens(head) + tokens(next_step), size(data))
+    following = None
+    if text:
+        length = longest(text, offset, room=max(room, LEAST))
+        data.reading.text, following = reading.page_text(text, offset, length)
+    data.next_cursor = asked.cursor_at(following, of=version or digest)
+    tail = f"{more}{data.next_cursor}" if data.next_cursor else next_step
+    return f"{head}\n\n{data.reading.text}\n\n{tail}".rstrip(), data
 
 
-def _transcript(found: library.VideoReading) -> TranscriptAnswer:
-    video, transcript, read = found.video, found.transcript, found.reading
-    return TranscriptAnswer(
-        video_id=video.key,
-        title=video.title[:TITLE],
-        channel=video.channel[:NAME],
-        collection=video.collection.slug,
-        language=transcript.language,
-        origin=transcript.origin,
-        mode=read.mode.value,
-        start=read.start,
-        end=read.end,
-        duration=transcript.duration / 1000,
-        total_characters=read.total_characters,
-        total_chunks=read.total_chunks,
-        chunk_size=read.chunk_size,
-        timestamp_link=library.link_at(video, int(read.start * 1000)),
-        chunk=None
-        if read.chunk is None
-        else ChunkPlace(
-            index=read.chunk.index,
-            count=read.chunk.count,
-            previous=read.chunk.previous,
-            next=read.chunk.next,
-        ),
-        warning=read.warning or None,
+def render_hits(found: library.VideoSearch, asked: SearchTranscript) -> tuple[str, HitsPage]:
+    """Return a page of hits."""
+    offset, _ = asked.position
+    data = HitsPage.model_validate(found)
+    rows, data.hits = data.hits[offset : offset + asked.max_results], []
+    data.video = clip(data.video)
+    head, tail = _NO_HITS, ""
+    if found.hits:
+        count = f"{len(found.hits)}{' or more' if len(found.hits) == library.MAX_HITS else ''}"
+        head = f"{count} segments of “{data.video.title}” ({data.video.id}) match, best first."
+        tail = "To read around a hit: get_transcript with startTime and endTime."
+    room = asked.budget - CURSOR - max(tokens(head), size(data))
+    for row in rows:  # a file without times is one long segment
+        row.text = shorten(row.text, room=room - 100)
+    data.hits = take(rows, _hit_line, room=room)
+    shown = offset + len(data.hits)
+    data.next_cursor = asked.cursor_at(shown if shown < len(found.hits) else None)
+    lines = [_hit_line(offset + number, hit) for number, hit in enumerate(data.hits)]
+    return joined(head, lines, tail, data.next_cursor), data
+
+
+def render_videos(page: library.VideoPage, asked: ListTranscripts) -> tuple[str, VideosPage]:
+    """Return a page of videos."""
+    offset, _ = asked.position
+    data = VideosPage(total=page.total)
+    head = "No video matches. Next: list_transcripts without filters, or add_source."
+    if page.total:
+        head = f"{page.total} videos, newest first."
+    rows = [clip(VideoDetailsOut.read(video, library.tracks(video))) for video in page.videos]
+    data.videos = take(rows, _video_line, room=asked.budget - CURSOR - 2 * tokens(head))
+    shown = offset + len(data.videos)
+    data.next_cursor = asked.cursor_at(shown if shown < page.total and data.videos else None)
+    return joined(head, [_video_line(0, row) for row in data.videos], "", data.next_cursor), data
+
+
+def render_fetched(found: library.VideoReading, asked: GetTranscript) -> tuple[str, FetchedOut]:
+    """Return a transcript of the library; get_transcript has its further pages."""
+    text, data = render_transcript(found, asked, more=MORE_OF_FETCHED)
+    return text, FetchedOut(status="ready", transcript=data)
+
+
+def _head(found: library.VideoReading, data: TranscriptPage, offset: int) -> str:
+    video, transcript = data.video, data.transcript
+    language = (
+        f"{transcript.language or 'unknown language'}, {found.transcript.get_origin_display()}"
     )
-
-
-def _head(found: library.VideoReading, data: TranscriptAnswer, offset: int) -> str:
-    language = f"{data.language or 'unknown language'}, {found.transcript.get_origin_display()}"
-    about = [
-        data.title,
-        data.video_id,
-        data.channel,
-        language,
-        f"{clock(found.transcript.duration)} long",
-    ]
-    lines = [
+    length = f"{clock(found.transcript.duration)} long"
+    about = (video.title, video.id, video.channel, language, length)
+    lines = (
         " · ".join(part for part in about if part),
         f"{_part(data, offset)}, {data.timestamp_link}",
-        data.warning,
-    ]
+        data.reading.warning,
+    )
     return "\n".join(line for line in lines if line)
 
 
-def _part(data: TranscriptAnswer, offset: int) -> str:
-    times = f"{clock(int(data.start * 1000))}–{clock(int(data.end * 1000))}"
-    names = {
-        "range": f"Part {times}",
-        "full": "Whole transcript",
-        "preview": f"Preview {times}",
-        "chunk": f"Chunk {times}",
-    }
-    name = (
-        f"Chunk {data.chunk.index} (of {data.chunk.count}, from 0) {times}"
-        if data.chunk
-        else names[data.mode]
-    )
-    return f"{name}, continued at character {offset}" if offset else name
+def _part(data: TranscriptPage, offset: int) -> str:
+    read = data.reading
+    name = {"range": "Part", "preview": "Preview"}.get(read.mode, "Chunk")
+    if read.chunk:
+        name = f"Chunk {read.chunk.index} (of {read.chunk.count}, from 0)"
+    part = f"{name} {clock(int(read.start * 1000))}–{clock(int(read.end * 1000))}"
+    if read.mode == "full":
+        part = "Whole transcript"
+    return f"{part}, continued at character {offset}" if offset else part
 
 
-def _reading_on(found: library.VideoReading, data: TranscriptAnswer) -> str:
-    if data.mode == "preview":
+def _next_step(data: TranscriptPage) -> str:
+    read = data.reading
+    if read.mode == "preview":
         return (
-            "This is the beginning only. Next: search_transcript for what you look for; get_transcript with "
-            f"chunkIndex 0 to {data.total_chunks - 1}, or startTime and endTime in seconds; or, for all of it, about "
-            f"{data.total_characters // 4:,} tokens, includeFullTranscript."
+            "This is the beginning only. Next: search_transcript for what you look for; "
+            f"get_transcript with chunkIndex 0 to {read.total_chunks - 1}, or startTime and "
+            "endTime in seconds; or includeFullTranscript for all of it, about "
+            f"{read.total_characters // 4:,} tokens."
         )
-    if data.chunk and data.chunk.next is not None:
-        return f"Next: get_transcript with chunkIndex={data.chunk.next}."
+    if read.chunk and read.chunk.next is not None:
+        return f"Next: get_transcript with chunkIndex={read.chunk.next}."
     return ""
 
 
-# Rows
+def _hit_line(number: int, hit: HitOut) -> str:
+    times = f"{clock(milliseconds(hit.start))}–{clock(milliseconds(hit.end))}"
+    return f"{number + 1}. [{times}] {hit.text} ({hit.timestamp_link})"
 
 
-def _hit(hit: library.SegmentHit, *, room: int) -> HitAnswer:
-    # A file without times is one long segment: a single hit must not burst the budget.
-    text = hit.text[: longest(hit.text, 0, room=max(room, 32))] if hit.text else ""
-    return HitAnswer(
-        text=text,
-        start=hit.start,
-        end=hit.end,
-        score=round(hit.score, 4),
-        timestamp_link=hit.timestamp_link,
-    )
-
-
-def _hit_line(number: int, hit: BaseModel) -> str:
-    if not isinstance(hit, HitAnswer):
-        return ""
-    return f"{number + 1}. [{clock(int(hit.start * 1000))}–{clock(int(hit.end * 1000))}] {hit.text} ({hit.timestamp_link})"
-
-
-def _video(video: Video) -> VideoAnswer:
-    return VideoAnswer(
-        video_id=video.key,
-        title=video.title[:TITLE],
-        channel=video.channel[:NAME],
-        collection=video.collection.slug,
-        duration=video.duration / 1000,
-        languages=library.tracks(video),
-        url=video.url,
-        published_at=video.published_at.date().isoformat() if video.published_at else None,
-    )
-
-
-def _video_line(_: int, video: BaseModel) -> str:
-    if not isinstance(video, VideoAnswer):
-        return ""
-    about = [
-        video.video_id,
-        video.title,
-        video.channel,
-        clock(int(video.duration * 1000)),
-        ", ".join(video.languages),
-        video.collection,
-    ]
+def _video_line(_: int, video: VideoDetailsOut) -> str:
+    length, languages = clock(milliseconds(video.duration)), ", ".join(video.languages)
+    about = (video.id, video.title, video.channel, length, languages, video.collection)
     return f"- {' · '.join(part for part in about if part)}"
-
-
-def _problem_line(_: int, problem: BaseModel) -> str:
-    return f"- {problem.name}: {problem.message}" if isinstance(problem, ProblemAnswer) else ""
-
-
-def joined(head: str, lines: Sequence[str], tail: str, cursor: str | None) -> str:
-    """Put an answer's text together."""
-    return "\n".join(
-        part for part in (head, *lines, f"{MORE}{cursor}" if cursor else "", tail) if part
-    )
 
 
 # Jobs
 
 
-def _job(job: Job) -> JobAnswer:
-    return JobAnswer(
-        job_id=job.pk,
-        state=job.state,
-        kind=job.kind,
-        target=job.target,
-        step=job.step,
-        done=job.done,
-        total=job.total,
-        percent=job.percent,
-        video_id=job.video.key if job.video else None,
-        error=f"{job.error} {job.hint}".strip()[:500] or None,
-        problem_count=len(job.problems),
+def render_job(
+    job: Job, asked: Arguments, *, sources: Sequence[Source] = ()
+) -> tuple[str, JobPage]:
+    """Return a job, how far the sources it added are indexed, and a page of its problems."""
+    offset, _ = asked.position if isinstance(asked, GetJob) else (0, "")
+    data = clip(JobPage.model_validate(job))
+    rows = [clip(problem) for problem in data.problems[offset:]]
+    data.problem_count, data.problems = len(job.problems), []
+    data.sources = [_indexed(source) for source in sources[:SOURCES]]
+    state = _state(data).removesuffix(".")
+    head = "\n".join(
+        [
+            f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {state}.",
+            *map(_indexed_line, data.sources),
+        ]
+    )
+    next_step = _next_tool(data)
+    room = asked.budget - CURSOR - max(tokens(head) + tokens(next_step), size(data))
+    data.problems = take(rows, _problem_line, room=room)
+    shown = offset + len(data.problems)
+    if isinstance(asked, GetJob):
+        data.next_cursor = asked.cursor_at(shown if shown < data.problem_count else None)
+    lines = [_problem_line(0, problem) for problem in data.problems]
+    return joined(head, lines, next_step, data.next_cursor), data
+
+
+def render_waiting(job: Job, asked: Arguments) -> tuple[str, FetchedOut]:
+    """Return the job that fetches a transcript."""
+    text, data = render_job(job, asked)
+    return text, FetchedOut(
+        status="running" if job.state == Job.State.RUNNING else "queued", job=data
     )
 
 
-def _indexed(source: Source) -> IndexedAnswer:
-    by_words = source.chunk_count > 0
-    error = f"{source.error} {source.hint}".strip()[:200] or None
-    return IndexedAnswer(
-        source_id=str(source.uuid),
-        language=source.language,
-        found_by_words=by_words,
-        found_by_meaning=source.state == State.READY,
-        error=error,
+def _problem_line(_: int, problem: JobProblem) -> str:
+    return f"- {problem.name}: {problem.message}"
+
+
+def _indexed(source: Source) -> IndexedOut:
+    return clip(
+        IndexedOut(
+            source_id=str(source.uuid),
+            language=source.language,
+            found_by_words=source.chunk_count > 0,
+            found_by_meaning=source.state == State.READY,
+            error=source.error,
+            hint=source.hint,
+        )
     )
 
 
-def _indexed_line(one: IndexedAnswer) -> str:
-    how = (
-        "by words and by meaning"
-        if one.found_by_meaning
-        else "by words, not yet by meaning"
-        if one.found_by_words
-        else "not yet"
-    )
-    return f"search_knowledge_base finds it ({one.language or 'language unknown'}) {how}.{f' {one.error}' if one.error else ''}"
+def _indexed_line(row: IndexedOut) -> str:
+    how = "by words, not yet by meaning" if row.found_by_words else "not yet"
+    if row.found_by_meaning:
+        how = "by words and by meaning"
+    sentence = f"search_knowledge_base finds it ({row.language or 'language unknown'}) {how}."
+    return " ".join(part for part in (sentence, row.error, row.hint) if part)
 
 
-def _state(job: Job) -> str:
-    reason = f": {f'{job.error} {job.hint}'.strip()[:500]}" if job.error else ""
+def _state(job: JobOut) -> str:
+    reason = f": {f'{job.error} {job.hint}'.strip()}" if job.error else ""
     if job.state == Job.State.RUNNING:
         return f"running, {job.percent} %{f' ({job.step})' if job.step else ''}"
     if job.state == Job.State.QUEUED and job.run_after:
@@ -352,15 +251,11 @@ def _state(job: Job) -> str:
     return f"{job.state}{reason}"
 
 
-def _after(job: Job) -> str:
-    """Name the tool that makes sense now."""
-    steps: dict[str, Callable[[], str]] = {
-        Job.State.DONE: lambda: (
-            f"Next: get_transcript with videoId={job.video.key}."
-            if job.video
-            else "Next: list_transcripts."
-        ),
-        Job.State.FAILED: lambda: "Next: add_source to try again, or list_transcripts.",
-    }
-    waiting = f"Next: get_job with jobId={job.pk}, in half a minute."
-    return steps[job.state]() if job.state in steps else waiting
+def _next_tool(job: JobOut) -> str:
+    if job.state == Job.State.FAILED:
+        return "Next: add_source to try again, or list_transcripts."
+    if job.state != Job.State.DONE:
+        return f"Next: get_job with jobId={job.id}, in half a minute."
+    if job.video_id:
+        return f"Next: get_transcript with videoId={job.video_id}."
+    return "Next: list_transcripts."

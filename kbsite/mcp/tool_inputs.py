@@ -1,9 +1,9 @@
-"""What each tool may be asked: the plugin's argument names, bounded, and nothing beyond them."""
+"""The tools' arguments: bounded, with the plugin's names, and no others."""
 
 import hashlib
 from dataclasses import replace
 from datetime import date
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from django.conf import settings
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
@@ -13,11 +13,10 @@ from pydantic.alias_generators import to_camel
 from citations.library.filters import Filter
 from kbsite.mcp import cursors
 from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
+from transcripts.timecodes import milliseconds
 
-T = TypeVar("T")
 
-
-def _clean(text: str) -> str:
+def _storable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -27,40 +26,32 @@ def _clean(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(_clean)]
-VideoId = Annotated[
-    Text,
-    Field(
-        min_length=1, max_length=2048, description="Id of the video, or any YouTube address of it."
-    ),
-]
+def _text(longest: int, description: str, *, shortest: int = 0) -> Any:
+    return Field(min_length=shortest, max_length=longest, description=description)
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+VideoId = Annotated[Text, _text(2048, "Id of the video, or its YouTube address.", shortest=1)]
 Language = Annotated[
     Text,
-    Field(
-        max_length=35,
-        description="Language code such as en or de; en.auto for speech recognition beside a better en. Default: the best there is.",
+    _text(
+        35,
+        "Language code such as en or de; en.auto for speech recognition beside a better en. "
+        "Default: the best there is.",
     ),
 ]
-Collection = Annotated[
-    Text,
-    Field(
-        max_length=120,
-        description="Collection to look in (its slug or name). Default: all you can see.",
-    ),
+CollectionName = Annotated[
+    Text, _text(120, "Collection to look in (its slug or name). Default: all you can see.")
 ]
-Channel = Annotated[Text, Field(max_length=200, description="Only this channel or author.")]
-Tag = Annotated[Text, Field(max_length=100, description="Only with this tag.")]
-OneLanguage = Annotated[
-    Text, Field(max_length=35, description="Only in this language, such as en (en-GB counts too).")
-]
+TargetCollection = Annotated[Text, _text(120, "Collection to add to (its slug or name).")]
+Channel = Annotated[Text, _text(200, "Only this channel or author.")]
+Tag = Annotated[Text, _text(100, "Only with this tag.")]
+OneLanguage = Annotated[Text, _text(35, "Only in this language, such as en (includes en-GB).")]
 Kind = Annotated[
     Literal["video", "pdf", "markdown", "text"] | None,
     Field(description="Only sources of this kind."),
 ]
 Seconds = Annotated[float | None, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-TargetCollection = Annotated[
-    Text, Field(max_length=120, description="Collection to add to (its slug or name).")
-]
 
 
 class Arguments(ArgModelBase):
@@ -75,51 +66,43 @@ class Arguments(ArgModelBase):
 
     @property
     def budget(self) -> int:
-        """Return how many tokens the answer may have."""
         return self.max_tokens or max(MIN_TOKENS, settings.MCP_MAX_TOKENS)
 
-    def question(self, of: str = "") -> str:
-        """Return a digest of what is asked, whatever the page and the budget; ``of`` tells one tool's questions from another's."""
+    def digest(self) -> str:
+        """Return a digest of the tool and its arguments, whatever the page and the budget."""
         asked = self.model_dump_json(exclude={"max_tokens", "cursor"})
-        return hashlib.sha256(f"{of or type(self).__name__} {asked}".encode()).hexdigest()[:16]
+        return hashlib.sha256(f"{type(self).__name__} {asked}".encode()).hexdigest()[:16]
 
     def model_dump_one_level(self) -> dict[str, Any]:
-        """Hand the arguments to the tool as one value."""
+        """Pass the arguments to the tool as one value."""
         return {"asked": self}
 
 
 class PagedInput(Arguments):
-    """What a tool takes whose answer may need several pages."""
+    """Arguments of a tool whose answer may need several pages."""
 
     cursor: Annotated[
         Text,
-        Field(
-            max_length=cursors.MAX_LENGTH,
-            description="next_cursor of the page before; repeat the other arguments.",
-        ),
+        _text(cursors.MAX_LENGTH, "next_cursor of the page before; repeat the other arguments."),
     ] = ""
 
     @property
-    def place(self) -> tuple[int, str]:
-        """Return where the page begins, and the version of what was read before. Raises ``InvalidCursor``."""
-        return cursors.read(self.cursor, self.question()) if self.cursor else (0, "")
+    def position(self) -> tuple[int, str]:
+        """The page's offset, and the version of what was read. Raises ``InvalidCursor``."""
+        return cursors.read(self.cursor, self.digest()) if self.cursor else (0, "")
 
-    def going_on(self, offset: int | None, *, of: str = "") -> str | None:
-        """Return the cursor of the next page, None at the end."""
-        return None if offset is None else cursors.write(self.question(), offset=offset, of=of)
+    def cursor_at(self, offset: int | None, *, of: str = "") -> str | None:
+        """Return the cursor of the next page; None at the end."""
+        return None if offset is None else cursors.write(self.digest(), offset=offset, of=of)
 
 
 class FetchTranscript(Arguments):
-    """Arguments of fetch_transcript."""
-
     video_id: VideoId
     language: Language = ""
     collection: TargetCollection = ""
 
 
 class GetTranscript(PagedInput):
-    """Arguments of get_transcript."""
-
     video_id: VideoId
     start_time: Annotated[float | None, Field(description="Read from this second on.")] = None
     end_time: Annotated[float | None, Field(description="Read up to this second.")] = None
@@ -133,38 +116,30 @@ class GetTranscript(PagedInput):
         bool, Field(description="Read all of it, however long, page by page.")
     ] = False
     language: Language = ""
-    collection: Collection = ""
+    collection: CollectionName = ""
 
 
 class SearchTranscript(PagedInput):
-    """Arguments of search_transcript."""
-
     video_id: VideoId
-    query: Annotated[Text, Field(max_length=1000, description="Words to find.")]
+    query: Annotated[Text, _text(1000, "Words to find.")]
     max_results: Annotated[int, Field(ge=1, le=50, description="Hits on one page.")] = 5
     language: Language = ""
-    collection: Collection = ""
+    collection: CollectionName = ""
 
 
 class ListTranscripts(PagedInput):
-    """Arguments of list_transcripts."""
-
-    query: Annotated[
-        Text, Field(max_length=1000, description="Words that title, channel or id contain.")
-    ] = ""
-    collection: Collection = ""
-    channel: Annotated[Text, Field(max_length=200, description="Only this channel.")] = ""
-    tag: Annotated[Text, Field(max_length=100, description="Only with this tag.")] = ""
-    language: Annotated[
-        Text, Field(max_length=35, description="Only with a transcript in this language.")
-    ] = ""
+    query: Annotated[Text, _text(1000, "Words that title, channel or id contain.")] = ""
+    collection: CollectionName = ""
+    channel: Annotated[Text, _text(200, "Only this channel.")] = ""
+    tag: Tag = ""
+    language: Annotated[Text, _text(35, "Only with a transcript in this language.")] = ""
     max_results: Annotated[int, Field(ge=1, le=100, description="Videos on one page.")] = 20
 
 
 class SourceFilterInput(PagedInput):
-    """What tools take that look at sources."""
+    """Arguments of a tool that filters sources."""
 
-    collection: Collection = ""
+    collection: CollectionName = ""
     kind: Kind = None
     channel: Channel = ""
     tag: Tag = ""
@@ -172,40 +147,28 @@ class SourceFilterInput(PagedInput):
 
     @property
     def filter(self) -> Filter:
-        """Return which part of the library is meant."""
         return Filter(
-            collections=_given(self.collection),
-            kinds=_given(self.kind),
-            channels=_given(self.channel),
-            tags=_given(self.tag),
-            languages=_given(self.language),
+            collections=_values(self.collection),
+            kinds=_values(self.kind),
+            channels=_values(self.channel),
+            tags=_values(self.tag),
+            languages=_values(self.language),
         )
 
 
 class SearchKnowledgeBase(SourceFilterInput):
-    """Arguments of search_knowledge_base."""
-
     query: Annotated[
-        Text,
-        Field(
-            max_length=1000,
-            description='A question, or words; "a phrase" must occur, -word must not.',
-        ),
+        Text, _text(1000, 'A question, or words; "a phrase" must occur, -word must not.')
     ]
     mode: Annotated[
         Literal["hybrid", "lexical", "vector"],
         Field(description="By words and meaning, by words alone, by meaning alone."),
     ] = "hybrid"
     source_id: Annotated[
-        Text,
-        Field(
-            max_length=100,
-            description="Only in this source: an id that list_sources or a hit gave.",
-        ),
+        Text, _text(100, "Only in this source: an id that list_sources or a hit gave.")
     ] = ""
     video_id: Annotated[
-        Text,
-        Field(max_length=500, description="Only in this video: its id, or its address at YouTube."),
+        Text, _text(500, "Only in this video: its id, or its address at YouTube.")
     ] = ""
     since: Annotated[
         date | None, Field(description="Published on this day (2024-01-31) or later.")
@@ -218,102 +181,94 @@ class SearchKnowledgeBase(SourceFilterInput):
         Seconds, Field(description="Of recordings, only what is said up to this second.")
     ] = None
     max_results: Annotated[int, Field(ge=1, le=50, description="Passages on one page.")] = 8
-    explain: Annotated[bool, Field(description="Say how each score came about.")] = False
+    explain: Annotated[bool, Field(description="Explain each score.")] = False
 
     @property
     def filter(self) -> Filter:
-        """Return which part of the library is meant."""
-        start, end = (
-            None if value is None else round(value * 1000)
-            for value in (self.start_time, self.end_time)
-        )
-        sources = _given(self.source_id) + _given(self.video_id)
         return replace(
             super().filter,
-            sources=sources,
+            sources=_values(self.source_id) + _values(self.video_id),
             since=self.since,
             until=self.until,
-            start=start,
-            end=end,
+            start=milliseconds(self.start_time),
+            end=milliseconds(self.end_time),
         )
+
+
+class AskKnowledgeBase(Arguments):
+    text: Annotated[
+        Text,
+        Field(
+            alias="question",
+            min_length=1,
+            max_length=1000,
+            description="What you want to know; each of several questions is answered.",
+        ),
+    ]
+    conversation_id: Annotated[
+        Text, _text(50, "conversation_id of an answer that this follows on; its sources stay.")
+    ] = ""
+    collection: CollectionName = ""
+    source_ids: Annotated[
+        list[Annotated[Text, Field(min_length=1, max_length=500)]],
+        Field(max_length=50, description="Only from these: ids of sources or videos."),
+    ] = []
+
+
+class GetCitation(Arguments):
+    citation_id: Annotated[
+        Text, _text(50, "id of a citation that ask_knowledge_base gave.", shortest=1)
+    ]
 
 
 class VerifyQuote(Arguments):
-    """Arguments of verify_quote."""
-
     quote: Annotated[
-        Text,
-        Field(
-            min_length=1,
-            max_length=20_000,
-            description="The quote, word for word as it would be cited.",
-        ),
+        Text, _text(20_000, "The quote, word for word as you would cite it.", shortest=1)
     ]
     source_id: Annotated[
-        Text,
-        Field(
-            max_length=500,
-            description="The source or video that it is said to be from. Default: any.",
-        ),
+        Text, _text(500, "The source or video that it is attributed to. Default: any.")
     ] = ""
-    collection: Collection = ""
+    collection: CollectionName = ""
 
     @property
     def filter(self) -> Filter:
-        """Return which part of the library is meant."""
-        return Filter(collections=_given(self.collection))
+        return Filter(collections=_values(self.collection))
 
 
 class ListSources(SourceFilterInput):
-    """Arguments of list_sources."""
-
-    query: Annotated[
-        Text, Field(max_length=1000, description="Words that title, author or video id contain.")
-    ] = ""
+    query: Annotated[Text, _text(1000, "Words that title, author or video id contain.")] = ""
     state: Annotated[
         Literal["pending", "words", "ready", "failed"] | None,
         Field(
-            description="Only those not indexed yet, found by words, found by words and meaning, or failed."
+            description=(
+                "Only those not indexed yet, found by words, found by words and meaning, or failed."
+            )
         ),
     ] = None
     max_results: Annotated[int, Field(ge=1, le=100, description="Sources on one page.")] = 20
 
 
 class AddSource(Arguments):
-    """Arguments of add_source."""
-
     url: Annotated[
-        Text,
-        Field(
-            min_length=1,
-            max_length=2048,
-            description="Address of a YouTube video, playlist or channel.",
-        ),
+        Text, _text(2048, "Address of a YouTube video, playlist or channel.", shortest=1)
     ]
     collection: TargetCollection = ""
-    language: Annotated[Text, Field(max_length=35, description="Caption language wanted.")] = ""
+    language: Annotated[Text, _text(35, "Caption language wanted.")] = ""
     tags: Annotated[
         list[Annotated[Text, Field(min_length=1, max_length=100)]],
         Field(max_length=20, description="Tags to put on what is added."),
     ] = []
     newest: Annotated[
         int | None,
-        Field(
-            ge=1,
-            le=10_000,
-            description="Of a playlist or channel, only so many of the newest videos.",
-        ),
+        Field(ge=1, le=10_000, description="Of a playlist or channel, only the newest videos."),
     ] = None
 
 
 class GetJob(PagedInput):
-    """Arguments of get_job."""
-
     job_id: Annotated[
-        int,
-        Field(ge=1, lt=2**63, description="Id that fetch_transcript or add_source answered with."),
+        int, Field(ge=1, lt=2**63, description="Id that fetch_transcript or add_source gave.")
     ]
 
 
-def _given(value: str | None) -> tuple[str, ...]:
+def _values(value: str | None) -> tuple[str, ...]:
     return (value,) if value else ()

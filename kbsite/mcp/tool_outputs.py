@@ -1,252 +1,181 @@
-"""What the tools answer with, as structured content. Times are seconds, dates ISO 8601; what does not apply is left out."""
+"""The tools' structured content: the shapes of every door, without what a model cannot use.
 
-from typing import Literal
+``LEFT_OUT`` names those fields. Fields that are null or empty texts are left out too.
+"""
+
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema, to_jsonable_python
+
+from citations.schemas import answers, search
+from transcripts import schemas
+
+Row = TypeVar("Row", bound=BaseModel)
+
+LEFT_OUT: Final[dict[type[BaseModel], frozenset[str]]] = {
+    schemas.HitOut: frozenset({"spans"}),
+    schemas.JobOut: frozenset({"language", "tags", "created_at", "started_at", "finished_at"}),
+    schemas.JobProblem: frozenset({"code"}),
+    schemas.ReadingOut: frozenset({"hints"}),
+    schemas.TranscriptOut: frozenset({"cue_count", "characters"}),
+    schemas.VideoDetailsOut: frozenset({"tags", "chapters"}),
+    search.DuplicateOut: frozenset({"end", "last_page", "place", "similarity"}),
+    search.PassageOut: frozenset({"chunk", "context", "link", "mark", "place", "spans"}),
+    search.SearchOut: frozenset({"hypothesis", "milliseconds"}),
+    search.SourceOut: frozenset({"characters", "percent", "step", "tags", "updated_at", "url"}),
+    search.StageOut: frozenset({"note"}),
+    search.TermOut: frozenset({"idf"}),
+    answers.NearestOut: frozenset({"end", "heading", "last_page", "place", "score"}),
+    answers.QuotationOut: frozenset({"kind", "url"}),
+    answers.QuoteCheckOut: frozenset(
+        {"heading", "likeness", "milliseconds", "place", "prefix", "quote", "span", "suffix"}
+        | {"timestamp_link"}
+    ),
+    answers.ReplyOut: frozenset(
+        {"created_at", "error", "feedback", "gone", "hint", "milliseconds", "question", "withheld"}
+    ),
+}
+TITLE, NAME = 80, 60  # characters of titles and of other names
+LONGEST: Final = {  # characters of these fields
+    "title": TITLE,
+    "heading": TITLE,
+    "channel": NAME,
+    "label": NAME,
+    "model": NAME,
+    "term": NAME,
+    "name": 200,
+    "message": 300,
+    "note": 300,
+    "asked_as": 300,
+    "error": 500,
+    "hint": 300,
+    "quoted": 120,
+    "actual": 120,
+}
 
 
-class ChunkPlace(BaseModel):
-    """Where a time chunk stands among the others."""
-
-    index: int
-    count: int
-    previous: int | None = None
-    next: int | None = None
+class Structured(BaseModel):
+    """Accepts what ``dump`` returns: the SDK validates an answer against its model again."""
 
 
-class TranscriptAnswer(BaseModel):
-    """A part of a transcript, or all of it."""
+class TranscriptPage(schemas.VideoReadingOut):
+    """A page of a transcript."""
 
-    video_id: str
-    title: str
-    channel: str
-    collection: str
-    language: str
-    origin: str
-    mode: Literal["range", "chunk", "full", "preview"]
-    start: float
-    end: float
-    duration: float
-    total_characters: int
-    total_chunks: int
-    chunk_size: int
-    timestamp_link: str
-    chunk: ChunkPlace | None = None
-    warning: str | None = None
+    timestamp_link: str = ""
     next_cursor: str | None = None
-    text: str = ""
 
 
-class HitAnswer(BaseModel):
-    """A segment that answers a query."""
+class HitsPage(schemas.VideoSearchOut):
+    """A page of the segments of a video that match a query, best first."""
 
-    text: str
-    start: float
-    end: float
-    score: float
-    timestamp_link: str
-
-
-class SearchAnswer(BaseModel):
-    """The best segments, best first."""
-
-    video_id: str
-    title: str
-    language: str
-    query: str
-    hits: list[HitAnswer] = []
     next_cursor: str | None = None
 
 
-class VideoAnswer(BaseModel):
-    """A video of the library."""
-
-    video_id: str
-    title: str
-    channel: str
-    collection: str
-    duration: float
-    languages: list[str]
-    url: str
-    published_at: str | None = None
-
-
-class ListAnswer(BaseModel):
+class VideosPage(BaseModel):
     """A page of videos, newest first."""
 
     total: int
-    videos: list[VideoAnswer] = []
+    videos: list[schemas.VideoDetailsOut] = []
     next_cursor: str | None = None
 
 
-class ProblemAnswer(BaseModel):
-    """A part of a job that failed while the rest went on."""
-
-    name: str
-    message: str
-
-
-class IndexedAnswer(BaseModel):
-    """How far a video's text in one language is indexed: it is found by words, then by meaning too."""
+class IndexedOut(BaseModel):
+    """Whether a video's text in one language is found by words yet, and by meaning."""
 
     source_id: str
     language: str
     found_by_words: bool
     found_by_meaning: bool
-    error: str | None = None
+    error: str = ""
+    hint: str = ""
 
 
-class JobAnswer(BaseModel):
-    """How far a job is."""
+class JobPage(schemas.JobOut):
+    """A job, a page of its problems, and how far what it added is indexed."""
 
-    job_id: int
-    state: str
-    kind: str
-    target: str
-    step: str
-    done: int
-    total: int
-    percent: int
-    video_id: str | None = None
-    error: str | None = None
     problem_count: int = 0
-    problems: list[ProblemAnswer] = []
-    sources: list[IndexedAnswer] = []
+    sources: list[IndexedOut] = []
     next_cursor: str | None = None
 
 
-class FetchAnswer(BaseModel):
-    """A transcript that is there, or the job that gets it."""
+class FetchedOut(BaseModel):
+    """A transcript of the library, or the job that fetches it."""
 
     status: Literal["ready", "queued", "running"]
-    transcript: TranscriptAnswer | None = None
-    job: JobAnswer | None = None
+    transcript: TranscriptPage | None = None
+    job: JobPage | None = None
 
 
-class TermAnswer(BaseModel):
-    """What one word adds to a BM25 score."""
+class PassagesPage(search.SearchOut):
+    """A page of the best passages, best first."""
 
-    term: str
-    frequency: int
-    score: float
-
-
-class ExplanationAnswer(BaseModel):
-    """How a score came about; ranks count from 1."""
-
-    formula: str
-    lexical_rank: int | None = None
-    bm25: float | None = None
-    vector_rank: int | None = None
-    cosine: float | None = None
-    rrf_lexical: float
-    rrf_vector: float
-    rrf: float
-    lexical_weight: float
-    vector_weight: float
-    neighbours: float
-    fused: float
-    rerank_score: float | None = None
-    terms: list[TermAnswer] = []
-
-
-class AlsoAnswer(BaseModel):
-    """Where almost the same is said."""
-
-    source_id: str
-    title: str
-    start: float | None = None
-    page: int | None = None
-    link: str
-
-
-class PassageAnswer(BaseModel):
-    """A passage that answers."""
-
-    source_id: str
-    title: str
-    kind: str
-    channel: str
-    video_id: str | None = None
-    text: str
-    start: float | None = None
-    end: float | None = None
-    page: int | None = None
-    last_page: int | None = None
-    score: float
-    timestamp_link: str
-    heading: str | None = None
-    also: list[AlsoAnswer] = []
-    explanation: ExplanationAnswer | None = None
-
-
-class StageAnswer(BaseModel):
-    """A stage of a search."""
-
-    name: str
-    ms: float
-    count: int
-
-
-class KnowledgeAnswer(BaseModel):
-    """The best passages of the library, best first."""
-
-    query: str
-    mode: str
-    reranked: bool
-    notes: list[str] = []
-    stages: list[StageAnswer] = []
-    passages: list[PassageAnswer] = []
     next_cursor: str | None = None
 
 
-class SourceAnswer(BaseModel):
-    """A source of the library, and how far it is indexed."""
-
-    source_id: str
-    title: str
-    kind: str
-    channel: str
-    collection: str
-    language: str
-    video_id: str | None = None
-    published_at: str | None = None
-    state: str
-    chunks: int
-    pages: int | None = None
-    error: str | None = None
-
-
-class SourcesAnswer(BaseModel):
-    """A page of sources, newest first; ``indexing`` counts those that are still on their way."""
+class SourcesPage(BaseModel):
+    """A page of sources, newest first, and how many are being indexed or failed."""
 
     total: int
     indexing: int
     failed: int
-    sources: list[SourceAnswer] = []
+    sources: list[search.SourceOut] = []
     next_cursor: str | None = None
 
 
-class DifferenceAnswer(BaseModel):
-    """Words that a quote leaves out ("missing"), adds or replaces ("changed")."""
+class ReplyPage(answers.ReplyOut):
+    """An answer as far as it fits the budget; ``is_cut`` says whether something is left out."""
 
-    kind: Literal["missing", "added", "changed"]
-    quoted: str
-    actual: str
+    is_cut: bool = False
 
 
-class VerifiedAnswer(BaseModel):
-    """Whether a quote stands somewhere word for word; only a verbatim one may be cited."""
+def clip(row: Row) -> Row:
+    """Shorten the texts that name something, so that no row costs much more than another."""
+    texts = {name: getattr(row, name, None) for name in LONGEST}
+    return row.model_copy(
+        update={name: text[: LONGEST[name]] for name, text in texts.items() if text}
+    )
 
-    verdict: Literal["verbatim", "misattributed", "altered", "not_found"]
-    too_short: bool = False
-    source_id: str | None = None
-    title: str | None = None
-    video_id: str | None = None
-    text: str | None = None
-    start: float | None = None
-    end: float | None = None
-    page: int | None = None
-    last_page: int | None = None
-    link: str | None = None
-    differences: list[DifferenceAnswer] = []
+
+def titled(row: search.LocatedOut) -> str:
+    """Write a row's title and location: “Steam”, 3:28–3:40."""
+    return ", ".join(filter(None, (f"“{getattr(row, 'title', '')}”", row.place)))
+
+
+def dump(value: Any) -> Any:
+    """Return a shape as structured content."""
+    match value:
+        case BaseModel():
+            left_out = _left_out(type(value))
+            return {
+                name: dump(part)
+                for name, part in value
+                if name not in left_out and part is not None and part != ""
+            }
+        case list() | tuple():
+            return [dump(part) for part in value]
+    return to_jsonable_python(value)
+
+
+class OutputSchema(GenerateJsonSchema):
+    """Describes what ``dump`` returns: only fields that it never leaves out are required."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> dict[str, Any]:
+        described = super().model_schema(schema)
+        left_out = _left_out(schema["cls"])
+        properties = described["properties"] = {
+            name: {key: value for key, value in part.items() if key != "description"}
+            for name, part in described.get("properties", {}).items()
+            if name not in left_out
+        }
+        described["required"] = [name for name, part in properties.items() if _is_never_empty(part)]
+        return described
+
+
+def _left_out(shape: type[BaseModel]) -> frozenset[str]:
+    return frozenset[str]().union(*(LEFT_OUT.get(base, ()) for base in shape.__mro__))
+
+
+def _is_never_empty(schema: dict[str, Any]) -> bool:
+    return "$ref" in schema or "enum" in schema or schema.get("type") not in (None, "string")

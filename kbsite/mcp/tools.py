@@ -1,8 +1,8 @@
-"""The tools: each parses, makes one call, renders. What a model reads about a tool is its function's docstring."""
+"""The tools: each parses, makes one call, renders. A tool's docstring is what a model reads of it."""
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
@@ -11,29 +11,22 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel
 
 from citations.library import sources
+from citations.notebook import answers, conversations, questions
 from citations.passages import Results, SearchMode
-from citations.quotes import verification as quote_verification
-from citations.search import pipeline as search_pipeline
+from citations.quotes import verification
+from citations.schemas.answers import QuotationOut, QuoteCheckOut, ReplyOut
+from citations.search import pipeline
 from kbsite.auth import Caller
-from kbsite.mcp import render_answer, transcript_request
+from kbsite.mcp import render_answer, render_quote, render_search, transcript_request
+from kbsite.mcp import render_transcript as render
 from kbsite.mcp.auth import caller
-from kbsite.mcp.render_answer import AskKnowledgeBase, CitationAnswer, GetCitation, ReplyAnswer
-from kbsite.mcp.render_quote import verified_answer
-from kbsite.mcp.render_search import knowledge_answer, sources_answer
-from kbsite.mcp.render_transcript import (
-    answer,
-    fetched_answer,
-    job_answer,
-    list_answer,
-    search_answer,
-    transcript_answer,
-    waiting_answer,
-)
 from kbsite.mcp.threads import in_thread
 from kbsite.mcp.tool_inputs import (
     AddSource,
     Arguments,
+    AskKnowledgeBase,
     FetchTranscript,
+    GetCitation,
     GetJob,
     GetTranscript,
     ListSources,
@@ -43,108 +36,43 @@ from kbsite.mcp.tool_inputs import (
     VerifyQuote,
 )
 from kbsite.mcp.tool_outputs import (
-    FetchAnswer,
-    JobAnswer,
-    KnowledgeAnswer,
-    ListAnswer,
-    SearchAnswer,
-    SourcesAnswer,
-    TranscriptAnswer,
-    VerifiedAnswer,
+    FetchedOut,
+    HitsPage,
+    JobPage,
+    OutputSchema,
+    PassagesPage,
+    ReplyPage,
+    SourcesPage,
+    Structured,
+    TranscriptPage,
+    VideosPage,
 )
 from transcripts import activity, library
 from transcripts.models import Job
 
-_READS = ToolAnnotations(
+Reporting = Context[Any, Any]
+Rendered = tuple[str, BaseModel]
+
+_READS: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-_ASKS = ToolAnnotations(
+_ASKS: Final = ToolAnnotations(  # the question is kept in the history
     read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-)  # the question is kept in the history
-_ADDS = ToolAnnotations(
+)
+_ADDS: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
 )
 
 
-def all_tools() -> list[Tool]:
-    """Return the tools, always in this order."""
-    return [
-        _tool(
-            fetch_transcript,
-            FetchTranscript,
-            FetchAnswer,
-            title="Fetch a YouTube transcript",
-            annotations=_ADDS,
-        ),
-        _tool(
-            get_transcript,
-            GetTranscript,
-            TranscriptAnswer,
-            title="Read a transcript",
-            annotations=_READS,
-        ),
-        _tool(
-            search_transcript,
-            SearchTranscript,
-            SearchAnswer,
-            title="Search within a transcript",
-            annotations=_READS,
-        ),
-        _tool(
-            search_knowledge_base,
-            SearchKnowledgeBase,
-            KnowledgeAnswer,
-            title="Search the library",
-            annotations=_READS,
-        ),
-        _tool(
-            ask_knowledge_base,
-            AskKnowledgeBase,
-            ReplyAnswer,
-            title="Ask the library",
-            annotations=_ASKS,
-        ),
-        _tool(
-            get_citation,
-            GetCitation,
-            CitationAnswer,
-            title="Look a citation up",
-            annotations=_READS,
-        ),
-        _tool(verify_quote, VerifyQuote, VerifiedAnswer, title="Check a quote", annotations=_READS),
-        _tool(
-            list_sources,
-            ListSources,
-            SourcesAnswer,
-            title="List what can be searched and cited",
-            annotations=_READS,
-        ),
-        _tool(
-            list_transcripts,
-            ListTranscripts,
-            ListAnswer,
-            title="List transcripts",
-            annotations=_READS,
-        ),
-        _tool(
-            add_source,
-            AddSource,
-            JobAnswer,
-            title="Add a video, playlist or channel",
-            annotations=_ADDS,
-        ),
-        _tool(get_job, GetJob, JobAnswer, title="See how far a job is", annotations=_READS),
-    ]
+async def fetch_transcript(asked: FetchTranscript, ctx: Reporting) -> CallToolResult:
+    """Get the transcript of a YouTube video: at once if the library has it, else it is fetched.
 
-
-async def fetch_transcript(asked: FetchTranscript, ctx: Context[Any, Any]) -> CallToolResult:
-    """Get the transcript of a YouTube video: at once if the library has it, otherwise it is fetched, which may take a while.
-
-    After about 20 seconds the answer is the id of the job that goes on; ask get_job about it. A long transcript is answered with a preview.
+    Fetching may take a while: after about 20 seconds you get the id of the job, for get_job. Of a
+    long transcript you get a preview.
     """
     by = caller()
     where = {"videoId": asked.video_id, "language": asked.language, "collection": asked.collection}
-    wanted = GetTranscript.model_validate({**where, "maxTokens": asked.max_tokens})
+    reading = GetTranscript.model_validate({**where, "maxTokens": asked.max_tokens})
     found = await in_thread(
         transcript_request.find_or_request,
         by,
@@ -155,79 +83,136 @@ async def fetch_transcript(asked: FetchTranscript, ctx: Context[Any, Any]) -> Ca
     if isinstance(found, Job):
         job = await transcript_request.wait_for(by, found, report=ctx.report_progress)
         if job.state != Job.State.DONE or job.video is None:
-            return answer(*waiting_answer(job, asked))
-    return answer(*await in_thread(lambda: fetched_answer(_read(by, wanted), wanted)))
+            return render.answer(*render.render_waiting(job, asked))
+    return await _run(lambda: render.render_fetched(_read(by, reading), reading))
 
 
-async def get_transcript(asked: GetTranscript, ctx: Context[Any, Any]) -> CallToolResult:
-    """Read a transcript of the library: a time range, a time chunk, all of it when short or asked for, otherwise a preview that says how to go on.
+async def get_transcript(asked: GetTranscript, ctx: Reporting) -> CallToolResult:
+    """Read a transcript of the library: a time range, a time chunk, or all of it.
 
-    Times are seconds. Where several are given, startTime/endTime goes before chunkIndex, and that before includeFullTranscript.
+    Without them you get a short transcript whole, or a preview that says how to go on. Times are
+    seconds. startTime/endTime take precedence over chunkIndex, and that over
+    includeFullTranscript.
     """
     by = caller()
-    return answer(*await in_thread(lambda: transcript_answer(_read(by, asked), asked)))
+    return await _run(lambda: render.render_transcript(_read(by, asked), asked))
 
 
-async def search_transcript(asked: SearchTranscript, ctx: Context[Any, Any]) -> CallToolResult:
-    """Find where in one video something is said: segments of about 30 seconds ranked by their words (BM25), each with a link to its second."""
-    by = caller()
-    return answer(*await in_thread(lambda: search_answer(_search(by, asked), asked)))
+async def search_transcript(asked: SearchTranscript, ctx: Reporting) -> CallToolResult:
+    """Find where in one video something is said: segments of about 30 seconds ranked by BM25.
 
-
-async def search_knowledge_base(
-    asked: SearchKnowledgeBase, ctx: Context[Any, Any]
-) -> CallToolResult:
-    """Find the passages of the whole library that answer a question, by words and by meaning, each with a link to the second or page it is from.
-
-    Begin here when it is not known where something is said. Filters narrow it; all that are given must be met.
+    Each has a link to its second.
     """
     by = caller()
-    return answer(*await in_thread(lambda: knowledge_answer(_find(by, asked), asked)))
+    return await _run(lambda: render.render_hits(_search_video(by, asked), asked))
 
 
-async def ask_knowledge_base(asked: AskKnowledgeBase, ctx: Context[Any, Any]) -> CallToolResult:
-    """Answer a question out of the library: every citation of the answer was found word for word in its source, with the link to its second or page.
+async def search_knowledge_base(asked: SearchKnowledgeBase, ctx: Reporting) -> CallToolResult:
+    """Find the passages of the whole library that answer a question, by words and by meaning.
 
-    What the sources do not say is not answered; the passages that come nearest are given instead. Ask what follows on with conversationId.
+    Each has a link to its second or page. Start here when you do not know where something is
+    said. All filters that you give must match.
     """
     by = caller()
-    return await in_thread(render_answer.ask, by, asked)
+    return await _run(lambda: render_search.render_search(_search(by, asked), asked))
 
 
-async def get_citation(asked: GetCitation, ctx: Context[Any, Any]) -> CallToolResult:
-    """Look a citation of an answer up: the quote, what stands before and behind it, and where."""
+async def ask_knowledge_base(asked: AskKnowledgeBase, ctx: Reporting) -> CallToolResult:
+    """Answer a question from the library, with citations found word for word in their sources.
+
+    Each citation has a link to its second or page. What the sources do not say is not answered;
+    you get the nearest passages instead. For a follow-up question give conversationId.
+    """
     by = caller()
-    return await in_thread(render_answer.citation, by, asked)
+    return await _run(lambda: render_answer.render_reply(_ask(by, asked), asked))
 
 
-async def verify_quote(asked: VerifyQuote, ctx: Context[Any, Any]) -> CallToolResult:
-    """Check a quote before it is cited: does it stand in a source word for word, and where exactly? Says what differs if it does not."""
+async def get_citation(asked: GetCitation, ctx: Reporting) -> CallToolResult:
+    """Look up a citation of an answer: the quote, the text around it, and where it is."""
     by = caller()
-    return answer(*await in_thread(lambda: verified_answer(_verify(by, asked), asked)))
+    return await _run(
+        lambda: render_answer.render_citation(
+            answers.find_citation(by.scope, asked.citation_id), asked
+        )
+    )
 
 
-async def list_sources(asked: ListSources, ctx: Context[Any, Any]) -> CallToolResult:
-    """List the sources that can be searched and cited, newest first, with their ids and how far each is indexed."""
+async def verify_quote(asked: VerifyQuote, ctx: Reporting) -> CallToolResult:
+    """Check a quote before you cite it: is it in a source word for word, and where exactly?
+
+    If it is not, the answer says what differs.
+    """
     by = caller()
-    return answer(*await in_thread(lambda: sources_answer(_sources(by, asked), asked)))
+    return await _run(lambda: render_quote.render_quote_check(_verify(by, asked), asked))
 
 
-async def list_transcripts(asked: ListTranscripts, ctx: Context[Any, Any]) -> CallToolResult:
-    """List the videos of the library, newest first, with the ids that the other tools take; narrow it by words, collection, channel, tag or language."""
+async def list_sources(asked: ListSources, ctx: Reporting) -> CallToolResult:
+    """List the sources that can be searched and cited, newest first.
+
+    Each has its id and how far it is indexed.
+    """
     by = caller()
-    return answer(*await in_thread(lambda: list_answer(_list(by, asked), asked)))
+    return await _run(lambda: render_search.render_sources(_list_sources(by, asked), asked))
 
 
-async def add_source(asked: AddSource, ctx: Context[Any, Any]) -> CallToolResult:
-    """Queue a YouTube video, playlist or channel to be added to the library; answers at once with a job for get_job."""
+async def list_transcripts(asked: ListTranscripts, ctx: Reporting) -> CallToolResult:
+    """List the videos of the library, newest first, with the ids that the other tools take.
+
+    Narrow the list by words, collection, channel, tag or language.
+    """
     by = caller()
-    return answer(*await in_thread(lambda: job_answer(_add(by, asked), asked)))
+    return await _run(lambda: render.render_videos(_list_videos(by, asked), asked))
 
 
-async def get_job(asked: GetJob, ctx: Context[Any, Any]) -> CallToolResult:
-    """Say how far a job of fetch_transcript or add_source is, whether search_knowledge_base finds what it brought yet, and what went wrong."""
+async def add_source(asked: AddSource, ctx: Reporting) -> CallToolResult:
+    """Queue a YouTube video, playlist or channel to be added to the library.
+
+    You get a job at once, for get_job.
+    """
     by = caller()
-    return answer(*await in_thread(_job_answer, by, asked))
+    return await _run(lambda: render.render_job(_add(by, asked), asked))
+
+
+async def get_job(asked: GetJob, ctx: Reporting) -> CallToolResult:
+    """Follow a job of fetch_transcript or add_source: its progress and its problems.
+
+    It also says whether search_knowledge_base finds what the job added.
+    """
+    by = caller()
+    return await _run(lambda: _job(by, asked))
+
+
+def all_tools() -> list[Tool]:
+    """Return the tools, always in this order."""
+    return [
+        _tool(run, arguments, output, title=title, annotations=annotations)
+        for run, arguments, output, title, annotations in (
+            (fetch_transcript, FetchTranscript, FetchedOut, "Fetch a YouTube transcript", _ADDS),
+            (get_transcript, GetTranscript, TranscriptPage, "Read a transcript", _READS),
+            (search_transcript, SearchTranscript, HitsPage, "Search within a transcript", _READS),
+            (
+                search_knowledge_base,
+                SearchKnowledgeBase,
+                PassagesPage,
+                "Search the library",
+                _READS,
+            ),
+            (ask_knowledge_base, AskKnowledgeBase, ReplyPage, "Ask the library", _ASKS),
+            (get_citation, GetCitation, QuotationOut, "Look up a citation", _READS),
+            (verify_quote, VerifyQuote, QuoteCheckOut, "Check a quote", _READS),
+            (list_sources, ListSources, SourcesPage, "List sources to search and cite", _READS),
+            (list_transcripts, ListTranscripts, VideosPage, "List transcripts", _READS),
+            (add_source, AddSource, JobPage, "Add a video, playlist or channel", _ADDS),
+            (get_job, GetJob, JobPage, "Follow a job", _READS),
+        )
+    ]
+
+
+# Calls
+
+
+async def _run(work: Callable[[], Rendered]) -> CallToolResult:
+    return render.answer(*await in_thread(work))
 
 
 def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:
@@ -242,48 +227,55 @@ def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:
     )
 
 
-def _search(by: Caller, asked: SearchTranscript) -> library.VideoSearch:
+def _search_video(by: Caller, asked: SearchTranscript) -> library.VideoSearch:
     video = library.find_video(by.scope, asked.video_id, collection=asked.collection)
     return library.search(video, asked.query, language=asked.language, limit=library.MAX_HITS)
 
 
-def _find(by: Caller, asked: SearchKnowledgeBase) -> Results:
-    # All pages are cut from one and the same list, whatever the length of a page.
-    return search_pipeline.search(
+def _search(by: Caller, asked: SearchKnowledgeBase) -> Results:
+    # Pages are slices of one list, whatever the size of a page.
+    return pipeline.search(
         by.scope,
         asked.query,
         mode=SearchMode(asked.mode),
-        limit=search_pipeline.MAX_LIMIT,
+        limit=pipeline.MAX_LIMIT,
         filter=asked.filter,
         explain=asked.explain,
     )
 
 
-def _verify(by: Caller, asked: VerifyQuote) -> quote_verification.VerifiedQuote:
-    return quote_verification.verify(
-        by.scope, asked.quote, source=asked.source_id, filter=asked.filter
+def _ask(by: Caller, asked: AskKnowledgeBase) -> ReplyOut:
+    scope, user = by.scope, by.user
+    if asked.conversation_id:
+        conversation = conversations.find(scope, user, asked.conversation_id)
+        answer = questions.put(scope, user, conversation, asked.text)
+    else:
+        answer = questions.put_first(
+            scope, user, asked.text, collection=asked.collection, sources=asked.source_ids
+        )
+    for _ in questions.respond(scope, user, answer):
+        pass  # the answer is read from its row, as every door does
+    return ReplyOut.model_validate(
+        answers.read(scope, [answers.find_answer(scope, user, answer.uuid)])[0]
     )
 
 
-def _sources(by: Caller, asked: ListSources) -> sources.SourcePage:
-    offset, _ = asked.place
+def _verify(by: Caller, asked: VerifyQuote) -> verification.VerifiedQuote:
+    return verification.verify(by.scope, asked.quote, source=asked.source_id, filter=asked.filter)
+
+
+def _list_sources(by: Caller, asked: ListSources) -> sources.SourcePage:
     return sources.list_sources(
         by.scope,
         asked.filter,
         words=asked.query,
         state=asked.state or "",
-        offset=offset,
+        offset=asked.position[0],
         limit=asked.max_results,
     )
 
 
-def _job_answer(by: Caller, asked: GetJob) -> tuple[str, JobAnswer]:
-    job = activity.find_job(by.scope, asked.job_id)
-    brought = sources.of_videos(by.scope, [job.video_id]) if job.video_id else {}
-    return job_answer(job, asked, sources=brought.get(job.video_id or 0, ()))
-
-
-def _list(by: Caller, asked: ListTranscripts) -> library.VideoPage:
+def _list_videos(by: Caller, asked: ListTranscripts) -> library.VideoPage:
     filter = library.VideoFilter(
         words=asked.query,
         collection=asked.collection,
@@ -291,20 +283,29 @@ def _list(by: Caller, asked: ListTranscripts) -> library.VideoPage:
         tag=asked.tag,
         language=asked.language,
     )
-    return library.list_videos(by.scope, filter, offset=asked.place[0], limit=asked.max_results)
+    return library.list_videos(by.scope, filter, offset=asked.position[0], limit=asked.max_results)
 
 
 def _add(by: Caller, asked: AddSource) -> Job:
-    shelf = transcript_request.shelf(by, asked.collection)
+    collection = transcript_request.target_collection(by, asked.collection)
     return transcript_request.request(
-        by, shelf, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest
+        by, collection, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest
     )
+
+
+def _job(by: Caller, asked: GetJob) -> Rendered:
+    job = activity.find_job(by.scope, asked.job_id)
+    added = sources.of_videos(by.scope, [job.video_id]) if job.video_id else {}
+    return render.render_job(job, asked, sources=added.get(job.video_id or 0, ()))
+
+
+# Descriptions
 
 
 def _tool(
     run: Callable[..., Awaitable[CallToolResult]],
-    asks: type[Arguments],
-    answers: type[BaseModel],
+    arguments: type[Arguments],
+    output: type[BaseModel],
     *,
     title: str,
     annotations: ToolAnnotations,
@@ -314,11 +315,13 @@ def _tool(
         name=run.__name__,
         title=title,
         description=inspect.getdoc(run) or "",
-        parameters=_lean(asks.model_json_schema(by_alias=True)),
+        parameters=_lean(arguments.model_json_schema(by_alias=True)),
         fn_metadata=FuncMetadata(
-            arg_model=asks,
-            output_model=answers,
-            output_schema=_lean(answers.model_json_schema(mode="serialization")),
+            arg_model=arguments,
+            output_model=Structured,
+            output_schema=_lean(
+                output.model_json_schema(mode="serialization", schema_generator=OutputSchema)
+            ),
         ),
         is_async=True,
         context_kwarg="ctx",
@@ -327,7 +330,7 @@ def _tool(
 
 
 def _lean(schema: Any) -> Any:
-    """Leave out of a schema what costs a model tokens and tells it nothing: titles, docstrings of models, "or null", empty defaults."""
+    """Remove what tells a model nothing: titles, models' docstrings, "or null", empty defaults."""
     if isinstance(schema, list):
         return [_lean(part) for part in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Getting what the library does not have yet: choosing where it goes, queueing it, and waiting a little for it."""
+"""Fetches what the library does not have yet: queues it and waits a little."""
 
 import time
 from asyncio import sleep
@@ -11,26 +11,31 @@ from transcripts.errors import InvalidUrl, KnowledgeBaseError, TranscriptNotFoun
 from transcripts.models import Collection, Job, Video
 from transcripts.timecodes import parse_target
 
-PATIENCE = 20.0  # seconds; clients give up on a call after about 60
-GLANCE = 0.5  # seconds between two looks at the job
-TELL = 1.0  # seconds between two reports of progress
+PATIENCE = 20.0  # seconds; clients abandon a call after about 60
+POLL = 0.5  # seconds between two queries of the job
+REPORT = 1.0  # seconds between two reports of progress
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 class FetchFailed(KnowledgeBaseError):
-    """The job that was waited for ended without a transcript; message and hint are its own."""
+    """The job ended without a transcript; message and hint are the job's."""
 
     code = "fetch_failed"
 
 
 def find_or_request(by: Caller, reference: str, *, language: str, collection: str) -> Video | Job:
-    """Return the video if its transcript is there, else the job that gets it. Raises ``Forbidden`` where that would need the right to write."""
+    """Return the video if it has its transcript, else the job that fetches it.
+
+    Raises ``Forbidden`` if fetching needs the right to write.
+    """
     try:
         video = library.find_video(by.scope, reference, collection=collection)
         library.find_transcript(video, language=language)
     except VideoNotFound as missing:
-        return request(by, shelf(by, collection), _video_id(reference, missing), language=language)
+        return request(
+            by, target_collection(by, collection), _video_id(reference, missing), language=language
+        )
     except TranscriptNotFound:
         if not video.youtube_id:
             raise
@@ -49,7 +54,7 @@ def request(
     tags: Sequence[str] = (),
     newest: int | None = None,
 ) -> Job:
-    """Queue an address and tell the workers."""
+    """Queue an address and notify the workers."""
     job = acquisition.request(
         where, address, language=language, tags=tags, newest=newest, by=by.user
     )
@@ -57,14 +62,20 @@ def request(
     return job
 
 
-def shelf(by: Caller, name: str) -> Collection:
-    """Return the collection to add to. Raises ``Forbidden``, ``CollectionNotFound``, and ``InvalidInput`` when it has to be named."""
+def target_collection(by: Caller, name: str) -> Collection:
+    """Return the collection to add to.
+
+    Raises ``Forbidden``, ``CollectionNotFound``, and ``InvalidInput`` if it must be named.
+    """
     by.require_write()
     return library.target_collection(by.scope, name)
 
 
 async def wait_for(by: Caller, job: Job, *, report: Report) -> Job:
-    """Wait for a job, reporting seconds waited and what it does, until it ends, is put off, or patience does. Raises ``FetchFailed``."""
+    """Wait until a job ends or is postponed, ``PATIENCE`` seconds at most; report its progress.
+
+    Raises ``FetchFailed``.
+    """
     started, reported = time.monotonic(), -1.0
     while (waited := time.monotonic() - started) < PATIENCE:
         job = await in_thread(activity.find_job, by.scope, job.pk)
@@ -72,10 +83,10 @@ async def wait_for(by: Caller, job: Job, *, report: Report) -> Job:
             raise FetchFailed(job.error, hint=job.hint)
         if job.state == Job.State.DONE or job.run_after is not None:
             return job
-        if waited - reported >= TELL:
+        if waited - reported >= REPORT:
             reported = waited
             await report(round(waited, 3), PATIENCE, job.step or job.state)
-        await sleep(GLANCE)
+        await sleep(POLL)
     return job
 
 

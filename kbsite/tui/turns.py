@@ -7,6 +7,7 @@ from typing import Any
 from textual.content import Content
 
 from citations.answers.answer import (
+    STAGE_LABELS,
     AnswerOutcome,
     Claim,
     ClaimEvent,
@@ -17,7 +18,6 @@ from citations.answers.answer import (
 )
 from citations.passages import place
 from kbsite.tui.quotes import QuoteInContext, cited, nearest
-from kbsite.tui.stages import told
 
 NEAREST_SHOWN = 140  # characters of a nearest passage
 
@@ -98,7 +98,7 @@ def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
         hint = Content.styled(f"\n{printable(turn.hint)}" if turn.hint else "", "dim")
         parts.append(Content.styled(printable(turn.problem), "$error") + hint)
     else:
-        parts.append(Content.styled(told(turn.stage), "dim italic"))
+        parts.append(Content.styled(f"{STAGE_LABELS.get(turn.stage, turn.stage)} …", "dim italic"))
     return Content("\n").join(parts)
 
 

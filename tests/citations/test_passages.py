@@ -2,7 +2,8 @@
 
 import pytest
 
-from citations.passages import Locator, place, seconds
+from citations.passages import Locator, place
+from transcripts.timecodes import milliseconds, seconds
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,4 @@ def test_milliseconds_become_seconds() -> None:
     assert seconds(62_900) == 62.9
     assert seconds(0) == 0
     assert seconds(None) is None
+    assert (milliseconds(62.9), milliseconds(0.0), milliseconds(None)) == (62_900, 0, None)

@@ -203,7 +203,7 @@ OPERATIONS = [
     Door("GET", "api/v1/sessions/<session_id>"),
     Door("DELETE", "api/v1/sessions/<session_id>"),
     Door("POST", "api/v1/sessions/<session_id>/segments", "thing", {"text": "Hello."}, json=True),
-    Door("POST", "api/v1/sessions/<session_id>/replay", "thing", {"position": 1000}, json=True),
+    Door("POST", "api/v1/sessions/<session_id>/replay", "thing", {"position": 1}, json=True),
     Door("POST", "api/v1/sessions/<session_id>/end"),
     Door("GET", "api/v1/sessions/<session_id>/events"),
     Door("GET", "api/v1/sessions/<session_id>/citations"),

@@ -95,7 +95,7 @@ class Server:
     def say(self, *numbers: int) -> None:
         """Send pieces of speech."""
         said = [
-            {"number": number, "text": f"Hello, {number}.", "start": 0, "end": 1000}
+            {"number": number, "text": f"Hello, {number}.", "start": 0, "end": 1}
             for number in numbers
         ]
         assert self.client.post(f"{self.path}/segments", json={"segments": said}).status_code == 202
@@ -141,7 +141,7 @@ def test_a_lecture_is_watched_left_and_watched_on_until_the_server_ends(instance
                 "number": 0,
                 "text": "Hello, 0.",
                 "start": 0,
-                "end": 1000,
+                "end": 1.0,
             }
             assert beside.next() == one
         wait_until(lambda: listeners(instance) == 0, what="the end of listening, as nobody watches")

@@ -62,7 +62,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "POST", f"{V1}sessions/{{session}}/segments", {"text": "Networks learn from their errors."}
     ),
-    Operation("POST", f"{V1}sessions/{{session}}/replay", {"position": 1_000}),
+    Operation("POST", f"{V1}sessions/{{session}}/replay", {"position": 1.0}),
     Operation("POST", f"{V1}sessions/{{session}}/end"),
     Operation("GET", f"{V1}sessions/{{session}}/events"),
     Operation("GET", f"{V1}sessions/{{session}}/citations"),

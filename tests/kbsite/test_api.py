@@ -315,6 +315,7 @@ def test_a_short_transcript_is_read_whole(asking: Client, collection: Collection
         "url": "",
         "duration": 300.0,
         "collection": "lectures",
+        "published_at": None,
     }
     assert data["transcript"]["language"] == "en"
 

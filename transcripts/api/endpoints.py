@@ -20,16 +20,10 @@ from transcripts.api.in_ import (
     TranscriptSearchIn,
     VideoId,
 )
-from transcripts.api.out import (
-    JobOut,
-    JobsOut,
-    VideoReadingOut,
-    VideoSearchOut,
-    YouTubeOut,
-    answers,
-)
+from transcripts.api.out import JobsOut, YouTubeOut, responses
 from transcripts.errors import TooLarge
 from transcripts.models import Job, WorkerPulse, YouTubeGate
+from transcripts.schemas import JobOut, VideoReadingOut, VideoSearchOut
 from transcripts.scope import Scope
 from transcripts.tasks import send
 
@@ -74,7 +68,7 @@ def add_one(request: Request, source: SourceIn) -> Status[Any]:
 
 
 @router.post(
-    "sources/files", response=answers({202: JobOut}, 404, 413), summary="Add caption files"
+    "sources/files", response=responses({202: JobOut}, 404, 413), summary="Add caption files"
 )
 def add_files(
     request: Request, files: File[list[UploadedFile]], about: Form[FilesIn]
@@ -91,7 +85,7 @@ def add_files(
 # Jobs
 
 
-@router.get("jobs", response=answers({200: JobsOut}, 404), summary="List jobs")
+@router.get("jobs", response=responses({200: JobsOut}, 404), summary="List jobs")
 def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
     found = _jobs(request)
@@ -106,7 +100,7 @@ def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
     }
 
 
-@router.get("jobs/{job_id}", response=answers({200: JobOut}, 404), summary="Follow a job")
+@router.get("jobs/{job_id}", response=responses({200: JobOut}, 404), summary="Follow a job")
 def get_job(request: Request, job_id: JobId) -> Job:
     """Say how far a job is, or how it ended."""
     job: Job = _jobs(request).numbered(job_id)
@@ -114,7 +108,7 @@ def get_job(request: Request, job_id: JobId) -> Job:
 
 
 @router.post(
-    "jobs/{job_id}/retry", response=answers({202: JobOut}, 404, 409), summary="Try a job again"
+    "jobs/{job_id}/retry", response=responses({202: JobOut}, 404, 409), summary="Try a job again"
 )
 def retry_job(request: Request, job_id: JobId) -> Status[Any]:
     """Queue a finished job again."""
@@ -129,7 +123,7 @@ def retry_job(request: Request, job_id: JobId) -> Status[Any]:
 
 @router.get(
     "transcripts/{path:video_id}/search",
-    response=answers({200: VideoSearchOut}, 404),
+    response=responses({200: VideoSearchOut}, 404),
     summary="Search within a video",
 )
 def search_transcript(
@@ -156,7 +150,7 @@ _FILES = {
 
 @router.get(
     "transcripts/{path:video_id}/download",
-    response=answers({200: None}, 404),
+    response=responses({200: None}, 404),
     openapi_extra={"responses": _FILES},
     summary="Download a transcript",
 )
@@ -175,7 +169,7 @@ def download_transcript(
 
 @router.post(
     "transcripts/{path:video_id}/refetch",
-    response=answers({202: JobOut}, 404),
+    response=responses({202: JobOut}, 404),
     summary="Fetch a video again",
 )
 def refetch_transcript(
@@ -190,7 +184,7 @@ def refetch_transcript(
 
 @router.get(
     "transcripts/{path:video_id}",
-    response=answers({200: VideoReadingOut}, 404),
+    response=responses({200: VideoReadingOut}, 404),
     summary="Read a transcript",
 )
 def read_transcript(
@@ -210,7 +204,7 @@ def read_transcript(
 
 
 @router.get(
-    "youtube", response=answers({200: YouTubeOut}), summary="See whether YouTube can be asked"
+    "youtube", response=responses({200: YouTubeOut}), summary="See whether YouTube can be asked"
 )
 def get_youtube(request: Request) -> dict[str, Any]:
     """Say whether the queue to YouTube runs, or until when it pauses and why."""

@@ -1,4 +1,4 @@
-"""What is sent to the operations, checked for its form."""
+"""Inputs of the operations on transcripts and jobs."""
 
 from typing import Annotated, Literal, Self
 
@@ -15,7 +15,7 @@ BIGGEST_ID = 2**63 - 1
 
 def _storable(text: str) -> str:
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("NUL and halves of characters cannot be stored")
+        raise ValueError("NUL and lone surrogates cannot be stored")
     return text
 
 
@@ -25,28 +25,32 @@ Language = Annotated[
     StringConstraints(max_length=35),
     Field(description="A language code, such as en or pt-BR; empty: the preferred one."),
 ]
-_TRACK = "A language code, such as en; en.auto for speech recognition beside a better en; empty: the preferred one."
-Track = Annotated[Text, StringConstraints(max_length=library.MAX_TRACK), Field(description=_TRACK)]
-Shelf = Annotated[
+Track = Annotated[
+    Text,
+    StringConstraints(max_length=library.MAX_TRACK),
+    Field(
+        description=(
+            "A language code, such as en; en.auto for speech recognition beside a better en; "
+            "empty: the preferred one."
+        )
+    ),
+]
+CollectionName = Annotated[
     Text,
     StringConstraints(max_length=120),
-    Field(description="The collection, by slug or name; empty: the usual one."),
+    Field(description="The collection's slug or name; empty: the default one."),
 ]
 Tags = Annotated[
     list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=50)
 ]
 VideoId = Annotated[
-    Text,
-    Path(
-        description="The video's id, its YouTube id, or its address on YouTube, URL-encoded.",
-        max_length=2048,
-    ),
+    Text, Path(description="The video's id or YouTube address, URL-encoded.", max_length=2048)
 ]
 JobId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
 
 
 class SourceIn(Schema):
-    """An address on YouTube, or a text with its title."""
+    """A YouTube address, or a text with its title."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -57,19 +61,18 @@ class SourceIn(Schema):
     title: Annotated[Text, StringConstraints(max_length=300)] = Field(
         "", description="The title of the text."
     )
-    collection: Shelf = ""
+    collection: CollectionName = ""
     language: Language = ""
     tags: Tags = []
     newest: int | None = Field(
         None, ge=1, le=100_000, description="Of a playlist or channel, only the newest N."
     )
     every_hours: int | None = Field(
-        None, ge=1, le=8_760, description="Look again every so many hours."
+        None, ge=1, le=8_760, description="Look for new videos every N hours."
     )
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
-        """Refuse both, neither, and a text without a title."""
         if bool(self.url.strip()) == bool(self.text.strip()):
             raise ValueError("give either url, or text and title")
         if self.text and not self.title.strip():
@@ -78,27 +81,27 @@ class SourceIn(Schema):
 
 
 class FilesIn(Schema):
-    """What goes for all of the files sent."""
+    """What applies to all files of a request."""
 
-    collection: Shelf = ""
+    collection: CollectionName = ""
     language: Language = ""
     tags: Tags = []
 
 
 class TranscriptChoiceIn(Schema):
-    """Which of several: a collection where several hold the video, a language where it has several."""
+    """The collection and the language, if there are several with the video."""
 
-    collection: Shelf = ""
+    collection: CollectionName = ""
     language: Track = ""
 
 
 class ReadingIn(TranscriptChoiceIn):
-    """Which part: a time range goes before a chunk, a chunk before the whole."""
+    """The part to read: a time range, else a chunk, else all."""
 
     start: float | None = Field(None, ge=0, description="Seconds; with end, a time range.")
     end: float | None = Field(None, ge=0, description="Seconds.")
     chunk_index: int | None = Field(
-        None, ge=0, le=1_000_000, description="A time chunk, from 0 on."
+        None, ge=0, le=1_000_000, description="A time chunk, counted from 0."
     )
     chunk_size: int | None = Field(
         None,
@@ -110,22 +113,22 @@ class ReadingIn(TranscriptChoiceIn):
 
 
 class TranscriptSearchIn(TranscriptChoiceIn):
-    """What to look for, and how many answers are wanted."""
+    """A query within a video."""
 
     query: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
     limit: int = Field(5, ge=1, le=library.MAX_HITS)
 
 
 class DownloadIn(TranscriptChoiceIn):
-    """The kind of file."""
+    """A file format."""
 
     format: TranscriptFormat
 
 
 class JobsIn(Schema):
-    """Which jobs, newest first."""
+    """Filters and a page of jobs."""
 
     state: Literal["queued", "running", "done", "failed"] | None = None
-    collection: Shelf = ""
+    collection: CollectionName = ""
     limit: int = Field(25, ge=1, le=100)
     offset: int = Field(0, ge=0, le=1_000_000)

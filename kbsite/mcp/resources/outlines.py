@@ -17,8 +17,9 @@ from kbsite.auth import Caller
 from kbsite.errors import sentence
 from kbsite.mcp.auth import caller
 from kbsite.mcp.budget import MIN_TOKENS, fitting, tokens
-from kbsite.mcp.render_transcript import CURSOR, NAME, TITLE
+from kbsite.mcp.render_transcript import CURSOR
 from kbsite.mcp.threads import in_thread
+from kbsite.mcp.tool_outputs import NAME, TITLE
 from transcripts.errors import KnowledgeBaseError, NotFound
 
 TEMPLATE = "outline://{source}"

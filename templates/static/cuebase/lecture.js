@@ -71,8 +71,8 @@
       else lines.prepend(line);
     }
     if (start !== null) {
-      line.dataset.start = start;
-      find("[data-time]", line).textContent = clock(start);
+      line.dataset.start = start * 1000;
+      find("[data-time]", line).textContent = clock(start * 1000);
     }
     find("[data-text]", line).textContent = text;
     show(find("[data-silent]"), false);

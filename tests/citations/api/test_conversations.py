@@ -86,7 +86,7 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
     assert (answer["state"], answer["question"]) == ("answered", QUESTION)
     (first, *_) = answer["citations"]
     assert answer["claims"][0]["citations"] == [first["number"]]
-    assert (first["source"], first["title"], first["kind"], first["start"]) == (
+    assert (first["source_id"], first["title"], first["kind"], first["start"]) == (
         str(talk.uuid),
         "Talk",
         "video",
@@ -98,7 +98,7 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
     assert answer["trace"]["evidence"]
     assert good(asking.get(f"{V1}quotations/{first['id']}")) == first
     assert good(asking.get(f"{V1}answers/{answer['id']}")) == answer
-    whole = good(asking.get(f"{V1}conversations/{answer['conversation']}"))
+    whole = good(asking.get(f"{V1}conversations/{answer['conversation_id']}"))
     assert whole["conversation"]["title"] == QUESTION
     assert [one["id"] for one in whole["answers"]] == [answer["id"]]
 
@@ -137,18 +137,18 @@ def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(
         "I cannot find information about Lisbon in the sources.",
     )
     ((one,),) = (answer["nearest"],)
-    assert (one["source"], one["text"], one["start"]) == (str(talk.uuid), "Every weight.", 5.0)
+    assert (one["source_id"], one["text"], one["start"]) == (str(talk.uuid), "Every weight.", 5.0)
     assert one["link"].startswith("http")
 
 
 def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: Source) -> None:
     first = asked(asking, collection="lectures", sources=[talk.video.key])
-    second = asked(asking, "What is the learning rate?", conversation=first["conversation"])
-    assert second["conversation"] == first["conversation"]
+    second = asked(asking, "What is the learning rate?", conversation=first["conversation_id"])
+    assert second["conversation_id"] == first["conversation_id"]
     page = good(asking.get(f"{V1}conversations"))
     ((one,), total) = page["conversations"], page["total"]
     assert (one["id"], one["answers"], one["collection"], one["sources"], total) == (
-        first["conversation"],
+        first["conversation_id"],
         2,
         "lectures",
         [str(talk.uuid)],
@@ -158,7 +158,7 @@ def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: So
 
 def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -> None:
     answer = asked(with_token(owner, can_write=False), keep=False, sources=[str(talk.uuid)])
-    assert (answer["id"], answer["conversation"], answer["state"]) == (None, None, "answered")
+    assert (answer["id"], answer["conversation_id"], answer["state"]) == (None, None, "answered")
     assert answer["citations"][0]["link"].startswith("http")
     assert not Conversation.objects.exists()
 
@@ -169,13 +169,13 @@ def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is
     reading = with_token(owner, can_write=False)
     answer = asked(reading)
     assert (
-        asked(reading, "What is the learning rate?", conversation=answer["conversation"])[
-            "conversation"
+        asked(reading, "What is the learning rate?", conversation=answer["conversation_id"])[
+            "conversation_id"
         ]
-        == answer["conversation"]
+        == answer["conversation_id"]
     )
     assert good(reading.get(f"{V1}conversations"))["conversations"][0]["answers"] == 2
-    place, whole = f"answers/{answer['id']}", f"conversations/{answer['conversation']}"
+    place, whole = f"answers/{answer['id']}", f"conversations/{answer['conversation_id']}"
     problem(send(reading, f"{place}/again"), 403, "forbidden")
     problem(send(reading, f"{place}/feedback", {"feedback": 1}, method="put"), 403, "forbidden")
     problem(send(reading, whole, {"title": "Mine"}, method="patch"), 403, "forbidden")
@@ -196,7 +196,7 @@ def test_an_answer_is_told_while_it_is_made(
     assert (names[0], names[-1]) == ("asked", "answer")
     assert {"stage", "claim"} <= set(names)
     events = dict(told)
-    assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer']}"))
+    assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer_id']}"))
     assert events["claim"]["quotes"][0]["id"] in {
         one["id"] for one in events["answer"]["citations"]
     }
@@ -207,13 +207,13 @@ def test_an_answer_is_told_while_it_is_made(
         raise Unavailable("Out of order.", hint="Try later.")
 
     monkeypatch.setattr(answer_pipeline, "ask", fail)
-    told = heard(send(asking, f"answers/{events['asked']['answer']}/again"))
+    told = heard(send(asking, f"answers/{events['asked']['answer_id']}/again"))
     assert told[-1] == (
         "failed",
         {"code": "unavailable", "detail": "Out of order.", "hint": "Try later."},
     )
     assert (
-        good(asking.get(f"{V1}answers/{events['asked']['answer']}"))["claims"]
+        good(asking.get(f"{V1}answers/{events['asked']['answer_id']}"))["claims"]
         == events["answer"]["claims"]
     )
 
@@ -224,7 +224,7 @@ def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None
         send(asking, f"answers/{answer['id']}/feedback", {"feedback": -1}, method="put")
     ) == {"feedback": -1}
     note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
-    assert (note["title"], note["collection"], note["answer"], note["author"]) == (
+    assert (note["title"], note["collection"], note["answer_id"], note["author"]) == (
         QUESTION,
         "lectures",
         answer["id"],
@@ -258,7 +258,7 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
 
 
 def test_a_conversation_is_renamed_exported_and_deleted(asking: Client) -> None:
-    pk = asked(asking)["conversation"]
+    pk = asked(asking)["conversation_id"]
     assert (
         good(send(asking, f"conversations/{pk}", {"title": " On networks "}, method="patch"))[
             "title"
@@ -307,7 +307,7 @@ def test_what_is_no_question_is_refused(asking: Client, body: Any) -> None:
 
 def test_notes_are_kept_read_changed_and_deleted(asking: Client, collection: Collection) -> None:
     note = good(send(asking, "notes", {"text": "# Networks\nlearn", "collection": "lectures"}), 201)
-    assert (note["title"], note["answer"]) == ("Networks", None)
+    assert (note["title"], note["answer_id"]) == ("Networks", None)
     assert good(asking.get(f"{V1}notes?words=learn"))["notes"] == [note]
     changed = good(
         send(asking, f"notes/{note['id']}", {"title": "Nets", "text": "forget"}, method="put")
@@ -336,7 +336,7 @@ def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(
     answer = asked(asking, collection="lectures")
     note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
     grace = with_token(make_user("grace", collection=collection))
-    assert good(grace.get(f"{V1}notes/{note['id']}"))["answer"] is None
+    assert good(grace.get(f"{V1}notes/{note['id']}"))["answer_id"] is None
     problem(send(grace, "notes", {"answer": answer["id"]}), 404, "answer_not_found")
     assert good(grace.get(f"{V1}quotations/{answer['citations'][0]['id']}"))["quote"], (
         "whoever reads a note reads what it cites"

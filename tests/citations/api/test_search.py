@@ -84,7 +84,7 @@ def test_a_passage_says_where_it_is_said_and_leads_there(
 ) -> None:
     found = search(asking, q="missing page")
     (one,) = found["passages"]
-    assert (one["source_id"], one["title"], one["kind"], one["video"], one["channel"]) == (
+    assert (one["source_id"], one["title"], one["kind"], one["video_id"], one["channel"]) == (
         str(talks[0].uuid),
         "Learning",
         "video",
@@ -103,7 +103,7 @@ def test_a_passage_says_where_it_is_said_and_leads_there(
     assert f"/videos/{talks[0].video_id}/?t=10s" in one["link"]
     assert [one["text"][start:end] for start, end in one["spans"]] == ["missing", "page"]
     assert 0 < one["score"] <= 1
-    assert (one["explanation"], one["mark"], one["also"]) == (None, None, [])
+    assert (one["explanation"], one["mark"], one["duplicates"]) == (None, None, [])
     assert (found["query"], found["mode"], found["reranked"], found["hypothesis"]) == (
         "missing page",
         "lexical",
@@ -111,7 +111,7 @@ def test_a_passage_says_where_it_is_said_and_leads_there(
         "",
     )
     assert "lexical" in {stage["name"] for stage in found["stages"]}
-    assert all(stage["ms"] >= 0 for stage in found["stages"])
+    assert all(stage["milliseconds"] >= 0 for stage in found["stages"])
 
 
 def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_there(
@@ -120,7 +120,7 @@ def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_the
     book = make_document(collection, ["Gradients vanish in deep networks."], title="Deep Learning")
     book.chunks.update(page=3, last_page=4)
     (one,) = search(asking, q="gradients")["passages"]
-    assert (one["start"], one["end"], one["page"], one["last_page"], one["video"]) == (
+    assert (one["start"], one["end"], one["page"], one["last_page"], one["video_id"]) == (
         None,
         None,
         3,
@@ -176,7 +176,7 @@ def test_what_is_said_again_elsewhere_is_named_beside_it(
 ) -> None:
     make_source(make_video(collection, key="again", title="Learning, again"), texts=[LEARNING[1]])
     (one,) = search(asking, q="missing page")["passages"]
-    (twin,) = one["also"]
+    (twin,) = one["duplicates"]
     assert {one["title"], twin["title"]} == {"Learning", "Learning, again"}
     assert twin["similarity"] == 1
     assert twin["link"].startswith("http")
@@ -234,8 +234,8 @@ def test_nobody_finds_what_they_may_not_read(
     make_source(make_video(own, key="mine", title="My own"), texts=[LEARNING[1]])
     found = search(stranger, q="missing page", explain=True, limit=50)
     assert [one["title"] for one in found["passages"]] == ["My own"]
-    assert found["passages"][0]["also"] == []
-    assert search(asking, q="missing page")["passages"][0]["also"] == []
+    assert found["passages"][0]["duplicates"] == []
+    assert search(asking, q="missing page")["passages"][0]["duplicates"] == []
     for named in ({"source": str(talks[0].uuid)}, {"source": "bread"}):
         problem(stranger.get(f"{V1}search", {"q": "page", **named}), 404, "source_not_found")
     problem(
@@ -260,7 +260,7 @@ def test_an_editor_has_a_source_indexed_again(
         response = asking.post(f"{V1}sources/{talks[0].uuid}/index")
     assert response.status_code == 202
     answer = response.json()
-    assert (answer["id"], answer["state"], answer["chunks"], answer["video"]) == (
+    assert (answer["id"], answer["state"], answer["chunks"], answer["video_id"]) == (
         str(talks[0].uuid),
         "pending",
         3,

@@ -28,10 +28,11 @@ def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> Non
     assert "I cannot find information about" in refused.out
     assert "nothing was made up" in refused.err
     asked = kb("ask", QUESTION, "--json", "--trace").json
-    assert (asked["outcome"], asked["claims"], asked["citations"]) == ("refused", [], [])
+    assert (asked["state"], asked["claims"], asked["citations"]) == ("refused", [], [])
     assert asked["trace"]["parts"]
     assert (
-        kb("ask", "And why?", "--follow-up", "--json").json["conversation"] == asked["conversation"]
+        kb("ask", "And why?", "--follow-up", "--json").json["conversation_id"]
+        == asked["conversation_id"]
     )
     assert "same sources" in kb("ask", "And why?", "--follow-up", "--in", "talk", code=2).err
 

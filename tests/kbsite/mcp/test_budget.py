@@ -58,7 +58,9 @@ def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(
             maxTokens=budget,
         )
     )
-    assert "".join(data(page)["text"] for page in pages) == " ".join(cue.text for cue in cues)
+    assert "".join(data(page)["reading"]["text"] for page in pages) == " ".join(
+        cue.text for cue in cues
+    )
     assert len(pages) > 1
     for page in pages:
         assert tokens(text(page)) <= budget
@@ -72,8 +74,8 @@ def test_a_large_transcript_asked_for_whole_comes_with_a_warning(
     result = endpoint.call(
         shelf.token, "get_transcript", videoId="lecture-1", includeFullTranscript=True
     )
-    assert "may not fit" in data(result)["warning"]
-    assert data(result)["warning"] in text(result)
+    assert "may not fit" in data(result)["reading"]["warning"]
+    assert data(result)["reading"]["warning"] in text(result)
     assert tokens(text(result)) <= 20_000
 
 
@@ -96,7 +98,7 @@ def test_the_pages_of_a_list_put_together_are_the_list(endpoint: Endpoint, shelf
             cues=make_cues(2),
         )
     pages = list(_pages(endpoint, shelf.token, "list_transcripts", maxTokens=600))
-    assert [video["video_id"] for page in pages for video in data(page)["videos"]] == [
+    assert [video["id"] for page in pages for video in data(page)["videos"]] == [
         f"video-{number}" for number in reversed(range(40))
     ]
     assert len(pages) > 2

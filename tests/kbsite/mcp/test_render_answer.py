@@ -22,8 +22,9 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Conversation, Source
 from citations.outline import storage as outline_storage
 from citations.passages import Locator, PassageSource
+from citations.schemas.answers import ReplyOut
 from kbsite.mcp.budget import tokens
-from kbsite.mcp.render_answer import reply_answer
+from kbsite.mcp.render_answer import render_reply
 from kbsite.mcp.tool_inputs import Arguments
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, text
@@ -60,7 +61,7 @@ def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(
         question="What does the governor of the turbine keep even?",
     )
     found = data(result)
-    assert found["outcome"] == "answered"
+    assert found["state"] == "answered"
     first = found["citations"][0]
     assert first["quote"] in " ".join(SAID)
     assert first["source_id"] == str(talk.uuid)
@@ -71,10 +72,10 @@ def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(
     assert {number for claim in found["claims"] for number in claim["citations"]} == {
         one["number"] for one in found["citations"]
     }
-    looked_up = endpoint.call(shelf.reading, "get_citation", citationId=first["citation_id"])
+    looked_up = endpoint.call(shelf.reading, "get_citation", citationId=first["id"])
     assert data(looked_up)["quote"] == first["quote"]
     assert f"«{first['quote']}»" in text(looked_up)
-    assert endpoint.call(other.reading, "get_citation", citationId=first["citation_id"]).is_error
+    assert endpoint.call(other.reading, "get_citation", citationId=first["id"]).is_error
     missing = endpoint.call(shelf.reading, "get_citation", citationId="\\ud800nonsense")
     assert missing.is_error
     assert "Next: ask_knowledge_base" in text(missing)
@@ -125,7 +126,7 @@ def test_what_the_sources_of_the_caller_do_not_say_is_refused(
         other.reading, "ask_knowledge_base", question="What does a condenser do?"
     )
     found = data(result)
-    assert found["outcome"] == "refused"
+    assert found["state"] == "refused"
     assert found["note"] in text(result)
     assert "citations" not in found or not found["citations"]
 
@@ -155,8 +156,8 @@ def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> N
         trace=AnswerTrace(route=Route(parts=(QuestionPart(text="Rain?"),))),
         nearest=(passage, page),
     )
-    told, _ = reply_answer(refusal, Arguments(), conversation=UUID(int=3))
-    assert re.search(r"Nearest: “Steam” at 1:23 \(http.*/videos/1/\?t=83s\) It hums. It …\n", told)
+    told, _ = render_reply(ReplyOut.model_validate(refusal), Arguments())
+    assert re.search(r"Nearest: “Steam”, 1:23 \(http.*/videos/1/\?t=83s\) It hums. It …\n", told)
     assert re.search(r"Nearest: “Boilers”, page 4 \(http.*\) It boils.(\n|$)", told)
 
 

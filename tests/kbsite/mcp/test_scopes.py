@@ -63,9 +63,9 @@ def test_a_token_for_one_collection_sees_only_that(
     make_video(shelf.collection, key="mine")
     make_video(other.collection, key="theirs")
     _, narrow = ApiToken.issue(shelf.owner, name="narrow", collections=(other.collection,))
-    assert [
-        video["video_id"] for video in data(endpoint.call(narrow, "list_transcripts"))["videos"]
-    ] == ["theirs"]
+    assert [video["id"] for video in data(endpoint.call(narrow, "list_transcripts"))["videos"]] == [
+        "theirs"
+    ]
     assert endpoint.call(narrow, "get_transcript", videoId="mine").is_error
 
 
@@ -76,12 +76,10 @@ def test_two_callers_at_once_are_not_mixed_up(
     make_video(other.collection, key="theirs")
     for _ in range(5):
         assert [
-            video["video_id"]
-            for video in data(endpoint.call(shelf.token, "list_transcripts"))["videos"]
+            video["id"] for video in data(endpoint.call(shelf.token, "list_transcripts"))["videos"]
         ] == ["mine"]
         assert [
-            video["video_id"]
-            for video in data(endpoint.call(other.token, "list_transcripts"))["videos"]
+            video["id"] for video in data(endpoint.call(other.token, "list_transcripts"))["videos"]
         ] == ["theirs"]
 
 

@@ -142,7 +142,7 @@ def test_what_is_said_again_elsewhere_is_named_with_its_link(
         shelf.reading, "search_knowledge_base", query="missing page", mode="lexical"
     )
     (one,) = data(result)["passages"]
-    (twin,) = one["also"]
+    (twin,) = one["duplicates"]
     assert {one["title"], twin["title"]} == {"Learning", "Learning, again"}
     assert twin["link"].startswith("http")
     assert f"Also said in “{twin['title']}”" in text(result)

@@ -45,8 +45,8 @@ def test_every_tool_says_what_it_takes_and_gives(endpoint: Endpoint, shelf: Shel
 def test_a_short_transcript_is_read_whole(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(6))
     found = data(endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1"))
-    assert found["mode"] == "full"
-    assert found["text"] == " ".join(cue.text for cue in make_cues(6))
+    assert found["reading"]["mode"] == "full"
+    assert found["reading"]["text"] == " ".join(cue.text for cue in make_cues(6))
     assert "next_cursor" not in found
 
 
@@ -55,7 +55,7 @@ def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(
 ) -> None:
     make_video(shelf.collection, cues=make_cues(2_000))
     result = endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1")
-    assert data(result)["mode"] == "preview"
+    assert data(result)["reading"]["mode"] == "preview"
     assert "search_transcript" in text(result)
     assert "chunkIndex 0 to" in text(result)
 
@@ -68,13 +68,13 @@ def test_a_time_range_goes_before_a_chunk_and_a_chunk_before_the_whole(
     assert (
         data(
             endpoint.call(shelf.reading, "get_transcript", **everything, startTime=10, endTime=20)
-        )["mode"]
+        )["reading"]["mode"]
         == "range"
     )
-    chunk = data(endpoint.call(shelf.reading, "get_transcript", **everything))
+    chunk = data(endpoint.call(shelf.reading, "get_transcript", **everything))["reading"]
     assert (chunk["mode"], chunk["chunk"], chunk["start"]) == (
         "chunk",
-        {"index": 1, "count": 4, "previous": 0, "next": 2},
+        {"index": 1, "count": 4, "start": 300, "end": 600, "previous": 0, "next": 2},
         300,
     )
 
@@ -102,11 +102,10 @@ def test_a_list_is_narrowed_by_words(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection, key="one", title="Neural networks")
     make_video(shelf.collection, key="two", title="Baking bread")
     assert [
-        video["video_id"]
-        for video in data(endpoint.call(shelf.reading, "list_transcripts"))["videos"]
+        video["id"] for video in data(endpoint.call(shelf.reading, "list_transcripts"))["videos"]
     ] == ["two", "one"]
     assert [
-        video["video_id"]
+        video["id"]
         for video in data(endpoint.call(shelf.reading, "list_transcripts", query="neural"))[
             "videos"
         ]

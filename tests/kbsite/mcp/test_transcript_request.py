@@ -26,15 +26,15 @@ VIDEO = "dQw4w9WgXcQ"
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcript_request, "PATIENCE", 5.0)
-    monkeypatch.setattr(transcript_request, "GLANCE", 0.05)
-    monkeypatch.setattr(transcript_request, "TELL", 0.1)
+    monkeypatch.setattr(transcript_request, "POLL", 0.05)
+    monkeypatch.setattr(transcript_request, "REPORT", 0.1)
 
 
 def test_what_the_library_has_is_given_at_once(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection)
     found = data(endpoint.call(shelf.reading, "fetch_transcript", videoId="lecture-1"))
     assert found["status"] == "ready"
-    assert found["transcript"]["mode"] == "full"
+    assert found["transcript"]["reading"]["mode"] == "full"
     assert not Job.objects.exists()
 
 
@@ -59,7 +59,7 @@ def test_the_wait_reports_progress_and_ends_with_the_transcript(
             lambda client: client.call_tool("fetch_transcript", asked, progress_callback=note),
         )
     assert data(result)["status"] == "ready"
-    assert data(result)["transcript"]["video_id"] == VIDEO
+    assert data(result)["transcript"]["video"]["id"] == VIDEO
     assert "asking YouTube" in [message for _, _, message in seen]
     assert [progress for progress, _, _ in seen] == sorted({progress for progress, _, _ in seen})
 
@@ -76,7 +76,7 @@ def test_a_video_is_fetched_from_youtube_and_read_in_one_call(
             shelf.token, "fetch_transcript", videoId=f"https://www.youtube.com/watch?v={MANUAL}"
         )
     assert data(result)["status"] == "ready"
-    assert "This is the stand-in." in data(result)["transcript"]["text"]
+    assert "This is the stand-in." in data(result)["transcript"]["reading"]["text"]
 
 
 def test_a_job_that_takes_longer_is_answered_with_its_id(
@@ -86,7 +86,7 @@ def test_a_job_that_takes_longer_is_answered_with_its_id(
     result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
     job = Job.objects.get()
     assert data(result)["status"] == "queued"
-    assert data(result)["job"]["job_id"] == job.pk
+    assert data(result)["job"]["id"] == job.pk
     assert f"get_job with jobId={job.pk}" in text(result)
     assert job.created_by == shelf.owner
     assert job.sent_at is not None
@@ -111,8 +111,8 @@ def test_asking_twice_makes_one_job(
     monkeypatch.setattr(transcript_request, "PATIENCE", 0.1)
     first = data(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))
     assert (
-        data(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))["job"]["job_id"]
-        == first["job"]["job_id"]
+        data(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))["job"]["id"]
+        == first["job"]["id"]
     )
 
 
@@ -161,7 +161,7 @@ def test_a_playlist_is_added_with_its_wishes(endpoint: Endpoint, shelf: Shelf) -
     )
     job = Job.objects.get()
     assert (job.kind, job.tags, job.feed and job.feed.newest) == ("feed", ["ml"], 5)
-    assert data(result)["job_id"] == job.pk
+    assert data(result)["id"] == job.pk
 
 
 def test_a_job_tells_its_problems_page_by_page(endpoint: Endpoint, shelf: Shelf) -> None:

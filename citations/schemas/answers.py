@@ -1,0 +1,184 @@
+"""Quotes and answers as every door shows them."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field
+
+from citations.schemas.search import (
+    Channel,
+    Kind,
+    Link,
+    LocatedOut,
+    Milliseconds,
+    Score,
+    SourceId,
+    StageOut,
+    Title,
+    VideoId,
+)
+from transcripts.conf import absolute
+from transcripts.schemas import Shape
+
+EXCERPT = 300  # characters of a passage that an answer was made from
+
+Prefix = Annotated[str, Field(description="The 100 characters before the quote, at most.")]
+Suffix = Annotated[str, Field(description="The 100 characters after the quote, at most.")]
+
+
+# Quotes
+
+
+class DifferenceOut(Shape):
+    """Words that the quote leaves out, adds or replaces."""
+
+    kind: Literal["missing", "added", "changed"]
+    quoted: str
+    actual: str
+
+
+class QuoteCheckOut(LocatedOut):
+    """Whether a quote is in the library word for word, and where; if altered, what differs."""
+
+    verdict: Literal["verbatim", "misattributed", "altered", "not_found"]
+    is_enough: bool = Field(description="False: the quote is too short to prove anything.")
+    quote: str
+    source_id: UUID | None = Field(None, validation_alias=AliasPath("origin", "id"))
+    title: str | None = Field(None, validation_alias=AliasPath("origin", "title"))
+    kind: str | None = Field(None, validation_alias=AliasPath("origin", "kind"))
+    video_id: VideoId = None
+    text: str = Field(description="The words of the source.")
+    prefix: Prefix
+    suffix: Suffix
+    heading: str
+    span: tuple[int, int] | None = Field(
+        None,
+        validation_alias=AliasPath("locator", "span"),
+        description="Characters of the source's text.",
+    )
+    link: Annotated[str | None, BeforeValidator(lambda path: absolute(path) or None)] = Field(
+        description="Opens this site's page at the quote."
+    )
+    timestamp_link: Annotated[str | None, AfterValidator(lambda link: link or None)]
+    differences: list[DifferenceOut]
+    likeness: Score = Field(
+        description="Share of the quote's words that the source has in this order, 0 to 1."
+    )
+    milliseconds: Milliseconds
+
+
+# Answers
+
+
+class ClaimOut(Shape):
+    """One or two sentences of an answer, and the numbers of the citations that support them."""
+
+    label: str = Field(
+        description="In an overview, the heading or title; empty: that of the claim before."
+    )
+    text: str
+    citations: list[int]
+    is_supported: bool
+
+
+class QuotationOut(LocatedOut):
+    """A quote of an answer that was found word for word in its source, and where."""
+
+    id: UUID | None = Field(description="Of its permanent address; null: the answer is not kept.")
+    number: int
+    quote: str = Field(validation_alias="text")
+    prefix: Prefix
+    suffix: Suffix
+    source_id: SourceId
+    title: Title
+    kind: Kind
+    channel: Channel
+    url: str = Field(validation_alias=AliasPath("origin", "url"))
+    heading: str
+    link: Link = Field(description="Opens this site's page at the quote.")
+
+
+class NearestOut(LocatedOut):
+    """A passage that is near a question that was refused; ``text`` is its beginning."""
+
+    source_id: SourceId
+    title: Title
+    heading: str
+    text: Annotated[str, AfterValidator(lambda text: text[:EXCERPT])]
+    score: Score
+    link: Link
+
+
+class EvidenceOut(NearestOut):
+    """A passage that an answer could be made from."""
+
+    number: int
+    level: int = Field(description="0 a chunk, 1 paragraphs, 2 a section, 3 a document.")
+    part: int = Field(description="The question it was found for, among the trace's parts.")
+
+
+class QuestionPartOut(Shape):
+    """A question that was looked up by itself."""
+
+    text: str
+    breadth: Literal["specific", "broad"]
+
+
+class CheckedQuoteOut(Shape):
+    """What became of a quote that an answer wanted to cite; number 0: it is not cited."""
+
+    quote: str
+    verdict: str
+    evidence: int = Field(description="The number of the passage that was named; 0: none.")
+    number: int
+
+
+class TraceOut(Shape):
+    """How an answer was made."""
+
+    parts: list[QuestionPartOut] = Field(
+        [], validation_alias=AliasChoices(AliasPath("route", "parts"), "parts")
+    )
+    by: str = Field("", validation_alias=AliasChoices(AliasPath("route", "by"), "by"))
+    evidence: list[EvidenceOut] = []
+    checks: list[CheckedQuoteOut] = []
+    stages: list[StageOut] = []
+    tokens: dict[str, int] = {}
+    notes: list[str] = []
+    signs: list[dict[str, Score]] = []
+
+
+class ReplyOut(Shape):
+    """An answer. Claims of sources that you may not read any more are ``withheld``."""
+
+    id: UUID | None = Field(None, description="Null: it is not kept.")
+    conversation_id: UUID | None = Field(None, validation_alias="conversation")
+    question: str
+    asked_as: str = Field(description="The question by itself, if it follows on another.")
+    state: Literal["running", "answered", "partial", "refused", "failed"] = Field(
+        validation_alias=AliasChoices("state", "outcome")
+    )
+    claims: list[ClaimOut]
+    citations: list[QuotationOut] = Field(validation_alias="quotes")
+    gone: list[int] = Field(
+        [], description="Numbers of citations whose sources were deleted; they are not listed."
+    )
+    nearest: list[NearestOut] = Field(description="Of a refusal: the nearest passages.")
+    note: str
+    error: str = ""
+    hint: str = ""
+    confidence: Score | None = Field(
+        description="Calibrated probability that the first citation is right, 0 to 1."
+    )
+    model: str = Field(description="The language model; empty: made of the sources' sentences.")
+    feedback: int | None = None
+    withheld: int = 0
+    milliseconds: Milliseconds | None
+    created_at: datetime | None = None
+
+
+class TracedReplyOut(ReplyOut):
+    """An answer, and how it was made."""
+
+    trace: TraceOut

@@ -1,0 +1,166 @@
+"""Searches and sources as every door shows them."""
+
+from datetime import datetime
+from typing import Annotated, Literal, Self
+from uuid import UUID
+
+from pydantic import AfterValidator, AliasChoices, AliasPath, Field, model_validator
+
+from citations import passages
+from citations.passages import Locator
+from transcripts.conf import absolute
+from transcripts.schemas import CollectionSlug, Seconds, Shape, VideoKey
+from transcripts.timecodes import milliseconds
+
+Link = Annotated[str, AfterValidator(absolute)]
+Score = Annotated[float, AfterValidator(lambda score: round(score, 4))]
+Milliseconds = Annotated[float, AfterValidator(lambda duration: round(duration, 2))]
+OriginId = AliasChoices(AliasPath("origin", "id"), "source")
+SourceId = Annotated[UUID, Field(validation_alias=OriginId)]
+Title = Annotated[str, Field(validation_alias=AliasChoices(AliasPath("origin", "title"), "title"))]
+Kind = Annotated[str, Field(validation_alias=AliasPath("origin", "kind"))]
+Channel = Annotated[
+    str, Field(validation_alias=AliasPath("origin", "author"), description="Channel or author.")
+]
+VideoId = Annotated[
+    str | None,
+    AfterValidator(lambda key: key or None),
+    Field(validation_alias=AliasPath("origin", "key"), description="Null: it has no video."),
+]
+
+
+def _located(name: str) -> AliasChoices:
+    return AliasChoices(AliasPath("locator", name), name)
+
+
+class LocatedOut(Shape):
+    """Where something is: seconds in a recording, or pages in a document."""
+
+    start: Seconds | None = Field(None, validation_alias=_located("start"), description="Seconds.")
+    end: Seconds | None = Field(None, validation_alias=_located("end"), description="Seconds.")
+    page: int | None = Field(None, validation_alias=_located("page"), description="From 1.")
+    last_page: int | None = Field(None, validation_alias=_located("last_page"))
+    place: str = Field("", description="The same for people: “3:28–3:40”, “pages 3–4”.")
+
+    @model_validator(mode="after")
+    def write_place(self) -> Self:
+        start, end = milliseconds(self.start), milliseconds(self.end)
+        location = Locator(
+            span=(0, 0), start=start, end=end, page=self.page, last_page=self.last_page
+        )
+        self.place = passages.place(location)
+        return self
+
+
+# Search
+
+
+class TermOut(Shape):
+    """What one word adds to a BM25 score."""
+
+    term: str
+    frequency: int
+    idf: float
+    score: float
+
+
+class ExplanationOut(Shape):
+    """How a score is made. Ranks count from 1; a branch that did not find the passage has none."""
+
+    lexical_rank: int | None
+    bm25: float | None
+    terms: list[TermOut]
+    vector_rank: int | None
+    cosine: float | None
+    rrf_lexical: float
+    rrf_vector: float
+    rrf: float
+    lexical_weight: float
+    vector_weight: float
+    neighbours: float
+    fused: float
+    rerank_score: float | None
+    formula: str
+
+
+class DuplicateOut(LocatedOut):
+    """A passage that says almost the same as a better one, and was left out for it."""
+
+    source_id: SourceId
+    title: Title
+    link: Link
+    similarity: Score = Field(description="Jaccard similarity of the words, 0 to 1.")
+
+
+class PassageOut(LocatedOut):
+    """A passage that answers a query; ``spans`` are the characters of the query's words."""
+
+    source_id: SourceId
+    title: Title
+    kind: Kind
+    channel: Channel
+    collection: str = Field(validation_alias=AliasPath("origin", "collection"))
+    language: str = Field(validation_alias=AliasPath("origin", "language"))
+    video_id: VideoId
+    text: str
+    score: Score = Field(description="0 to 1.")
+    timestamp_link: str = Field(description="Opens the recording at that second.")
+    link: Link = Field(description="Opens this site's page at that second or page.")
+    context: str
+    heading: str
+    spans: list[tuple[int, int]]
+    duplicates: list[DuplicateOut]
+    chunk: int = Field(description="Its id for marking; indexing the source again changes it.")
+    mark: bool | None = Field(description="Your mark of it for this query.")
+    explanation: ExplanationOut | None
+
+
+class StageOut(Shape):
+    """One stage of a search or an answer: its duration and how many passages came out of it."""
+
+    name: str
+    milliseconds: Milliseconds
+    count: int
+    note: str
+
+
+class SearchOut(Shape):
+    """The best passages, best first; ``notes`` say what was left out and why."""
+
+    query: str
+    mode: Literal["hybrid", "lexical", "vector"]
+    passages: list[PassageOut]
+    stages: list[StageOut]
+    notes: list[str]
+    reranked: bool
+    hypothesis: str = Field(
+        description="The hypothetical answer that was searched for too, if there is one."
+    )
+    milliseconds: Milliseconds
+
+
+class SourceOut(Shape):
+    """A source, and how far it is indexed."""
+
+    id: UUID = Field(validation_alias="uuid")
+    kind: str
+    title: str
+    channel: str = Field(validation_alias="author", description="Channel or author.")
+    video_id: VideoKey = None
+    language: str
+    collection: CollectionSlug
+    url: str
+    tags: list[str]
+    published_at: datetime | None
+    state: Literal["pending", "words", "ready", "failed"]
+    step: str
+    percent: int
+    chunks: int = Field(validation_alias="chunk_count")
+    pages: Annotated[int | None, AfterValidator(lambda count: count or None)] = Field(
+        None, validation_alias=AliasPath("document", "page_count"), description="Of a document."
+    )
+    characters: int
+    error_code: str
+    error: str
+    hint: str
+    updated_at: datetime

@@ -1,0 +1,189 @@
+"""What every door shows of jobs, videos and transcripts, each shape declared once.
+
+A shape is read from a model or value with ``model_validate``; REST returns it, MCP and
+``kb --json`` dump it. Times are seconds. ``citations.schemas`` has those of passages and answers.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
+
+from transcripts.reading import ReadingMode
+from transcripts.timecodes import seconds
+
+
+class Shape(BaseModel):
+    """Base of all shapes. Every field is always there; one that does not apply is null or empty."""
+
+    model_config = ConfigDict(
+        from_attributes=True,
+        populate_by_name=True,
+        json_schema_serialization_defaults_required=True,
+    )
+
+
+Seconds = Annotated[float, BeforeValidator(seconds)]  # read from milliseconds
+CollectionSlug = Annotated[str, Field(validation_alias=AliasPath("collection", "slug"))]
+VideoKey = Annotated[
+    str | None,
+    Field(validation_alias=AliasPath("video", "key"), description="Null: it has no video."),
+]
+
+
+def _chapters(stored: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
+    return [{"start": seconds(start), "title": title} for start, title in stored]
+
+
+class ProblemOut(Shape):
+    """Problem details (RFC 9457) with a stable code and a hint that says what to try."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    hint: str
+
+
+class JobProblem(Shape):
+    """A part of a job that failed while the rest went on."""
+
+    name: str
+    code: str
+    message: str
+    hint: str
+
+
+class JobOut(Shape):
+    """A job: its progress, and how it ended."""
+
+    id: int
+    kind: str
+    target: str
+    collection: CollectionSlug
+    state: str
+    step: str
+    done: int
+    total: int
+    percent: int
+    language: str
+    tags: list[str]
+    video_id: VideoKey = None
+    error_code: str
+    error: str
+    hint: str
+    problems: list[JobProblem]
+    created_at: datetime
+    run_after: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class VideoOut(Shape):
+    """A video, in short."""
+
+    id: str = Field(validation_alias="key")
+    title: str
+    channel: str
+    url: str
+    duration: Seconds = Field(description="Seconds.")
+    collection: CollectionSlug
+    published_at: datetime | None
+
+
+class ChapterOut(Shape):
+    """A chapter of a video; times in seconds."""
+
+    start: float
+    title: str
+
+
+class VideoDetailsOut(VideoOut):
+    """A video in a list, with the languages that it has transcripts in."""
+
+    languages: list[str] = Field(validation_alias="tracks")
+    tags: list[str]
+    chapters: Annotated[list[ChapterOut], BeforeValidator(_chapters)]
+
+    @classmethod
+    def read(cls, video: Any, languages: Sequence[str]) -> Self:
+        """Read a video; ``en.auto`` is speech recognition beside an ``en`` that a person made."""
+        fields = ("key", "title", "channel", "url", "duration", "published_at", "tags", "chapters")
+        values = {name: getattr(video, name) for name in fields}
+        return cls.model_validate(
+            {**values, "collection": video.collection.slug, "tracks": languages}
+        )
+
+
+class TranscriptOut(Shape):
+    """A transcript without its text."""
+
+    language: str
+    origin: str
+    cue_count: int
+    characters: int
+    duration: Seconds = Field(description="Seconds.")
+
+
+class StoredOut(Shape):
+    """A text that was stored."""
+
+    video: VideoOut
+    transcript: TranscriptOut
+    change: Literal["added", "updated", "unchanged"]
+
+
+class ChunkOut(Shape):
+    """A time chunk; times in seconds."""
+
+    index: int
+    count: int
+    start: float
+    end: float
+    previous: int | None
+    next: int | None
+
+
+class ReadingOut(Shape):
+    """What was read; times in seconds."""
+
+    mode: ReadingMode
+    text: str
+    start: float
+    end: float
+    total_characters: int
+    total_chunks: int
+    chunk_size: int
+    chunk: ChunkOut | None
+    hints: list[str]
+    warning: str
+
+
+class VideoReadingOut(Shape):
+    """A video, the transcript that was chosen, and what was read of it."""
+
+    video: VideoOut
+    transcript: TranscriptOut
+    reading: ReadingOut
+
+
+class HitOut(Shape):
+    """A segment that matches a query; ``spans`` are the characters of the query's words."""
+
+    text: str
+    start: float
+    end: float
+    score: float
+    spans: list[tuple[int, int]]
+    timestamp_link: str
+
+
+class VideoSearchOut(Shape):
+    """The best segments of a video, best first."""
+
+    video: VideoOut
+    transcript: TranscriptOut
+    query: str
+    hits: list[HitOut]
