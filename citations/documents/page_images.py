@@ -1,4 +1,4 @@
-"""Pictures of pages, drawn once and kept in files as long as their document is there: at most ``MOST_KEPT`` bytes, those looked at longest ago go first."""
+"""Page images, rendered once and cached; the least recently used are deleted beyond a limit."""
 
 import os
 import tempfile
@@ -20,16 +20,16 @@ from transcripts.errors import KnowledgeBaseError
 PDF: Final = "application/pdf"
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"
-MOST_KEPT: Final = 500_000_000  # bytes
-PRUNE_EVERY: Final = 50  # pictures of a document's page whose number this divides are the occasion to look how much is kept
-MOST_SPANS: Final = 80  # of one page, that are looked for on its picture
+MOST_KEPT: Final = 500_000_000  # bytes of the cache
+PRUNE_EVERY: Final = 50  # pages
+MOST_SPANS: Final = 80  # of a page that are located on its image
 
 Span = tuple[int, int]  # characters [first, last)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageImage:
-    """What is known of a page's picture: its size in pixels at the smallest width, and the widths that there are."""
+    """The size in pixels of a page's image at the smallest width, and the available widths."""
 
     width: int
     height: int
@@ -37,7 +37,7 @@ class PageImage:
 
 
 def measure_image(document: Document, number: int) -> PageImage | None:
-    """Return how large a page's picture is; None where the file has none, or the page cannot be drawn."""
+    """Return the size of a page's image, None if it has none or cannot be rendered."""
     if document.media_type != PDF:
         return None
     try:
@@ -49,63 +49,62 @@ def measure_image(document: Document, number: int) -> PageImage | None:
 
 
 def render_page(document: Document, number: int, *, width: int) -> Path:
-    """Return the file of a page's picture (WebP), drawn now if it was not kept. Raises ``DocumentBroken`` and ``DocumentEncrypted``."""
-    path = (
-        _folder()
-        / document.digest[:2]
-        / document.digest
-        / f"{name(document, number, width=width)}{SUFFIX}"
-    )
+    """Return the file of a page's image (WebP), rendered if it is not in the cache.
+
+    Raises ``DocumentBroken`` and ``DocumentEncrypted``.
+    """
+    file_name = f"{name(document, number, width=width)}{SUFFIX}"
+    path = _folder() / document.digest[:2] / document.digest / file_name
     with suppress(FileNotFoundError):
         os.utime(path)
         return path
-    _keep(path, pdf_reader.render(document_storage.path_of(document), number, width=width))
+    _write(path, pdf_reader.render(document_storage.path_of(document), number, width=width))
     if number % PRUNE_EVERY == 0:
         prune()
     return path
 
 
 def name(document: Document, number: int, *, width: int) -> str:
-    """Return what tells a picture from every other: another file, page, width or way of drawing has another name."""
+    """Return the image's unique name, made of file, page, width and renderer's version."""
     return f"{document.digest[:16]}-{number}-{width}-{pdf_reader.VERSION.replace(' ', '')}"
 
 
 def boxes(
-    document: Document, page: Page, quote: Sequence[Span], found: Sequence[Span]
+    document: Document, page: Page, quote: Sequence[Span], matches: Sequence[Span]
 ) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
-    """Return where a quote and the words that are looked for stand on a page's picture.
+    """Return the boxes of a quote and of search matches on a page's image.
 
-    Nothing where the file cannot be read any more, or where another version of the reader made the text: its characters stand elsewhere.
+    Returns none if the file cannot be read, or the text is from another version of the reader.
     """
     if document.read_by not in ("", pdf_reader.VERSION):
         return (), ()
     try:
         path = document_storage.path_of(document)
-        on_page = [
-            [
+        quote_boxes, match_boxes = (
+            tuple(
                 box
                 for first, last in spans[:MOST_SPANS]
                 for box in pdf_reader.boxes(path, page.number, first, last)
-            ]
-            for spans in (quote, found)
-        ]
+            )
+            for spans in (quote, matches)
+        )
     except KnowledgeBaseError:
         return (), ()
-    return tuple(on_page[0]), tuple(on_page[1])
+    return quote_boxes, match_boxes
 
 
 def prune(most: int = MOST_KEPT) -> None:
-    """Delete the pictures of documents that are no more, and those that were not looked at for longest, until at most ``most`` bytes are left."""
+    """Delete images of deleted documents, and the least recently used beyond ``most`` bytes."""
     total = 0
-    found = sorted(_kept(), reverse=True)
-    known = _known()  # afterwards: what was drawn meanwhile for a new document is not among them
-    for _, size, path in found:
+    images = sorted(_images(), reverse=True)
+    digests = _known_digests()  # read last: includes documents added meanwhile
+    for _, size, path in images:
         total += size
-        if total > most or path.parent.name not in known:
+        if total > most or path.parent.name not in digests:
             path.unlink(missing_ok=True)
 
 
-def _known() -> set[str]:
+def _known_digests() -> set[str]:
     folders = {folder.name for folder in _folder().glob("*/*")}
     return set(Document.objects.filter(digest__in=folders).values_list("digest", flat=True))
 
@@ -114,18 +113,16 @@ def _folder() -> Path:
     return conf.cache_dir() / "pages"
 
 
-def _kept() -> Iterator[tuple[float, int, Path]]:
+def _images() -> Iterator[tuple[float, int, Path]]:
     for path in _folder().glob("*/*/*"):
-        try:
+        with suppress(FileNotFoundError):  # another process may prune
             stat = path.stat()
-        except FileNotFoundError:
-            continue  # somebody else was quicker
-        yield stat.st_mtime, stat.st_size, path
+            yield stat.st_mtime, stat.st_size, path
 
 
-def _keep(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: others may be reading it."""
+def _write(path: Path, data: bytes) -> None:
+    """Write a file atomically, as others may be reading it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as fresh:
-        fresh.write(data)
-    Path(fresh.name).replace(path)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as temporary:
+        temporary.write(data)
+    Path(temporary.name).replace(path)

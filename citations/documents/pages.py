@@ -1,4 +1,4 @@
-"""The read side of documents: pages, their images, and where on them a quote stands."""
+"""Reads documents: pages, page images, searches, and the positions of quotes."""
 
 import re
 from collections.abc import Iterator
@@ -22,17 +22,17 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 Span = tuple[int, int]  # characters [first, last)
 
-MAX_WORDS: Final = 10  # of it
-MOST_PAGES: Final = 200  # that such a search names
-MOST_MARKS: Final = 500  # words that are marked on one page
-SNIPPET: Final = 60  # characters shown on either side of what was found
+MAX_TERMS: Final = 10  # words and phrases of a search
+MOST_PAGES: Final = 200  # that a search returns
+MOST_MARKS: Final = 500  # matches highlighted on a page
+SNIPPET: Final = 60  # characters on either side of a match
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
-    """A page as it is shown. ``quote`` and ``found`` are characters of its text: what is cited, and the words that are looked for.
+    """A page to display. ``quote`` and ``matches`` are characters of its text.
 
-    ``picture`` is None where there is none; else the boxes say where quote and words stand on it.
+    The boxes locate them on the ``image``, if there is one.
     """
 
     source: Source
@@ -41,10 +41,10 @@ class PageView:
     count: int  # pages of the document
     heading: str = ""
     quote: tuple[Span, ...] = ()
-    found: tuple[Span, ...] = ()
-    picture: PageImage | None = None
+    matches: tuple[Span, ...] = ()
+    image: PageImage | None = None
     quote_boxes: tuple[Box, ...] = ()
-    found_boxes: tuple[Box, ...] = ()
+    match_boxes: tuple[Box, ...] = ()
 
     @property
     def number(self) -> int:
@@ -53,23 +53,21 @@ class PageView:
 
     @property
     def label(self) -> str:
-        """The number that is printed on it, where that is another one."""
+        """The printed page number if it differs."""
         return self.page.label if self.page.label != str(self.number) else ""
 
     @property
     def previous(self) -> int | None:
-        """The page before it."""
         return self.number - 1 if self.number > 1 else None
 
     @property
     def next(self) -> int | None:
-        """The page after it."""
         return self.number + 1 if self.number < self.count else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageHit:
-    """A page that words were found on: how often, and around the first place a ``snippet`` in which ``spans`` are the words."""
+    """A page with matches: their count, and a ``snippet`` with the ``spans`` of its matches."""
 
     number: int
     label: str
@@ -80,7 +78,7 @@ class PageHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageMatches:
-    """The pages that words were found on, in order, at most ``MOST_PAGES``; ``count`` is how many times on all of these."""
+    """The first ``MOST_PAGES`` pages with matches."""
 
     words: str
     hits: tuple[PageHit, ...]
@@ -88,22 +86,23 @@ class PageMatches:
 
     @property
     def count(self) -> int:
-        """How many times."""
         return sum(hit.count for hit in self.hits)
 
 
 def show_page(
     scope: Scope, source_id: UUID, number: int, *, quote: Span | None = None, words: str = ""
 ) -> PageView:
-    """Return a page of a document; ``quote`` counts in characters of the source's text. Raises ``SourceNotFound`` and ``PageNotFound``."""
+    """Return a page of a document; ``quote`` is a span of the source's text.
+
+    Raises ``SourceNotFound`` and ``PageNotFound``.
+    """
     source, page = _find_page(scope, source_id, number)
     document = source.document
     on_page = _on_page(page, quote) if quote else ()
-    found = tuple(islice(_places(page.text, words), MOST_MARKS))
-    picture = page_images.measure_image(document, number)
-    quote_boxes, found_boxes = (
-        page_images.boxes(document, page, on_page, found) if picture else ((), ())
-    )
+    terms = _terms(words)
+    matches = tuple(islice(_matches(page.text, terms), MOST_MARKS)) if terms else ()
+    image = page_images.measure_image(document, number)
+    boxes = page_images.boxes(document, page, on_page, matches) if image else ((), ())
     return PageView(
         source=source,
         document=document,
@@ -111,57 +110,51 @@ def show_page(
         count=max(document.page_count, page.number),
         heading=_heading(page, on_page[0][0] if on_page else 0),
         quote=on_page,
-        found=found,
-        picture=picture,
-        quote_boxes=quote_boxes,
-        found_boxes=found_boxes,
+        matches=matches,
+        image=image,
+        quote_boxes=boxes[0],
+        match_boxes=boxes[1],
     )
 
 
 def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
-    """Return the document of a page that has a picture. Raises ``SourceNotFound`` and ``PageNotFound``."""
+    """Return the document of a page with an image. Raises ``SourceNotFound``, ``PageNotFound``."""
     source, _ = _find_page(scope, source_id, number)
     if source.document.media_type != page_images.PDF:
         raise PageNotFound(
-            f"The pages of “{source.title}” have no pictures.", hint="They are shown as text."
+            f"The pages of “{source.title}” have no images.", hint="They are shown as text."
         )
     return source.document
 
 
 def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
-    """Find the pages of a document on which all of these words occur, "a phrase in quotes" as it stands; case does not matter. Raises ``SourceNotFound``."""
+    """Find the pages of a document with all of these words and "quoted phrases", in any case.
+
+    Raises ``SourceNotFound``.
+    """
     source = find_source(scope, str(source_id))
-    needles = _needles(words)
-    if not needles:
-        return PageMatches(words=clean(words, MAX_QUERY_CHARACTERS), hits=())
-    pages = (
-        Page.objects.filter(_containing(needles), document=source.pk)
-        .order_by("number")
-        .iterator(chunk_size=100)
-    )
-    hits: list[PageHit] = []
-    for page in pages:
-        if hit := _hit(page, needles):
-            hits.append(hit)
-        if len(hits) > MOST_PAGES:
-            break
-    return PageMatches(
-        words=clean(words, MAX_QUERY_CHARACTERS),
-        hits=tuple(hits[:MOST_PAGES]),
-        is_cut=len(hits) > MOST_PAGES,
-    )
+    query, terms = clean(words, MAX_QUERY_CHARACTERS), _terms(words)
+    if not terms:
+        return PageMatches(words=query, hits=())
+    pages = Page.objects.filter(_containing(terms), document=source.pk).order_by("number")
+    candidates = (_hit(page, terms) for page in pages.iterator(chunk_size=100))
+    hits = tuple(islice(filter(None, candidates), MOST_PAGES + 1))
+    return PageMatches(words=query, hits=hits[:MOST_PAGES], is_cut=len(hits) > MOST_PAGES)
 
 
 def find_quote_span(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
-    """Return where a citation's quote stands in the source's text now; None where that is not there any more, or not sure, or the caller may not see it."""
+    """Return the current span of a citation's quote in the source's text.
+
+    None if the quote is gone or ambiguous, or the caller may not see it.
+    """
     citation = (
         Citation.objects.visible(scope)
         .filter(uuid=citation_id, source__uuid=source_id)
         .select_related("source")
         .first()
     )
-    place = verification.place_of(citation) if citation else None
-    return place.span if place else None
+    location = verification.place_of(citation) if citation else None
+    return location.span if location else None
 
 
 def find_document(scope: Scope, source_id: UUID) -> Document:
@@ -174,33 +167,28 @@ def find_document(scope: Scope, source_id: UUID) -> Document:
 
 
 def part_ordinals(document: Document) -> list[int]:
-    """Return the numbers of the parts that a document's bytes are kept in, in order."""
+    """Return the numbers of the parts that store a document's bytes, in order."""
     return list(document.parts.order_by("ordinal").values_list("ordinal", flat=True))
 
 
 def read_part(document: Document, ordinal: int) -> bytes:
-    """Return one part of a document's bytes; none when it was deleted a moment ago."""
-    found = document.parts.filter(ordinal=ordinal).values_list("data", flat=True).first()
-    return bytes(found) if found is not None else b""
+    """Return one part of a document's bytes, none if it was just deleted."""
+    data = document.parts.filter(ordinal=ordinal).values_list("data", flat=True).first()
+    return bytes(data) if data is not None else b""
 
 
 def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page]:
     source = find_source(scope, str(source_id))
-    page = Page.objects.filter(document=source.pk, number=number).first()
-    if page is None:
-        raise _missing(source, number)
-    return source, page
-
-
-def _missing(source: Source, number: int) -> PageNotFound:
-    count = Page.objects.filter(document=source.pk).count()
-    if not count:
-        return PageNotFound(
-            f"“{source.title}” has no pages.",
-            hint="A document has them once it is read; the Sources page tells how far it is.",
+    pages = Page.objects.filter(document=source.pk)
+    if page := pages.filter(number=number).first():
+        return source, page
+    if count := pages.count():
+        raise PageNotFound(
+            f"“{source.title}” has no page {number}.", hint=f"It has pages 1 to {count}."
         )
-    return PageNotFound(
-        f"“{source.title}” has no page {number}.", hint=f"Its pages are counted from 1 to {count}."
+    raise PageNotFound(
+        f"“{source.title}” has no pages.",
+        hint="It has them once it is processed; the Sources page shows the progress.",
     )
 
 
@@ -212,68 +200,63 @@ def _on_page(page: Page, quote: Span) -> tuple[Span, ...]:
     return ((first, last),) if first < last else ()
 
 
-def _heading(page: Page, place: int) -> str:
-    """Return the heading that the character at ``place`` of the page stands under."""
-    headings = [heading for first, _, heading, _ in page.blocks if first <= place or not place]
-    return str(headings[-1 if place else 0]) if headings else ""
+def _heading(page: Page, offset: int) -> str:
+    """Return the heading of the character at ``offset`` of the page."""
+    headings = [heading for first, _, heading, _ in page.blocks if first <= offset or not offset]
+    return str(headings[-1 if offset else 0]) if headings else ""
 
 
-# Words
+# Search
 
 
-def _needles(words: str) -> list[str]:
-    """Cut a search into words and quoted phrases, each with single blanks."""
+def _terms(words: str) -> list[str]:
+    """Split a search into words and quoted phrases."""
     parts = _PARTS.findall(clean(words, MAX_QUERY_CHARACTERS))
-    found = (" ".join((quoted or word).split()) for quoted, word in parts)
-    return list(dict.fromkeys(filter(None, found)))[:MAX_WORDS]
+    terms = (" ".join((quoted or word).split()) for quoted, word in parts)
+    return list(dict.fromkeys(filter(None, terms)))[:MAX_TERMS]
 
 
 _PARTS: Final = re.compile(r'["“„]([^"“”„]*)["“”]|([^\s"“”„]+)')
 
 
-def _containing(needles: list[str]) -> Q:
-    """Match pages that hold every word of every needle; whether they stand side by side is seen afterwards, as lines may break between them."""
-    found = Q()
-    for word in {word for needle in needles for word in needle.split()}:
-        found &= Q(text__icontains=word)
-    return found
+def _containing(terms: list[str]) -> Q:
+    """Match pages with every word of every term; a phrase may be broken across lines."""
+    condition = Q()
+    for word in {word for term in terms for word in term.split()}:
+        condition &= Q(text__icontains=word)
+    return condition
 
 
-def _hit(page: Page, needles: list[str]) -> PageHit | None:
-    places = list(_matches(page.text, needles))
-    if not all(any(True for _ in _matches(page.text, [needle])) for needle in needles):
+def _hit(page: Page, terms: list[str]) -> PageHit | None:
+    matches = list(_matches(page.text, terms))
+    if not all(any(True for _ in _matches(page.text, [term])) for term in terms):
         return None
-    begin, end = _around(page.text, *places[0])
-    spans = tuple((first - begin, last - begin) for first, last in places if last <= end)
+    begin, end = _around(page.text, *matches[0])
+    spans = tuple((first - begin, last - begin) for first, last in matches if last <= end)
     return PageHit(
         number=page.number,
         label=page.label,
-        count=len(places),
+        count=len(matches),
         snippet=page.text[begin:end],
         spans=spans,
     )
 
 
 def _around(text: str, first: int, last: int) -> Span:
-    """Return a piece of text around [first, last) that begins and ends with whole words, where these are not too long."""
+    """Return a span around [first, last) that begins and ends at spaces, if there are any."""
     begin, end = max(0, first - SNIPPET), min(len(text), last + SNIPPET)
-    if begin and (blank := _BLANK.search(text, begin, first)):
-        begin = blank.end()
+    if begin and (space := _SPACE.search(text, begin, first)):
+        begin = space.end()
     if end < len(text):
-        blanks = [blank.start() for blank in _BLANK.finditer(text, last, end)]
-        end = blanks[-1] if blanks else end
+        spaces = [space.start() for space in _SPACE.finditer(text, last, end)]
+        end = spaces[-1] if spaces else end
     return begin, end
 
 
-_BLANK: Final = re.compile(r"\s+")
+_SPACE: Final = re.compile(r"\s+")
 
 
-def _places(text: str, words: str) -> Iterator[Span]:
-    needles = _needles(words)
-    return _matches(text, needles) if needles else iter(())
-
-
-def _matches(text: str, needles: list[str]) -> Iterator[Span]:
-    longest_first = sorted(needles, key=len, reverse=True)
-    pattern = "|".join(r"\s+".join(map(re.escape, needle.split())) for needle in longest_first)
+def _matches(text: str, terms: list[str]) -> Iterator[Span]:
+    longest_first = sorted(terms, key=len, reverse=True)
+    pattern = "|".join(r"\s+".join(map(re.escape, term.split())) for term in longest_first)
     return (match.span() for match in re.finditer(pattern, text, re.IGNORECASE))

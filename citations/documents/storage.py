@@ -1,4 +1,4 @@
-"""The write side of documents: a file's bytes are checked, stored and read into pages."""
+"""Stores documents: checks a file, stores its bytes, and reads its pages."""
 
 import hashlib
 import os
@@ -28,10 +28,10 @@ from transcripts.storage import clean_tags
 
 PART: Final = 1024 * 1024  # bytes
 PAGES_AT_ONCE: Final = 20  # stored in one transaction
-CHARACTERS_A_PAGE: Final = 10_000  # on average over as many pages as a document may have: a small file may unpack to any length
+CHARACTERS_A_PAGE: Final = 10_000  # on average: a small file may unpack to any length
 NAME_LENGTH, TITLE_LENGTH, AUTHOR_LENGTH, LANGUAGE_LENGTH = 300, 300, 200, 35
 KEPT_BYTES: Final = 2_000_000_000  # of files in the cache
-KEPT_SECONDS: Final = 3_600  # that a file stays there after it was used, however full the cache is
+KEPT_SECONDS: Final = 3_600  # that a file stays there at least after its last use
 
 _KINDS: Final = {
     file_types.PDF: SourceKind.PDF,
@@ -46,7 +46,7 @@ may_be_document = file_types.may_be_document
 
 @dataclass(frozen=True, slots=True)
 class AddedDocument:
-    """A document in the library, and whether it was added just now, or was there."""
+    """A document in the library, and whether it is new there."""
 
     source: Source
     is_new: bool
@@ -64,25 +64,22 @@ def add(
     tags: Sequence[str] = (),
     language: str = "",
 ) -> AddedDocument:
-    """Store a file (that can be read twice) as a source that waits to be read; the same bytes in the same collection are the same source.
+    """Store a seekable file as a source whose pages are read later.
 
-    One that could not be read before is tried again. Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``InvalidInput`` for an empty one.
+    The same bytes in the same collection are the same source, which is read again if that failed.
+    Raises ``DocumentTooLarge``, ``DocumentUnknown``, and ``InvalidInput`` for an empty file.
     """
     name = clean_name(name)
     file.seek(0)
     media_type = file_types.sniff(file.read(file_types.HEAD), name)
     digest, size = _measure(file)
     with transaction.atomic():
-        _wait_for_twins(collection, digest)
-        known = (
-            Source.objects.select_for_update()
-            .filter(collection=collection, document__digest=digest)
-            .first()
-        )
-        if known is not None:
-            if known.state == State.FAILED:
-                known.start_anew()
-            return AddedDocument(known, is_new=False)
+        _lock_digest(collection, digest)
+        same = Source.objects.filter(collection=collection, document__digest=digest)
+        if existing := same.select_for_update().first():
+            if existing.state == State.FAILED:
+                existing.start_anew()
+            return AddedDocument(existing, is_new=False)
         about = {
             "title": clean(title, TITLE_LENGTH) or _title_of(name),
             "language": clean(language, LANGUAGE_LENGTH),
@@ -99,7 +96,7 @@ def add(
 
 
 def is_document(file: IO[bytes], name: str) -> bool:
-    """Say whether a file is a document, and not captions, by what it begins with; it stands at its beginning afterwards."""
+    """Whether a file is a document rather than captions; rewinds it."""
     file.seek(0)
     head = file.read(file_types.HEAD)
     file.seek(0)
@@ -107,14 +104,14 @@ def is_document(file: IO[bytes], name: str) -> bool:
 
 
 def clean_name(name: str) -> str:
-    """Return a file's name as it is stored: without folders, of printable characters."""
+    """Return a file's name to store, without folders and unprintable characters."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    printable = "".join(mark for mark in last if mark.isprintable())
+    printable = "".join(letter for letter in last if letter.isprintable())
     return clean(printable, NAME_LENGTH) or "document"
 
 
 def _measure(file: IO[bytes]) -> tuple[str, int]:
-    """Return the SHA-256 (hex) and the size. Raises ``DocumentTooLarge`` before all of a larger file is read, ``InvalidInput`` for an empty one."""
+    """Return the SHA-256 (hex) and the size. Raises ``DocumentTooLarge`` and ``InvalidInput``."""
     digest, size = hashlib.sha256(), 0
     file.seek(0)
     for data in _parts(file):
@@ -123,7 +120,7 @@ def _measure(file: IO[bytes]) -> tuple[str, int]:
             raise DocumentTooLarge(f"It has more than {settings.MAX_DOCUMENT_BYTES:,} bytes.")
         digest.update(data)
     if not size:
-        raise InvalidInput("There is nothing in it.", hint="Check that the file is the right one.")
+        raise InvalidInput("It is empty.", hint="Check that it is the right file.")
     return digest.hexdigest(), size
 
 
@@ -132,8 +129,8 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
         yield data
 
 
-def _wait_for_twins(collection: Collection, digest: str) -> None:
-    """Let two who add the same bytes at once come one after the other."""
+def _lock_digest(collection: Collection, digest: str) -> None:
+    """Let only one transaction at a time add the same bytes."""
     key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
     locks.hold_for_transaction(Lock.DOCUMENT, int.from_bytes(key, "big", signed=True))
 
@@ -142,11 +139,11 @@ def _title_of(name: str) -> str:
     return PurePath(name).stem.replace("_", " ").strip() or name
 
 
-# The file itself
+# The file
 
 
 def path_of(document: Document) -> Path:
-    """Return a copy of the file on this machine's disk, which nobody may change; it stays for an hour at least."""
+    """Return a copy of the file on the local disk, kept for at least an hour. Do not change it."""
     path = _folder() / document.digest
     with suppress(FileNotFoundError):
         if path.stat().st_size == document.size:
@@ -154,35 +151,28 @@ def path_of(document: Document) -> Path:
             return path
     prune()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as fresh:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as temporary:
         try:
-            _write(document, fresh)
-            Path(fresh.name).replace(path)
+            _write(document, temporary)
+            Path(temporary.name).replace(path)
         except BaseException:
-            Path(fresh.name).unlink(missing_ok=True)
+            Path(temporary.name).unlink(missing_ok=True)
             raise
     return path
 
 
 def prune() -> None:
-    """Delete the copies of documents that are no more, and those used longest ago where all of them take too much room."""
+    """Delete the copies of deleted documents, and the least recently used of a full cache."""
     with suppress(FileNotFoundError):
-        found = sorted(
-            ((one.stat().st_mtime, one.stat().st_size, one) for one in _folder().iterdir()),
-            reverse=True,
-        )
-        wanted = set(
-            Document.objects.filter(digest__in=[path.name for *_, path in found]).values_list(
-                "digest", flat=True
-            )
-        )
+        files = [(path.stat().st_mtime, path.stat().st_size, path) for path in _folder().iterdir()]
+        names = [path.name for *_, path in files]
+        digests = set(Document.objects.filter(digest__in=names).values_list("digest", flat=True))
         total, now = 0, time.time()
-        for used_at, size, path in found:
+        for used_at, size, path in sorted(files, reverse=True):
             total += size
             is_old = now - used_at > KEPT_SECONDS
-            if (path.name not in wanted and (is_old or not path.name.startswith("."))) or (
-                is_old and total > KEPT_BYTES
-            ):
+            is_unknown = path.name not in digests and (is_old or not path.name.startswith("."))
+            if is_unknown or (is_old and total > KEPT_BYTES):
                 path.unlink(missing_ok=True)
 
 
@@ -208,16 +198,16 @@ def _write(document: Document, file: IO[bytes]) -> None:
         )
 
 
-# Reading it
+# Its pages
 
-Progress = Callable[[int, int], object]
-"""Is told how many pages are read, of how many."""
+Progress = Callable[[int, int], object]  # gets the number of pages read, and of all
 
 
 def extract(source: Source, on_progress: Progress | None = None) -> None:
-    """Read a document's pages, if today's reader has not done so yet; a killed try goes on after the last page that is stored.
+    """Read a document's pages unless the reader's current version has done so.
 
-    Memory is bounded: a few pages at a time. Raises ``DocumentEncrypted``, ``DocumentBroken``, ``DocumentTooLarge``, ``DocumentWithoutText``.
+    Continues after the last stored page. Keeps a few pages in memory. Raises ``DocumentEncrypted``,
+    ``DocumentBroken``, ``DocumentTooLarge`` and ``DocumentWithoutText``.
     """
     document = Document.objects.filter(source=source).first()
     if document is None or document.read_by == reader_dispatch.version_of(document.media_type):
@@ -231,9 +221,9 @@ class _Extraction:
     document: Document
     on_progress: Progress | None
     survey: Survey = field(default_factory=Survey)
-    end: int = 0  # of the text so far, in characters
-    tail: str = ""  # the last character of it
-    heading: str = ""  # that holds at the end of the pages that are stored
+    end: int = 0  # of the stored text, in characters
+    tail: str = ""  # its last character
+    heading: str = ""  # its last heading
 
     def perform(self) -> None:
         first = self._resume()
@@ -247,33 +237,27 @@ class _Extraction:
             if self.on_progress:
                 self.on_progress(batch[-1].number, opened.facts.page_count)
         if not self.end:
-            Page.objects.filter(
-                document=self.document
-            ).delete()  # so that another try says again which pages are pictures
+            # So that another try reports again which pages are images.
+            Page.objects.filter(document=self.document).delete()
             raise DocumentWithoutText(
                 f"“{self.document.name}” has no text. {self.survey.note()}".rstrip()
             )
         self._finish(opened.facts)
 
     def _resume(self) -> int:
-        """Return the number of the page to go on with; pages that another reader made are read again."""
+        """Return the number of the first page to read; deletes pages of another reader."""
+        pages = Page.objects.filter(document=self.document).order_by("-number")
         if self.document.read_by:
-            Page.objects.filter(document=self.document).delete()
+            pages.delete()
             Document.objects.filter(pk=self.document.pk).update(read_by="")
-        stored = Page.objects.filter(document=self.document).order_by("-number").first()
-        if stored is None:
+        last = pages.first()
+        if last is None:
             return 1
-        self.survey.pages = stored.number
-        written = (
-            Page.objects.filter(document=self.document).exclude(text="").order_by("-number").first()
-        )
-        if written is not None:
-            self.end, self.tail, self.heading = (
-                written.start + len(written.text),
-                written.text[-1:],
-                written.blocks[-1][2],
-            )
-        return stored.number + 1
+        self.survey.pages = last.number
+        if with_text := pages.exclude(text="").first():
+            self.end, self.tail = with_text.start + len(with_text.text), with_text.text[-1:]
+            self.heading = with_text.blocks[-1][2]
+        return last.number + 1
 
     def _store(self, batch: Sequence[ReadPage]) -> None:
         rows = [self._row(page) for page in batch]
@@ -288,8 +272,8 @@ class _Extraction:
         if page.text:
             self.end, self.tail = start + len(page.text), page.text[-1:]
         blocks = [
-            [first, last, heading or self.heading, begins]
-            for first, last, heading, begins in page.blocks
+            [first, last, heading or self.heading, boundary]
+            for first, last, heading, boundary in page.blocks
         ]
         return Page(
             document=self.document,
@@ -301,32 +285,30 @@ class _Extraction:
         )
 
     def _gap(self, page: ReadPage) -> int:
-        """Say how many characters lie between the text so far and this page: one where a sentence goes on, else an empty line."""
+        """Return the characters before this page: 1 within a sentence, or else an empty line."""
         if not self.end:
             return 0
-        begins = bool(page.blocks) and page.blocks[0].boundary
-        return 1 if not begins and self.tail.isalnum() or self.tail == "," else 2
+        boundary = bool(page.blocks) and page.blocks[0].boundary
+        return 1 if not boundary and self.tail.isalnum() or self.tail == "," else 2
 
     def _finish(self, facts: Facts) -> None:
-        version = reader_dispatch.version_of(self.document.media_type)
-        outline = [list(entry) for entry in facts.outline]
         about = {
-            "read_by": version,
+            "read_by": reader_dispatch.version_of(self.document.media_type),
             "page_count": facts.page_count,
-            "outline": outline,
+            "outline": [list(entry) for entry in facts.outline],
             "note": self.survey.note(),
         }
         with transaction.atomic():
             Document.objects.filter(pk=self.document.pk).update(**about)
-            self.source.change(**self._told_by(facts))
+            self.source.change(**self._metadata(facts))
 
-    def _told_by(self, facts: Facts) -> dict[str, str]:
-        """Return what the file says of itself, where nobody said otherwise."""
-        told = {}
-        if facts.title and self.source.title == _title_of(self.document.name):
-            told["title"] = clean(facts.title, TITLE_LENGTH)
-        if facts.author and not self.source.author:
-            told["author"] = clean(facts.author, AUTHOR_LENGTH)
-        if facts.language and not self.source.language and len(facts.language) <= LANGUAGE_LENGTH:
-            told["language"] = clean(facts.language, LANGUAGE_LENGTH)
-        return {name: value for name, value in told.items() if value}
+    def _metadata(self, facts: Facts) -> dict[str, str]:
+        """Return the file's metadata that the user did not enter."""
+        metadata = {}
+        if self.source.title == _title_of(self.document.name):
+            metadata["title"] = clean(facts.title, TITLE_LENGTH)
+        if not self.source.author:
+            metadata["author"] = clean(facts.author, AUTHOR_LENGTH)
+        if not self.source.language and len(facts.language) <= LANGUAGE_LENGTH:
+            metadata["language"] = clean(facts.language, LANGUAGE_LENGTH)
+        return {name: value for name, value in metadata.items() if value}

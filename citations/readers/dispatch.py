@@ -1,4 +1,4 @@
-"""Files of every kind that is read: what they say of themselves, and their pages."""
+"""The reader of each kind of file."""
 
 from pathlib import Path
 from typing import Final
@@ -13,21 +13,19 @@ _READERS: Final = {MARKDOWN: markdown, TEXT: plain_text, HTML: html}
 
 
 def version_of(media_type: str) -> str:
-    """Return which reader reads it, in which version: the same file gives the same pages as long as this stays."""
+    """Return the reader's name and version; while it stays, a file yields the same pages."""
     return pdf_reader.VERSION if media_type == PDF else _READERS[media_type].VERSION
 
 
 def open_file(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> OpenDocument:
-    """Open a file to read its pages from number ``first`` on; those of a PDF are read as they are asked for.
+    """Open a file to read its pages from number ``first`` on; a PDF's are read on demand.
 
-    Raises, here or while pages come: ``DocumentEncrypted``, ``DocumentBroken``, ``DocumentTooLarge``.
+    Raises ``DocumentEncrypted``, ``DocumentBroken`` and ``DocumentTooLarge``, here or while
+    iterating over the pages.
     """
     if media_type == PDF:
-        return OpenDocument(
-            facts=pdf_reader.describe(path),
-            pages=pdf_reader.read(path, most_pages=most_pages, first=first),
-        )
+        pages = pdf_reader.read(path, most_pages=most_pages, first=first)
+        return OpenDocument(facts=pdf_reader.describe(path), pages=pages)
     opened = _READERS[media_type].read(path, most_pages=most_pages)
-    return OpenDocument(
-        facts=opened.facts, pages=[page for page in opened.pages if page.number >= first]
-    )
+    pages_left = [page for page in opened.pages if page.number >= first]
+    return OpenDocument(facts=opened.facts, pages=pages_left)

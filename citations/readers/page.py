@@ -1,6 +1,5 @@
-"""What every reader of files gives: pages of text with their paragraphs, and what is known of the document as a whole. Pure values."""
+"""Values that all readers of files return: pages with their paragraphs, and a document's facts."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
@@ -9,8 +8,10 @@ SHOWN_RANGES = 8  # of page numbers in a note
 
 
 class Paragraph(NamedTuple):
-    """A paragraph of a page: its characters [first, last) in the page's text, the heading it stands under, and whether something new begins with it
-    (a heading): no chunk reaches over that. As JSON it is the list that ``Page.blocks`` keeps.
+    """Characters [first, last) of a page's text, and the heading they stand under.
+
+    A ``boundary`` starts something new: no chunk extends across it. ``Page.blocks`` stores it as a
+    JSON list.
     """
 
     first: int
@@ -20,7 +21,10 @@ class Paragraph(NamedTuple):
 
 
 class OutlineEntry(NamedTuple):
-    """A line of a document's outline: ``level`` counts from 1, ``page`` too. As JSON it is the list that ``Document.outline`` keeps."""
+    """An entry of a document's outline; level and page count from 1.
+
+    ``Document.outline`` stores it as a JSON list.
+    """
 
     level: int
     title: str
@@ -28,7 +32,7 @@ class OutlineEntry(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle on a page as it is shown, in fractions (0–1) of its width and height; (0, 0) is the upper left corner."""
+    """A rectangle on a displayed page, in fractions (0–1) of its size from the upper left."""
 
     left: float
     top: float
@@ -38,9 +42,10 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadPage:
-    """A page as it was read. ``text`` is cleaned; its paragraphs do not overlap, are in reading order, and what lies between two is blank.
+    """A page as read. Paragraphs are in reading order and do not overlap.
 
-    ``label`` is the number printed on it (xii) where the file tells it. ``is_picture``: something is drawn on it, but there is no text.
+    ``label`` is the printed page number (xii) if the file has one. ``is_picture``: the page shows
+    something, but has no text.
     """
 
     number: int  # counted from 1
@@ -49,13 +54,13 @@ class ReadPage:
     blocks: tuple[Paragraph, ...] = ()
     is_picture: bool = False
     words: int = 0
-    mended: int = 0  # words whose wrong letters were put right
-    garbled: int = 0  # words that still carry letters that cannot be right
+    repaired: int = 0  # words whose wrong letters were corrected
+    garbled: int = 0  # words that still have impossible letters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a file says of itself before its pages are read. Texts are cleaned and of bounded length."""
+    """Metadata of a file. Texts are cleaned and of limited length."""
 
     page_count: int
     title: str = ""
@@ -66,53 +71,45 @@ class Facts:
 
 @dataclass(slots=True)
 class Survey:
-    """Gathers what is worth saying about a document while its pages go by; memory is bounded by the number of pages without text."""
+    """Counts the flaws of a document's pages as they are read."""
 
     pages: int = 0
     words: int = 0
-    mended: int = 0
+    repaired: int = 0
     garbled: int = 0
     pictures: list[int] = field(default_factory=list)
 
-    def watch(self, pages: Iterable[ReadPage]) -> Iterator[ReadPage]:
-        """Yield the pages as they come, and count them."""
-        for page in pages:
-            self.add(page)
-            yield page
-
     def add(self, page: ReadPage) -> None:
-        """Count a page."""
         self.pages += 1
         self.words += page.words
-        self.mended += page.mended
+        self.repaired += page.repaired
         self.garbled += page.garbled
         if page.is_picture:
             self.pictures.append(page.number)
 
     def note(self) -> str:
-        """Say in sentences what the user should know; empty when all is well."""
+        """Return what the user should know about the text, "" if all is well."""
         return " ".join(filter(None, (self._about_pictures(), self._about_glyphs())))
 
     def _about_pictures(self) -> str:
         if not self.pictures:
             return ""
-        some = f"{_ranges(self.pictures)} of {self.pages}"
-        return f"No text on page{'s' * (len(self.pictures) > 1)} {some}: pictures whose words would have to be recognised (OCR) first."
+        pages = f"page{'s' * (len(self.pictures) > 1)} {_ranges(self.pictures)} of {self.pages}"
+        return f"No text on {pages}: images whose words must be recognised (OCR) first."
 
     def _about_glyphs(self) -> str:
-        if self.mended + self.garbled < max(3, self.words / 200):
+        wrong = self.repaired + self.garbled
+        if wrong < max(3, self.words / 200):
             return ""
-        share = round(100 * (self.mended + self.garbled) / max(1, self.words))
-        done = (
-            "they were put right."
-            if not self.garbled
-            else f"{_share(self.mended, self.mended + self.garbled)} were put right, searches may miss the others."
+        share = max(1, round(100 * wrong / max(1, self.words)))
+        repaired = f"{100 * self.repaired // wrong} %" if self.repaired else "none"
+        result = (
+            f"{repaired} were corrected, and searches may miss the others."
+            if self.garbled
+            else "they were corrected."
         )
-        return f"The text layer of this file is broken: about {max(1, share)} % of its words carry wrong letters; {done}"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part // whole} %" if part else "none"
+        words = f"about {share} % of its words have wrong letters"
+        return f"The text layer of this file is broken: {words}; {result}"
 
 
 def _ranges(numbers: list[int]) -> str:

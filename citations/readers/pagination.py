@@ -1,4 +1,4 @@
-"""Documents without pages of their own: pieces of text flow into pages of about 3,000 characters. Pure."""
+"""Divides documents without pages of their own into pages of about 3,000 characters. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,9 +10,9 @@ from citations.errors import DocumentTooLarge
 from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
 from citations.text.sentences import between_letters
 
-PAGE = 3_000  # characters that a page is filled up to
-FULL_ENOUGH = 0.6  # of a page: a heading after that begins the next one
-LONGEST_HEADING = 300  # characters; what is longer is a paragraph
+PAGE = 3_000  # characters of a page at most
+FULL_ENOUGH = 0.6  # of a page: a heading after that begins the next page
+LONGEST_HEADING = 300  # characters; a longer one becomes a paragraph
 MOST_ENTRIES = 5_000  # of an outline
 
 
@@ -25,7 +25,7 @@ class MarkupBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenDocument:
-    """A document that is being read: what it says of itself, and its pages as they come. Pages may raise what the reader raises."""
+    """A document being read. Iterating over ``pages`` may raise what the reader raises."""
 
     facts: Facts
     pages: Iterable[ReadPage]
@@ -39,15 +39,15 @@ def paginate(
     author: str = "",
     language: str = "",
 ) -> OpenDocument:
-    """Lay pieces out on pages. Raises ``DocumentTooLarge`` for more than ``most_pages`` of them."""
+    """Divide pieces into pages. Raises ``DocumentTooLarge`` for more than ``most_pages``."""
     layout = _Layout(most_pages=most_pages)
-    for piece in chain.from_iterable(_fitting(piece) for piece in pieces):
+    for piece in chain.from_iterable(_fitted(piece) for piece in pieces):
         layout.add(piece)
-    layout.turn()
-    first = next((entry.title for entry in layout.outline if entry.level == 1), "")
+    layout.end_page()
+    first_heading = next((entry.title for entry in layout.outline if entry.level == 1), "")
     facts = Facts(
         page_count=len(layout.pages),
-        title=title or first,
+        title=title or first_heading,
         author=author,
         language=language,
         outline=tuple(layout.outline),
@@ -67,31 +67,21 @@ class _Layout:
     _length: int = 0
 
     def add(self, piece: MarkupBlock) -> None:
-        """Put a piece on this page, or on the next one where it does not fit, or where a heading does better there."""
-        if self._length and (
-            self._length + len(piece.text) > PAGE
-            or piece.level
-            and self._length > FULL_ENOUGH * PAGE
-        ):
-            self.turn()
+        """Add a piece to this page, or to the next if it does not fit or is a late heading."""
+        is_late = piece.level and self._length > FULL_ENOUGH * PAGE
+        if self._length and (self._length + len(piece.text) > PAGE or is_late):
+            self.end_page()
         if piece.level:
             self.heading = piece.text
-            self._note_heading(piece)
+            self._add_to_outline(piece)
         first = self._length + 2 if self._texts else 0
-        self._blocks.append(
-            Paragraph(
-                first,
-                first + len(piece.text),
-                self.heading,
-                bool(piece.level) and not self.after_heading,
-            )
-        )
-        self._texts.append(piece.text)
         self._length = first + len(piece.text)
+        boundary = bool(piece.level) and not self.after_heading
+        self._blocks.append(Paragraph(first, self._length, self.heading, boundary))
+        self._texts.append(piece.text)
         self.after_heading = bool(piece.level)
 
-    def turn(self) -> None:
-        """End the page."""
+    def end_page(self) -> None:
         if not self._texts:
             return
         if len(self.pages) >= self.most_pages:
@@ -99,28 +89,26 @@ class _Layout:
                 f"It has more than {self.most_pages:,} pages of {PAGE:,} characters."
             )
         text = "\n\n".join(self._texts)
-        self.pages.append(
-            ReadPage(
-                number=len(self.pages) + 1,
-                text=text,
-                blocks=tuple(self._blocks),
-                words=text.count(" ") + 1,
-            )
+        page = ReadPage(
+            number=len(self.pages) + 1,
+            text=text,
+            blocks=tuple(self._blocks),
+            words=text.count(" ") + 1,
         )
+        self.pages.append(page)
         self._texts, self._blocks, self._length = [], [], 0
 
-    def _note_heading(self, piece: MarkupBlock) -> None:
+    def _add_to_outline(self, piece: MarkupBlock) -> None:
         if len(self.outline) < MOST_ENTRIES:
-            self.outline.append(
-                OutlineEntry(piece.level, " ".join(piece.text.split()), len(self.pages) + 1)
-            )
+            title = " ".join(piece.text.split())
+            self.outline.append(OutlineEntry(piece.level, title, len(self.pages) + 1))
 
 
 _BREAKS = tuple(re.compile(pattern) for pattern in (r"\n", r"[.!?…。！？][\"'”’»)]*\s", r"\s"))
 
 
-def _fitting(piece: MarkupBlock) -> Iterator[MarkupBlock]:
-    """Yield a piece without blanks around it, in parts where it is longer than a page; a heading nobody would call one becomes a paragraph."""
+def _fitted(piece: MarkupBlock) -> Iterator[MarkupBlock]:
+    """Strip a piece and split it if it is longer than a page."""
     text = piece.text.strip("\n").rstrip() if not piece.level else piece.text.strip()
     if not text.strip():
         return
@@ -129,7 +117,7 @@ def _fitting(piece: MarkupBlock) -> Iterator[MarkupBlock]:
         return
     start = 0
     while len(text) - start > PAGE:
-        stop = _cut(text, start)
+        stop = _split_offset(text, start)
         if part := text[start:stop].rstrip():
             yield MarkupBlock(part)
         start = stop
@@ -137,10 +125,13 @@ def _fitting(piece: MarkupBlock) -> Iterator[MarkupBlock]:
         yield MarkupBlock(rest)
 
 
-def _cut(text: str, start: int) -> int:
-    """Say where a part ends: after the last line, else sentence, else word that begins in the page's second half, else between two letters."""
+def _split_offset(text: str, start: int) -> int:
+    """Return where a part ends: after a line, sentence or word in the page's second half.
+
+    If there is none, it ends between two letters.
+    """
     for pattern in _BREAKS:
-        places = [match.end() for match in pattern.finditer(text, start + PAGE // 2, start + PAGE)]
-        if places:
-            return places[-1]
+        ends = [match.end() for match in pattern.finditer(text, start + PAGE // 2, start + PAGE)]
+        if ends:
+            return ends[-1]
     return between_letters(text, start + PAGE)

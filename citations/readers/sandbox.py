@@ -1,4 +1,5 @@
-"""The parent's side of the child processes that read files nobody should read in their own process: started when needed, reused, restarted, killed in time."""
+"""Child processes that read files no other process should parse: started when needed, reused,
+restarted after a failure, killed after a time limit."""
 
 import atexit
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_ANSWER = 256 * 1024**2  # bytes
+# Of the environment: a hostile file must find no passwords there.
 PASSED_ENVIRONMENT = (
     "PATH",
     "PYTHONPATH",
@@ -22,8 +24,8 @@ PASSED_ENVIRONMENT = (
     "LANG",
     "LC_ALL",
     "TMPDIR",
-)  # of the environment: a hostile file must find no passwords there
-GRACE = 2.0  # seconds that the child has to end itself before it is killed
+)
+GRACE = 2.0  # seconds for the child to end itself before it is killed
 
 
 class ChildExited(Exception):
@@ -36,35 +38,32 @@ class ChildTimeout(ChildExited):
 
 @dataclass(frozen=True, slots=True)
 class ChildReply:
-    """What a child answered: facts, and bytes."""
+    """A child's answer: a JSON object and binary data."""
 
     head: dict[str, Any]
     blobs: tuple[bytes, ...]
 
 
 class ChildProcess:
-    """A process that runs ``program`` (see ``pdfium`` for how they talk), one request at a time; any thread may ask.
+    """A process that runs ``program`` and answers one request at a time, of any thread.
 
-    It belongs to the process that started it: after a fork the new process starts its own. It ends with its parent.
+    ``pdf.worker`` describes the protocol. The process belongs to the process that started it: after
+    a fork the new process starts its own. It ends with its parent.
     """
 
     def __init__(self, program: Path, *, grace: float = GRACE) -> None:
         self._program, self._grace = program, grace
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._abandoned: list[
-            subprocess.Popen[bytes]
-        ] = []  # the parent's own, after a fork: not ours to end
+        self._abandoned: list[subprocess.Popen[bytes]] = []  # the parent's, after a fork
         os.register_at_fork(after_in_child=self._forget)
         atexit.register(self.close)
 
     def ask(self, request: dict[str, Any], *, seconds: float) -> ChildReply:
-        """Return the answer. A child that ends after it has worked before is tried once more in a new process: it may have been idle, or out of memory
-        for what came before.
+        """Return the answer; retry once in a new process if a reused one ends.
 
-        Raises:
-            Ended: it ended, twice or in a new process.
-            TookTooLong: it was killed after ``seconds``.
+        A reused one may have been idle for too long, or be out of memory. Raises ``ChildExited``
+        if the new process ends, too, and ``ChildTimeout`` after ``seconds``.
         """
         with self._lock:
             was_fresh = self._start()
@@ -79,11 +78,11 @@ class ChildProcess:
             return self._exchange(request, seconds)
 
     def close(self) -> None:
-        """End the process, if there is one, even in the middle of a request; the next request starts another."""
+        """End the process, even during a request; the next request starts another."""
         process = self._process
         if not self._lock.acquire(timeout=self._grace):
             if process is not None:
-                process.kill()  # whoever asks is told
+                process.kill()  # the thread in ``ask`` gets an error
             return
         try:
             self._stop()
@@ -92,27 +91,21 @@ class ChildProcess:
 
     @property
     def pid(self) -> int | None:
-        """The process that runs now, if any."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
     def _start(self) -> bool:
-        """Make sure that there is a process; says whether it is a new one."""
+        """Start the process unless it runs; return whether it is new."""
         if self._process is not None and self._process.poll() is None:
             return False
         self._stop()
-        command = [
-            sys.executable,
-            "-P",
-            str(self._program),
-        ]  # -P: the files beside the program must not stand in for modules of the same name
         environment = {name: os.environ[name] for name in PASSED_ENVIRONMENT if name in os.environ}
-        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         self._process = subprocess.Popen(
-            command,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=nothing,
+            # -P: modules beside the program must not shadow others.
+            [sys.executable, "-P", str(self._program)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             bufsize=0,
             start_new_session=True,
             env=environment,
@@ -127,8 +120,8 @@ class ChildProcess:
         try:
             process.stdin.write(json.dumps({**request, "seconds": seconds}).encode() + b"\n")
             reader = _Reader(process.stdout.fileno(), deadline)
-            head = json.loads(reader.take(int.from_bytes(reader.take(4), "big")))
-            return ChildReply(head, tuple(reader.take(size) for size in head["blobs"]))
+            head = json.loads(reader.read(int.from_bytes(reader.read(4), "big")))
+            return ChildReply(head, tuple(reader.read(size) for size in head["blobs"]))
         except ChildTimeout:
             self._stop()
             raise
@@ -144,7 +137,7 @@ class ChildProcess:
             if pipe is not None:
                 pipe.close()
         try:
-            return process.wait(0.2)  # closed pipes end it, unless it is in the middle of something
+            return process.wait(0.2)  # closed pipes end it unless it is busy
         except subprocess.TimeoutExpired:
             process.kill()
             return process.wait()
@@ -157,24 +150,24 @@ class ChildProcess:
 
 
 class _Reader:
-    """Takes bytes from a pipe until a moment of the monotonic clock."""
+    """Reads from a pipe until a deadline of the monotonic clock."""
 
     def __init__(self, descriptor: int, deadline: float) -> None:
         self._descriptor, self._deadline = descriptor, deadline
-        self._ready = select.poll()
-        self._ready.register(descriptor, select.POLLIN | select.POLLHUP)
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN | select.POLLHUP)
 
-    def take(self, size: int) -> bytes:
+    def read(self, size: int) -> bytes:
         """Return exactly ``size`` bytes."""
         if not 0 <= size <= MAX_ANSWER:
             raise ChildExited("an answer of an impossible size")
-        parts = bytearray()
-        while len(parts) < size:
-            left = self._deadline - time.monotonic()
-            if left <= 0 or not self._ready.poll(left * 1000):
+        data = bytearray()
+        while len(data) < size:
+            remaining = self._deadline - time.monotonic()
+            if remaining <= 0 or not self._poll.poll(remaining * 1000):
                 raise ChildTimeout("no answer in time")
-            part = os.read(self._descriptor, min(size - len(parts), 1 << 20))
+            part = os.read(self._descriptor, min(size - len(data), 1 << 20))
             if not part:
                 raise ChildExited("it ended")
-            parts += part
-        return bytes(parts)
+            data += part
+        return bytes(data)

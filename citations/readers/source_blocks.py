@@ -6,8 +6,8 @@ from citations.text.blocks import Block
 
 
 def read(source: Source) -> list[Block]:
-    """Return the blocks of a source, in order; none when its text is not there (any more)."""
+    """Return the blocks of a source in order, none if its text is missing."""
     if source.kind == SourceKind.VIDEO:
         return transcript.read(source.transcript) if source.transcript is not None else []
-    found = Document.objects.filter(source=source).first()
-    return stored_document.read(found) if found is not None else []
+    document = Document.objects.filter(source=source).first()
+    return stored_document.read(document) if document is not None else []

@@ -1,11 +1,11 @@
-"""The blocks of a document: a paragraph each, with its page, from the pages that are stored."""
+"""The blocks of a document: a paragraph each, from its stored pages."""
 
 from collections.abc import Iterator
 
 from citations.models import Document, Page
 from citations.text.blocks import Block
 
-LONGEST_HEADING = 300  # characters that are kept
+LONGEST_HEADING = 300  # characters
 
 
 def read(document: Document) -> list[Block]:
@@ -15,12 +15,12 @@ def read(document: Document) -> list[Block]:
 
 
 def _blocks(page: Page) -> Iterator[Block]:
-    for first, last, heading, begins in page.blocks:
+    for first, last, heading, boundary in page.blocks:
         if text := page.text[first:last]:
             yield Block(
                 text=text,
                 offset=page.start + first,
                 page=page.number,
                 heading=heading[:LONGEST_HEADING],
-                boundary=begins,
+                boundary=boundary,
             )

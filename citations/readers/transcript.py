@@ -1,4 +1,4 @@
-"""The blocks of a recording: a cue each, with its times, and the video's chapters as boundaries."""
+"""The blocks of a recording: a cue each, with its times and the video's chapters as boundaries."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,13 +7,12 @@ from transcripts.captions import from_json
 from transcripts.cues import Cue, Word
 from transcripts.models import Transcript
 
-HEADING_LENGTH = 300  # characters of a chapter's title that are kept
-
-_WORD_REACH = 40  # characters a word may stand away from the one before it
+LONGEST_HEADING = 300  # characters of a chapter's title
+_WORD_DISTANCE = 40  # characters at most between two timed words
 
 
 def read(transcript: Transcript) -> list[Block]:
-    """Return a block for each cue; their texts are joined by blanks to make the source's text. Reads the video's chapters too."""
+    """Return a block for each cue; joined by spaces, their texts are the source's text."""
     cues = from_json(transcript.cues, word_times=transcript.word_times or None)
     return list(blocks(cues, transcript.video.chapters))
 
@@ -21,25 +20,26 @@ def read(transcript: Transcript) -> list[Block]:
 def blocks(cues: Sequence[Cue], chapters: Sequence[Sequence[int | str]] = ()) -> Iterator[Block]:
     """Yield a block for each cue (in time order); ``chapters`` are [start in ms, title].
 
-    A cue belongs to the chapter that its middle lies in: chapters are given in whole seconds, often by hand, and captions do not break where they do.
+    A cue belongs to the chapter at its middle: chapters are given in whole seconds, often by hand,
+    and captions do not break where they begin.
     """
-    waiting = sorted(
+    upcoming = sorted(
         ((int(start), str(title)) for start, title in chapters), reverse=True, key=_start
     )
     offset = 0
     heading = ""
     for cue in cues:
-        begins = False
-        while waiting and 2 * waiting[-1][0] <= cue.start + cue.end:
-            heading, begins = waiting.pop()[1][:HEADING_LENGTH], True
+        boundary = False
+        while upcoming and 2 * upcoming[-1][0] <= cue.start + cue.end:
+            heading, boundary = upcoming.pop()[1][:LONGEST_HEADING], True
         yield Block(
             text=cue.text,
             offset=offset,
             start=cue.start,
             end=cue.end,
             heading=heading,
-            boundary=begins,
-            words=tuple(_placed(cue.text, cue.words, offset)),
+            boundary=boundary,
+            words=tuple(_word_starts(cue.text, cue.words, offset)),
         )
         offset += len(cue.text) + 1
 
@@ -48,11 +48,11 @@ def _start(chapter: tuple[int, str]) -> int:
     return chapter[0]
 
 
-def _placed(text: str, words: Sequence[Word], offset: int) -> Iterator[tuple[int, int]]:
-    """Yield where in the source's text each timed word begins, and when; words that are not in the cue's text are left out."""
-    place = 0
+def _word_starts(text: str, words: Sequence[Word], offset: int) -> Iterator[tuple[int, int]]:
+    """Yield the offset in the source's text and the start of each timed word in the cue's text."""
+    position = 0
     for word in words:
-        found = text.find(word.text, place, place + len(word.text) + _WORD_REACH)
-        if found >= 0 and word.text:
-            yield offset + found, word.start
-            place = found + len(word.text)
+        start = text.find(word.text, position, position + len(word.text) + _WORD_DISTANCE)
+        if start >= 0 and word.text:
+            yield offset + start, word.start
+            position = start + len(word.text)

@@ -20,14 +20,14 @@ class MarkedText(Protocol):
     """A text in which a quote and words that are looked for are marked; spans are characters [first, last)."""
 
     quote: Sequence[tuple[int, int]]
-    found: Sequence[tuple[int, int]]
+    matches: Sequence[tuple[int, int]]
 
 
 @register.filter
 def lit(text: str, marks: MarkedText) -> SafeString:
     """Escape a text and mark the quote and the words in it, which may overlap."""
     borders = sorted(
-        {0, len(text), *(place for span in (*marks.quote, *marks.found) for place in span)}
+        {0, len(text), *(place for span in (*marks.quote, *marks.matches) for place in span)}
     )
     return format_html_join(
         "",
@@ -37,7 +37,7 @@ def lit(text: str, marks: MarkedText) -> SafeString:
 
 
 def _kinds(place: int, marks: MarkedText) -> list[str]:
-    spans = {"quoted": marks.quote, "looked-for": marks.found}
+    spans = {"quoted": marks.quote, "looked-for": marks.matches}
     return [
         kind for kind, found in spans.items() if any(first <= place < last for first, last in found)
     ]

@@ -1,4 +1,4 @@
-"""Web pages: the text of the body, with its headings, lists, tables and programs, without scripts, styles and navigation."""
+"""Web pages: the body's headings, paragraphs, lists, tables and code, without navigation."""
 
 import re
 from pathlib import Path
@@ -9,26 +9,18 @@ from citations.readers.markup.isolation import parse_markup
 from citations.readers.pagination import PAGE, OpenDocument, paginate
 
 VERSION: Final = "html 1"
-MARKUP: Final = 4  # times as many characters as its text a page may have
-
+_MAX_MARKUP: Final = 4  # characters of a page per character of its text
 _CHARSET: Final = re.compile(
     rb"<meta[^<>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
 )
-_HEAD: Final = 4_096  # bytes in which a page says how it is encoded
+_HEAD: Final = 4_096  # bytes in which a page declares its encoding
 
 
 def read(path: Path, *, most_pages: int) -> OpenDocument:
-    """Lay a web page out on pages of text. Raises ``DocumentTooLarge``; ``DocumentBroken`` for one that takes a parser too long."""
+    """Divide a web page into pages. Raises ``DocumentTooLarge`` and ``MarkupTooComplex``."""
     with path.open("rb") as stream:
-        declared = _CHARSET.search(stream.read(_HEAD))
-    source = plain_text.load(
-        path, most=MARKUP * most_pages * PAGE, declared=declared[1].decode() if declared else ""
-    )
+        match = _CHARSET.search(stream.read(_HEAD))
+    declared = match[1].decode() if match else ""
+    source = plain_text.load(path, most=_MAX_MARKUP * most_pages * PAGE, declared=declared)
     facts, pieces = parse_markup(source, kind="html")
-    return paginate(
-        pieces,
-        most_pages=most_pages,
-        title=facts["title"],
-        author=facts["author"],
-        language=facts["language"],
-    )
+    return paginate(pieces, most_pages=most_pages, **facts)

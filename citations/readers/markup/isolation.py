@@ -1,4 +1,4 @@
-"""The parent's side of ``markup``: text goes to a process with limits of time and memory, pieces come back."""
+"""Parses markup in a child process with limits of time and memory."""
 
 import json
 import os
@@ -15,58 +15,53 @@ from citations.readers.plain_text import clean
 from citations.readers.sandbox import PASSED_ENVIRONMENT
 
 PROGRAM = Path(__file__).with_name("worker.py")
-SECONDS = 30  # of work; what people write takes one or two
+SECONDS = 30  # of CPU time; ordinary documents take one or two
 
 
 class MarkupTooComplex(DocumentBroken):
-    """The process ended before it was done: too deeply nested, too slow, or too large."""
+    """The process ended early: the markup is nested too deeply, too slow to parse, or too large."""
 
 
 def parse_markup(
     text: str, *, kind: str, seconds: int = SECONDS
 ) -> tuple[dict[str, str], Iterator[MarkupBlock]]:
-    """Return what ``html`` or ``markdown`` says of itself, and its pieces. Raises ``MarkupTooComplex``."""
-    with tempfile.TemporaryFile() as given:
-        given.write(text.encode(errors="replace"))
-        given.seek(0)
-        lines = _answer(given, kind, seconds)
+    """Return the facts and the pieces of ``html`` or ``markdown``. Raises ``MarkupTooComplex``."""
+    with tempfile.TemporaryFile() as source:
+        source.write(text.encode(errors="replace"))
+        source.seek(0)
+        lines = _run(source, kind, seconds)
     facts: dict[str, Any] = next(lines, {})
     return {name: clean(str(value)) for name, value in facts.items()}, (
         MarkupBlock(clean(text), level) for level, text in lines
     )
 
 
-def _answer(given: Any, kind: str, seconds: int) -> Iterator[Any]:
-    """Return an iterator over the lines that the process wrote; they are on the disk until it has been used up."""
-    written = tempfile.TemporaryFile()  # noqa: SIM115  the iterator closes it
-    command = [
-        sys.executable,
-        "-P",
-        str(PROGRAM),
-        kind,
-        str(seconds),
-    ]  # -P: the files beside it must not stand in for modules of the same name
+def _run(source: Any, kind: str, seconds: int) -> Iterator[Any]:
+    """Iterate over the lines that the process wrote to a temporary file."""
+    output = tempfile.TemporaryFile()  # noqa: SIM115  the iterator closes it
+    # -P: modules beside the program must not shadow others.
+    command = [sys.executable, "-P", str(PROGRAM), kind, str(seconds)]
     environment = {name: os.environ[name] for name in PASSED_ENVIRONMENT if name in os.environ}
     try:
-        ended = subprocess.run(
+        exit_code = subprocess.run(
             command,
-            stdin=given,
-            stdout=written,
+            stdin=source,
+            stdout=output,
             stderr=subprocess.DEVNULL,
             timeout=4 * seconds,
             check=False,
             env=environment,
         ).returncode
     except subprocess.TimeoutExpired:
-        ended = -1
-    if ended != 0:
-        written.close()
-        raise MarkupTooComplex("It is nested too deeply, or otherwise too much to be taken apart.")
-    written.seek(0)
-    return _lines(written)
+        exit_code = -1
+    if exit_code != 0:
+        output.close()
+        raise MarkupTooComplex("It cannot be parsed: it is too large or nested too deeply.")
+    output.seek(0)
+    return _lines(output)
 
 
-def _lines(written: Any) -> Iterator[Any]:
-    with written:
-        for line in written:
+def _lines(output: Any) -> Iterator[Any]:
+    with output:
+        for line in output:
             yield json.loads(line)

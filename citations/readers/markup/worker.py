@@ -1,7 +1,9 @@
-"""The program of the child process that takes HTML and Markdown apart: both can be written so that every parser takes hours or all memory.
+"""Program of the child process that parses HTML and Markdown.
 
-It is run by its path and knows nothing of the project. It reads text (UTF-8) from standard input and writes JSON lines: first what the document says of
-itself, {"title", "author", "language"}, then its pieces, [level, text], where a level of 1 to 6 is that of a heading.
+Either can be written so that every parser takes hours or all memory. The program is run by its path
+and imports nothing of the project. It reads text (UTF-8) from standard input and writes JSON lines:
+first the document's {"title", "author", "language"}, then its pieces as [level, text]. A level of 1
+to 6 is a heading's.
 """
 
 import json
@@ -20,28 +22,25 @@ try:
 except ImportError:  # a system without limits
     resource = None  # type: ignore[assignment]
 
-MEMORY = 2 * 1024**3  # bytes of addresses that the process may use
-SEGMENT = 200_000  # characters of Markdown that are parsed at once: parsers take more than linear time, and much memory
+MEMORY = 2 * 1024**3  # bytes of address space
+SEGMENT = 200_000  # characters of Markdown parsed at once: parsers take more than linear time
 MAX_FACT = 500  # characters
 
 Piece = tuple[int, str]
 
 
 def main() -> None:
-    """Take apart what comes in, as ``html`` or ``markdown``, within so many seconds of work."""
+    """Parse standard input as ``html`` or ``markdown`` within a number of CPU seconds."""
     kind, seconds = sys.argv[1], int(sys.argv[2])
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     text = sys.stdin.buffer.read().decode(errors="replace")
     facts, pieces = read_html(text) if kind == "html" else read_markdown(text)
-    write = sys.stdout.write
-    write(
-        json.dumps({name: " ".join(str(value).split())[:MAX_FACT] for name, value in facts.items()})
-        + "\n"
-    )
+    facts = {name: " ".join(value.split())[:MAX_FACT] for name, value in facts.items()}
+    sys.stdout.write(json.dumps(facts) + "\n")
     for piece in pieces:
-        write(json.dumps(piece) + "\n")
+        sys.stdout.write(json.dumps(piece) + "\n")
     sys.stdout.flush()
 
 
@@ -61,14 +60,14 @@ _FACT = re.compile(
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    found = _FRONT.match(text)
-    if found is None:
+    front = _FRONT.match(text)
+    if front is None:
         return {}, text
     facts = {
-        match[1].casefold(): match[2].strip().strip("\"'") for match in _FACT.finditer(found[1])
+        match[1].casefold(): match[2].strip().strip("\"'") for match in _FACT.finditer(front[1])
     }
     facts["language"] = facts.pop("lang", "") or facts.get("language", "")
-    return facts, text[found.end() :]
+    return facts, text[front.end() :]
 
 
 def _markdown_pieces(text: str) -> Iterator[Piece]:
@@ -95,7 +94,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def _segments(text: str) -> Iterator[str]:
-    """Yield the text in parts that end with empty lines outside of programs; a line that is a part by itself is cut."""
+    """Split text at empty lines outside code fences, and cut lines longer than a segment."""
     lines: list[str] = []
     length, fence = 0, ""
     for line in text.split("\n"):
@@ -124,42 +123,34 @@ def _in_parts(text: str) -> Iterator[str]:
 
 # HTML
 
-_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
-# fmt: off
-_DROPPED = frozenset((
-    "script", "style", "nav", "noscript", "template", "svg", "math", "iframe", "object", "embed", "canvas", "audio", "video", "head", "button",
-    "select", "textarea", "input", "dialog", "menu",
-))
-_BLOCKS = _HEADINGS | frozenset((
-    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure",
-    "footer", "form", "header", "hgroup", "hr", "html", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead",
-    "tr", "ul",
-))
-# fmt: on
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_DROPPED_NAMES = (
+    "script style nav noscript template svg math iframe object embed canvas audio video head "
+    "button select textarea input dialog menu"
+)
+_BLOCK_NAMES = (
+    "address article aside blockquote body caption center dd details div dl dt fieldset figcaption "
+    "figure footer form header hgroup hr html li main ol p pre section summary table tbody td "
+    "tfoot th thead tr ul"
+)
+_DROPPED = frozenset(_DROPPED_NAMES.split())
+_BLOCKS = _HEADINGS | frozenset(_BLOCK_NAMES.split())
 _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
-_MAIN_SHARE = 0.5  # of the text: a page's main part is all that counts where it has so much of it
+_MAIN_SHARE = 0.5  # of the text: a main element with that much of it is all that is read
+_MAX_INDENT = 9
 
 
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
-    """Return what the page's head says, and the pieces of its body."""
+    """Return the facts of a page's head, and the pieces of its body."""
     tree = LexborHTMLParser(source)
     root = tree.root
+    title, author = tree.css_first("head > title"), tree.css_first('meta[name="author"]')
     facts = {
         "language": (root.attributes.get("lang") or "") if root else "",
-        "title": _first(tree, "head > title"),
-        "author": _meta(tree, "author"),
+        "title": title.text(deep=False) if title else "",
+        "author": (author.attributes.get("content") or "") if author else "",
     }
     return facts, _html_pieces(tree)
-
-
-def _first(tree: LexborHTMLParser, selector: str) -> str:
-    found = tree.css_first(selector)
-    return found.text(deep=False) if found else ""
-
-
-def _meta(tree: LexborHTMLParser, name: str) -> str:
-    found = tree.css_first(f'meta[name="{name}"]')
-    return (found.attributes.get("content") or "") if found else ""
 
 
 def _html_pieces(tree: LexborHTMLParser) -> Iterator[Piece]:
@@ -167,11 +158,10 @@ def _html_pieces(tree: LexborHTMLParser) -> Iterator[Piece]:
     if body is None:
         return
     pieces = list(_Walker().pieces(body))
-    main = tree.css_first("main")
-    if main is not None:
-        own = list(_Walker().pieces(main))
-        if _length(own) >= _MAIN_SHARE * _length(pieces):
-            pieces = own
+    if main := tree.css_first("main"):
+        main_pieces = list(_Walker().pieces(main))
+        if _length(main_pieces) >= _MAIN_SHARE * _length(pieces):
+            pieces = main_pieces
     yield from pieces
 
 
@@ -181,12 +171,12 @@ def _length(pieces: list[Piece]) -> int:
 
 @dataclass(slots=True)
 class _Walker:
-    """Goes through a tree, in order, without recursion: a page may be nested a million deep."""
+    """Walks a tree in order, without recursion, as elements may be nested a million deep."""
 
-    parts: list[str] = field(default_factory=list)  # of the paragraph, item or cell that is open
-    lines: list[str] = field(default_factory=list)  # of the list or table that is open
+    parts: list[str] = field(default_factory=list)  # of the open paragraph, item or cell
+    lines: list[str] = field(default_factory=list)  # of the open list or table
     row: list[str] = field(default_factory=list)
-    lists: list[int] = field(default_factory=list)
+    lists: list[int] = field(default_factory=list)  # number of the next item, -1 for bullets
     tables: int = 0
     verbatim: int = 0
     marker: str = ""
@@ -202,38 +192,31 @@ class _Walker:
                 self.parts.append(f" {node.attributes.get('alt') or ''} ")
             elif tag in _BLOCKS:
                 yield from self._enter(node, str(tag)) if enters else self._leave(str(tag))
-        yield from self._end(0)
+        yield from self._end_paragraph(0)
         yield from self._flush()
 
     def _enter(self, node: LexborNode, tag: str) -> Iterator[Piece]:
         if tag not in ("td", "th", "tr"):
-            yield from self._end(0)
+            yield from self._end_paragraph(0)
         if tag == "table":
             self.tables += 1
-        elif tag == "tr" and (text := self._said()):  # a caption
-            self.lines.append(text)
+        elif tag == "tr" and (caption := self._take_text()):
+            self.lines.append(caption)
         elif tag in ("ul", "ol"):
-            start = str(node.attributes.get("start") or "1")
-            self.lists.append(
-                -1
-                if tag == "ul"
-                else int(start)
-                if start.isascii() and start.isdigit() and len(start) < 7
-                else 1
-            )
+            self.lists.append(-1 if tag == "ul" else _first_number(node))
         elif tag == "li":
             number = self.lists[-1] if self.lists else -1
             self.marker = f"{number}. " if number >= 0 else "• "
-            if self.lists and number >= 0:
+            if number >= 0:
                 self.lists[-1] += 1
         elif tag == "pre":
             self.verbatim += 1
 
     def _leave(self, tag: str) -> Iterator[Piece]:
         if tag in ("td", "th"):
-            self.row.append(" ".join(self._said().split()))
+            self.row.append(" ".join(self._take_text().split()))
             return
-        yield from self._end(int(tag[1]) if tag in _HEADINGS else 0)
+        yield from self._end_paragraph(int(tag[1]) if tag in _HEADINGS else 0)
         if tag == "tr":
             self.lines += [" | ".join(self.row)] if any(self.row) else []
             self.row = []
@@ -246,24 +229,22 @@ class _Walker:
         if tag in ("table", "ul", "ol") and not self.lists and not self.tables:
             yield from self._flush()
 
-    def _end(self, level: int) -> Iterator[Piece]:
-        """End a paragraph: it goes into the list, table or program that is open, or stands by itself."""
-        text = self._said()
+    def _end_paragraph(self, level: int) -> Iterator[Piece]:
+        """Add the paragraph to the open table or list, or yield it."""
+        text = self._take_text()
         if not text.strip():
             return
         if self.tables:
             self.parts = [text, " "]  # a paragraph in a cell
         elif self.lists:
-            indent = "  " * (min(len(self.lists), 10) - 1)
-            self.lines += (
-                indent + (self.marker if not place else "") + line
-                for place, line in enumerate(text.split("\n"))
-            )
+            indent = "  " * min(len(self.lists) - 1, _MAX_INDENT)
+            first, *others = text.split("\n")
+            self.lines += (indent + self.marker + first, *(indent + line for line in others))
             self.marker = ""
         else:
             yield level, text
 
-    def _said(self) -> str:
+    def _take_text(self) -> str:
         text = "".join(self.parts)
         self.parts = []
         if self.verbatim:
@@ -276,8 +257,16 @@ class _Walker:
             self.lines = []
 
 
+def _first_number(node: LexborNode) -> int:
+    start = str(node.attributes.get("start") or "1")
+    return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
+
+
 def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Yield each node below the root when it begins, and each element again when it ends; what is never read as text is left out."""
+    """Yield each node below the root as it begins (True), and each element as it ends (False).
+
+    Skips elements that hold no text to read.
+    """
     path: list[LexborNode] = []
     node = root.child
     while node is not None or path:
@@ -301,13 +290,11 @@ def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 def _is_dropped(node: LexborNode) -> bool:
     if not node.is_element_node:
         return not node.is_text_node
-    if node.tag in _DROPPED:
-        return True
-    about: Any = node.attributes
-    return bool(about) and (
-        "hidden" in about
-        or about.get("aria-hidden") == "true"
-        or about.get("role") in _DROPPED_ROLES
+    attributes: Any = node.attributes
+    return node.tag in _DROPPED or (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or attributes.get("role") in _DROPPED_ROLES
     )
 
 

@@ -1,6 +1,6 @@
-"""Running heads, feet and page numbers: the lines at the edges of a page that its neighbours have as well. Pure.
+"""Finds headers and footers: lines at a page's edges that its neighbours repeat. Pure.
 
-Whether a line is one is told from the two pages before and the two after alone, so that a page reads the same however one comes to it.
+Only the two pages before and after are compared, so that a page always reads the same.
 """
 
 import re
@@ -14,18 +14,19 @@ from citations.readers.pdf.layout import Glyphs, TextLine
 from citations.readers.pdf.paragraphs import line_text
 
 REACH = 2  # pages before and after
-EDGE_LINES = 4  # at the top and at the bottom that may be running heads
-ZONE, WIDE_ZONE = (
-    0.16,
-    0.24,
-)  # shares of the page's height: for running heads of all kinds, and for those that are alike to the letter
+EDGE_LINES = 4  # at the top and at the bottom that may be headers or footers
+ZONE = 0.16  # share of the page's height that may hold them
+WIDE_ZONE = 0.24  # and those that are repeated to the letter
 LONGEST = 150  # characters
-SHIFT = 3  # points that a running head may stand higher or lower than on the page before
+SHIFT = 3  # points that a header's position may differ from page to page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeLine:
-    """What stands beside each other near an edge of its page. ``distance`` (points) is from that edge; ``is_apart``: there is room between it and the text."""
+    """A row near an edge of its page, ``distance`` points from it.
+
+    ``is_near``: within ``ZONE``. ``is_apart``: there is space between it and the text.
+    """
 
     indexes: tuple[int, ...]  # among the page's lines
     text: str
@@ -39,123 +40,123 @@ Edges: TypeAlias = Sequence[EdgeLine]
 
 
 def edge_lines(glyphs: Glyphs, lines: Sequence[TextLine]) -> Edges:
-    """Return what stands near the upper and lower edges of a page. Turned text does not count."""
-    found: list[EdgeLine] = []
+    """Return the upright rows near the upper and lower edges of a page, outermost first."""
+    result: list[EdgeLine] = []
     for is_top in (True, False):
         placed = [
-            _Placed(line.base if is_top else glyphs.height - line.base, index, line)
+            _PlacedLine(line.base if is_top else glyphs.height - line.base, index, line)
             for index, line in enumerate(lines)
             if line.main.turn == 0
         ]
-        found += _at_edge(glyphs, _rows(placed), is_top)
-    return tuple(found)
+        result += _at_edge(glyphs, _rows(placed), is_top)
+    return tuple(result)
 
 
 def find_headers_footers(
     number: int, own: Edges, others: Sequence[tuple[int, Edges]]
 ) -> frozenset[int]:
-    """Return the indexes of the lines of page ``number`` that run through the document. ``others`` are its neighbours with their numbers.
+    """Return the indexes of page ``number``'s lines that are headers or footers.
 
-    They are told from the edge inwards, up to the first that is the page's own: a sentence that two pages share is no running head.
+    ``others`` are its neighbours by number. Stops at the first row from the edge that is text: a
+    sentence that two pages share is no header.
     """
-    found: list[int] = []
+    indexes: list[int] = []
     for is_top in (True, False):
         rows = (line for line in own if line.is_top == is_top)
-        for line in takewhile(lambda line: _runs_through(number, line, others), rows):
-            found += line.indexes
-    return frozenset(found)
+        for line in takewhile(lambda line: _is_header(number, line, others), rows):
+            indexes += line.indexes
+    return frozenset(indexes)
 
 
-def _runs_through(number: int, line: EdgeLine, others: Sequence[tuple[int, Edges]]) -> bool:
+def _is_header(number: int, line: EdgeLine, others: Sequence[tuple[int, Edges]]) -> bool:
     return any(_repeats(number, line, page, edges) for page, edges in others) or (
-        line.is_apart and _stands_where_heads_stand(line, others)
+        line.is_apart and _is_at_header_position(line, others)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _PlacedLine:
     distance: float
     index: int
     line: TextLine
 
 
-def _rows(placed: list[_Placed]) -> list[list[_Placed]]:
-    """Return the outermost lines, those on one baseline together."""
-    rows: list[list[_Placed]] = []
-    for one in sorted(placed, key=attrgetter("distance")):
-        if rows and one.distance - rows[-1][0].distance < 2.5:
-            rows[-1].append(one)
+def _rows(placed: list[_PlacedLine]) -> list[list[_PlacedLine]]:
+    """Group the outermost lines by baseline."""
+    rows: list[list[_PlacedLine]] = []
+    for line in sorted(placed, key=attrgetter("distance")):
+        if rows and line.distance - rows[-1][0].distance < 2.5:
+            rows[-1].append(line)
         elif len(rows) <= EDGE_LINES:
-            rows.append([one])
+            rows.append([line])
         else:
             break
     return rows
 
 
-def _at_edge(glyphs: Glyphs, rows: list[list[_Placed]], is_top: bool) -> Iterator[EdgeLine]:
+def _at_edge(glyphs: Glyphs, rows: list[list[_PlacedLine]], is_top: bool) -> Iterator[EdgeLine]:
     steps = [b[0].distance - a[0].distance for a, b in pairwise(rows)]
-    for place, row in enumerate(rows[:EDGE_LINES]):
-        ordered = sorted(row, key=lambda one: one.line.left)
-        text = " ".join(line_text(glyphs, one.line) for one in ordered)
+    for rank, row in enumerate(rows[:EDGE_LINES]):
+        ordered = sorted(row, key=lambda placed: placed.line.left)
+        text = " ".join(line_text(glyphs, placed.line) for placed in ordered)
         distance = row[0].distance
         if distance < WIDE_ZONE * glyphs.height and len(text) <= LONGEST:
             is_near = distance < ZONE * glyphs.height
-            is_apart = (
-                place == 0 and is_near and (not steps or steps[0] > 1.9 * row[0].line.main.size)
-            )
-            indexes = tuple(one.index for one in row)
+            has_gap = not steps or steps[0] > 1.9 * row[0].line.main.size
             yield EdgeLine(
-                indexes=indexes,
+                indexes=tuple(placed.index for placed in row),
                 text=text,
                 distance=distance,
                 is_top=is_top,
                 is_near=is_near,
-                is_apart=is_apart,
+                is_apart=rank == 0 and is_near and has_gap,
             )
 
 
 def _repeats(number: int, line: EdgeLine, page: int, edges: Edges) -> bool:
-    """Say whether a neighbour has the same line at that place, or one that differs by what a page number differs."""
+    """Whether a neighbour has the same row at that position, but for the page number."""
     for other in edges:
-        away = abs(other.distance - line.distance)
-        if other.is_top != line.is_top or away > SHIFT:
+        shift = abs(other.distance - line.distance)
+        if other.is_top != line.is_top or shift > SHIFT:
             continue
-        if other.text == line.text and away < 1:
+        if other.text == line.text and shift < 1:
             return True
         if line.is_near and (
             _is_alike(number, line.text, page, other.text)
-            or _counts_on(number, line.text, page, other.text)
+            or _counts_pages(number, line.text, page, other.text)
         ):
             return True
     return False
 
 
 def _is_alike(number: int, text: str, page: int, other: str) -> bool:
-    return _plain(other) == _plain(text) and _is_steady(number, text, page, other)
+    """Whether two rows differ at most in numbers that count pages.
 
-
-def _is_steady(number: int, text: str, page: int, other: str) -> bool:
-    """Numbers in equal lines are equal or count the pages; “Exercise 4” and “Exercise 7” at the head of two pages are text."""
-    mine, theirs = _NUMBER.findall(text), _NUMBER.findall(other)
-    return len(mine) == len(theirs) and all(
-        int(a) - int(b) in (0, number - page) for a, b in zip(mine, theirs, strict=True)
+    “Exercise 4” and “Exercise 7” at the top of two consecutive pages are text.
+    """
+    numbers = zip(_NUMBER.findall(text), _NUMBER.findall(other), strict=False)
+    return _masked(other) == _masked(text) and all(
+        int(a) - int(b) in (0, number - page) for a, b in numbers
     )
 
 
-def _counts_on(number: int, text: str, page: int, other: str) -> bool:
-    """Say whether both lines begin or end with a number and the numbers are as far apart as the pages: chapter titles beside them may differ."""
-    for place in (_FIRST, _LAST):
-        mine = place.search(text)
-        if mine and any(
-            theirs and int(mine[0]) - int(theirs[0]) == number - page
+def _counts_pages(number: int, text: str, page: int, other: str) -> bool:
+    """Whether both rows begin or end with a page number; chapter titles beside it may differ."""
+    for position in (_FIRST, _LAST):
+        own = position.search(text)
+        if own and any(
+            theirs and int(own[0]) - int(theirs[0]) == number - page
             for theirs in (_FIRST.search(other), _LAST.search(other))
         ):
             return True
     return bool(_ROMAN.fullmatch(text.strip()) and _ROMAN.fullmatch(other.strip()))
 
 
-def _stands_where_heads_stand(line: EdgeLine, others: Sequence[tuple[int, Edges]]) -> bool:
-    """Say whether most neighbours have a lone line just there, whatever it says: the title of a section of one page runs on that page only."""
+def _is_at_header_position(line: EdgeLine, others: Sequence[tuple[int, Edges]]) -> bool:
+    """Whether most neighbours have a separate row at this position, whatever its text.
+
+    The title of a section of one page is the header of that page only.
+    """
     alike = [
         any(
             other.is_top == line.is_top
@@ -165,10 +166,10 @@ def _stands_where_heads_stand(line: EdgeLine, others: Sequence[tuple[int, Edges]
         )
         for _, edges in others
     ]
-    return len(alike) >= 3 and sum(alike) >= 3
+    return sum(alike) >= 3
 
 
-def _plain(text: str) -> str:
+def _masked(text: str) -> str:
     return " ".join(_NUMBER.sub("#", text).casefold().split())
 
 

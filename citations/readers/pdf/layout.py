@@ -1,6 +1,7 @@
-"""A page's characters become lines in reading order: columns from left to right, text that is turned after the text that is not. Pure.
+"""Arranges a page's characters as lines in reading order: columns left to right, rotated text last.
 
-Places are in points on the page as it is shown, from its upper left corner; turned text is laid out as if the page were turned with it.
+Coordinates are in points of the displayed page from its upper left corner. Rotated text is laid out
+as if the page were rotated with it. Pure.
 """
 
 from collections import Counter
@@ -9,36 +10,38 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from statistics import median
 
-GENERATED, BOLD, TURNS = 1, 2, 12  # bits of a style, as ``pdfium`` gives them
+BOLD, TURNS = 2, 12  # bits of a style, see ``worker``
 DEPTH = 4  # columns within columns
-LEAST_ROWS = 3  # that stand side by side, for columns
-MOST_RUNS = 2_500  # of a page that is looked at for columns and superscripts; one with more is a drawing full of labels, or made to keep us busy
-CELL = (
-    18  # characters: aligned rows of shorter pieces than this are a table, which is read row by row
-)
+LEAST_ROWS = 3  # of columns side by side
+MOST_RUNS = 2_500  # of a page with columns; one with more is a drawing full of labels, or hostile
+CELL = 18  # characters: aligned rows of shorter runs are a table, which is read row by row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Glyphs:
-    """The characters of a page in the order of the file; ``places`` holds seven numbers each: left, top, right, bottom, the point where it is set down
-    (x, y of the baseline), size.
+    """The characters of a page in the order of the file.
+
+    ``geometry`` holds seven numbers each: left, top, right, bottom, x and y of the baseline, size.
     """
 
     width: float
     height: float
     codes: Sequence[int]
     styles: Sequence[int]
-    places: Sequence[float]
+    geometry: Sequence[float]
 
     def box(self, index: int) -> tuple[float, float, float, float]:
         """Return left, top, right, bottom of a character."""
-        left, top, right, bottom = self.places[7 * index : 7 * index + 4]
+        left, top, right, bottom = self.geometry[7 * index : 7 * index + 4]
         return left, top, right, bottom
 
 
 @dataclass(slots=True)
 class PdfRun:
-    """Characters that follow each other on a baseline, with blanks (-1) between words. ``left`` to ``right`` and ``base`` are as the text is read."""
+    """Consecutive characters on a baseline, with spaces (-1) between words.
+
+    ``left``, ``right`` and ``base`` follow the direction of the text.
+    """
 
     glyphs: list[int]
     left: float
@@ -47,7 +50,7 @@ class PdfRun:
     size: float
     bold: int = 0  # characters
     turn: int = 0
-    end: float = 0.0  # where its last character ends
+    end: float = 0.0  # of its last character
 
     @property
     def top(self) -> float:
@@ -60,15 +63,15 @@ class PdfRun:
 
 @dataclass(slots=True)
 class TextLine:
-    """Runs beside each other, from left to right; ``column`` tells the columns of a page apart."""
+    """Runs beside each other, from left to right; ``column`` numbers the columns of a page."""
 
     runs: list[PdfRun]
     column: int = 0
-    glyphs: list[int] = field(default_factory=list)  # of all runs, with blanks (-1) between them
+    glyphs: list[int] = field(default_factory=list)  # of all runs, with spaces (-1) between them
 
     @property
     def main(self) -> PdfRun:
-        """The longest of its runs."""
+        """The longest run."""
         return max(self.runs, key=lambda run: (len(run.glyphs), run.size))
 
     @property
@@ -97,16 +100,12 @@ class TextLine:
 
 
 def lay_out(glyphs: Glyphs) -> list[TextLine]:
-    """Return the page's lines in reading order; of a page with more than ``MOST_RUNS`` pieces, row by row."""
+    """Return the page's lines in reading order, row by row if it has over ``MOST_RUNS`` runs."""
     by_turn: dict[int, list[PdfRun]] = {}
     for run in _runs(glyphs):
         by_turn.setdefault(run.turn, []).append(run)
-    groups = [
-        runs
-        for _, runs in sorted(
-            by_turn.items(), key=lambda group: (-sum(len(run.glyphs) for run in group[1]), group[0])
-        )
-    ]
+    by_length = sorted(by_turn, key=lambda turn: (-sum(len(r.glyphs) for r in by_turn[turn]), turn))
+    groups = [by_turn[turn] for turn in by_length]
     if sum(map(len, groups)) > MOST_RUNS:
         return [line for column, runs in enumerate(groups) for line in _plain_lines(runs, column)]
     regions = [region for runs in groups for region in _regions(runs, DEPTH)]
@@ -117,24 +116,24 @@ def lay_out(glyphs: Glyphs) -> list[TextLine]:
 
 
 def _runs(glyphs: Glyphs) -> list[PdfRun]:
-    """Cut the file's order where it jumps."""
+    """Split the file's order of characters at jumps and line breaks."""
     runs: list[PdfRun] = []
     run: PdfRun | None = None
     blank = False
-    styles, places = glyphs.styles, glyphs.places
+    styles, geometry = glyphs.styles, glyphs.geometry
     for index, code in enumerate(glyphs.codes):
         if code in _BLANKS:
             blank, run = True, None if code in _BREAKS else run
             continue
-        left, top, right, bottom, x, y, size = places[7 * index : 7 * index + 7]
+        left, top, right, bottom, x, y, size = geometry[7 * index : 7 * index + 7]
         if right < 0 or bottom < 0 or left > glyphs.width or top > glyphs.height:
-            continue  # what is beside the page is not shown
+            continue  # beside the page
         style = styles[index]
         turn = (style & TURNS) >> 2
         if turn:
             left, right, y = _turned(turn, (left, top, right, bottom), (x, y))
         size = size or max(1.0, bottom - top)
-        if run is None or not _goes_on(run, turn, left, right, y, size):
+        if run is None or not _continues(run, turn, left, right, y, size):
             run = PdfRun([], left, right, y, size, turn=turn)
             runs.append(run)
         elif blank:
@@ -148,34 +147,25 @@ def _runs(glyphs: Glyphs) -> list[PdfRun]:
 
 _BREAKS = frozenset((10, 13, 0x2028, 0x2029))
 _BLANKS = frozenset(
-    (
-        *range(33),
-        *range(0x7F, 0x83),
-        0xA0,
-        0x1680,
-        *range(0x2000, 0x200C),
-        0x2028,
-        0x2029,
-        0x202F,
-        0x205F,
-        0x3000,
-        0xFEFF,
-    )
-) - {2}
+    (*(0, 1), *range(3, 33), *range(0x7F, 0x83), 0xA0, 0x1680, *range(0x2000, 0x200C))
+).union((0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF))
 
 
-def _goes_on(run: PdfRun, turn: int, left: float, right: float, base: float, size: float) -> bool:
-    """Say whether a character belongs to the run before it: no line feed, no superscript, no gap as between columns. Right-to-left scripts go backwards."""
-    room = max(run.size, size)
-    if turn != run.turn or abs(base - run.base) > 0.2 * room or not 0.75 < size / run.size < 1.34:
+def _continues(run: PdfRun, turn: int, left: float, right: float, base: float, size: float) -> bool:
+    """Whether a character continues a run: no line feed, superscript or gap between columns.
+
+    Right-to-left scripts run backwards.
+    """
+    larger = max(run.size, size)
+    if turn != run.turn or abs(base - run.base) > 0.2 * larger or not 0.75 < size / run.size < 1.34:
         return False
-    return left - run.end <= 0.95 * room and run.end - right <= 2.5 * room
+    return left - run.end <= 0.95 * larger and run.end - right <= 2.5 * larger
 
 
 def _turned(
     turn: int, box: tuple[float, float, float, float], origin: tuple[float, float]
 ) -> tuple[float, float, float]:
-    """Return left, right and baseline as one sees them who turns the page so that the text stands upright."""
+    """Return left, right and baseline on the page rotated so that the text is upright."""
     left, top, right, bottom = box
     x, y = origin
     if turn == 1:  # from top to bottom
@@ -189,7 +179,7 @@ def _turned(
 
 
 def _regions(runs: list[PdfRun], depth: int) -> list[list[PdfRun]]:
-    """Cut what stands side by side into columns; what reaches over them comes between."""
+    """Split runs into columns, and into bands at the runs that cross a gutter."""
     if depth == 0 or len(runs) < 2 * LEAST_ROWS:
         return [runs]
     gutter = _gutter(runs)
@@ -209,7 +199,7 @@ def _regions(runs: list[PdfRun], depth: int) -> list[list[PdfRun]]:
 
 
 def _gutter(runs: list[PdfRun]) -> float | None:
-    """Return the x at which most rows stand side by side, if enough do. It is tried left of where several runs begin."""
+    """Return the x with the most rows on both sides; tries positions left of aligned runs."""
     left, right = min(run.left for run in runs), max(run.right for run in runs)
     room = 0.12 * (right - left)
     starts = Counter(round(run.left) for run in runs if left + room < run.left < right - room)
@@ -218,17 +208,17 @@ def _gutter(runs: list[PdfRun]) -> float | None:
     for start, count in starts.items():
         if count + starts[start - 1] + starts[start + 1] < LEAST_ROWS:
             continue
-        place = start - 2.0
-        crossing = sum(run.left < place < run.right for run in runs)
+        x = start - 2.0
+        crossing = sum(run.left < x < run.right for run in runs)
         if len(runs) - crossing > 2 * LEAST_ROWS:
-            rows = sum(len(band) for band, is_split in _bands(ordered, place) if is_split)
+            rows = sum(len(band) for band, is_split in _bands(ordered, x) if is_split)
             if rows - crossing > most:
-                best, most = place, rows - crossing
+                best, most = x, rows - crossing
     return best
 
 
 def _bands(ordered: list[PdfRun], gutter: float) -> list[tuple[list[PdfRun], bool]]:
-    """Cut the page at the runs that cross the gutter: bands from top to bottom, and whether each has columns."""
+    """Split runs, top to bottom, where they cross the gutter; tell whether bands have columns."""
     bands = [
         list(band) for _, band in groupby(ordered, key=lambda run: run.left < gutter < run.right)
     ]
@@ -247,18 +237,17 @@ def _has_columns(band: list[PdfRun], gutter: float) -> bool:
         return False
     sides = _sides(band, gutter)
     left, right = (_rows(side) for side in sides)
-    if min(len(left), len(right)) < LEAST_ROWS or _room(*sides) < median(run.size for run in band):
+    if min(len(left), len(right)) < LEAST_ROWS:
+        return False
+    width = min(run.left for run in sides[1]) - max(run.right for run in sides[0])
+    if width < median(run.size for run in band):
         return False
     overlap = min(left[-1][0], right[-1][0]) - max(left[0][0], right[0][0])
     return overlap > 0 and not _is_table(left, right)
 
 
-def _room(left: list[PdfRun], right: list[PdfRun]) -> float:
-    return min(run.left for run in right) - max(run.right for run in left)
-
-
 def _rows(runs: list[PdfRun]) -> list[tuple[float, int]]:
-    """Return baseline and number of characters of each row."""
+    """Return the baseline and the number of characters of each row."""
     rows: list[tuple[float, int]] = []
     for run in sorted(runs, key=lambda run: run.base):
         if rows and run.base - rows[-1][0] < 0.4 * run.size:
@@ -280,11 +269,11 @@ def _is_table(left: list[tuple[float, int]], right: list[tuple[float, int]]) -> 
 
 
 def _lines(runs: list[PdfRun], column: int) -> list[TextLine]:
-    """Join what stands beside each other, from top to bottom; a superscript belongs to the line that it overlaps most."""
+    """Join runs to lines, top to bottom; a superscript joins the line it overlaps most."""
     lines: list[TextLine] = []
     for run in sorted(runs, key=lambda run: -len(run.glyphs)):
-        near = max(lines, key=lambda line: _shared(line, run), default=None)
-        if near is not None and _shared(near, run) > 0.5:
+        near = max(lines, key=lambda line: _height_overlap(line, run), default=None)
+        if near is not None and _height_overlap(near, run) > 0.5:
             near.runs.append(run)
         else:
             lines.append(TextLine([run], column))
@@ -293,9 +282,9 @@ def _lines(runs: list[PdfRun], column: int) -> list[TextLine]:
 
 
 def _plain_lines(runs: list[PdfRun], column: int) -> list[TextLine]:
-    """Join what stands on one baseline, whatever its size: the time grows little more than the number of runs."""
+    """Join runs on one baseline, whatever their size, in nearly linear time."""
     lines: list[TextLine] = []
-    base = float("-inf")  # of the line's first run: another one must not carry it on
+    base = float("-inf")  # of the line's first run, so that lines cannot drift
     for run in sorted(runs, key=lambda run: run.base):
         if run.base - base > 0.4 * run.size:
             lines.append(TextLine([], column))
@@ -311,8 +300,8 @@ def _in_order(lines: list[TextLine]) -> list[TextLine]:
     return lines
 
 
-def _shared(line: TextLine, run: PdfRun) -> float:
-    """Return the share of the smaller one's height that both have, nothing when one stands over the other."""
+def _height_overlap(line: TextLine, run: PdfRun) -> float:
+    """Return the overlap in height as a share of the smaller one, 0 if they overlap in width."""
     main = line.runs[0]
     height = min(main.bottom, run.bottom) - max(main.top, run.top)
     if height <= 0 or any(

@@ -1,4 +1,4 @@
-"""The lines of a page become its text: paragraphs, with what was broken at the ends of lines joined again, and where each character comes from. Pure."""
+"""Composes a page's text from its lines: joins paragraphs, and undoes hyphenation. Pure."""
 
 import re
 from bisect import bisect_left
@@ -11,37 +11,20 @@ from statistics import median
 from citations.readers.pdf.glyph_repair import repair_glyphs
 from citations.readers.pdf.layout import Glyphs, TextLine
 
-HYPHEN = "\ufffe"  # what PDFium gives for a hyphen at the end of a line
+HYPHEN = "\ufffe"  # PDFium's for a hyphen at the end of a line
 HYPHENS = "-\u00ad\u2010\ufffe\u0002"
-LONGEST_HEADING, LONGEST_BOLD = (
-    160,
-    100,
-)  # characters of a heading: of one in larger letters, and of one that is only bold
-COMPOUNDING = frozenset(
-    (
-        "self",
-        "well",
-        "right",
-        "left",
-        "high",
-        "low",
-        "half",
-        "cross",
-        "one",
-        "two",
-        "three",
-        "four",
-        "long",
-        "short",
-    )
-)
+LONGEST_HEADING = 160  # characters of a heading in larger letters
+LONGEST_BOLD = 100  # and of one that is only bold
+# They keep the hyphen of words such as "self-adjoint" at the end of a line.
+_COMPOUNDING = "self well right left high low half cross one two three four long short"
+_COMPOUNDING_WORDS = frozenset(_COMPOUNDING.split())
 BULLET = re.compile(r"(?:[•◦▪‣●○■–—*]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s")
 SENTENCE_END = re.compile(r"[.!?:;]['\")\]”’]*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProsePiece:
-    """A paragraph of a page: its characters in the page's text, and whether it looks like a heading (by size or weight)."""
+    """Characters [first, last) of the page's text; a heading differs in size or weight."""
 
     first: int
     last: int
@@ -50,43 +33,38 @@ class ProsePiece:
 
 @dataclass(slots=True)
 class Prose:
-    """A page's text. ``origin`` says which glyph each character is, -1 for those that no glyph is; ``lines`` which line it stands on."""
+    """A page's text. ``origin`` and ``lines`` hold the glyph (-1: none) and line of each character.
+
+    Word counts are those of ``RepairedText``.
+    """
 
     text: str = ""
     origin: list[int] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     pieces: list[ProsePiece] = field(default_factory=list)
     words: int = 0
-    mended: int = 0
+    repaired: int = 0
     garbled: int = 0
 
 
 def compose(
     glyphs: Glyphs, lines: Sequence[TextLine], *, without: frozenset[int] = frozenset()
 ) -> Prose:
-    """Write the page's text, without the lines of those indexes."""
-    kept = [
-        _Written(index, line, _plain(glyphs, line))
+    """Compose the page's text, ``without`` the lines of these indexes."""
+    lines_left = [
+        _TextOfLine(index, line, _plain(glyphs, line))
         for index, line in enumerate(lines)
         if index not in without and line.glyphs
     ]
-    page = _Page(
-        glyphs,
-        frozenset(
-            word.strip(",.;:()")
-            for one in kept
-            if "-" in one.text
-            for word in one.text.split()
-            if "-" in word
-        ),
-    )
-    for paragraph in _paragraphs(kept):
+    words = (word for line in lines_left if "-" in line.text for word in line.text.split())
+    page = _PageText(glyphs, frozenset(word.strip(",.;:()") for word in words if "-" in word))
+    for paragraph in _paragraphs(lines_left):
         page.add(paragraph)
-    return page.mended()
+    return page.repaired()
 
 
 def line_text(glyphs: Glyphs, line: TextLine) -> str:
-    """Return a line's text by itself, mended."""
+    """Return the corrected text of one line."""
     return repair_glyphs(_plain(glyphs, line)).text.strip()
 
 
@@ -96,7 +74,7 @@ def _plain(glyphs: Glyphs, line: TextLine) -> str:
 
 
 def letter_of(code: int) -> str:
-    """Return the character of a code point; nothing for what is no character and must never reach a database."""
+    """Return the character of a code point, "" for one that must not reach a database."""
     if code < 32 or 0xD800 <= code < 0xE000 or code > 0x10FFFF or code in (0xFFFF, 0xFFFE):
         return HYPHEN if code in (2, 0xFFFE) else ""
     return chr(code)
@@ -106,8 +84,8 @@ def letter_of(code: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """A line, its index on the page, and what it says."""
+class _TextOfLine:
+    """A line, its index on the page, and its text."""
 
     index: int
     line: TextLine
@@ -116,35 +94,35 @@ class _Written:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """What is usual on the page, in points: the size of the text, the way from line to line, and where the lines of each column end."""
+    """The page's usual values in points: text size, line pitch, and right edge of each column."""
 
     size: float
     pitch: float
     rights: dict[int, float]
 
 
-def _paragraphs(kept: Sequence[_Written]) -> list[tuple[list[_Written], bool]]:
+def _paragraphs(lines: Sequence[_TextOfLine]) -> list[tuple[list[_TextOfLine], bool]]:
     """Return the lines of each paragraph, and whether it is a heading."""
-    style = _style(kept)
-    paragraphs: list[list[_Written]] = []
-    for before, now, after in zip((None, *kept), kept, (*kept[1:], None), strict=False):
-        if before is None or _begins(now, before, after, style):
+    style = _style(lines)
+    paragraphs: list[list[_TextOfLine]] = []
+    for before, line, after in zip((None, *lines), lines, (*lines[1:], None), strict=False):
+        if before is None or _begins(line, before, after, style):
             paragraphs.append([])
-        paragraphs[-1].append(now)
+        paragraphs[-1].append(line)
     return [(paragraph, _is_heading(paragraph, style)) for paragraph in paragraphs]
 
 
-def _style(kept: Sequence[_Written]) -> _Style:
+def _style(lines: Sequence[_TextOfLine]) -> _Style:
     weights: Counter[float] = Counter()
     rights: dict[int, list[float]] = {}
-    for one in kept:
-        weights[round(one.line.main.size * 2) / 2] += len(one.text)
-        rights.setdefault(one.line.column, []).append(one.line.right)
+    for line in lines:
+        weights[round(line.line.main.size * 2) / 2] += len(line.text)
+        rights.setdefault(line.line.column, []).append(line.line.right)
     size = max(weights, key=lambda key: weights[key], default=10.0)
-    ends = {column: sorted(those)[-1 - (len(those) - 1) // 10] for column, those in rights.items()}
+    ends = {column: sorted(edges)[-1 - (len(edges) - 1) // 10] for column, edges in rights.items()}
     full = [
         (a.line, b.line)
-        for a, b in pairwise(kept)
+        for a, b in pairwise(lines)
         if a.line.column == b.line.column and a.line.right > ends[a.line.column] - 3 * size
     ]
     steps = [
@@ -155,16 +133,16 @@ def _style(kept: Sequence[_Written]) -> _Style:
     return _Style(size, median(steps) if steps else 1.2 * size, ends)
 
 
-def _begins(now: _Written, before: _Written, after: _Written | None, style: _Style) -> bool:
-    """Say whether a paragraph begins with the line."""
+def _begins(
+    now: _TextOfLine, before: _TextOfLine, after: _TextOfLine | None, style: _Style
+) -> bool:
+    """Whether a paragraph begins with this line."""
     line, last = now.line, before.line
     ends = bool(SENTENCE_END.search(before.text))
-    missing = (
-        style.rights[last.column] - last.right
-    )  # points that the line before is shorter than others
+    missing = style.rights[last.column] - last.right  # points to the column's right edge
     if (
         line.column != last.column
-        or _is_other(now, before, style)
+        or _has_other_style(now, before, style)
         or _is_apart(line, last, style, ends=ends, is_short=missing > 2 * style.size)
     ):
         return True
@@ -175,18 +153,18 @@ def _begins(now: _Written, before: _Written, after: _Written | None, style: _Sty
     return ends and missing > 6 * style.size and line.base - last.base > 1.08 * style.pitch
 
 
-def _is_other(now: _Written, before: _Written, style: _Style) -> bool:
-    """Say whether a line looks other than the one before it. Of a few characters, as in formulas, the size tells nothing."""
-    away = abs(now.line.main.size - before.line.main.size)
+def _has_other_style(now: _TextOfLine, before: _TextOfLine, style: _Style) -> bool:
+    """Whether a line's style differs from the line before; the size of short formulas varies."""
+    difference = abs(now.line.main.size - before.line.main.size)
     return (
-        away >= 0.12 * style.size and min(len(now.text), len(before.text)) >= 4
+        difference >= 0.12 * style.size and min(len(now.text), len(before.text)) >= 4
     ) or now.line.is_bold != before.line.is_bold
 
 
 def _is_apart(
     line: TextLine, before: TextLine, style: _Style, *, ends: bool, is_short: bool
 ) -> bool:
-    """Say whether there is more room between two lines than within a paragraph, where formulas may drive lines apart."""
+    """Whether the gap before a line is larger than formulas make it within a paragraph."""
     usual = max(style.pitch * before.main.size / style.size, before.main.size)
     return line.base - before.base > (1.2 if ends else 1.3 if is_short else 1.45) * usual
 
@@ -199,15 +177,15 @@ def _is_indented(line: TextLine, before: TextLine, after: TextLine, least: float
     )
 
 
-def _is_heading(paragraph: list[_Written], style: _Style) -> bool:
-    text = " ".join(one.text for one in paragraph)
+def _is_heading(paragraph: list[_TextOfLine], style: _Style) -> bool:
+    text = " ".join(line.text for line in paragraph)
     if len(paragraph) > 3 or len(text) > LONGEST_HEADING:
         return False
-    larger = min(one.line.main.size for one in paragraph) > 1.12 * style.size
+    larger = min(line.line.main.size for line in paragraph) > 1.12 * style.size
     if not larger and (
         len(text) > LONGEST_BOLD
         or text.endswith((".", ",", ";"))
-        or not all(one.line.is_bold for one in paragraph)
+        or not all(line.line.is_bold for line in paragraph)
     ):
         return False
     letters = sum(letter.isalpha() for letter in repair_glyphs(text).text)
@@ -217,8 +195,8 @@ def _is_heading(paragraph: list[_Written], style: _Style) -> bool:
 # Text
 
 
-class _Page:
-    """A page's text before it is mended, with the glyph and the line of each character."""
+class _PageText:
+    """A page's text before correction, with the glyph and the line of each character."""
 
     def __init__(self, glyphs: Glyphs, words: frozenset[str]) -> None:
         self._glyphs, self._words = glyphs, words
@@ -227,14 +205,14 @@ class _Page:
         self._lines: list[int] = []
         self._pieces: list[tuple[int, int, bool]] = []
 
-    def add(self, paragraph: tuple[list[_Written], bool]) -> None:
-        """Write a paragraph, an empty line before it."""
+    def add(self, paragraph: tuple[list[_TextOfLine], bool]) -> None:
+        """Append a paragraph after an empty line."""
         lines, is_heading = paragraph
         start = len(self._letters)
-        for one in lines:
-            self._join(start, one.text)
-            for place, glyph in enumerate(one.line.glyphs, 1):
-                self._write(glyph, one.index, is_last=place == len(one.line.glyphs))
+        for line in lines:
+            self._join(start, line.text)
+            for count, glyph in enumerate(line.line.glyphs, 1):
+                self._write(glyph, line.index, is_last=count == len(line.line.glyphs))
         while len(self._letters) > start and self._letters[-1].isspace():
             self._drop()
         if len(self._letters) > start and self._letters[-1] == HYPHEN:
@@ -243,25 +221,24 @@ class _Page:
             self._pieces.append((start, len(self._letters), is_heading))
             self._gap("\n", "\n")
 
-    def mended(self) -> Prose:
-        """Return the page's text, put right."""
-        mended = repair_glyphs("".join(self._letters).rstrip())
+    def repaired(self) -> Prose:
+        repaired = repair_glyphs("".join(self._letters).rstrip())
         pieces = [
             ProsePiece(
-                first=bisect_left(mended.origin, first),
-                last=bisect_left(mended.origin, last),
+                first=bisect_left(repaired.origin, first),
+                last=bisect_left(repaired.origin, last),
                 is_heading=is_heading,
             )
             for first, last, is_heading in self._pieces
         ]
         return Prose(
-            text=mended.text,
-            origin=[self._origin[index] for index in mended.origin],
-            lines=[self._lines[index] for index in mended.origin],
+            text=repaired.text,
+            origin=[self._origin[index] for index in repaired.origin],
+            lines=[self._lines[index] for index in repaired.origin],
             pieces=pieces,
-            words=mended.words,
-            mended=mended.mended,
-            garbled=mended.garbled,
+            words=repaired.words,
+            repaired=repaired.repaired,
+            garbled=repaired.garbled,
         )
 
     def _write(self, glyph: int, line: int, *, is_last: bool) -> None:
@@ -271,7 +248,7 @@ class _Page:
             or (letter == "\u00ad" and not is_last)
             or (letter.isspace() and self._letters and self._letters[-1].isspace())
         ):
-            return  # a soft hyphen within a line is not to be seen
+            return  # soft hyphens within a line are invisible
         self._put(letter, glyph, line)
 
     def _put(self, letter: str, glyph: int, line: int) -> None:
@@ -289,7 +266,7 @@ class _Page:
         self._lines.pop()
 
     def _join(self, start: int, following: str) -> None:
-        """Go on with the next line: a word that was broken is made whole, else a blank stands between."""
+        """Join the next line: rejoin a hyphenated word, or else add a space."""
         while len(self._letters) > start and self._letters[-1].isspace():
             self._drop()
         if len(self._letters) == start:
@@ -302,7 +279,7 @@ class _Page:
             self._letters[-1] = "-"
 
     def _is_broken(self, following: str) -> bool:
-        """Say whether the hyphen was set because the line ended: not in “x-axis”, “state-of-the-art”, “Anglo-Saxon”, “1990-1995”."""
+        """Whether the hyphen only breaks the line, unlike that of “x-axis” or “1990-95”."""
         before = re.search(r"\S*$", "".join(self._letters[-60:-1]))
         after = re.match(r"\w*", repair_glyphs(following).text)
         left, right = before[0] if before else "", after[0] if after else ""
@@ -310,6 +287,6 @@ class _Page:
             return self._letters[-1] == "\u00ad"
         return (
             "-" not in left
-            and left.casefold() not in COMPOUNDING
+            and left.casefold() not in _COMPOUNDING_WORDS
             and f"{left}-{right}" not in self._words
         )

@@ -1,7 +1,7 @@
-"""PDF files: their pages as text, as pictures, and where on a page its characters stand.
+"""PDF files: the text of their pages, their images, and the boxes of their characters.
 
-PDFium runs in child processes (see ``pdfium``), one that reads and one that draws: a file that keeps one busy does not keep pages from being shown.
-What it gives is laid out here. A page reads the same whenever it is read, so that characters of a stored page are found on it again.
+PDFium runs in two child processes (see ``worker``), so that a slow file does not keep pages from
+being rendered. A page always reads the same, so that stored characters can be located on it.
 """
 
 import json
@@ -22,58 +22,51 @@ from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.paragraphs import Prose, ProsePiece, compose
 from citations.readers.sandbox import ChildExited, ChildProcess, ChildReply, ChildTimeout
 
-VERSION = "pdf 1"
-"""Changes whenever the same file would give other pages; it goes into ``Document.read_by``."""
-PICTURE_TYPE = "image/webp"
-"""What ``render`` gives."""
-PAGE_TIME = 20.0  # seconds for a page: a hundred times what a heavy one needs
+VERSION = "pdf 1"  # stored in ``Document.read_by``: a change makes documents be read again
+PICTURE_TYPE = "image/webp"  # of ``render``
+PAGE_TIME = 20.0  # seconds for a page: a hundred times what a large one needs
 OPENING_TIME = 60.0
-READING_TIME = 3_600.0  # for all pages: a book takes minutes
+READING_TIME = 3_600.0  # for all pages; a book takes minutes
 LEAST_WIDTH, MOST_WIDTH = 50, 4_000  # pixels of a picture
-MOST_LOST = 3  # pages at the beginning, and none that can be read
-MOST_SLOW = 5  # pages that take too long; then it is not the page
-KEPT_PAGES = 24  # laid out; one of the largest takes ten megabytes
-LEAST_OUTLINE = 3  # pages with entries; an outline of fewer tells nothing
+MOST_LOST = 3  # unreadable pages at the beginning
+MOST_SLOW = 5  # pages that take too long
+KEPT_PAGES = 24  # in memory; the largest take ten megabytes
+LEAST_OUTLINE = 3  # pages with entries of a useful outline
 LONGEST_TITLE, LEAST_SECTION = 300, 200  # characters
 
 _PROGRAM = Path(__file__).with_name("worker.py")
-_READING, _DRAWING = ChildProcess(_PROGRAM), ChildProcess(_PROGRAM)
+_READER, _RENDERER = ChildProcess(_PROGRAM), ChildProcess(_PROGRAM)
 
 
 class _TooSlow(DocumentBroken):
-    """A page that took longer than any page should."""
+    """A page took too long."""
 
 
 def describe(path: Path) -> Facts:
-    """Return what the file says of itself: number of pages, title, author, outline.
-
-    Raises:
-        DocumentEncrypted, DocumentBroken: it cannot be opened.
-    """
-    facts = json.loads(_ask(_READING, path, "describe", OPENING_TIME).blobs[0])
+    """Return the file's metadata. Raises ``DocumentEncrypted`` and ``DocumentBroken``."""
+    facts = json.loads(_ask(_READER, path, "describe", OPENING_TIME).blobs[0])
     if facts["page_count"] < 1:
         raise DocumentBroken("The PDF has no pages.")
     outline = (OutlineEntry(level, _clean(title), page) for level, title, page in facts["outline"])
     return Facts(
         page_count=facts["page_count"],
-        title=_told(facts["title"]),
-        author=_told(facts["author"]),
+        title=_meaningful(facts["title"]),
+        author=_meaningful(facts["author"]),
         language=_clean(facts["language"]),
         outline=tuple(entry for entry in outline if entry.title),
     )
 
 
 def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
-    """Yield the pages from number ``first`` on, a few of them in memory at a time. A page that cannot be read is yielded without text.
+    """Yield the pages from number ``first`` on; an unreadable page has no text.
 
-    Raises:
-        DocumentTooLarge: it has more than ``most_pages``.
-        DocumentEncrypted, DocumentBroken: it cannot be opened, none of its pages can be read, or they take more than ``READING_TIME`` together.
+    Raises ``DocumentTooLarge`` for more than ``most_pages``, ``DocumentEncrypted``, and
+    ``DocumentBroken`` for an unreadable file or one that takes longer than ``READING_TIME``.
     """
     facts = describe(path)
     if facts.page_count > most_pages:
         raise DocumentTooLarge(
-            f"The document has {facts.page_count} pages; at most {most_pages} are taken."
+            f"The document has {facts.page_count} pages; the limit is {most_pages}."
         )
     headings = _Headings(facts.outline, first)
     lost = slow = 0
@@ -91,36 +84,30 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
             page = ReadPage(number=number, text="", is_picture=True)
         spent += time.monotonic() - begun
         if spent > READING_TIME:
+            minutes = f"{READING_TIME / 60:.0f} minutes"
             raise _TooSlow(
-                f"The PDF takes too long: page {number} of {facts.page_count} was reached within {READING_TIME / 60:.0f} minutes."
+                f"The PDF takes too long: after {minutes}, page {number} of {facts.page_count} "
+                "was reached."
             )
         yield page
 
 
 def render(path: Path, page: int, *, width: int) -> bytes:
-    """Return a picture (WebP) of the page, ``width`` pixels wide; fewer where it would have more pixels than anybody can look at.
+    """Return a WebP image of the page, ``width`` pixels wide, or less if it would be too large.
 
-    Raises:
-        PageNotFound, DocumentEncrypted, DocumentBroken
+    Raises ``PageNotFound``, ``DocumentEncrypted`` and ``DocumentBroken``.
     """
-    return _ask(
-        _DRAWING,
-        path,
-        "render",
-        PAGE_TIME,
-        number=page,
-        width=min(max(width, LEAST_WIDTH), MOST_WIDTH),
-    ).blobs[0]
+    width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
+    return _ask(_RENDERER, path, "render", PAGE_TIME, number=page, width=width).blobs[0]
 
 
 def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
-    """Return where the characters [first, last) of the page's text stand on it as it is shown: a box for each piece of a line, in reading order."""
+    """Return the boxes of characters [first, last) of the page's text: one for each line."""
     identity = _identity(path)
     laid, prose = _laid_out(identity, page), _prose(identity, page)
     marked: OrderedDict[int, list[int]] = OrderedDict()
-    for glyph, line in zip(
-        prose.origin[max(0, first) : last], prose.lines[max(0, first) : last], strict=True
-    ):
+    wanted = slice(max(0, first), last)
+    for glyph, line in zip(prose.origin[wanted], prose.lines[wanted], strict=True):
         if glyph >= 0:
             marked.setdefault(line, []).append(glyph)
     return [_box(laid, laid.lines[line], glyphs) for line, glyphs in marked.items()]
@@ -131,7 +118,7 @@ def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
 
 @dataclass(frozen=True, slots=True)
 class _LaidOut:
-    """A page's lines in reading order, and what is known of the page."""
+    """A page's lines in reading order, and its facts."""
 
     glyphs: Glyphs
     lines: list[TextLine]
@@ -140,9 +127,8 @@ class _LaidOut:
     page_count: int
 
 
-Identity: TypeAlias = tuple[
-    str, int, int
-]  # path, inode, bytes: a file that is there is never changed, though its time is when it is used
+# Path, inode, bytes. Files are never changed in place; their time is that of the last use.
+Identity: TypeAlias = tuple[str, int, int]
 
 
 def _read_page(path: Path, number: int, headings: "_Headings") -> ReadPage:
@@ -155,7 +141,7 @@ def _read_page(path: Path, number: int, headings: "_Headings") -> ReadPage:
         blocks=tuple(headings.paragraphs(number, prose)),
         is_picture=not prose.text and laid.is_drawn_on,
         words=prose.words,
-        mended=prose.mended,
+        repaired=prose.repaired,
         garbled=prose.garbled,
     )
 
@@ -179,7 +165,7 @@ def _identity(path: Path) -> Identity:
 
 @lru_cache(maxsize=KEPT_PAGES)
 def _laid_out(identity: Identity, number: int) -> _LaidOut:
-    answer = _ask(_READING, Path(identity[0]), "read", PAGE_TIME, number=number)
+    answer = _ask(_READER, Path(identity[0]), "read", PAGE_TIME, number=number)
     glyphs = _glyphs(answer)
     head = answer.head
     return _LaidOut(
@@ -188,23 +174,19 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
 
 
 def _glyphs(answer: ChildReply) -> Glyphs:
-    codes, styles, places = (
-        array("I", answer.blobs[0]),
-        array("B", answer.blobs[1]),
-        array("f", answer.blobs[2]),
-    )
+    codes, styles, geometry = answer.blobs
     return Glyphs(
         width=answer.head["width"],
         height=answer.head["height"],
-        codes=codes,
-        styles=styles,
-        places=places,
+        codes=array("I", codes),
+        styles=array("B", styles),
+        geometry=array("f", geometry),
     )
 
 
 @lru_cache(maxsize=4 * KEPT_PAGES)
 def _edges_of(identity: Identity, number: int) -> Edges:
-    """Return the lines near the upper and lower edge of a page; none of one that cannot be read."""
+    """Return the lines near a page's edges, none of an unreadable page."""
     try:
         laid = _laid_out(identity, number)
     except DocumentBroken:
@@ -213,16 +195,16 @@ def _edges_of(identity: Identity, number: int) -> Edges:
 
 
 def _box(laid: _LaidOut, line: TextLine, marked: list[int]) -> Box:
-    """Return the rectangle around the marked glyphs; across the line it is as high as the line's letters, so that boxes of a line are alike."""
+    """Return the rectangle around glyphs, as high as all of the line's letters."""
     glyphs, size = laid.glyphs, line.main.size
-    around = [glyphs.box(index) for index in marked]
-    high = [
+    own = [glyphs.box(index) for index in marked]
+    letters = [
         box
         for box in map(glyphs.box, (index for index in line.main.glyphs if index >= 0))
         if max(box[3] - box[1], box[2] - box[0]) < 1.6 * size
     ]
     is_upright = line.main.turn in (0, 2)
-    across, down = (around, around + high) if is_upright else (around + high, around)
+    across, down = (own, own + letters) if is_upright else (own + letters, own)
     left, right = min(box[0] for box in across), max(box[2] for box in across)
     top, bottom = min(box[1] for box in down), max(box[3] for box in down)
     left, right = (min(max(edge / glyphs.width, 0.0), 1.0) for edge in (left, right))
@@ -234,68 +216,70 @@ def _box(laid: _LaidOut, line: TextLine, marked: list[int]) -> Box:
 
 
 class _Headings:
-    """Knows which heading a paragraph stands under, while the pages go by: the outline's titles where there is an outline, else what looks like one."""
+    """Assigns headings to paragraphs: the outline's titles, or else what looks like one."""
 
     def __init__(self, outline: Sequence[OutlineEntry], first: int) -> None:
         self._by_page: dict[int, list[str]] = {}
         for entry in outline:
             self._by_page.setdefault(entry.page, []).append(entry.title)
         self._has_outline = len(self._by_page) >= LEAST_OUTLINE
-        before = [page for page in self._by_page if page < first]
-        self._now = self._by_page[max(before)][-1] if before and self._has_outline else ""
+        earlier = [page for page in self._by_page if page < first]
+        self._current = self._by_page[max(earlier)][-1] if earlier and self._has_outline else ""
 
     def paragraphs(self, number: int, prose: Prose) -> Iterator[Paragraph]:
-        """Yield the page's paragraphs. What looks like a heading begins a section unless only a few words have passed since the last one."""
+        """Yield the page's paragraphs. A heading soon after another begins no section."""
         titles = list(self._by_page.get(number, ())) if self._has_outline else []
         starts = self._starts(titles, prose)
-        section = -LEAST_SECTION  # where the last one began
+        section = -LEAST_SECTION  # start of the last one
         follows_heading = False
-        for place, piece in enumerate(prose.pieces):
-            self._pass(prose, piece, starts.get(place), follows_heading=follows_heading)
-            is_new = place in starts or (
+        for index, piece in enumerate(prose.pieces):
+            self._update(prose, piece, starts.get(index), follows_heading=follows_heading)
+            is_new = index in starts or (
                 piece.is_heading and not follows_heading and piece.first - section >= LEAST_SECTION
             )
             section = piece.first if is_new else section
-            follows_heading = piece.is_heading or place in starts
-            yield Paragraph(piece.first, piece.last, self._now, is_new)
+            follows_heading = piece.is_heading or index in starts
+            yield Paragraph(piece.first, piece.last, self._current, is_new)
         if titles and not prose.pieces:
-            self._now = titles[-1]
+            self._current = titles[-1]
 
-    def _pass(
+    def _update(
         self, prose: Prose, piece: ProsePiece, title: str | None, *, follows_heading: bool
     ) -> None:
-        """Note which heading holds from a paragraph on; a heading right below another goes on with it."""
+        """Update the current heading; a heading right below another is appended to it."""
         if title is not None:
-            self._now = title
+            self._current = title
         elif piece.is_heading and not self._has_outline:
             own = _clean(prose.text[piece.first : piece.last])
-            self._now = (f"{self._now} {own}" if follows_heading else own)[:LONGEST_TITLE]
+            self._current = (f"{self._current} {own}" if follows_heading else own)[:LONGEST_TITLE]
 
     def _starts(self, titles: list[str], prose: Prose) -> dict[int, str]:
-        """Say which paragraphs the outline's titles of the page begin at: those that say the same, else the first one for the first of them."""
+        """Return the outline's titles by the paragraphs they begin at.
+
+        A title without a matching paragraph begins at the first paragraph of the page or after the
+        last match.
+        """
         starts: dict[int, str] = {}
         words = [_letters(prose.text[piece.first : piece.last]) for piece in prose.pieces]
         after = 0
         for title in titles:
-            wanted = _letters(title)
-            found = next(
-                (place for place in range(after, len(words)) if _says(words[place], wanted)), None
-            )
-            if found is None:
+            letters = _letters(title)
+            match = next((i for i in range(after, len(words)) if _matches(words[i], letters)), None)
+            if match is None:
                 starts.setdefault(after if starts else 0, title)
                 continue
-            starts[found] = title
-            after = found + 1
-        return {place: title for place, title in starts.items() if place < len(words)}
+            starts[match] = title
+            after = match + 1
+        return {index: title for index, title in starts.items() if index < len(words)}
 
 
-def _says(words: str, wanted: str) -> bool:
-    """Say whether a paragraph is a title, or begins with it as far as a heading is long; numbers before either do not matter."""
+def _matches(words: str, title: str) -> bool:
+    """Whether a paragraph is a title or begins with it, and is no longer than a heading."""
     return (
-        bool(wanted)
+        bool(title)
         and bool(words)
-        and (words.startswith(wanted) or (len(words) > 5 and wanted.endswith(words)))
-        and len(words) < 3 * len(wanted) + 20
+        and (words.startswith(title) or (len(words) > 5 and title.endswith(words)))
+        and len(words) < 3 * len(title) + 20
     )
 
 
@@ -304,41 +288,39 @@ def _letters(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a title on one line, without what must not reach a database."""
+    """Return a title on one line, without characters that must not reach a database."""
     letters = (letter if letter.isprintable() else " " for letter in repair_glyphs(text).text)
     return " ".join("".join(letters).split())
 
 
-def _told(text: str) -> str:
-    """Return what people wrote, nothing for what programs write when nobody did."""
+def _meaningful(text: str) -> str:
+    """Return a title or author, "" for a program's placeholder."""
     text = _clean(text)
-    return (
-        ""
-        if text.casefold().strip("()")
-        in ("untitled", "anonymous", "unspecified", "unknown", "none")
-        else text
-    )
+    return "" if text.casefold().strip("()") in _PLACEHOLDERS else text
+
+
+_PLACEHOLDERS = ("untitled", "anonymous", "unspecified", "unknown", "none")
 
 
 # Errors
 
 
-def _ask(child: ChildProcess, path: Path, deed: str, seconds: float, **about: Any) -> ChildReply:
+def _ask(child: ChildProcess, path: Path, action: str, seconds: float, **about: Any) -> ChildReply:
     try:
-        answer = child.ask({"do": deed, "path": str(path), **about}, seconds=seconds)
+        answer = child.ask({"do": action, "path": str(path), **about}, seconds=seconds)
     except ChildTimeout as error:
         raise _TooSlow(
-            f"The PDF takes too long: no answer{_where(about)} within {seconds:.0f} seconds."
+            f"The PDF takes too long: no answer{_on_page(about)} within {seconds:.0f} seconds."
         ) from error
     except ChildExited as error:
         raise DocumentBroken(
-            f"The PDF cannot be read: the program that reads it failed{_where(about)}."
+            f"The PDF cannot be read: the program that reads it failed{_on_page(about)}."
         ) from error
     _check(answer.head.get("refused"), about)
     return answer
 
 
-def _where(about: dict[str, Any]) -> str:
+def _on_page(about: dict[str, Any]) -> str:
     return f" on page {about['number']}" if "number" in about else ""
 
 
@@ -348,4 +330,4 @@ def _check(refused: str | None, about: dict[str, Any]) -> None:
     if refused == "no such page":
         raise PageNotFound(f"The document has no page {about.get('number')}.")
     if refused:
-        raise DocumentBroken(f"The PDF cannot be read{_where(about)}: it is damaged, or no PDF.")
+        raise DocumentBroken(f"The PDF cannot be read{_on_page(about)}: it is damaged, or no PDF.")

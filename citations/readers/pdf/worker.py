@@ -1,8 +1,10 @@
-"""The program of the child process that reads and draws PDF pages with PDFium, which is not thread safe and which a hostile file may crash or hang.
+"""Program of the child process that reads and renders PDF pages with PDFium.
 
-It is run by its path and knows nothing of the project. It reads requests from standard input, one JSON object a line, and answers each on standard output
-with four bytes (length, big endian) and JSON that says how many bytes of what follow. A request that takes longer than its ``seconds`` ends the process,
-as do the end of the input, the end of the parent, and ten minutes without a request.
+PDFium is not thread safe, and a hostile file may crash or hang it. The program is run by its path
+and imports nothing of the project. It reads requests from standard input, one JSON object a line,
+and answers on standard output: the length of the head (4 bytes, big endian), the head (JSON, with
+the sizes of the blobs), the blobs. The process ends when a request takes longer than its
+``seconds``, at the end of the input, with its parent, and after ten minutes without a request.
 """
 
 import ctypes
@@ -26,31 +28,29 @@ try:
 except ImportError:  # a system without limits
     resource = None  # type: ignore[assignment]
 
-MEMORY = 3 * 512 * 1024**2  # bytes of addresses that the process may use
+MEMORY = 3 * 512 * 1024**2  # bytes of address space
 IDLE = 600  # seconds
 OPEN_DOCUMENTS = 3
-PAGES_AN_OPENING = 250  # after which a document is opened anew: PDFium keeps what it has parsed
-MAX_CHARACTERS = 200_000  # of a page; the rest is dropped
+PAGES_AN_OPENING = 250  # PDFium keeps what it has parsed until a document is closed
+MAX_CHARACTERS = 200_000  # of a page
 MAX_OBJECTS, FEW_PATHS = 10_000, 20
-MAX_PIXELS = 24_000_000  # of a picture
+MAX_PIXELS = 24_000_000  # of an image
 MAX_ENTRIES = 5_000  # of an outline
 MAX_TITLE = 500  # characters
-QUALITY = 88  # of the WebP pictures
-FARTHEST = 1e6  # points, and points added up
+QUALITY = 88  # of WebP images
+FARTHEST = 1e6  # points
 NOWHERE = (-1.0,) * 6 + (1.0,)  # beside the page
-GENERATED, BOLD = (
-    1,
-    2,
-)  # bits of a character's style; the next two count the quarter turns of its direction
-UNKNOWN = 0xFFFD  # for a glyph of which the file does not say what it means
+# Bits of a character's style; the next two count the quarter turns of its direction.
+GENERATED, BOLD = 1, 2
+UNKNOWN = 0xFFFD  # a glyph without a code point
 
 
 class RequestRefused(Exception):
-    """A request that is answered with a reason."""
+    """The reason is the answer to the request."""
 
 
 class Documents:
-    """The documents that were used last, kept open."""
+    """Keeps the last documents open."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[tuple[str, int, int], tuple[pypdfium2.PdfDocument, list[int]]] = (
@@ -58,7 +58,7 @@ class Documents:
         )
 
     def find(self, path: str) -> pypdfium2.PdfDocument:
-        """Return the document at ``path`` as it is on the disk now."""
+        """Return the document at ``path``, reopened if the file was replaced."""
         stat = Path(path).stat()
         key = (path, stat.st_ino, stat.st_size)
         document, uses = self._open.pop(key, (None, [0]))
@@ -73,14 +73,14 @@ class Documents:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests."""
     _set_limits()
     documents, parent = Documents(), os.getppid()
-    waiting = select.poll()
-    waiting.register(0, select.POLLIN | select.POLLHUP)
+    input_ready = select.poll()
+    input_ready.register(0, select.POLLIN | select.POLLHUP)
     idle = 0
     while idle < IDLE and os.getppid() == parent:
-        if not waiting.poll(10_000):
+        if not input_ready.poll(10_000):
             idle += 10
             continue
         idle = 0
@@ -98,22 +98,19 @@ def _set_limits() -> None:
         try:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         except (ValueError, OSError):
-            return  # a system that does not know this limit
+            return  # a system without this limit
 
 
 def _answer(documents: Documents, request: dict[str, Any]) -> None:
-    signal.setitimer(
-        signal.ITIMER_REAL, request["seconds"]
-    )  # ends the process even within PDFium, and when the parent is gone
+    # The alarm ends the process even within PDFium, and without its parent.
+    signal.setitimer(signal.ITIMER_REAL, request["seconds"])
+    blobs: list[bytes] = []
     try:
-        header, blobs = DEEDS[request["do"]](documents, request)
+        header, blobs = ACTIONS[request["do"]](documents, request)
     except RequestRefused as refusal:
-        header, blobs = {"refused": str(refusal)}, []
-    except Exception as error:  # noqa: BLE001 - whatever a hostile file brings about is an answer
-        header, blobs = (
-            {"refused": "broken", "detail": f"{type(error).__name__}: {error}"[:300]},
-            [],
-        )
+        header = {"refused": str(refusal)}
+    except Exception as error:  # noqa: BLE001 - a hostile file may raise anything
+        header = {"refused": "broken", "detail": f"{type(error).__name__}: {error}"[:300]}
     signal.setitimer(signal.ITIMER_REAL, 0)
     head = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode()
     out = sys.stdout.buffer
@@ -134,7 +131,7 @@ def _opened(path: str) -> pypdfium2.PdfDocument:
         raise RequestRefused("encrypted" if encrypted else "broken") from error
 
 
-# What is known of the document
+# Metadata
 
 
 def _describe(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
@@ -176,13 +173,13 @@ def _outline(document: pypdfium2.PdfDocument) -> list[tuple[int, str, int]]:
 
 
 def _read(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Answer with arrays of a page's characters: code point, style; left, top, right, bottom, baseline, size, in points as the page is shown."""
+    """Return arrays of code points, of styles, and of the geometry (see ``Glyphs``)."""
     document = documents.find(request["path"])
     page = _page(document, request["number"])
     try:
         text = page.get_textpage()
         try:
-            codes, styles, places = _characters(page, text)
+            arrays = _characters(page, text)
         finally:
             text.close()
         width, height = page.get_size()
@@ -191,11 +188,11 @@ def _read(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any]
             "height": height,
             "is_drawn_on": _is_drawn_on(page),
             "label": _label(document, request["number"]),
+            "page_count": len(document),
         }
-        header["page_count"] = len(document)
     finally:
         page.close()
-    return header, [codes.tobytes(), styles.tobytes(), places.tobytes()]
+    return header, [values.tobytes() for values in arrays]
 
 
 def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
@@ -209,7 +206,7 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
 
 
 def _is_drawn_on(page: pypdfium2.PdfPage) -> bool:
-    """Say whether there is a picture on the page, or much that is drawn: more than the rules and frames of an empty page."""
+    """Whether the page shows an image or more paths than the rules and frames of an empty page."""
     count = pdfium.FPDFPage_CountObjects(page)
     types = [
         pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, index))
@@ -231,27 +228,28 @@ def _label(document: pypdfium2.PdfDocument, number: int) -> str:
 def _characters(
     page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage
 ) -> tuple["array[int]", "array[int]", "array[float]"]:
-    codes, styles, places = array("I"), array("B"), array("f")
-    a, b, c, d, e, f = _to_shown(page)
+    codes, styles, geometry = array("I"), array("B"), array("f")
+    a, b, c, d, e, f = _display_matrix(page)
     left, right, bottom, top, x, y = (ctypes.c_double() for _ in range(6))
     raw = text.raw
-    looks = Looks(raw, (a, b, c, d))
+    finder = CharacterStyles(raw, (a, b, c, d))
     for index in range(min(text.count_chars(), MAX_CHARACTERS)):
         pdfium.FPDFText_GetCharBox(raw, index, left, right, bottom, top)
         pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
         x1, y1 = a * left.value + c * bottom.value + e, b * left.value + d * bottom.value + f
         x2, y2 = a * right.value + c * top.value + e, b * right.value + d * top.value + f
         codes.append(pdfium.FPDFText_GetUnicode(raw, index) or UNKNOWN)
-        style, size = looks.of(index)
+        style, size = finder.of(index)
         styles.append(style)
-        at_x, at_y = a * x.value + c * y.value + e, b * x.value + d * y.value + f
-        place = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), at_x, at_y, size)
-        places.extend(place if -FARTHEST < sum(place) < FARTHEST else NOWHERE)  # NaN is not either
-    return codes, styles, places
+        origin = a * x.value + c * y.value + e, b * x.value + d * y.value + f
+        numbers = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), *origin, size)
+        # False for NaN, too.
+        geometry.extend(numbers if -FARTHEST < sum(numbers) < FARTHEST else NOWHERE)
+    return codes, styles, geometry
 
 
-class Looks:
-    """Finds how a character looks: its style and its size in points, the same for all of a text object."""
+class CharacterStyles:
+    """Finds the style and the size in points of characters, the same for all of a text object."""
 
     def __init__(self, text: Any, turn: tuple[float, float, float, float]) -> None:
         self._text, self._turn = text, turn
@@ -261,7 +259,6 @@ class Looks:
         self._name = ctypes.create_string_buffer(128)
 
     def of(self, index: int) -> tuple[int, float]:
-        """Return style and size of the character."""
         if pdfium.FPDFText_IsGenerated(self._text, index) == 1:
             return self._last[0] | GENERATED, self._last[1]
         pointer = pdfium.FPDFText_GetTextObject(self._text, index)
@@ -281,14 +278,14 @@ class Looks:
     def _is_bold(self, index: int) -> bool:
         pdfium.FPDFText_GetFontInfo(self._text, index, self._name, len(self._name), ctypes.c_int())
         name = self._name.value.lower()
-        return (
-            b"bold" in name or b"black" in name
-        )  # the weight that PDFium tells is a guess from the width of the stems
+        # PDFium guesses the weight from the width of the stems.
+        return b"bold" in name or b"black" in name
 
 
-def _to_shown(page: pypdfium2.PdfPage) -> tuple[float, float, float, float, float, float]:
-    """Return (a, b, c, d, e, f) with shown x = a·x + c·y + e and shown y = b·x + d·y + f, in points from the upper left corner of the page as it is shown:
-    its rotation and its boxes are in it.
+def _display_matrix(page: pypdfium2.PdfPage) -> tuple[float, float, float, float, float, float]:
+    """Return (a, b, c, d, e, f) with displayed x = a·x + c·y + e and y = b·x + d·y + f.
+
+    In points from the upper left corner of the displayed page, its rotation and boxes applied.
     """
     width, height = page.get_size()
     side = 10_000
@@ -298,37 +295,32 @@ def _to_shown(page: pypdfium2.PdfPage) -> tuple[float, float, float, float, floa
         pdfium.FPDF_DeviceToPage(page, 0, 0, side, side, 0, across, down, x, y)
         corners.append((x.value, y.value))
     (x0, y0), (x1, y1), (x2, y2) = corners
-    p, q, r, s = (
-        (x1 - x0) / width,
-        (y1 - y0) / width,
-        (x2 - x0) / height,
-        (y2 - y0) / height,
-    )  # page = origin + p, q · across + r, s · down
+    # page = origin + (p, q) · across + (r, s) · down
+    p, q, r, s = (x1 - x0) / width, (y1 - y0) / width, (x2 - x0) / height, (y2 - y0) / height
     scale = p * s - r * q
     a, c, b, d = s / scale, -r / scale, -q / scale, p / scale
     return a, b, c, d, -(a * x0 + c * y0), -(b * x0 + d * y0)
 
 
-# A page's picture
+# A page's image
 
 
 def _render(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     page = _page(documents.find(request["path"]), request["number"])
     try:
         width, height = page.get_size()
-        scale = (request["width"] - 0.01) / width  # what is over a pixel counts as a whole one
+        scale = (request["width"] - 0.01) / width  # PDFium rounds up
         scale = min(scale, math.sqrt(MAX_PIXELS / (width * height)), 16_000 / max(width, height))
         bitmap = page.render(scale=scale, may_draw_forms=False)
-        picture = bitmap.to_pil()
         out = io.BytesIO()
-        picture.save(out, "WEBP", quality=QUALITY, method=1)
+        bitmap.to_pil().save(out, "WEBP", quality=QUALITY, method=1)
         bitmap.close()
     finally:
         page.close()
     return {}, [out.getvalue()]
 
 
-DEEDS = {"describe": _describe, "read": _read, "render": _render}
+ACTIONS = {"describe": _describe, "read": _read, "render": _render}
 
 if __name__ == "__main__":
     main()

@@ -49,14 +49,14 @@ def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source)
     view = pages.show_page(
         scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="probe"
     )
-    assert view.picture is not None
-    assert (view.picture.width, view.picture.height) == (800, 1130)
+    assert view.image is not None
+    assert (view.image.width, view.image.height) == (800, 1130)
     (box,) = view.quote_boxes
     assert 0.1 < box.left < 0.15
     assert 0.2 < box.top < 0.35
     assert 0.5 < box.width < 0.75
     assert 0.01 < box.height < 0.025
-    assert len(view.found_boxes) == len(view.found) >= 2
+    assert len(view.match_boxes) == len(view.matches) >= 2
     assert view.page.label == "10"
     assert view.heading == "2.3 The circuit breaker"
 
@@ -89,10 +89,10 @@ def test_nothing_is_boxed_where_another_reader_made_the_text(scope: Scope, book:
     view = pages.show_page(
         scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="guard"
     )
-    assert view.picture
+    assert view.image
     assert view.quote
-    assert view.found
-    assert view.quote_boxes == view.found_boxes == ()
+    assert view.matches
+    assert view.quote_boxes == view.match_boxes == ()
 
 
 def test_a_picture_is_drawn_once(
@@ -142,6 +142,6 @@ def test_a_page_that_cannot_be_drawn_is_shown_as_text(
         name="broken.pdf",
     )
     view = pages.show_page(scope, broken.uuid, 1, quote=(0, 4))
-    assert view.picture is None
+    assert view.image is None
     assert view.quote == ((0, 4),)
     assert kept(tmp_path) == []

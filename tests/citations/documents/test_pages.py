@@ -153,7 +153,7 @@ def test_nothing_is_found_when_nothing_is_looked_for(
     scope: Scope, paper: Source, words: str
 ) -> None:
     assert pages.find_pages(scope, paper.uuid, words).hits == ()
-    assert pages.show_page(scope, paper.uuid, 1, words=words).found == ()
+    assert pages.show_page(scope, paper.uuid, 1, words=words).matches == ()
 
 
 def test_a_hit_shows_whole_words_around_the_first_place_and_counts_all(
@@ -179,7 +179,7 @@ def test_of_very_many_words_on_a_page_the_first_are_marked(
     scope: Scope, collection: Collection
 ) -> None:
     paper = make_paper(collection, ["e " * 10 * pages.MOST_MARKS])
-    assert len(pages.show_page(scope, paper.uuid, 1, words="e").found) == pages.MOST_MARKS
+    assert len(pages.show_page(scope, paper.uuid, 1, words="e").matches) == pages.MOST_MARKS
 
 
 # What a citation cites

@@ -166,8 +166,8 @@ def test_threads_get_their_own_answers(child: ChildProcess) -> None:
 PARENT = """
 import os, sys
 from pathlib import Path
-from citations.readers.sandbox import Child
-child = Child(Path(sys.argv[1]))
+from citations.readers.sandbox import ChildProcess
+child = ChildProcess(Path(sys.argv[1]))
 print(child.ask({"do": "echo"}, seconds=5).head["pid"], flush=True)
 if sys.argv[2] == "fork":
     reading, writing = os.pipe()

@@ -19,9 +19,9 @@ from citations.readers.pdf.glyph_repair import repair_glyphs
     ],
 )
 def test_letters_of_a_lost_table_are_put_right(given: str, right: str) -> None:
-    mended = repair_glyphs(given)
-    assert mended.text == right
-    assert mended.garbled == 0
+    repaired = repair_glyphs(given)
+    assert repaired.text == right
+    assert repaired.garbled == 0
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_letters_of_a_lost_table_are_put_right(given: str, right: str) -> None:
     ],
 )
 def test_what_may_be_meant_stays_as_it_is(text: str) -> None:
-    mended = repair_glyphs(text)
-    assert (mended.text, mended.mended, mended.garbled) == (text, 0, 0)
+    repaired = repair_glyphs(text)
+    assert (repaired.text, repaired.repaired, repaired.garbled) == (text, 0, 0)
 
 
 def test_words_are_counted_by_what_became_of_them() -> None:
-    mended = repair_glyphs("plain funcƟon \ue012\ue013roken wо\ufffdrd ﬁne")
-    assert (mended.words, mended.mended, mended.garbled) == (5, 1, 2)
+    repaired = repair_glyphs("plain funcƟon \ue012\ue013roken wо\ufffdrd ﬁne")
+    assert (repaired.words, repaired.repaired, repaired.garbled) == (5, 1, 2)
 
 
 @given(
@@ -54,8 +54,8 @@ def test_words_are_counted_by_what_became_of_them() -> None:
     )
 )
 def test_each_character_knows_where_it_comes_from(text: str) -> None:
-    mended = repair_glyphs(text)
-    assert len(mended.origin) == len(mended.text)
-    assert sorted(set(mended.origin)) == list(range(len(text)))
-    assert mended.origin == sorted(mended.origin)
-    assert repair_glyphs(mended.text).text == mended.text or "ϭ" in text or "½" in text
+    repaired = repair_glyphs(text)
+    assert len(repaired.origin) == len(repaired.text)
+    assert sorted(set(repaired.origin)) == list(range(len(text)))
+    assert repaired.origin == sorted(repaired.origin)
+    assert repair_glyphs(repaired.text).text == repaired.text or "ϭ" in text or "½" in text

@@ -24,7 +24,7 @@ def page(*pieces: Set, width: float = 600, height: float = 800) -> Glyphs:
             codes.append(ord(letter))
             styles.append(style)
             places += (x, base - 0.7 * size, x + size / 2, base + 0.2 * size, x, base, size)
-    return Glyphs(width=width, height=height, codes=codes, styles=styles, places=places)
+    return Glyphs(width=width, height=height, codes=codes, styles=styles, geometry=places)
 
 
 def read(*pieces: Set) -> Prose:

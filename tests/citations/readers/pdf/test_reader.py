@@ -210,9 +210,11 @@ def test_pages_carry_the_numbers_printed_on_them(tmp_path: Path) -> None:
 
 def test_a_scanned_file_says_that_it_has_no_text(tmp_path: Path) -> None:
     survey = Survey()
-    pages = list(survey.watch(pdf_reader.read(papers.scanned(tmp_path / "a.pdf"), most_pages=5)))
+    pages = list(pdf_reader.read(papers.scanned(tmp_path / "a.pdf"), most_pages=5))
+    for page in pages:
+        survey.add(page)
     assert [(page.text, page.is_picture) for page in pages] == [("", True)] * 2
-    assert survey.note().startswith("No text on pages 1–2 of 2: pictures")
+    assert survey.note().startswith("No text on pages 1–2 of 2: images")
 
 
 def test_a_file_with_a_password_is_refused_and_one_that_only_forbids_printing_is_read(
@@ -255,7 +257,7 @@ def test_a_file_cut_off_in_the_middle_gives_what_is_left_or_says_that_it_is_brok
 
 
 def test_more_pages_than_are_taken_are_refused_before_any_is_read(tmp_path: Path) -> None:
-    with pytest.raises(DocumentTooLarge, match="has 4 pages; at most 3"):
+    with pytest.raises(DocumentTooLarge, match="has 4 pages; the limit is 3"):
         next(pdf_reader.read(papers.book(tmp_path / "a.pdf", 4), most_pages=3))
 
 
@@ -380,16 +382,10 @@ def test_many_threads_read_and_draw_at_once(tmp_path: Path) -> None:
 
 def test_a_real_book_with_wrong_letters_is_put_right(real_data: Path) -> None:
     survey = Survey()
-    pages = list(
-        islice(
-            survey.watch(
-                pdf_reader.read(
-                    real_data / "shared/documents/apex-calculus-1-v3.pdf", most_pages=400, first=40
-                )
-            ),
-            12,
-        )
-    )
+    book = real_data / "shared/documents/apex-calculus-1-v3.pdf"
+    pages = list(islice(pdf_reader.read(book, most_pages=400, first=40), 12))
+    for page in pages:
+        survey.add(page)
     assert sum(page.text.count("function") for page in pages) > 40
     assert not any(letter in page.text for page in pages for letter in "ƟŌϭϮ")
     assert {block.heading for block in pages[0].blocks} == {"1.4 One Sided Limits"}
