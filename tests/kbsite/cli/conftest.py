@@ -15,7 +15,7 @@ from transcripts.models import Collection
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended and what it said."""
+    """A command's exit code and output."""
 
     code: int
     out: str

@@ -28,7 +28,15 @@ from transcripts.models import (
     YouTubeGate,
 )
 
-VTT = b"WEBVTT\n\n00:00:00.000 --> 00:00:04.000\nHello and welcome.\n\n00:00:04.000 --> 00:00:08.000\nThis is a talk.\n"
+VTT = b"""\
+WEBVTT
+
+00:00:00.000 --> 00:00:04.000
+Hello and welcome.
+
+00:00:04.000 --> 00:00:08.000
+This is a talk.
+"""
 
 
 @pytest.fixture
@@ -368,7 +376,7 @@ def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_pa
     folder = tmp_path / "some"
     folder.mkdir()
     for kind in (".sbv", ".srt", ".vtt", ".json"):
-        for path in [one for one in files if one.suffix == kind][:5]:
+        for path in [path for path in files if path.suffix == kind][:5]:
             shutil.copy(path, folder)
     environment = {
         **os.environ,
@@ -389,5 +397,5 @@ def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_pa
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["added"] >= 12
-    # Beside the fixtures lie files of what a parser has to give back; they are no captions themselves.
+    # The expected results of parsers beside the fixtures are no captions.
     assert all(problem["name"].endswith(".expected.json") for problem in report["problems"])

@@ -1,4 +1,4 @@
-"""`kb add` with documents: what a file is, its content decides, and the answer says which it became."""
+"""`kb add` with documents: a file's content decides what it is."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_words_without_times_become_a_document_and_words_with_times_a_transcript
     (tmp_path / "page.html").write_text("<!doctype html><title>Zebras</title><p>They graze.</p>")
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff")
     report = kb("add", tmp_path, "--json").json
-    assert {(one["title"], one["kind"], one["is_new"]) for one in report["documents"]} == {
+    assert {(row["title"], row["kind"], row["is_new"]) for row in report["documents"]} == {
         ("prose", "text", True),
         ("Walruses", "markdown", True),
         ("Zebras", "html", True),
@@ -34,8 +34,8 @@ def test_a_document_is_found_by_its_words_at_once_and_told_as_such(kb: Kb, tmp_p
     (tmp_path / "prose.txt").write_text(PROSE)
     assert "“prose” added as a document (text)" in kb("add", tmp_path / "prose.txt").out
     assert "“prose” is already in the library (text)" in kb("add", tmp_path / "prose.txt").out
-    found = kb("search", "walruses", "--mode", "lexical", "--json").json
-    assert [(one["title"], one["page"]) for one in found] == [("prose", 1)]
+    hits = kb("search", "walruses", "--mode", "lexical", "--json").json
+    assert [(row["title"], row["page"]) for row in hits] == [("prose", 1)]
 
 
 def test_a_file_that_is_nothing_readable_is_refused_by_name_with_what_to_try(
@@ -54,7 +54,7 @@ def test_a_document_that_cannot_be_read_says_so_and_is_listed_as_failed(
     report = kb("add", tmp_path / "broken.pdf", "--json").json
     assert (report["indexed"]["failed"], bool(report["indexed"]["error"])) == (1, True)
     assert Source.objects.get().state == State.FAILED
-    assert [one["state"] for one in kb("sources", "--json").json["sources"]] == ["failed"]
+    assert [row["state"] for row in kb("sources", "--json").json["sources"]] == ["failed"]
 
 
 def test_a_document_is_deleted_after_a_question(kb: Kb, tmp_path: Path) -> None:

@@ -26,18 +26,18 @@ def test_a_library_is_calibrated_and_goes_back(kb: Kb, library: Collection, tmp_
     talk = tmp_path / "talk.txt"
     talk.write_text(
         "\n\n".join(
-            f"Number{place} dogs bark " + "and it rains on the cake in my garden " * 5
-            for place in range(30)
+            f"Number{index} dogs bark " + "and it rains on the cake in my garden " * 5
+            for index in range(30)
         )
     )
 
     shown = kb("calibrate")
-    found = kb("calibrate", "--false-citations", 0, "--file", talk, "--json").json
+    result = kb("calibrate", "--false-citations", 0, "--file", talk, "--json").json
     space.refresh_from_db()
 
     assert "calibrate again when it has grown" in " ".join((shown.out + shown.err).split())
-    assert (found["within"], found["chunks"]) == (0, 2)
-    assert space.max_distance == found["max_distance"]
+    assert (result["within"], result["chunks"]) == (0, 2)
+    assert space.max_distance == result["max_distance"]
 
     kb("calibrate", "--forget")
     space.refresh_from_db()

@@ -46,9 +46,9 @@ def test_an_empty_library_has_a_status(kb: Kb) -> None:
 def test_the_status_says_how_much_there_is_and_what_it_is_locked_to(
     kb: Kb, embedded: EmbeddingSpace
 ) -> None:
-    found = kb("db", "status", "--json").json
-    assert (found["videos"], found["sources"]["ready"], found["waiting"]) == (1, 1, 0)
-    assert found["spaces"][0]["vectors"] == found["chunks"] > 0
+    status = kb("db", "status", "--json").json
+    assert (status["videos"], status["sources"]["ready"], status["waiting"]) == (1, 1, 0)
+    assert status["spaces"][0]["vectors"] == status["chunks"] > 0
     shown = kb("db", "status").out
     assert "Locked to fake · words · 64 dimensions" in shown
     assert "1 found by words and meaning" in shown
@@ -172,7 +172,8 @@ def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(
 ) -> None:
     instance, file = backed_up
     instance.rows(
-        "INSERT INTO django_migrations (app, name, applied) VALUES ('citations', '9999_future', now()) RETURNING id"
+        "INSERT INTO django_migrations (app, name, applied)"
+        " VALUES ('citations', '9999_future', now()) RETURNING id"
     )
     kb_in(instance, "db", "backup", str(tmp_path / "newer"))
     assert "newer Cuebase" in kb_in(
@@ -198,7 +199,8 @@ def test_what_is_no_backup_is_refused_and_the_library_stays(
 def test_nothing_is_restored_under_a_running_worker(backed_up: tuple[Instance, Path]) -> None:
     instance, file = backed_up
     instance.rows(
-        "INSERT INTO transcripts_workerpulse (id, seen_at) VALUES (1, now()) ON CONFLICT (id) DO UPDATE SET seen_at = now() RETURNING id"
+        "INSERT INTO transcripts_workerpulse (id, seen_at) VALUES (1, now())"
+        " ON CONFLICT (id) DO UPDATE SET seen_at = now() RETURNING id"
     )
     assert "A worker is running" in kb_in(instance, "db", "restore", str(file), "--yes", code=5)
     instance.rows("DELETE FROM transcripts_workerpulse RETURNING id")

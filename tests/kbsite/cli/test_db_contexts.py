@@ -19,18 +19,18 @@ from transcripts.models import Collection
 def source(library: Collection) -> Source:
     """A talk that was indexed before there was a language model."""
     make_video(library)
-    (found,) = ingest_pipeline.adopt()
-    ingest_pipeline.ingest(found.pk)
+    (adopted,) = ingest_pipeline.adopt()
+    ingest_pipeline.ingest(adopted.pk)
     return Source.objects.get()
 
 
 @pytest.fixture
 def llm(settings: Any, monkeypatch: pytest.MonkeyPatch) -> FakeLlm:
     """A language model that the settings name."""
-    made = FakeLlm(lambda prompt: "It is about walruses.")
+    fake = FakeLlm(lambda prompt: "It is about walruses.")
     settings.LLM_PROVIDER = "ollama"
-    monkeypatch.setattr(registry, "llm", lambda: made)
-    return made
+    monkeypatch.setattr(registry, "llm", lambda: fake)
+    return fake
 
 
 def test_without_a_language_model_it_says_what_to_set(kb: Kb, source: Source) -> None:
@@ -38,14 +38,14 @@ def test_without_a_language_model_it_says_what_to_set(kb: Kb, source: Source) ->
 
 
 def test_the_cost_is_shown_and_nothing_asked(kb: Kb, source: Source, llm: FakeLlm) -> None:
-    found = kb("db", "write-contexts", "--estimate", "--json").json
-    assert (found["model"], found["sources"], found["pieces"], found["calls"]) == (
+    report = kb("db", "write-contexts", "--estimate", "--json").json
+    assert (report["model"], report["sources"], report["pieces"], report["calls"]) == (
         "fake:words",
         1,
         source.chunk_count,
         source.chunk_count,
     )
-    assert found["asked"] > found["answered"] > 0
+    assert report["asked"] > report["answered"] > 0
     assert f"{source.chunk_count} chunks of 1 source get a context from fake:words" in " ".join(
         kb("db", "write-contexts", "--estimate").out.split()
     )
@@ -58,8 +58,8 @@ def test_a_no_writes_nothing(kb: Kb, source: Source, llm: FakeLlm) -> None:
 
 
 def test_a_yes_writes_all(kb: Kb, source: Source, llm: FakeLlm) -> None:
-    found = kb("db", "write-contexts", "--yes", "--json").json
-    assert (found["pieces"], found["left"]) == (source.chunk_count, 0)
+    report = kb("db", "write-contexts", "--yes", "--json").json
+    assert (report["pieces"], report["left"]) == (source.chunk_count, 0)
     assert set(Chunk.objects.values_list("context", flat=True)) == {"It is about walruses."}
     assert "Every chunk has its context." in kb("db", "write-contexts").out
 

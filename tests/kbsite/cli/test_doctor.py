@@ -57,7 +57,7 @@ def test_a_value_out_of_the_env_file_says_so(
     monkeypatch.setattr(config, "BASE_DIR", tmp_path)
     monkeypatch.setenv("PREVIEW_LENGTH", "77")  # as reading the file did
     monkeypatch.setenv("TIME_ZONE", "UTC")
-    origins = {one.name: one.origin for one in config.settings_in_use()}
+    origins = {setting.name: setting.origin for setting in config.settings_in_use()}
     assert (origins["PREVIEW_LENGTH"], origins["TIME_ZONE"], origins["HOST"]) == (
         ".env",
         "environment",
@@ -67,8 +67,8 @@ def test_a_value_out_of_the_env_file_says_so(
 
 def test_the_doctor_finds_a_healthy_library_healthy(kb: Kb) -> None:
     WorkerPulse.beat()
-    found = kb("doctor", "--json").json
-    checks = {check["name"]: check for check in found["checks"]}
+    report = kb("doctor", "--json").json
+    checks = {check["name"]: check for check in report["checks"]}
     assert {name for name, check in checks.items() if check["ok"] is False} <= {
         "Port"
     }  # another program may hold the port here
@@ -128,9 +128,9 @@ def test_the_doctor_fails_where_something_fails(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setattr(settings, "DATA_DIR", tmp_path / "file" / "data")
-    found = kb("doctor", "--json", code=1).json
-    assert not found["ok"]
-    assert {check["name"] for check in found["checks"] if check["ok"] is False} >= {
+    report = kb("doctor", "--json", code=1).json
+    assert not report["ok"]
+    assert {check["name"] for check in report["checks"] if check["ok"] is False} >= {
         "Data directory"
     }
 

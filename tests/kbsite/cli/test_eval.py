@@ -25,7 +25,7 @@ class Backwards:
     name = "backwards"
 
     def score(self, query: str, texts: list[str]) -> list[float]:
-        return [(place + 1) / (len(texts) + 1) for place in range(len(texts))]
+        return [(index + 1) / (len(texts) + 1) for index in range(len(texts))]
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def test_the_gate_is_shown_and_can_be_opened(kb: Kb) -> None:
     YouTubeGate.refused(Blocked("YouTube treats this server as a bot."))
     shown = kb("jobs")
     assert "closed until" in shown.out
-    assert "for a bot" in shown.out
+    assert "as a bot" in shown.out
     assert kb("jobs", "--json").json["youtube"]["retry_at"]
     assert kb("jobs", "reopen", "--json").json["youtube"]["state"] == "open"
 
@@ -61,8 +61,8 @@ def test_sync_asks_for_all_lists_or_for_one(
         collection=library, kind="playlist", youtube_id=PLAYLIST, title="Lectures"
     )
     Feed.objects.create(collection=collection, kind="channel", youtube_id="@standin")
-    one = kb("sync", f"https://www.youtube.com/playlist?list={PLAYLIST}", "--json").json["jobs"]
-    assert [job["target"] for job in one] == [first.youtube_id]
+    jobs = kb("sync", f"https://www.youtube.com/playlist?list={PLAYLIST}", "--json").json["jobs"]
+    assert [job["target"] for job in jobs] == [first.youtube_id]
     assert [job["target"] for job in kb("sync", "lectures", "--json").json["jobs"]] == [
         first.youtube_id
     ]

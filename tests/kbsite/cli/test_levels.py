@@ -21,13 +21,13 @@ def indexed(library: Collection, key: str = "lecture-1") -> Source:
 
 def test_the_outline_of_a_source_is_printed_and_built_anew(kb: Kb, library: Collection):
     indexed(library)
-    told = kb("levels", "lecture-1", "--json").json["nodes"]
-    assert [node["level"] for node in told][:3] == [3, 2, 1]
+    nodes = kb("levels", "lecture-1", "--json").json["nodes"]
+    assert [node["level"] for node in nodes][:3] == [3, 2, 1]
     shown = " ".join(kb("levels", "lecture-1").out.split())
-    assert all(" ".join(node["text"].split()) in shown for node in told)
+    assert all(" ".join(node["text"].split()) in shown for node in nodes)
     Node.objects.all().delete()
-    assert f"{len(told)} made" in kb("levels", "lecture-1", "--rebuild").err
-    assert kb("levels", "lecture-1", "--json").json["nodes"] == told
+    assert f"{len(nodes)} made" in kb("levels", "lecture-1", "--rebuild").err
+    assert kb("levels", "lecture-1", "--json").json["nodes"] == nodes
 
 
 def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(
@@ -36,12 +36,12 @@ def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(
     make_video(library, key="short", title="Short", cues=make_cues(8))
     ingest_pipeline.adopt()
     ingest_pipeline.ingest(Source.objects.get().pk)
-    told = kb("levels", "short", "--json").json["nodes"]
-    assert [node["level"] for node in told] == [3, 2, 1]
-    assert len({node["text"] for node in told[1:]}) == 1
+    nodes = kb("levels", "short", "--json").json["nodes"]
+    assert [node["level"] for node in nodes] == [3, 2, 1]
+    assert len({node["text"] for node in nodes[1:]}) == 1
     assert " ".join(kb("levels", "short").out.split()).count(
-        " ".join(told[-1]["text"].split())
-    ) == len({node["text"] for node in told})
+        " ".join(nodes[-1]["text"].split())
+    ) == len({node["text"] for node in nodes})
 
 
 def test_topics_are_found_anew_and_printed(kb: Kb, library: Collection):
@@ -49,9 +49,9 @@ def test_topics_are_found_anew_and_printed(kb: Kb, library: Collection):
     for n in range(5):
         indexed(library, f"lecture-{n}")
     kb("levels", "--rebuild")
-    found = kb("levels", "--json").json["topics"]
-    assert sum(topic["sections"] for topic in found) >= 8
-    assert found[0]["label"] in kb("levels", "--collection", library.slug).out
+    topics = kb("levels", "--json").json["topics"]
+    assert sum(topic["sections"] for topic in topics) >= 8
+    assert topics[0]["label"] in kb("levels", "--collection", library.slug).out
 
 
 def test_what_does_not_exist_has_no_levels(kb: Kb, library: Collection):

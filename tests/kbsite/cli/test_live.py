@@ -16,13 +16,19 @@ from transcripts.scope import Scope
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 
-SAID = "Backpropagation carries the error from the end of the network to its start, so that every weight learns how much it is to blame, case {}."
-PASSAGE = "Backpropagation: the error is carried from the end of the network to its start, and each weight learns how much it is to blame for it."
+SPEECH = (
+    "Backpropagation carries the error from the end of the network to its start,"
+    " so that every weight learns how much it is to blame, case {}."
+)
+PASSAGE = (
+    "Backpropagation: the error is carried from the end of the network to its start,"
+    " and each weight learns how much it is to blame for it."
+)
 
 
 @pytest.fixture
 def talk(library: Collection) -> Video:
-    cues = [Cue(n * 1_000, (n + 1) * 1_000, SAID.format(n)) for n in range(6)]
+    cues = [Cue(n * 1_000, (n + 1) * 1_000, SPEECH.format(n)) for n in range(6)]
     return make_video(library, key="dQw4w9WgXcQ", title="Learning", cues=cues)
 
 
@@ -55,7 +61,7 @@ def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
 ) -> None:
     make_source(talk)
     ran = kb("live", "dQw4w9WgXcQ", "--session", "My lecture", "--speed", 1000)
-    assert ran.out.index(SAID.format(0)) < ran.out.index("[1] Textbook, page 7")
+    assert ran.out.index(SPEECH.format(0)) < ran.out.index("[1] Textbook, page 7")
     assert "cited 100%" in ran.out
     assert "search" in ran.out
     session = LectureSession.objects.get()
@@ -97,8 +103,8 @@ def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> N
     session = begin(library, title="Heat")
     sessions.say(session, "Entropy grows.")
     sessions.end(session)
-    (one,) = kb("lectures", "--json").json
-    assert (one["title"], one["windows"], one["citations"], one["collection"]) == (
+    (lecture,) = kb("lectures", "--json").json
+    assert (lecture["title"], lecture["windows"], lecture["citations"], lecture["collection"]) == (
         "Heat",
         1,
         0,

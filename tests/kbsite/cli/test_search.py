@@ -22,12 +22,12 @@ COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets.
 def talks(library: Collection) -> list[Source]:
     """Two talks, found by their words."""
     about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
-    made = [
+    sources = [
         make_source(make_video(library, key=key, title=title), author=author, texts=texts)
         for key, title, author, texts in about
     ]
     Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
-    return made
+    return sources
 
 
 def search(kb: Kb, *arguments: object, **options: Any) -> Any:
@@ -35,26 +35,26 @@ def search(kb: Kb, *arguments: object, **options: Any) -> Any:
 
 
 def test_the_whole_library_is_searched_best_first(kb: Kb, talks: list[Source]) -> None:
-    found = search(kb, "network networks")
-    assert {one["title"] for one in found} == {"Learning", "Baking"}
-    assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
-    assert set(found[0]) >= KEYS
+    hits = search(kb, "network networks")
+    assert {hit["title"] for hit in hits} == {"Learning", "Baking"}
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+    assert set(hits[0]) >= KEYS
 
 
 def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Source]) -> None:
-    (one,) = search(kb, "missing page")
-    assert (one["source_id"], one["title"], one["kind"], one["video"]) == (
+    (hit,) = search(kb, "missing page")
+    assert (hit["source_id"], hit["title"], hit["kind"], hit["video"]) == (
         str(talks[0].uuid),
         "Learning",
         "video",
         "dQw4w9WgXcQ",
     )
-    assert (one["text"], one["start"], one["end"], one["page"]) == (LEARNING[1], 10.0, 20.0, None)
-    assert one["timestamp_link"].endswith("&t=10s")
-    assert "?t=10s" in one["link"]
-    assert one["link"].startswith("http")
-    assert 0 < one["score"] <= 1
-    assert [one["text"][start:end] for start, end in one["spans"]] == ["missing", "page"]
+    assert (hit["text"], hit["start"], hit["end"], hit["page"]) == (LEARNING[1], 10.0, 20.0, None)
+    assert hit["timestamp_link"].endswith("&t=10s")
+    assert "?t=10s" in hit["link"]
+    assert hit["link"].startswith("http")
+    assert 0 < hit["score"] <= 1
+    assert [hit["text"][start:end] for start, end in hit["spans"]] == ["missing", "page"]
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,15 @@ def test_a_search_is_narrowed(
 ) -> None:
     assert (
         sorted(
-            one["title"]
-            for one in search(kb, "network networks learn", "--mode", "lexical", *narrowed)
+            hit["title"]
+            for hit in search(kb, "network networks learn", "--mode", "lexical", *narrowed)
         )
         == titles
     )
 
 
 def test_a_source_is_named_by_its_id_too(kb: Kb, talks: list[Source]) -> None:
-    assert [one["title"] for one in search(kb, "bread", "--in", talks[1].uuid)] == ["Baking"]
+    assert [hit["title"] for hit in search(kb, "bread", "--in", talks[1].uuid)] == ["Baking"]
 
 
 def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(
@@ -105,15 +105,15 @@ def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(
 
 
 def test_an_explanation_adds_up(kb: Kb, talks: list[Source]) -> None:
-    found = search(kb, "network networks", "--mode", "lexical", "--explain")
-    for rank, one in enumerate(found, start=1):
-        how = one["explanation"]
+    hits = search(kb, "network networks", "--mode", "lexical", "--explain")
+    for rank, hit in enumerate(hits, start=1):
+        how = hit["explanation"]
         assert how["lexical_rank"] == rank
         assert how["bm25"] == pytest.approx(sum(term["score"] for term in how["terms"]), abs=1e-3)
         assert how["rrf"] == pytest.approx(how["rrf_lexical"] + how["rrf_vector"])
     shown = kb("search", "network networks", "--mode", "lexical", "--explain").out
-    for told in ("How the scores came about", "Stages", "lexical", "#1", "BM25"):
-        assert told in shown
+    for expected in ("How the scores came about", "Stages", "lexical", "#1", "BM25"):
+        assert expected in shown
 
 
 def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None:
@@ -122,7 +122,7 @@ def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "expected"),
     [
         (["   "], 2, "nothing to search"),
         (["word", "--in", "nowhere"], 3, "nowhere"),
@@ -139,10 +139,10 @@ def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None
     ],
 )
 def test_what_cannot_be_searched_ends_with_a_message_and_its_code(
-    kb: Kb, talks: list[Source], arguments: list[str], code: int, told: str
+    kb: Kb, talks: list[Source], arguments: list[str], code: int, expected: str
 ) -> None:
     failed = kb("search", *arguments, code=code)
-    assert told in failed.err
+    assert expected in failed.err
     assert not failed.out
 
 
@@ -188,15 +188,15 @@ def test_sources_are_listed_with_how_far_they_are(
     waiting = make_source(make_video(library, key="new", title="New talk"), state="pending")
     failed = make_source(make_video(library, key="bad", title="Bad talk"), state="failed")
     Source.objects.filter(pk=failed.pk).update(error="Its text is gone.", hint="Add it again.")
-    found = kb("sources", "--json").json
-    assert [one["title"] for one in found["sources"]] == [
+    page = kb("sources", "--json").json
+    assert [source["title"] for source in page["sources"]] == [
         "Bad talk",
         "New talk",
         "Baking",
         "Learning",
     ]
-    assert (found["total"], found["next"]) == (4, None)
-    assert found["counts"] == {"pending": 1, "words": 0, "ready": 2, "failed": 1}
+    assert (page["total"], page["next"]) == (4, None)
+    assert page["counts"] == {"pending": 1, "words": 0, "ready": 2, "failed": 1}
     shown = kb("sources")
     assert str(waiting.uuid) in shown.out
     assert "found by words and meaning" in shown.out
@@ -205,7 +205,9 @@ def test_sources_are_listed_with_how_far_they_are(
 
 
 def test_sources_are_narrowed_and_paged(kb: Kb, talks: list[Source]) -> None:
-    assert [one["title"] for one in kb("sources", "bak", "--json").json["sources"]] == ["Baking"]
+    assert [source["title"] for source in kb("sources", "bak", "--json").json["sources"]] == [
+        "Baking"
+    ]
     assert kb("sources", "--state", "failed", "--json").json["total"] == 0
     assert kb("sources", "--kind", "pdf", "--json").json["total"] == 0
     page = kb("sources", "--limit", 1, "--json").json

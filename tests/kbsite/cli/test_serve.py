@@ -39,7 +39,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "YOUTUBE_KB_DATA_DIR": str(home),
         "YOUTUBE_PACING_SECONDS": "0",
         "PYTHONUNBUFFERED": "1",
-        "EMBEDDING_PROVIDER": "fake",  # a start must not wait for vectors; the real model is tried elsewhere
+        "EMBEDDING_PROVIDER": "fake",  # a start must not wait for vectors
         **more,
     }
 
@@ -61,12 +61,12 @@ class Serving:
                 stderr=log,
                 start_new_session=True,
             )
-        until(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None)
-        assert self.process.poll() is None, self.said()
-        self.link = LINK.findall(self.said())[-1]
+        until(lambda: "Ctrl-C" in self.output() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.output()
+        self.link = LINK.findall(self.output())[-1]
         self.url = "http://" + urlsplit(self.link).netloc
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text()
 
     def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
@@ -86,7 +86,7 @@ class Serving:
         done = self.kb(*arguments, "--json")
         assert not [
             line for line in done.stderr.splitlines() if "ready for this machine" not in line
-        ]  # said once, on a new machine
+        ]  # once, on a new machine
         return json.loads(done.stdout)
 
     def worker_pid(self) -> int | None:
@@ -109,8 +109,8 @@ def until(condition: Callable[[], object], *, seconds: float = PATIENCE) -> None
 
 
 def processes_of(home: Path) -> dict[int, str]:
-    """Return the living processes that work in a data directory: by their environment, or for the database server by its command line."""
-    found: dict[int, str] = {}
+    """Return the processes of a data directory, found by environment or command line."""
+    commands: dict[int, str] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -119,8 +119,8 @@ def processes_of(home: Path) -> dict[int, str]:
                 or f"{home}/postgres" in line
             )
             if mine and line:  # a zombie has neither
-                found[int(folder.name)] = line
-    return found
+                commands[int(folder.name)] = line
+    return commands
 
 
 Serve = Callable[..., Serving]
@@ -155,7 +155,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def made(home: Path) -> None:
+def database(home: Path) -> None:
     """The data directory has a database already: what its first start does is tested once."""
     template.copy_to(home)
 
@@ -170,9 +170,9 @@ def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(
     home: Path, serve: Serve
 ) -> None:
     serving = serve("--sample")
-    said = serving.said()
-    assert f"{serving.url}/mcp" in said
-    assert str(home) in said
+    output = serving.output()
+    assert f"{serving.url}/mcp" in output
+    assert str(home) in output
     with requests.Session() as browser:
         assert "/sign-in" in browser.get(serving.url, timeout=30).url
         first = browser.get(serving.link, timeout=30)
@@ -186,12 +186,12 @@ def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(
 
     assert serving.end(signal.SIGINT) == 0
     until(lambda: not processes_of(home), seconds=20)
-    assert "Traceback" not in serving.said()
-    assert "Cuebase has stopped." in serving.said()
+    assert "Traceback" not in serving.output()
+    assert "Cuebase has stopped." in serving.output()
 
 
 @needs_proc
-@pytest.mark.usefixtures("made")
+@pytest.mark.usefixtures("database")
 def test_the_samples_come_once_and_stay_deleted(home: Path, serve: Serve) -> None:
     serving = serve("--sample", "--no-worker")
     serving.kb("collections", "delete", "samples", "--yes")
@@ -203,12 +203,12 @@ def test_the_samples_come_once_and_stay_deleted(home: Path, serve: Serve) -> Non
 
 
 @needs_proc
-@pytest.mark.usefixtures("made")
+@pytest.mark.usefixtures("database")
 def test_a_second_server_on_the_directory_says_where_the_first_is(home: Path, serve: Serve) -> None:
     serving = serve("--no-worker")
-    said = serving.kb("serve", "--port", "0", code=5).stderr
-    assert serving.url in said
-    assert "YOUTUBE_KB_DATA_DIR" in said
+    output = serving.kb("serve", "--port", "0", code=5).stderr
+    assert serving.url in output
+    assert "YOUTUBE_KB_DATA_DIR" in output
     assert serving.url in serving.kb("user", "link").stdout
     assert all(
         hit["timestamp_link"].startswith(serving.url) for hit in serving.json("demo")["hits"]
@@ -238,11 +238,11 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
     assert f"Port {port}" in done.stderr
     assert "--port" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (home / "postgres").exists()  # said before anything was started
+    assert not (home / "postgres").exists()  # refused before anything was started
 
 
 @needs_proc
-@pytest.mark.usefixtures("made")
+@pytest.mark.usefixtures("database")
 def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
     home: Path, serve: Serve
 ) -> None:
@@ -261,7 +261,7 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
 
 
 @needs_proc
-@pytest.mark.usefixtures("made")
+@pytest.mark.usefixtures("database")
 def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves(
     home: Path, serve: Serve
 ) -> None:
@@ -284,6 +284,6 @@ def test_a_stop_during_the_start_leaves_nothing_behind(home: Path) -> None:
     )
     until(lambda: (home / "postgres").exists())
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=PATIENCE)
-    assert b"Traceback" not in said
+    _, output = process.communicate(timeout=PATIENCE)
+    assert b"Traceback" not in output
     until(lambda: not processes_of(home), seconds=30)

@@ -18,7 +18,7 @@ PASSWORD = "correct horse battery"
 
 
 def test_a_user_is_added_as_a_member_and_can_sign_in(kb: Kb, collection: Collection) -> None:
-    made = kb(
+    created = kb(
         "user",
         "add",
         "ada",
@@ -30,7 +30,11 @@ def test_a_user_is_added_as_a_member_and_can_sign_in(kb: Kb, collection: Collect
         "--json",
         stdin=f"{PASSWORD}\n",
     ).json
-    assert (made["name"], made["admin"], made["roles"]) == ("ada", False, {"lectures": "viewer"})
+    assert (created["name"], created["admin"], created["roles"]) == (
+        "ada",
+        False,
+        {"lectures": "viewer"},
+    )
     user = User.objects.get(username="ada")
     assert user.check_password(PASSWORD)
     assert not user.is_staff
@@ -75,10 +79,10 @@ def test_a_name_that_is_none_is_refused(kb: Kb) -> None:
 def test_a_link_signs_its_user_in_once(kb: Kb) -> None:
     ada = make_user("ada")
     link = kb("user", "link", "ada").out.strip()
-    found = re.fullmatch(r"http://127\.0\.0\.1:8000/sign-in/([\w-]+)/", link)
-    assert found
-    assert SignInLink.redeem(found[1]) == ada
-    assert SignInLink.redeem(found[1]) is None
+    match = re.fullmatch(r"http://127\.0\.0\.1:8000/sign-in/([\w-]+)/", link)
+    assert match
+    assert SignInLink.redeem(match[1]) == ada
+    assert SignInLink.redeem(match[1]) is None
 
 
 def test_a_link_without_a_name_is_for_the_owner_who_is_made_if_need_be(kb: Kb) -> None:
@@ -98,24 +102,24 @@ def test_a_token_has_a_name(kb: Kb) -> None:
 
 
 def test_a_token_is_shown_once_and_may_only_read(kb: Kb) -> None:
-    made = kb("token", "create", "my script", "--json").json
-    caller = caller_of_token(made["token"])
+    created = kb("token", "create", "my script", "--json").json
+    caller = caller_of_token(created["token"])
     assert caller.user.get_username() == "owner"
     assert caller.token is not None
     assert not caller.token.can_write
     listed = kb("token", "list")
     assert "my script" in listed.out
-    assert made["token"] not in listed.out + kb("token", "list", "--json").out
+    assert created["token"] not in listed.out + kb("token", "list", "--json").out
 
 
 def test_a_token_can_be_kept_to_collections_and_days_and_may_write_if_wished(
     kb: Kb, collection: Collection
 ) -> None:
     Collection.objects.create(name="Other", slug="other")
-    made = kb("token", "create", "x", "--write", "-c", "lectures", "--days", 3, "--json").json
-    caller = caller_of_token(made["token"])
+    created = kb("token", "create", "x", "--write", "-c", "lectures", "--days", 3, "--json").json
+    caller = caller_of_token(created["token"])
     assert caller.scope.readable == caller.scope.writable == {collection.pk}
-    assert made["collections"] == ["lectures"]
+    assert created["collections"] == ["lectures"]
     expires = ApiToken.objects.get().expires_at
     assert expires is not None
     assert timedelta(days=2, hours=23) < expires - timezone.now() <= timedelta(days=3)
@@ -144,19 +148,19 @@ def test_of_two_tokens_of_one_name_the_number_tells(kb: Kb) -> None:
 
 
 def test_every_client_gets_the_json_that_it_wants(kb: Kb) -> None:
-    made = kb("mcp-config", "--json").json
-    token = made["cursor"]["mcpServers"]["cuebase"]["headers"]["Authorization"].removeprefix(
-        "Bearer "
-    )
+    configuration = kb("mcp-config", "--json").json
+    token = configuration["cursor"]["mcpServers"]["cuebase"]["headers"][
+        "Authorization"
+    ].removeprefix("Bearer ")
     url, headers = "http://127.0.0.1:8000/mcp", {"Authorization": f"Bearer {token}"}
-    assert made["cursor"] == {"mcpServers": {"cuebase": {"url": url, "headers": headers}}}
-    assert made["claude-code"] == {
+    assert configuration["cursor"] == {"mcpServers": {"cuebase": {"url": url, "headers": headers}}}
+    assert configuration["claude-code"] == {
         "mcpServers": {"cuebase": {"type": "http", "url": url, "headers": headers}}
     }
-    assert made["vscode"] == {
+    assert configuration["vscode"] == {
         "servers": {"cuebase": {"type": "http", "url": url, "headers": headers}}
     }
-    desktop = made["claude-desktop"]["mcpServers"]["cuebase"]
+    desktop = configuration["claude-desktop"]["mcpServers"]["cuebase"]
     assert desktop["command"] == "npx"
     assert url in desktop["args"]
     assert desktop["env"] == {"CUEBASE_AUTH": f"Bearer {token}"}
@@ -166,8 +170,8 @@ def test_every_client_gets_the_json_that_it_wants(kb: Kb) -> None:
 
 
 def test_one_client_and_a_token_of_ones_own(kb: Kb) -> None:
-    made = kb("mcp-config", "--client", "vscode", "--token", "kb_mine", "--json").json
-    assert made["servers"]["cuebase"]["headers"] == {"Authorization": "Bearer kb_mine"}
+    configuration = kb("mcp-config", "--client", "vscode", "--token", "kb_mine", "--json").json
+    assert configuration["servers"]["cuebase"]["headers"] == {"Authorization": "Bearer kb_mine"}
     assert not ApiToken.objects.exists()
 
 

@@ -25,9 +25,9 @@ def talk(library: Collection, fake_models: None) -> Source:
 def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(
     kb: Kb, talk: Source
 ) -> None:
-    found = kb("verify", f"{SENTENCES[1]} Point 1.")
-    assert found.out.startswith("verbatim")
-    assert f"/videos/{talk.video_id}/?t=5s&until=10s" in found.out
+    verified = kb("verify", f"{SENTENCES[1]} Point 1.")
+    assert verified.out.startswith("verbatim")
+    assert f"/videos/{talk.video_id}/?t=5s&until=10s" in verified.out
     altered = kb("verify", "A network is a chain of complex functions.", "--in", "talk", code=1)
     assert "changed: “complex” → “simple”" in altered.out
     added = kb("verify", "A network is never a chain of simple functions.", code=1)

@@ -214,19 +214,19 @@ async def shows(pilot: Pilot[None], *texts: str) -> None:
     await until(
         pilot,
         lambda: all(text in seen(pilot.app) for text in texts),
-        told=lambda: f"{texts} on\n{seen(pilot.app)}",
+        describe=lambda: f"{texts} on\n{seen(pilot.app)}",
     )
 
 
 async def until(
-    pilot: Pilot[None], condition: Callable[[], bool], *, told: Callable[[], str] = str
+    pilot: Pilot[None], condition: Callable[[], bool], *, describe: Callable[[], str] = str
 ) -> None:
     """Wait until something holds, at most fifteen seconds."""
     for _ in range(1_500):
         await pilot.pause()
         if condition():
             return
-    pytest.fail(told())
+    pytest.fail(describe())
 
 
 async def enter(pilot: Pilot[None], line: str, text: str) -> None:
@@ -234,7 +234,7 @@ async def enter(pilot: Pilot[None], line: str, text: str) -> None:
     await until(
         pilot,
         lambda: bool(pilot.app.screen.query(line)),
-        told=lambda: f"{line} on\n{seen(pilot.app)}",
+        describe=lambda: f"{line} on\n{seen(pilot.app)}",
     )
     field = pilot.app.screen.query_one(line, Input)
     field.focus()

@@ -300,7 +300,9 @@ def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: FakeNoteb
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
         await leave(pilot)
         await pilot.press("z")
-        await until(pilot, lambda: "Details" not in seen(pilot.app), told=lambda: seen(pilot.app))
+        await until(
+            pilot, lambda: "Details" not in seen(pilot.app), describe=lambda: seen(pilot.app)
+        )
         await pilot.press("z")
         await shows(pilot, "Details")
 
@@ -308,7 +310,7 @@ def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: FakeNoteb
 
 
 @pytest.mark.parametrize("size", [(40, 12), (48, 30), (80, 12)])
-def test_where_there_is_no_room_for_three_panels_the_answer_is_seen_and_the_others_open_under_the_focus(
+def test_without_room_for_three_panels_the_answer_is_shown_and_others_open_under_the_focus(
     notebook: FakeNotebook, size: tuple[int, int]
 ) -> None:
     async def script(pilot: Pilot[None]) -> None:
