@@ -1,4 +1,4 @@
-"""The read side."""
+"""Listing, finding, reading and searching videos."""
 
 from contextlib import suppress
 
@@ -200,3 +200,21 @@ def test_a_transcript_of_no_known_language_is_read_and_told_as_unknown(
     with pytest.raises(TranscriptNotFound) as caught:
         library.find_transcript(video, language="en")
     assert "unknown" in caught.value.hint
+
+
+def test_the_chunk_of_a_moment_is_the_one_it_lies_in(collection: Collection) -> None:
+    transcript = library.find_transcript(make_video(collection, cues=make_cues(600)))
+    assert [library.chunk_index_at(transcript, seconds) for seconds in (0, 299.9, 300, 10**6)] == [
+        0,
+        0,
+        1,
+        9,
+    ]
+
+
+def test_tags_are_those_of_visible_videos(collection: Collection, scope: Scope) -> None:
+    make_video(collection)
+    Video.objects.update(tags=["b", "a"])
+    other = make_video(Collection.objects.create(name="Hidden", slug="hidden"))
+    Video.objects.filter(pk=other.pk).update(tags=["secret"])
+    assert library.tags(scope) == ["a", "b"]

@@ -1,0 +1,31 @@
+"""Template filters escape what they mark, and write times."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from transcripts.templatetags.transcripts import ago, marked, spoken_length, with_code
+
+
+def test_marking_escapes_everything_but_its_own_marks() -> None:
+    assert (
+        marked("<b>a & b</b>", [(3, 4), (7, 8)])
+        == "&lt;b&gt;<mark>a</mark> &amp; <mark>b</mark>&lt;/b&gt;"
+    )
+
+
+def test_code_in_hints_is_escaped() -> None:
+    assert with_code("run `kb <x>` & wait") == "run <code>kb &lt;x&gt;</code> &amp; wait"
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"), [(40_000, "40 s"), (61_000, "1 min"), (3_900_000, "1 h 5 min")]
+)
+def test_lengths_are_written_as_spoken(ms: int, said: str) -> None:
+    assert spoken_length(ms) == said
+
+
+def test_a_moment_just_gone_is_not_zero_minutes_ago() -> None:
+    assert ago(timezone.now()) == "just now"
+    assert ago(timezone.now() - timedelta(hours=3)) == "3\xa0hours ago"

@@ -1,0 +1,122 @@
+"""The Activity page shows jobs, feeds and the gate."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests.transcripts.views.pages import text_of
+from transcripts.errors import Blocked, NoCaptions
+from transcripts.models import Collection, Feed, Job, Video, WorkerPulse, YouTubeGate
+
+
+@pytest.fixture
+def failed(collection: Collection) -> Job:
+    """A job that came to nothing."""
+    job = Job.objects.create(collection=collection, kind=Job.Kind.VIDEO, target="dQw4w9WgXcQ")
+    job.fail(NoCaptions("This video has no captions."))
+    return job
+
+
+def test_activity_without_jobs_says_what_to_do(page: Client) -> None:
+    assert "Nothing has been added yet" in text_of(page.get("/activity/"))
+
+
+def test_a_missing_worker_is_told_with_the_command_that_starts_it(page: Client) -> None:
+    assert "No worker is running" in text_of(page.get("/activity/"))
+    WorkerPulse.beat()
+    assert "No worker is running" not in text_of(page.get("/activity/"))
+
+
+def test_a_failed_job_shows_why_and_can_be_tried_again(page: Client, failed: Job) -> None:
+    found = text_of(page.get("/activity/"))
+    assert "This video has no captions." in found
+    assert "Upload a caption file" in found
+    page.post(f"/jobs/{failed.pk}/retry/")
+    failed.refresh_from_db()
+    assert failed.state == Job.State.QUEUED
+
+
+def test_jobs_are_listed_by_state(page: Client, failed: Job) -> None:
+    assert "dQw4w9WgXcQ" in text_of(page.get("/activity/?state=failed"))
+    assert "No job is running now" in text_of(page.get("/activity/?state=running"))
+
+
+def test_jobs_of_other_collections_are_absent(stranger: Client, failed: Job) -> None:
+    assert "dQw4w9WgXcQ" not in text_of(stranger.get("/activity/"))
+    assert stranger.get(f"/jobs/{failed.pk}/").status_code == 404
+    assert stranger.get(f"/jobs/{failed.pk}/events/").status_code == 404
+    assert stranger.post(f"/jobs/{failed.pk}/retry/").status_code == 404
+
+
+def test_a_viewer_cannot_try_a_job_again(viewer: Client, failed: Job) -> None:
+    assert viewer.post(f"/jobs/{failed.pk}/retry/").status_code == 403
+
+
+def test_a_closed_gate_says_why_and_until_when_and_can_be_opened(page: Client) -> None:
+    until = timezone.localtime(YouTubeGate.refused(Blocked("YouTube treats this server as a bot.")))
+    found = text_of(page.get("/activity/"))
+    assert "treats this server as a bot" in found
+    assert f"{until:%H:%M}" in found
+    page.post("/gate/reopen/")
+    assert YouTubeGate.current().state == "open"
+
+
+def test_a_viewer_cannot_open_the_gate(viewer: Client) -> None:
+    YouTubeGate.refused(Blocked("No."))
+    assert viewer.post("/gate/reopen/").status_code == 403
+    assert YouTubeGate.current().state == "closed"
+
+
+@pytest.fixture
+def feed(collection: Collection) -> Feed:
+    """A channel."""
+    return Feed.objects.create(
+        collection=collection, kind=Feed.Kind.CHANNEL, youtube_id="@hall", title="Lecture Hall"
+    )
+
+
+def test_who_may_change_a_channel_is_offered_to(page: Client, viewer: Client, feed: Feed) -> None:
+    assert "Sync again" in text_of(page.get("/activity/"))
+    assert "Sync again" not in text_of(viewer.get("/activity/"))
+
+
+def test_a_channel_is_looked_at_again_when_asked(page: Client, feed: Feed) -> None:
+    page.post(f"/feeds/{feed.pk}/sync/")
+    assert Job.objects.get().feed == feed
+
+
+def test_a_channel_gets_a_schedule_and_loses_it(page: Client, feed: Feed) -> None:
+    page.post(f"/feeds/{feed.pk}/schedule/", {"newest": "3", "every_hours": "12"})
+    feed.refresh_from_db()
+    assert (feed.newest, feed.every_hours) == (3, 12)
+    assert feed.next_sync_at is not None
+    assert abs(feed.next_sync_at - timezone.now() - timedelta(hours=12)) < timedelta(minutes=1)
+    page.post(f"/feeds/{feed.pk}/schedule/", {"newest": "", "every_hours": ""})
+    feed.refresh_from_db()
+    assert (feed.newest, feed.every_hours, feed.next_sync_at) == (None, None, None)
+
+
+def test_a_channel_is_removed_after_a_question_and_its_videos_stay(
+    page: Client, feed: Feed, video: Video
+) -> None:
+    assert "Remove “Lecture Hall”?" in text_of(page.get(f"/feeds/{feed.pk}/remove/"))
+    page.post(f"/feeds/{feed.pk}/remove/")
+    assert not Feed.objects.exists()
+    assert Video.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["sync", "schedule", "remove"])
+def test_a_channel_is_changed_by_editors_only(
+    viewer: Client, stranger: Client, feed: Feed, path: str
+) -> None:
+    assert viewer.post(f"/feeds/{feed.pk}/{path}/").status_code == 403
+    assert stranger.post(f"/feeds/{feed.pk}/{path}/").status_code == 404
+
+
+def test_an_event_stream_of_a_finished_job_says_so_and_ends(page: Client, failed: Job) -> None:
+    response: Any = page.get(f"/jobs/{failed.pk}/events/")
+    assert response["Content-Type"] == "text/event-stream"
+    assert response["Cache-Control"] == "no-store"

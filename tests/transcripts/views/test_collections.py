@@ -1,0 +1,103 @@
+"""The pages of collections and their members."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.makers import make_user
+from tests.transcripts.views.pages import text_of
+from transcripts import collections
+from transcripts.models import Collection, Membership, Role, Video
+
+
+def test_a_new_collection_belongs_to_whoever_made_it(page: Client, owner: User) -> None:
+    page.post("/collections/create/", {"name": "Physics  II"})
+    made = Collection.objects.get(name="Physics II")
+    assert made.slug == "physics-ii"
+    assert collections.role_in(made, owner) == Role.OWNER
+
+
+def test_two_collections_of_alike_names_get_different_short_names(page: Client) -> None:
+    page.post("/collections/create/", {"name": "Физика"})
+    page.post("/collections/create/", {"name": "物理"})
+    assert Collection.objects.filter(slug__startswith="collection").count() == 2
+
+
+def test_a_name_that_is_taken_is_told(page: Client, collection: Collection) -> None:
+    response = page.post("/collections/create/", {"name": collection.name})
+    assert response.status_code == 409
+    assert "already" in text_of(response)
+
+
+def test_members_are_added_promoted_and_taken_off(page: Client, collection: Collection) -> None:
+    bob = make_user("bob")
+    page.post(f"/collections/{collection.pk}/members/", {"username": "bob", "role": "viewer"})
+    page.post(f"/collections/{collection.pk}/members/", {"username": "bob", "role": "editor"})
+    assert collections.role_in(collection, bob) == Role.EDITOR
+    page.post(f"/collections/{collection.pk}/members/{bob.pk}/remove/")
+    assert collections.role_in(collection, bob) == ""
+
+
+def test_the_last_owner_stays(page: Client, owner: User, collection: Collection) -> None:
+    assert page.post(f"/collections/{collection.pk}/members/{owner.pk}/remove/").status_code == 409
+    assert (
+        page.post(
+            f"/collections/{collection.pk}/members/", {"username": "ada", "role": "viewer"}
+        ).status_code
+        == 409
+    )
+    assert collections.role_in(collection, owner) == Role.OWNER
+
+
+def test_an_unknown_user_is_told_with_the_command_that_makes_one(
+    page: Client, collection: Collection
+) -> None:
+    response = page.post(
+        f"/collections/{collection.pk}/members/", {"username": "nobody", "role": "viewer"}
+    )
+    assert response.status_code == 422
+    assert "kb user add" in text_of(response)
+
+
+def test_a_collection_is_deleted_after_counting_what_goes(
+    page: Client, collection: Collection, video: Video
+) -> None:
+    assert "1 video with 1 transcript" in text_of(page.get(f"/collections/{collection.pk}/delete/"))
+    page.post(f"/collections/{collection.pk}/delete/")
+    assert not Collection.objects.filter(pk=collection.pk).exists()
+    assert not Video.objects.exists()
+
+
+CHANGES = ("rename/", "members/", "members/1/remove/", "delete/")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_only_an_owner_changes_a_collection(
+    collection: Collection, change: str, role: Role
+) -> None:
+    member, browser = make_user("mia", collection=collection, role=role), Client()
+    browser.force_login(member)
+    assert (
+        browser.post(
+            f"/collections/{collection.pk}/{change}",
+            {"name": "x", "username": "mia", "role": "owner"},
+        ).status_code
+        == 403
+    )
+    assert Membership.objects.get(user=member).role == role
+
+
+@pytest.mark.parametrize("change", ["", *CHANGES])
+def test_a_foreign_collection_is_absent(
+    stranger: Client, collection: Collection, change: str
+) -> None:
+    path = f"/collections/{collection.pk}/{change}"
+    assert (stranger.post(path) if change else stranger.get(path)).status_code == 404
+
+
+def test_members_are_shown_to_owners_only(
+    viewer: Client, page: Client, collection: Collection
+) -> None:
+    assert "Add a member" in text_of(page.get(f"/collections/{collection.pk}/"))
+    assert "Add a member" not in text_of(viewer.get(f"/collections/{collection.pk}/"))
