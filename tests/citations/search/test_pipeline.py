@@ -432,7 +432,7 @@ def test_filters_hold_in_every_mode(scope: Scope, collection: Collection, mode: 
 
 
 @pytest.mark.parametrize(
-    ("wanted", "error"),
+    ("filter", "error"),
     [
         (Filter(kinds=("film",)), InvalidFilter),
         (Filter(sources=("nothing",)), SourceNotFound),
