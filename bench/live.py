@@ -189,7 +189,7 @@ class Ours:
         self._session: LectureSession = sessions.start(
             scope, None, title=form, collection=library.collection
         )
-        lecture_worker._learn(self._session.pk)
+        lecture_worker._warm_keywords(self._session.pk)
 
     def cite(self, text: str) -> dict[str, float]:
         """Return the milliseconds of each stage; ``skipped`` says that the gate left the window

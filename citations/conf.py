@@ -1,4 +1,4 @@
-"""Settings as values, read when they are used."""
+"""Settings as values, read at call time."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ NO_RERANKER = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingChoice:
-    """The embedding model that the settings name; ``model`` and ``dimensions`` are empty where the provider's usual ones are meant."""
+    """The configured embedding model; empty fields mean the provider's defaults."""
 
     provider: str
     model: str = ""
@@ -20,7 +20,7 @@ class EmbeddingChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmChoice:
-    """The language model that the settings name; ``base_url`` and ``model`` are empty, ``context_tokens`` 0 where the provider's usual ones are meant."""
+    """The configured language model; empty or zero fields mean the provider's defaults."""
 
     provider: str
     model: str = ""
@@ -31,7 +31,7 @@ class LlmChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Remote:
-    """How a model's server is reached: its address, the key (never shown), and how long an answer may take in seconds."""
+    """A model server: its address, the key (hidden from repr), and the timeout in seconds."""
 
     base_url: str
     key: str
@@ -39,12 +39,11 @@ class Remote:
 
 
 def cache_dir() -> Path:
-    """Return the folder of what can be made again from the database."""
+    """Return the folder of files that can be recreated from the database."""
     return Path(settings.DATA_DIR) / "cache"
 
 
 def embedding() -> EmbeddingChoice:
-    """Return the embedding model that is wanted."""
     return EmbeddingChoice(
         provider=settings.EMBEDDING_PROVIDER.strip().casefold(),
         model=settings.EMBEDDING_MODEL,
@@ -53,7 +52,6 @@ def embedding() -> EmbeddingChoice:
 
 
 def llm() -> LlmChoice:
-    """Return the language model that is wanted; its provider is ``none`` where there is none."""
     return LlmChoice(
         provider=settings.LLM_PROVIDER.casefold() or NO_LLM,
         model=settings.LLM_MODEL,
@@ -64,7 +62,7 @@ def llm() -> LlmChoice:
 
 
 def remote(name: str) -> Remote:
-    """Return how ``voyage``, ``openai``, ``ollama`` or ``anthropic`` is reached."""
+    """Return the server of ``voyage``, ``openai``, ``ollama`` or ``anthropic``."""
     addresses = {
         "voyage": (settings.VOYAGE_BASE_URL, settings.VOYAGE_API_KEY),
         "openai": (settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY),
@@ -76,62 +74,60 @@ def remote(name: str) -> Remote:
 
 
 def reranker() -> str:
-    """Return the cross-encoder's name or folder; ``none`` where none is wanted."""
+    """Return the name or folder of the cross-encoder; ``none`` if disabled."""
     name: str = settings.RERANKER.strip()
     return NO_RERANKER if name.casefold() in ("", NO_RERANKER) else name
 
 
 def live_reranker() -> str:
-    """Return the name or folder of the cross-encoder of live lectures; ``none`` where none is wanted."""
+    """Return the name or folder of the cross-encoder for live lectures; ``none`` if disabled."""
     name: str = settings.LIVE_RERANKER.strip()
     return NO_RERANKER if name.casefold() in ("", NO_RERANKER) else name
 
 
 def live_keywords() -> str:
-    """Return what finds the keywords of lectures: ``fast``, ``keybert`` or ``none``."""
+    """Return the keyword extractor of lectures: ``fast``, ``keybert`` or ``none``."""
     return str(settings.LIVE_KEYWORDS)
 
 
 def live_distance() -> float:
-    """Return the squared L2 distance beyond which a lecture cites nothing, where none was calibrated."""
+    """Return the greatest squared L2 distance at which an uncalibrated library cites."""
     return float(settings.LIVE_DISTANCE_THRESHOLD)
 
 
 def live_relevance() -> float:
-    """Return the cross-encoder's score below which a passage is not cited."""
+    """Return the lowest score of the cross-encoder at which a passage is cited."""
     return float(settings.LIVE_RELEVANCE_THRESHOLD)
 
 
 def live_off_topic() -> float:
-    """Return how sure the gate must be, and more, that talk is off-topic."""
+    """Return the probability above which the gate skips talk as off-topic."""
     return float(settings.LIVE_OFF_TOPIC_CONFIDENCE)
 
 
 def rerank_candidates() -> int:
-    """Return how many candidates the cross-encoder looks at."""
+    """Return how many candidates are re-ranked."""
     return int(settings.RERANK_CANDIDATES)
 
 
 def models_dir() -> Path:
-    """Return the folder of models made ready for this machine."""
     return Path(settings.MODELS_DIR)
 
 
 def model_threads() -> int:
-    """Return how many threads one call of a local model has."""
     return int(settings.MODEL_THREADS)
 
 
 def uses_context() -> bool:
-    """Say whether chunks get a context from the language model."""
+    """Say whether a language model writes contexts for chunks."""
     return llm().provider != NO_LLM and not settings.DISABLE_CONTEXTUAL_RETRIEVAL
 
 
 def uses_hyde() -> bool:
-    """Say whether a search looks for a hypothetical answer as well."""
+    """Say whether searches also use a hypothetical answer."""
     return llm().provider != NO_LLM and not settings.DISABLE_HYDE
 
 
 def marks_unsupported() -> bool:
-    """Say whether a claim that no quote bears out is shown and marked, instead of left out."""
+    """Say whether unsupported claims are shown and marked instead of dropped."""
     return bool(settings.UNSUPPORTED_CLAIMS == "mark")

@@ -1,4 +1,4 @@
-"""The sample library: the sample talks, a textbook on what they are about, and a lecture that is ready to be replayed beside it."""
+"""The sample library: talks, a textbook on their subject, and a lecture to replay."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,49 +23,50 @@ LANGUAGE: Final = "en"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Samples:
-    """What the samples consist of."""
-
     talks: tuple[StoredTranscript, ...]
     textbook: Source
     lecture: LectureSession
 
 
 def load(collection: Collection | None = None, *, owner: User | None = None) -> Samples:
-    """Store the samples in a collection, by default one of their own; what is there already stays as it is."""
+    """Store the samples in a collection, by default one of their own; existing ones are kept."""
     with transaction.atomic():
         stored = tuple(talks.load(collection))
-        shelf = stored[0].video.collection
-        textbook = _textbook(shelf)
+        collection = stored[0].video.collection
+        textbook = _textbook(collection)
         spoken = next(
-            one.transcript
-            for one in stored
-            if one.video.key == talks.LONG and one.transcript.language == LANGUAGE
+            talk.transcript
+            for talk in stored
+            if talk.video.key == talks.LONG and talk.transcript.language == LANGUAGE
         )
         return Samples(
-            talks=stored, textbook=textbook, lecture=_lecture(shelf, textbook, spoken, owner)
+            talks=stored, textbook=textbook, lecture=_lecture(collection, textbook, spoken, owner)
         )
 
 
-def _textbook(shelf: Collection) -> Source:
+def _textbook(collection: Collection) -> Source:
     with TEXTBOOK.open("rb") as file:
         return document_storage.add(
-            shelf, file, name=TEXTBOOK.name, title=TITLE, tags=talks.TAGS, language=LANGUAGE
+            collection, file, name=TEXTBOOK.name, title=TITLE, tags=talks.TAGS, language=LANGUAGE
         ).source
 
 
 def _lecture(
-    shelf: Collection, textbook: Source, spoken: Transcript, owner: User | None
+    collection: Collection, textbook: Source, spoken: Transcript, owner: User | None
 ) -> LectureSession:
-    """Return the lecture, made if there is none. It names the textbook: else the talk would cite itself."""
-    known = LectureSession.objects.filter(
-        collection=shelf, transcript=spoken, title=LECTURE
+    """Return the lecture, creating it if needed.
+
+    It names the textbook, because the talk would cite itself.
+    """
+    existing = LectureSession.objects.filter(
+        collection=collection, transcript=spoken, title=LECTURE
     ).first()
-    everything = frozenset({shelf.pk})
-    return known or sessions.start(
-        Scope(readable=everything, writable=everything),
+    keys = frozenset({collection.pk})
+    return existing or sessions.start(
+        Scope(readable=keys, writable=keys),
         owner,
         title=LECTURE,
-        collection=shelf,
+        collection=collection,
         sources=[str(textbook.uuid)],
         language=LANGUAGE,
         transcript=spoken,

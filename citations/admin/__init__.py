@@ -1,4 +1,4 @@
-"""The admin of the knowledge engine. Whoever gets in here is staff and sees every collection: scopes do not apply."""
+"""The admin of the knowledge base. Staff see every collection: scopes do not apply."""
 
 from citations.admin import conversations, lectures, levels, sources, spaces
 

@@ -8,8 +8,6 @@ from transcripts.admin import RecordAdmin
 
 @admin.register(Conversation)
 class ConversationAdmin(RecordAdmin):
-    """Who asks what."""
-
     list_display = ("title", "collection", "owner", "created_at", "updated_at")
     list_filter = ("collection", "updated_at")
     list_select_related = ("collection", "owner")
@@ -18,8 +16,6 @@ class ConversationAdmin(RecordAdmin):
 
 @admin.register(Answer)
 class AnswerAdmin(RecordAdmin):
-    """Questions, and what became of them."""
-
     list_display = (
         "question",
         "conversation",
@@ -37,8 +33,6 @@ class AnswerAdmin(RecordAdmin):
 
 @admin.register(Note)
 class NoteAdmin(RecordAdmin):
-    """What people keep."""
-
     list_display = ("title", "collection", "author", "created_at", "updated_at")
     list_filter = ("collection", "updated_at")
     list_select_related = ("collection", "author")

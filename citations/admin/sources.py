@@ -1,4 +1,4 @@
-"""What is indexed: sources, their chunks, and the hits that people marked."""
+"""Sources, their chunks and relevance judgments."""
 
 from typing import Any, ClassVar
 
@@ -19,12 +19,12 @@ from transcripts.timecodes import clock
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
-FOUND_AT_MOST = 500  # chunks that a search in the admin shows
+FOUND_AT_MOST = 500  # chunks per search
 
 
 @admin.register(Source)
 class SourceAdmin(RecordAdmin):
-    """What is indexed, and how far it has come. Sources are made from transcripts, and go with them."""
+    """Sources and their state. They are made from transcripts and deleted with them."""
 
     list_display = (
         "title",
@@ -45,20 +45,19 @@ class SourceAdmin(RecordAdmin):
     actions = ("index_again", "try_again")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Leave what a video is described with where it is."""
+        """Skip the long columns of videos."""
         return (
             super().get_queryset(request).select_related("video", "collection").defer(*LONG_VIDEO)
         )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whoever may, and documents only: a recording goes with its video."""
+        """Allow it for documents: a recording is deleted with its video."""
         return (
             obj is not None and obj.video_id is None and super().has_delete_permission(request, obj)
         )
 
     @admin.display(ordering="done")
     def progress(self, source: Any) -> str:
-        """Show a bar, and what is done just now."""
         return (
             format_html(
                 '<progress max="100" value="{0}">{0}%</progress> {1}', source.percent, source.step
@@ -69,7 +68,7 @@ class SourceAdmin(RecordAdmin):
 
     @admin.action(description="Index again, from the text on", permissions=["work"])
     def index_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Let them be found as they are until they are replaced."""
+        """Index them again; they remain searchable meanwhile."""
         self.work_on(
             request,
             queryset,
@@ -81,7 +80,7 @@ class SourceAdmin(RecordAdmin):
 
     @admin.action(description="Try again now", permissions=["work"])
     def try_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Do not wait any longer for other settings or for a model's server."""
+        """Retry now, whatever they wait for."""
         count = queryset.update(run_after=None, sent_at=None)
         self.message_user(request, f"{count} will be tried at once.", messages.SUCCESS)
         dispatch()
@@ -89,7 +88,7 @@ class SourceAdmin(RecordAdmin):
 
 @admin.register(Chunk)
 class ChunkAdmin(RecordAdmin):
-    """The pieces that a search finds. They are looked up by their words, as everywhere else."""
+    """The passages that a search finds."""
 
     list_display = ("__str__", "source", "at", "page", "beginning", "has_context")
     list_filter = ("source__kind", "source__collection")
@@ -100,13 +99,13 @@ class ChunkAdmin(RecordAdmin):
     exclude: ClassVar[Any] = ("digest",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody here: chunks go with their source. Whoever deletes that needs the right to delete them."""
+        """Allow it for nobody: chunks are deleted with their source."""
         return False
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Find chunks through the index: comparing every text would take long."""
+        """Search with the index, as comparing every text would be slow."""
         if not search_term.strip():
             return queryset, False
         everything = ResolvedFilter(sources=None, chunks=1)
@@ -117,24 +116,20 @@ class ChunkAdmin(RecordAdmin):
 
     @admin.display(ordering="start")
     def at(self, chunk: Any) -> str:
-        """Show when it is said."""
         return clock(chunk.start) if chunk.start is not None else "–"
 
     @admin.display
     def beginning(self, chunk: Any) -> str:
-        """Show how it begins."""
         return str(chunk.text[:100])
 
     @admin.display(boolean=True)
     def has_context(self, chunk: Any) -> bool:
-        """Show whether a language model said something of it."""
+        """Whether a language model has written its context."""
         return bool(chunk.context)
 
 
 @admin.register(Mark)
 class MarkAdmin(RecordAdmin):
-    """Hits that people marked as right or wrong."""
-
     list_display = ("query", "right", "source", "user", "at", "created_at")
     list_filter = ("right", "created_at", "source__collection")
     list_select_related = ("source", "user")
@@ -142,5 +137,4 @@ class MarkAdmin(RecordAdmin):
 
     @admin.display(ordering="start")
     def at(self, mark: Any) -> str:
-        """Show where it is said."""
         return clock(mark.start) if mark.start is not None else "–"

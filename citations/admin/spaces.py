@@ -1,4 +1,4 @@
-"""The models that the library is, was and will be searched with."""
+"""Embedding spaces: the active one, the one being built, and retired ones."""
 
 from typing import Any
 
@@ -23,28 +23,22 @@ PROVIDERS = ("local", "voyage", "openai", "bge", "bge-base", "ollama")
 
 
 class MigrateForm(forms.Form):
-    """The model to move to."""
-
     provider = forms.ChoiceField(choices=[(name, name) for name in PROVIDERS])
     model = forms.CharField(
-        required=False,
-        max_length=200,
-        help_text="Another model of that provider than its usual one.",
+        required=False, max_length=200, help_text="Empty: the provider's default model."
     )
     dimensions = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=4_000,
-        help_text="Length of its vectors, for a remote model that is not known.",
+        help_text="The length of its vectors, if the model is not a known one.",
     )
     guarded = forms.BooleanField(
-        required=False,
-        help_text="Do not switch where hits that people marked as right would be found worse.",
+        required=False, help_text="Do not switch if hits marked as right would rank lower."
     )
 
     @property
     def choice(self) -> EmbeddingChoice:
-        """Return what was chosen."""
         values = self.cleaned_data
         return EmbeddingChoice(
             provider=values["provider"], model=values["model"], dimensions=values["dimensions"] or 0
@@ -53,7 +47,7 @@ class MigrateForm(forms.Form):
 
 @admin.register(EmbeddingSpace)
 class EmbeddingSpaceAdmin(RecordAdmin):
-    """The model that the library is locked to, the one it moves to, and those before. Adding one is moving the library to it."""
+    """The library's embedding models. To add one is to migrate the library to it."""
 
     list_display = (
         "__str__",
@@ -70,16 +64,14 @@ class EmbeddingSpaceAdmin(RecordAdmin):
     actions = ("move", "give_up")
 
     def has_add_permission(self, request: HttpRequest, *_: Any) -> bool:
-        """Whoever may add one."""
         return may(request, "add", EmbeddingSpace)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody: the lock goes with a migration, not without."""
+        """Allow it for nobody: only a migration replaces the active space."""
         return False
 
     @admin.display(ordering="done")
     def progress(self, space: Any) -> str:
-        """Show a bar while it is being built."""
         if space.state != "building":
             return "–"
         percent = min(100, 100 * space.done // space.total) if space.total else 0
@@ -92,19 +84,19 @@ class EmbeddingSpaceAdmin(RecordAdmin):
 
     @admin.action(description="Move the library to this model", permissions=["work"])
     def move(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Begin, or go on with, a migration to one that is chosen."""
+        """Start or resume the migration to the selected space."""
         self.work_on(request, queryset, _begin, done="migration is under way", most=1)
         dispatch()
 
     @admin.action(description="Give up the migration to this model", permissions=["work"])
     def give_up(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Search on with the active one."""
+        """Cancel the migration; the active space stays."""
         self.work_on(request, queryset, migration.cancel, done="given up", most=1)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Ask for the model, tell how much it is, begin."""
+        """Ask for a model, show the size of the migration, then start it."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = MigrateForm(request.POST or None)

@@ -99,7 +99,7 @@ def get_answer(request: Request, answer_id: AnswerId) -> AnswerRecord:
 )
 def ask_again(request: Request, answer_id: AnswerId, wanted: Query[StreamIn]) -> Any:
     """Answer a question again and replace its answer, which stays if answering fails."""
-    answer = questions.put_again(
+    answer = questions.ask_again(
         request.reach, request.caller.user, _find_writable(request, answer_id)
     )
     return _answer(request, answer, stream=wanted.stream)
@@ -154,7 +154,7 @@ def list_conversations(
 def get_conversation(request: Request, conversation_id: ConversationId) -> dict[str, Any]:
     """Return a conversation with its questions and answers, in order."""
     conversation = _find(request, conversation_id)
-    answers = notebook_answers.of(request.reach, conversation)
+    answers = notebook_answers.of_conversation(request.reach, conversation)
     return {"conversation": conversation, "answers": answers}
 
 
@@ -231,11 +231,11 @@ def _read(request: Request, answer_id: Any) -> AnswerRecord:
 def _put(request: Request, sent: AskIn) -> Answer:
     scope, user = request.reach, request.caller.user
     if sent.conversation is None:
-        return questions.put_first(
+        return questions.ask_first(
             scope, user, sent.question, collection=sent.collection, sources=sent.sources
         )
     conversation = _find(request, sent.conversation)
-    return questions.put(scope, user, conversation, sent.question, sources=sent.sources or None)
+    return questions.ask(scope, user, conversation, sent.question, sources=sent.sources or None)
 
 
 # Responses

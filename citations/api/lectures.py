@@ -31,7 +31,8 @@ from citations.api.lectures_out import (
     WindowCitationsOut,
     WindowsOut,
 )
-from citations.lectures import event_stream
+from citations.lectures import event_stream, speech
+from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
 from citations.lectures.report import LectureStatistics
@@ -124,9 +125,7 @@ def add_segments(request: Request, session_id: SessionId, sent: SegmentsIn) -> S
     """
     session = _find_writable(request, session_id)
     return _submit(
-        lecture_sessions.say(session, sent.text)
-        if sent.text
-        else lecture_sessions.push(session, sent.utterances)
+        speech.say(session, sent.text) if sent.text else speech.push(session, sent.utterances)
     )
 
 
@@ -141,7 +140,7 @@ def replay_session(request: Request, session_id: SessionId, sent: PositionIn) ->
     An earlier position changes nothing.
     """
     session = _find_writable(request, session_id)
-    return _submit(lecture_sessions.advance(session, milliseconds(sent.position)))
+    return _submit(speech.advance(session, milliseconds(sent.position)))
 
 
 @router.post(
@@ -149,7 +148,7 @@ def replay_session(request: Request, session_id: SessionId, sent: PositionIn) ->
 )
 def end_session(request: Request, session_id: SessionId) -> Status[Any]:
     """Complete the last window and take no more speech. An ended lecture stays as it is."""
-    return _submit(lecture_sessions.end(_find_writable(request, session_id)))
+    return _submit(speech.end(_find_writable(request, session_id)))
 
 
 # Citations
@@ -211,7 +210,7 @@ def list_citations(
 )
 def get_statistics(request: Request, session_id: SessionId) -> LectureStatistics:
     """Return how many windows have citations, what became of the others, and the stages' times."""
-    return lecture_sessions.statistics(lecture_sessions.find_session(request.reach, session_id))
+    return lecture_report.statistics(lecture_sessions.find_session(request.reach, session_id))
 
 
 _NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}}
@@ -228,7 +227,7 @@ def export_session(request: Request, session_id: SessionId) -> HttpResponse:
     session = lecture_sessions.find_session(request.reach, session_id)
     name = slugify(session.title)[:80] or "lecture"
     return HttpResponse(
-        lecture_sessions.export(session),
+        lecture_report.export(session),
         content_type="text/markdown; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.md"'},
     )
@@ -265,7 +264,7 @@ def watch_session(
     after = wanted.after if last_event_id is None else last_event_id
     if event_stream.is_over(session, after):
         return HttpResponse(status=204)
-    event_stream.require_room(request.caller.user.pk)
+    event_stream.require_free_stream(request.caller.user.pk)
     return events.streamed(_stream(request, session, after))
 
 

@@ -7,7 +7,7 @@ from ninja import Field, Header, Path, Schema
 from pydantic import ConfigDict, StringConstraints, model_validator
 
 from citations.lectures import worker as lecture_worker
-from citations.lectures.sessions import GREATEST, MAX_AT_ONCE, MAX_SAID, MAX_TEXT
+from citations.lectures.speech import MAX_INTEGER, MAX_SAID, MAX_SEGMENTS, MAX_TEXT
 from citations.lectures.windows import Utterance
 from citations.library.filters import MAX_VALUES
 from transcripts.api.in_ import BIGGEST_ID, CollectionName, Language, Text, Track
@@ -15,7 +15,7 @@ from transcripts.timecodes import milliseconds
 
 SessionId = Annotated[UUID, Path(description="The session's id.")]
 CitationId = Annotated[UUID, Path(description="The citation's id.")]
-Number = Annotated[int, Field(ge=0, le=GREATEST)]
+Number = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 LastEventId = Annotated[
     Number | None,
     Header(alias="Last-Event-ID", description="Sent by a browser when it reconnects."),
@@ -24,7 +24,7 @@ Seconds = Annotated[
     float,
     Field(
         ge=0,
-        le=GREATEST // 1000,
+        le=MAX_INTEGER // 1000,
         allow_inf_nan=False,
         description="Seconds from the lecture's start.",
     ),
@@ -81,7 +81,7 @@ class SegmentsIn(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    segments: list[SegmentIn] = Field([], max_length=MAX_AT_ONCE)
+    segments: list[SegmentIn] = Field([], max_length=MAX_SEGMENTS)
     text: Annotated[Text, StringConstraints(max_length=MAX_SAID)] = Field(
         "", description="Instead of segments: what is said next. The server numbers it."
     )

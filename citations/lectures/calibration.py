@@ -1,8 +1,9 @@
-"""How near is near enough: the distance from which on a lecture cites nothing, found on the library itself.
+"""Calibrate the distance beyond which a lecture cites nothing.
 
-Talk that has nothing to do with a library has a nearest passage, too. How near that is depends on the model, whose vectors may fill a narrow cone, and on
-the library, for among many passages one is always somewhat near. So such talk is looked up as a window of a lecture is, and the distance is set so that
-of a hundred of its windows only so many as are wanted would be cited. What the gate and the cross-encoder refuse besides is not counted.
+Off-topic talk has a nearest passage, too. How near depends on the model and on the library's size.
+So off-topic talk is looked up like the windows of a lecture, and the distance is set so that a
+given percentage of its windows would be cited. The gate and the cross-encoder are not taken into
+account.
 """
 
 from collections.abc import Sequence
@@ -28,92 +29,93 @@ from citations.vectors import space as vector_space
 from transcripts.errors import InvalidInput
 from transcripts.sanitize import clean
 
-FALSE_CITATIONS: Final = 5.0  # of a hundred windows of talk about something else
-OWN: Final = Path(__file__).with_name("asides.txt")  # talk about exams, weather and dogs
-LEAST_WINDOWS: Final = 20  # fewer say nothing about one in twenty
-MOST_WINDOWS: Final = 2_000
-MOST_TEXT: Final = 2_000_000  # characters
-COMPARED: Final = 60  # passages of the library that are looked up to see what the distance keeps
-SMALL: Final = 200  # passages; a library that has fewer will soon be another one
-EDGE: Final = 1e-6  # what lies exactly there is too far
+FALSE_CITATIONS: Final = 5.0  # percent of the off-topic windows
+DEFAULT_TALK: Final = Path(__file__).with_name("off_topic_talk.txt")
+MIN_WINDOWS: Final = 20  # fewer do not show one in twenty
+MAX_WINDOWS: Final = 2_000
+MAX_TEXT: Final = 2_000_000  # characters
+SAMPLED_CHUNKS: Final = 60  # to measure how many on-topic passages stay in resolved
+SMALL_LIBRARY: Final = 200  # chunks; such a library changes quickly
+MARGIN: Final = 1e-6  # the distance itself is too far
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistanceCalibration:
-    """A distance and how it was found: squared L2 distances, 0 to 4; ``nearest_off_topic`` is the least, the 5th, 50th and 95th percentile.
+    """A calibrated squared L2 distance, 0 to 4, and how it was found.
 
-    ``kept`` is the share of the library's own passages that have another passage within that distance, None where there is only one.
+    ``nearest_off_topic`` holds the minimum, 5th, 50th and 95th percentile of the distances.
+    ``kept`` is the share of the library's own passages with another passage within the
+    distance; None if there is only one.
     """
 
     max_distance: float
     false_citations: float
     windows: int
-    within: int  # of the off-topic windows, how many are cited all the same
+    within: int  # off-topic windows that are cited nevertheless
     chunks: int
     nearest_off_topic: tuple[float, float, float, float]
     kept: float | None
 
     @property
     def is_small(self) -> bool:
-        """Whether the library is so small that it should be done again when it has grown."""
-        return self.chunks < SMALL
+        """Whether to calibrate again once the library has grown."""
+        return self.chunks < SMALL_LIBRARY
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
         return asdict(self)
 
 
 def calibrate(
     *, false_citations: float = FALSE_CITATIONS, off_topic: str = ""
 ) -> DistanceCalibration:
-    """Set the distance of the space that is searched, so that of a hundred windows that have nothing to do with the library so many would be cited.
+    """Set the active space's distance so that this percentage of off-topic windows is cited.
 
-    ``off_topic`` is such talk, paragraph by paragraph; without it our own is used. Raises ``NothingToCalibrate``, ``InvalidInput``, and what embedding
-    raises.
+    ``off_topic`` is the talk, in paragraphs; empty: a built-in text. Raises
+    ``NothingToCalibrate``, ``InvalidInput``, and errors of the embedding model.
     """
     if not 0 <= false_citations <= 50:
-        raise InvalidInput("The false citations of a hundred windows are a number from 0 to 50.")
+        raise InvalidInput("False citations are a percentage from 0 to 50.")
     space = vector_space.active()
     chunks = Embedding.objects.filter(space=space).count() if space else 0
     if space is None or not chunks:
         raise NothingToCalibrate(
             "Nothing is embedded yet.",
-            hint="Add documents or videos first; `kb status` shows how far they are.",
+            hint="Add documents or videos first; `kb status` shows their progress.",
         )
-    found = _measured(space, chunks, _talk(off_topic), false_citations)
+    calibration = _measure(space, chunks, _split_talk(off_topic), false_citations)
     space.max_distance, space.calibrated_at, space.calibration = (
-        found.max_distance,
+        calibration.max_distance,
         timezone.now(),
-        found.to_json(),
+        calibration.to_json(),
     )
     space.save(update_fields=("max_distance", "calibrated_at", "calibration"))
-    return found
+    return calibration
 
 
 def forget() -> None:
-    """Go back to the distance of the settings."""
+    """Return to the distance of the settings."""
     space = vector_space.locked()
     if space is not None:
         space.max_distance, space.calibrated_at, space.calibration = None, None, {}
         space.save(update_fields=("max_distance", "calibrated_at", "calibration"))
 
 
-def border(distances: Sequence[float], false_citations: float) -> float:
-    """Return the distance up to which at most ``false_citations`` of a hundred of these lie."""
+def threshold(distances: Sequence[float], false_citations: float) -> float:
+    """Return the distance below which at most this percentage of ``distances`` lies."""
     ordered = sorted(distances)
     within = int(len(ordered) * false_citations / 100)
-    return max(0.0, ordered[within] - EDGE)
+    return max(0.0, ordered[within] - MARGIN)
 
 
-def _measured(
+def _measure(
     space: EmbeddingSpace, chunks: int, talk: Sequence[str], false_citations: float
 ) -> DistanceCalibration:
     embedder = vector_space.embedder_of(space)
     resolved = ResolvedFilter(sources=None, chunks=chunks)
-    distances = [_nearest(vector, space, resolved) for vector in _vectors(embedder, _phrased(talk))]
-    max_distance = border(distances, false_citations)
-    least, low, middle, high = (
-        round(float(one), 4) for one in np.quantile(distances, (0, 0.05, 0.5, 0.95))
+    distances = [_nearest(vector, space, resolved) for vector in _embed(embedder, _queries(talk))]
+    max_distance = threshold(distances, false_citations)
+    minimum, low, middle, high = (
+        round(float(quantile), 4) for quantile in np.quantile(distances, (0, 0.05, 0.5, 0.95))
     )
     return DistanceCalibration(
         max_distance=max_distance,
@@ -121,30 +123,30 @@ def _measured(
         windows=len(distances),
         within=sum(distance <= max_distance for distance in distances),
         chunks=chunks,
-        nearest_off_topic=(least, low, middle, high),
-        kept=_kept(space, resolved, embedder, max_distance),
+        nearest_off_topic=(minimum, low, middle, high),
+        kept=_share_kept(space, resolved, embedder, max_distance),
     )
 
 
 # Talk
 
 
-def _talk(text: str) -> list[str]:
-    """Cut talk into windows, each paragraph by itself."""
-    if len(text) > MOST_TEXT:
-        raise InvalidInput(f"The talk is too long: at most {MOST_TEXT:,} characters are read.")
+def _split_talk(text: str) -> list[str]:
+    """Split talk into windows, each paragraph separately."""
+    if len(text) > MAX_TEXT:
+        raise InvalidInput(f"The talk is longer than {MAX_TEXT:,} characters.")
     paragraphs = (
-        clean(text, MOST_TEXT).split("\n\n")
+        clean(text, MAX_TEXT).split("\n\n")
         if text.strip()
-        else OWN.read_text(encoding="utf-8").split("\n\n")
+        else DEFAULT_TALK.read_text(encoding="utf-8").split("\n\n")
     )
-    made = [window for paragraph in paragraphs for window in _windows(paragraph)][:MOST_WINDOWS]
-    if len(made) < LEAST_WINDOWS:
+    found = [window for paragraph in paragraphs for window in _windows(paragraph)][:MAX_WINDOWS]
+    if len(found) < MIN_WINDOWS:
         raise InvalidInput(
-            f"That is too little talk: {len(made)} windows, at least {LEAST_WINDOWS} are needed.",
-            hint="A text of 2,000 words that has nothing to do with the library will do.",
+            f"The talk makes only {len(found)} windows; at least {MIN_WINDOWS} are needed.",
+            hint="Give about 2,000 words that have nothing to do with the library.",
         )
-    return made
+    return found
 
 
 def _windows(paragraph: str) -> list[str]:
@@ -152,12 +154,12 @@ def _windows(paragraph: str) -> list[str]:
     return [
         window.text
         for window in (*full, *windows.flush(buffer)[1])
-        if windows.count_words(window.text) >= windows.LEAST_WORDS
+        if windows.count_words(window.text) >= windows.MIN_WORDS
     ]
 
 
-def _phrased(texts: Sequence[str]) -> list[str]:
-    """Say texts as a lecture's windows are looked up."""
+def _queries(texts: Sequence[str]) -> list[str]:
+    """Phrase texts as the queries of a lecture's windows."""
     extractor = (
         registry.keywords()
         if lecture_pipeline.FORM is lecture_pipeline.WindowQueryForm.ENRICHED
@@ -176,33 +178,33 @@ def _phrased(texts: Sequence[str]) -> list[str]:
 # Distances
 
 
-def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+def _embed(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32]]:
     return [embedder.embed_query(text) for text in texts]
 
 
 def _nearest(
     vector: NDArray[np.float32], space: EmbeddingSpace, resolved: ResolvedFilter, *, beside: int = 0
 ) -> float:
-    """Return the distance to the nearest chunk but one; 4, the greatest there is, where there is none."""
-    near = vector_search.search(vector, space=space, limit=2 if beside else 1, resolved=resolved)
+    """Return the distance to the nearest chunk other than ``beside``; 4, the maximum, if none."""
+    hits = vector_search.search(vector, space=space, limit=2 if beside else 1, resolved=resolved)
     return next(
-        (lecture_pipeline.distance_of(one.cosine) for one in near if one.chunk != beside), 4.0
+        (lecture_pipeline.distance_of(hit.cosine) for hit in hits if hit.chunk != beside), 4.0
     )
 
 
-def _kept(
+def _share_kept(
     space: EmbeddingSpace, resolved: ResolvedFilter, embedder: Embedder, max_distance: float
 ) -> float | None:
-    """Say how many of the library's own passages would still be found from what stands in another one."""
+    """Return the share of the library's own passages that another one still finds."""
     if resolved.chunks < 2:
         return None
     chosen = (
         Chunk.objects.filter(embeddings__space=space)
         .order_by("digest")
-        .values_list("pk", "text")[:COMPARED]
-    )  # as good as at random
+        .values_list("pk", "text")[:SAMPLED_CHUNKS]
+    )  # a pseudo-random sample
     excerpts = [(pk, _excerpt(text)) for pk, text in chosen]
-    made = zip(excerpts, _vectors(embedder, _phrased([text for _, text in excerpts])), strict=True)
+    made = zip(excerpts, _embed(embedder, _queries([text for _, text in excerpts])), strict=True)
     return round(
         sum(
             _nearest(vector, space, resolved, beside=pk) <= max_distance for (pk, _), vector in made
@@ -213,7 +215,7 @@ def _kept(
 
 
 def _excerpt(text: str) -> str:
-    """Return some sentences, as many as a window has, from the beginning."""
+    """Return the first sentences, about as many as a window has."""
     spans = sentences.split(text)
     stop = next(
         (

@@ -1,4 +1,4 @@
-"""What becomes of windows: on their way, and in the database, where it is written under locks of a moment and told to whoever watches."""
+"""The progress of windows through the pipeline, and their results in the database."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -11,21 +11,24 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from citations.lectures.events import tell
-from citations.lectures.sessions import CITATIONS, told
+from citations.lectures.events import CITATIONS, publish
+from citations.lectures.sessions import event_data
 from citations.library.filters import ResolvedFilter
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from citations.search.candidates import Candidate
 from citations.text.snippets import snippet
 
-STORE: Final = "store"  # the stage of writing it down
+STORE: Final = "store"
 Vector: TypeAlias = NDArray[Any]
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredWindow:
-    """What came of a window: its row as it is stored now, and what it cites, best first. ``is_stored`` is false while the database is away."""
+    """A window's row after storing, and its citations, best first.
+
+    ``is_stored`` is false if the database was unavailable.
+    """
 
     window: Window
     citations: tuple[Citation, ...] = ()
@@ -34,7 +37,7 @@ class StoredWindow:
 
 @dataclass(frozen=True, slots=True)
 class CitationMatch:
-    """A passage that is to be cited, and how relevant it is, 0 to 1."""
+    """A passage to cite, and its relevance, 0 to 1."""
 
     candidate: Candidate
     score: float
@@ -42,18 +45,17 @@ class CitationMatch:
 
 @dataclass(slots=True)
 class WindowRun:
-    """One window on its way. It is decided once it has an outcome, or the database went away."""
+    """The state of one window in the pipeline."""
 
     window: Window
     started: float
-    reach: ResolvedFilter | None = None
-    sense: Vector | None = (
-        None  # of what is said, by the model that the gate and the keywords go by
-    )
-    text: str = ""  # what is looked for
-    vector: Vector | None = None  # of that, in the library's space
-    near: list[tuple[Candidate, float]] = field(default_factory=list)  # nearest first, with cosines
-    found: list[CitationMatch] = field(default_factory=list)
+    resolved: ResolvedFilter | None = None
+    embedding: Vector | None = None  # of the speech, for the gate and the keywords
+    text: str = ""  # the query
+    vector: Vector | None = None  # of the query, in the library's space
+    # Nearest first, with cosines.
+    candidates: list[tuple[Candidate, float]] = field(default_factory=list)
+    matches: list[CitationMatch] = field(default_factory=list)
     outcome: WindowOutcome | None = None
     notes: list[str] = field(default_factory=list)
     is_away: bool = False
@@ -61,75 +63,75 @@ class WindowRun:
 
     @property
     def is_open(self) -> bool:
-        """Whether the next stage concerns it."""
+        """Whether further stages concern it."""
         return self.outcome is None and not self.is_away
 
     def decide(self, outcome: WindowOutcome, note: str = "") -> None:
-        """Note what becomes of it: no further stage concerns it."""
+        """Set the outcome, so that no further stage concerns it."""
         self.outcome = outcome
         if note:
             self.notes.append(note)
 
     def lose_database(self, error: Exception) -> None:
-        """Note that nothing can be stored: it waits on, and is taken again."""
+        """Mark it as not storable: it keeps waiting and will be taken again."""
         logger.error(
-            "The database does not answer; window %s of lecture %s waits: %s",
+            "Database unavailable; window %s of lecture %s waits: %s",
             self.window.index,
             self.window.session_id,
             error,
         )
         self.is_away = True
-        self.notes.append("The database does not answer.")
+        self.notes.append("The database is unavailable.")
 
 
 @contextmanager
 def timed(stage: str, runs: Sequence[WindowRun]) -> Iterator[list[WindowRun]]:
-    """Give the windows that are still open to a stage, and write down how long it took: whoever is in a batch waits for all of it."""
-    concerned = [run for run in runs if run.is_open]
+    """Yield the open runs, and add the stage's duration to each: a batch waits for all of it."""
+    open_runs = [run for run in runs if run.is_open]
     started = perf_counter()
     try:
-        yield concerned
+        yield open_runs
     finally:
-        for run in concerned:
+        for run in open_runs:
             run.window.stages[stage] = round((perf_counter() - started) * 1000, 3)
 
 
-def each(
+def for_each(
     runs: Sequence[WindowRun],
     work: Callable[[WindowRun], None],
     *,
     failing: Callable[[WindowRun], None],
 ) -> None:
-    """Do something for each window; an unexpected failure is logged, and what follows from it concerns that window alone."""
+    """Call ``work`` for each run; after an unexpected error, log it and call ``failing``."""
     for run in runs:
         try:
             work(run)
         except (OperationalError, InterfaceError):
             raise
         except Exception:
-            logger.exception("window %s of lecture %s", run.window.index, run.window.session_id)
+            logger.exception("Window %s of lecture %s", run.window.index, run.window.session_id)
             failing(run)
 
 
 def give_up(window: Window, note: str) -> StoredWindow:
-    """Store that a window failed, and tell of it."""
+    """Store that a window failed, and publish it."""
     run = WindowRun(window, perf_counter())
     run.decide(WindowOutcome.FAILED, note)
-    return _stored(run)
+    return _store(run)
 
 
-def settle(runs: Sequence[WindowRun]) -> None:
-    """Store what is decided and not stored yet, but nothing before the windows of its session that come first: citations are told in their order."""
+def store_in_order(runs: Sequence[WindowRun]) -> None:
+    """Store decided runs, but none before an earlier undecided window of its session."""
     waiting: set[int] = set()
     for run in runs:
         if run.outcome is None:
             waiting.add(run.window.session_id)
         elif run.result is None and run.window.session_id not in waiting:
-            run.result = _stored(run)
+            run.result = _store(run)
 
 
-def note_keywords(runs: Sequence[WindowRun]) -> None:
-    """Write down keywords that were found after their window was stored, and how long that took."""
+def store_keywords(runs: Sequence[WindowRun]) -> None:
+    """Store keywords that were extracted after their window was stored, and their duration."""
     for run in runs:
         if run.result is not None and run.window.keywords and not run.result.window.keywords:
             row = run.result.window
@@ -137,8 +139,8 @@ def note_keywords(runs: Sequence[WindowRun]) -> None:
             Window.objects.filter(pk=row.pk).update(keywords=row.keywords, stages=row.stages)
 
 
-def unstored(run: WindowRun) -> StoredWindow:
-    """Return what is known of a window that could not be stored."""
+def unstored_result(run: WindowRun) -> StoredWindow:
+    """Return the result of a window that could not be stored."""
     run.window.note = " ".join(dict.fromkeys(run.notes))
     run.window.milliseconds = round((perf_counter() - run.started) * 1000, 3)
     return StoredWindow(window=run.window, is_stored=False)
@@ -147,10 +149,11 @@ def unstored(run: WindowRun) -> StoredWindow:
 # Under the lock
 
 
-def _stored(run: WindowRun) -> StoredWindow:
-    """Write what came of a window and tell of it, unless somebody else did meanwhile or it was deleted.
+def _store(run: WindowRun) -> StoredWindow:
+    """Store a window's result and publish it, unless it was finished or deleted meanwhile.
 
-    The session is locked first, as by whoever speaks in it or deletes it; then what is cited, each source before its chunks, as by whoever deletes those.
+    Lock order: the session, as for speech and deletion; then each source before its chunks, as
+    for the deletion of sources.
     """
     started = perf_counter()
     with transaction.atomic():
@@ -165,102 +168,74 @@ def _stored(run: WindowRun) -> StoredWindow:
         citations = _citations(run, row, session)
         Citation.objects.bulk_create(citations)
         _finish(run, row, started, is_cited=bool(citations))
-        cited = [told(one) for one in citations]
+        data = [event_data(citation) for citation in citations]
         about = {
             "window_index": row.index,
             "outcome": row.outcome,
             "note": row.note,
             "milliseconds": row.milliseconds,
         }
-        tell(session, [(CITATIONS, {**about, "citations": cited})])
+        publish(session, [(CITATIONS, {**about, "citations": data})])
     return StoredWindow(window=row, citations=tuple(citations))
 
 
 def _finish(run: WindowRun, row: Window, started: float, *, is_cited: bool) -> None:
-    gone = run.outcome is WindowOutcome.CITED and not is_cited
+    is_lost = run.outcome is WindowOutcome.CITED and not is_cited
+    notes = [*dict.fromkeys(run.notes), *(["The passages were deleted meanwhile."] * is_lost)]
     now = perf_counter()
-    row.outcome = WindowOutcome.TOO_FAR if gone else run.outcome or WindowOutcome.FAILED
-    row.note = " ".join(
-        [*dict.fromkeys(run.notes), *(["What was found was deleted meanwhile."] if gone else [])]
-    )
-    row.keywords, row.off_topic, row.distance = (
-        run.window.keywords,
-        run.window.off_topic,
-        run.window.distance,
-    )
-    row.stages = {
-        **run.window.stages,
-        STORE: round((now - started) * 1000, 3),
-    }  # but for the commit
-    row.milliseconds = round((now - run.started) * 1000, 3)
-    row.finished_at = timezone.now()
-    row.save(
-        update_fields=(
-            "outcome",
-            "note",
-            "keywords",
-            "off_topic",
-            "distance",
-            "stages",
-            "milliseconds",
-            "finished_at",
-        )
-    )
+    columns = {
+        "outcome": WindowOutcome.TOO_FAR if is_lost else run.outcome or WindowOutcome.FAILED,
+        "note": " ".join(notes),
+        "keywords": run.window.keywords,
+        "off_topic": run.window.off_topic,
+        "distance": run.window.distance,
+        "stages": {**run.window.stages, STORE: round((now - started) * 1000, 3)},  # not the commit
+        "milliseconds": round((now - run.started) * 1000, 3),
+        "finished_at": timezone.now(),
+    }
+    for name, value in columns.items():
+        setattr(row, name, value)
+    row.save(update_fields=columns)
 
 
-def _citations(run: WindowRun, row: Window, session: LectureSession) -> list[Citation]:
-    """Make the citations of what is still there: without the chunk where only that is gone, for the quote stands in the source's text as it was."""
-    sources = (
-        {
-            one.pk: one
-            for one in Source.objects.raw(_SOURCES, [[one.candidate.source for one in run.found]])
-        }
-        if run.found
-        else {}
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(_CHUNKS, [[one.candidate.chunk for one in run.found]])
-        chunks = {pk for (pk,) in cursor.fetchall()}
-    words = " ".join([*run.window.keywords, run.window.text])
-    living = [one for one in run.found if one.candidate.source in sources]
-    return [
-        _citation(
-            one,
-            Citation(session=session, window=row, window_index=row.index, rank=rank),
-            sources,
-            chunks,
-            words,
-        )
-        for rank, one in enumerate(living, start=1)
-    ]
-
-
-# Written out: every window asks them, and Django takes longer to put them together than PostgreSQL to answer.
+# Raw SQL: each window needs them, and Django takes longer to build them than PostgreSQL to answer.
 _LOCK = "SELECT id, uuid, collection_id FROM citations_lecturesession WHERE id = %s FOR UPDATE"
 _WINDOW = "SELECT * FROM citations_window WHERE id = %s"
 _SOURCES = "SELECT * FROM citations_source WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 _CHUNKS = "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 
 
-def _citation(
-    found: CitationMatch,
-    citation: Citation,
-    sources: dict[int, Source],
-    chunks: set[int],
-    words: str,
-) -> Citation:
-    one = found.candidate
-    citation.source, citation.chunk_id = (
-        sources[one.source],
-        one.chunk if one.chunk in chunks else None,
-    )
-    citation.page, citation.last_page, citation.start, citation.end = (
-        one.page,
-        one.last_page,
-        one.start,
-        one.end,
-    )
-    citation.section_heading, citation.quote, citation.digest = one.heading, one.text, one.digest
-    citation.span_start, citation.span_end = one.span_start, one.span_end
-    citation.snippet, citation.relevance_score = snippet(one.text, words), found.score
-    return citation
+def _citations(run: WindowRun, row: Window, session: LectureSession) -> list[Citation]:
+    """Make citations of the sources that still exist.
+
+    A citation does without a deleted chunk: its quote refers to the source's text.
+    """
+    if not run.matches:
+        return []
+    keys = [match.candidate.source for match in run.matches]
+    sources = {source.pk: source for source in Source.objects.raw(_SOURCES, [keys])}
+    with connection.cursor() as cursor:
+        cursor.execute(_CHUNKS, [[match.candidate.chunk for match in run.matches]])
+        chunks = {pk for (pk,) in cursor.fetchall()}
+    words = " ".join([*run.window.keywords, run.window.text])
+    existing = [match for match in run.matches if match.candidate.source in sources]
+    return [
+        Citation(
+            session=session,
+            window=row,
+            window_index=row.index,
+            rank=rank,
+            source=sources[match.candidate.source],
+            chunk_id=match.candidate.chunk if match.candidate.chunk in chunks else None,
+            snippet=snippet(match.candidate.text, words),
+            relevance_score=match.score,
+            **_quoted(match.candidate),
+        )
+        for rank, match in enumerate(existing, start=1)
+    ]
+
+
+def _quoted(passage: Candidate) -> dict[str, Any]:
+    same = ("page", "last_page", "start", "end", "span_start", "span_end", "digest")
+    columns = {name: getattr(passage, name) for name in same}
+    return {**columns, "quote": passage.text, "section_heading": passage.heading}

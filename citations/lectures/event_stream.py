@@ -1,4 +1,4 @@
-"""Whoever watches a lecture hears what happened, and then what happens, as it happens. Stored happenings are read; announcements only say when to look."""
+"""Stream a lecture's past and future events. Notifications only say when to read the table."""
 
 import asyncio
 import logging
@@ -16,71 +16,67 @@ from citations.models import LectureEvent, LectureSession, Window, WindowOutcome
 from transcripts.errors import Throttled
 
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
-LOOK_SECONDS: Final = 1.0  # between two looks while announcements are not heard
-SURE_SECONDS: Final = (
-    5.0  # and while they are: a pooler between here and the database may swallow them
-)
-LONGEST_SECONDS: Final = 300.0  # then the watcher connects anew, and says once more who it is
-MOST_STREAMS: Final = 20  # of one user, in one process
+POLL_SECONDS: Final = 1.0  # between two reads without notifications
+LISTENING_POLL_SECONDS: Final = 5.0  # and with them: a connection pooler may swallow notifications
+MAX_SECONDS: Final = 300.0  # then the viewer reconnects and authenticates again
+MAX_STREAMS: Final = 20  # of one user in one process
 
 logger = logging.getLogger(__name__)
 
 _streams: Counter[int] = Counter()
 
 
-def require_room(user: int) -> None:
-    """Raise ``Throttled`` where a user (by primary key) watches as much as one may."""
-    if _streams[user] >= MOST_STREAMS:
+def require_free_stream(user: int) -> None:
+    """Raise ``Throttled`` if a user (by primary key) has ``MAX_STREAMS`` streams open."""
+    if _streams[user] >= MAX_STREAMS:
         raise Throttled(
-            f"You watch {MOST_STREAMS} lectures already.",
-            hint="Close some of the pages or programs that watch.",
+            f"You already watch {MAX_STREAMS} lectures.",
+            hint="Close some of the pages or programs that do.",
         )
 
 
 def is_over(session: LectureSession, after: int) -> bool:
-    """Say whether nothing more will happen in a session than the number says."""
-    if session.ended_at is None or _is_awaited(session.pk):
+    """Say whether the session has ended and has no events after this number."""
+    if session.ended_at is None or _has_waiting_windows(session.pk):
         return False
-    told = (
+    last = (
         LectureSession.objects.filter(pk=session.pk).values_list("event_count", flat=True).first()
-    )  # only now: the last window may just have been cited
-    return after >= (told or 0)
+    )  # read last: a window may just have been cited
+    return after >= (last or 0)
 
 
 async def watch(
     session: LectureSession, after: int, *, user: int, may_read: Callable[[], bool]
 ) -> AsyncIterator[list[LectureEvent]]:
-    """Yield what happened after a number, then what happens, in order and nothing twice; an empty list when nothing has happened for a while.
+    """Yield events after a number, in order; an empty list after a silence.
 
-    It ends when the lecture is over and all is told, when ``may_read`` (asked now and then) says no, when the server ends, and after ``LONGEST_SECONDS``.
+    Ends after the lecture's last event, when ``may_read`` (asked at each heartbeat) is false,
+    when the server stops, and after ``MAX_SECONDS``.
     """
-    ear, begun = listener.ear(), time.monotonic()
-    after, said, asked = (
-        min(after, session.event_count),
-        begun,
-        begun,
-    )  # whoever opens the stream has asked a moment ago
-    with _counted(user), ear.waiting(session.uuid) as woken:
-        while not ear.is_closed and time.monotonic() - begun < LONGEST_SECONDS:
-            woken.clear()  # before looking, so that what is announced meanwhile is looked at as well
+    waker, started = listener.current(), time.monotonic()
+    after = min(after, session.event_count)
+    last_sent = last_checked = started  # permission was checked when the stream was opened
+    with _counted(user), waker.waiting(session.uuid) as woken:
+        while not waker.is_closed and time.monotonic() - started < MAX_SECONDS:
+            woken.clear()  # before the read, so that no notification in between is lost
             now = time.monotonic()
-            is_due = now - asked >= HEARTBEAT_SECONDS
-            asked = now if is_due else asked
-            happened, is_last = await sync_to_async(_look)(
+            is_due = now - last_checked >= HEARTBEAT_SECONDS
+            last_checked = now if is_due else last_checked
+            batch, is_last = await sync_to_async(_read)(
                 session, after, may_read if is_due else _yes
             )
-            if happened or now - said >= HEARTBEAT_SECONDS:
-                said, after = now, happened[-1].number if happened else after
-                yield happened
+            if batch or now - last_sent >= HEARTBEAT_SECONDS:
+                last_sent, after = now, batch[-1].number if batch else after
+                yield batch
             if is_last:
                 return
-            if len(happened) < events.AT_ONCE:
-                await _pause(woken, SURE_SECONDS if ear.is_listening else LOOK_SECONDS)
+            if len(batch) < events.AT_ONCE:
+                await _pause(woken, LISTENING_POLL_SECONDS if waker.is_listening else POLL_SECONDS)
 
 
 def end_all() -> None:
-    """Let every stream of this event loop end: the server would wait for them."""
-    listener.ear().close()
+    """End every stream of this event loop: the server waits for them when it stops."""
+    listener.current().close()
 
 
 def _yes() -> bool:
@@ -92,28 +88,28 @@ async def _pause(woken: asyncio.Event, seconds: float) -> None:
         await asyncio.wait_for(woken.wait(), seconds)
 
 
-def _look(
+def _read(
     session: LectureSession, after: int, may_read: Callable[[], bool]
 ) -> tuple[list[LectureEvent], bool]:
-    """Return what happened, and whether that was the last of it. A database that is away for a moment is no reason to end."""
+    """Return new events, and whether they are the last. A short outage ends no stream."""
     try:
         ended = LectureSession.objects.filter(pk=session.pk).values_list("ended_at").first()
         if ended is None or not may_read():
             return [], True
-        is_finished = ended[0] is not None and not _is_awaited(
+        is_finished = ended[0] is not None and not _has_waiting_windows(
             session.pk
-        )  # asked first: what finishes a session is told before or with it
-        happened = events.after(session, after)
-        return happened, is_finished and len(happened) < events.AT_ONCE
+        )  # read first: its last event is published before or with the end
+        batch = events.after(session, after)
+        return batch, is_finished and len(batch) < events.AT_ONCE
     except DatabaseError as error:
-        logger.warning("What happens in a lecture cannot be read: %s", error)
+        logger.warning("Cannot read the events of a lecture: %s", error)
         return [], False
     finally:
         if not connection.in_atomic_block:
-            connection.close()  # a stream that waits must not keep a connection from others
+            connection.close()  # an idle stream must not occupy a connection
 
 
-def _is_awaited(session: int) -> bool:
+def _has_waiting_windows(session: int) -> bool:
     return Window.objects.filter(session=session, outcome=WindowOutcome.WAITING).exists()
 
 

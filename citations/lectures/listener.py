@@ -1,4 +1,4 @@
-"""The ear of a process: one connection on which PostgreSQL announces what happened in which lecture, and whom that wakes."""
+"""Receive PostgreSQL's notifications of lecture events and wake those who wait for them."""
 
 import asyncio
 import logging
@@ -15,16 +15,14 @@ from citations.lectures.events import CHANNEL
 
 logger = logging.getLogger(__name__)
 
-CHECK_SECONDS: Final = (
-    30.0  # a connection that is broken somewhere on the way says nothing; so it is asked
-)
-ANSWER_SECONDS: Final = 10.0  # to connect in, and to answer that question
-PAUSE_SECONDS: Final = 1.0  # between two tries to connect
+CHECK_SECONDS: Final = 30.0  # between checks: a connection broken by the network says nothing
+ANSWER_SECONDS: Final = 10.0  # to connect, and to answer a check
+PAUSE_SECONDS: Final = 1.0  # between attempts to connect
 LONGEST_PAUSE: Final = 15.0
 
 
-class Ear:
-    """Wakes those who wait for a session. It listens while anybody waits; what is announced while it does not listen has to be looked for."""
+class Listener:
+    """Wakes waiters. It listens while somebody waits; earlier events are only in the table."""
 
     def __init__(self) -> None:
         self.is_listening = False
@@ -34,7 +32,10 @@ class Ear:
 
     @contextmanager
     def waiting(self, session: UUID) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever something may have happened in a session, or whether it did can no longer be heard. Whoever waits clears it."""
+        """Yield an event that is set when the session may have news, or the connection is lost.
+
+        The waiter clears it.
+        """
         woken = asyncio.Event()
         self._waiting.setdefault(str(session), set()).add(woken)
         if self._task is None:
@@ -45,7 +46,7 @@ class Ear:
             self._leave(str(session), woken)
 
     def close(self) -> None:
-        """Wake everybody for good: the server ends."""
+        """Wake all waiters for good, as the server stops."""
         self.is_closed = True
         self._wake_all()
 
@@ -67,53 +68,52 @@ class Ear:
             self._wake(session)
 
     async def _listen(self) -> None:
-        """Listen, and connect again when the connection breaks, until cancelled."""
+        """Listen until cancelled; reconnect after failures."""
         pause = PAUSE_SECONDS
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(
                     **_parameters(), autocommit=True
-                ) as heard:
-                    await heard.execute(f"LISTEN {CHANNEL}")
-                    self._hears(True)
+                ) as connected:
+                    await connected.execute(f"LISTEN {CHANNEL}")
+                    self._set_listening(True)
                     pause = PAUSE_SECONDS
-                    await self._pass_on(heard)
+                    await self._forward(connected)
             except (psycopg.Error, OSError, TimeoutError) as error:
                 logger.warning(
-                    "The connection that hears of lectures is lost (%s); until it is back, they are looked at every second.",
-                    error,
+                    "Lost the connection for lecture events (%s); polling until it is back.", error
                 )
-            self._hears(False)
+            self._set_listening(False)
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _hears(self, listening: bool) -> None:
+    def _set_listening(self, listening: bool) -> None:
         self.is_listening = listening
-        self._wake_all()  # what was announced before it listened was not heard; and who waits long must wait less from now on
+        self._wake_all()  # notifications may be missed, and the poll interval changes
 
-    async def _pass_on(self, heard: "psycopg.AsyncConnection[Any]") -> None:
+    async def _forward(self, connected: "psycopg.AsyncConnection[Any]") -> None:
         while True:
-            async for announced in heard.notifies(timeout=CHECK_SECONDS):
+            async for announced in connected.notifies(timeout=CHECK_SECONDS):
                 self._wake(announced.payload)
-            await asyncio.wait_for(heard.execute("SELECT 1"), ANSWER_SECONDS)
+            await asyncio.wait_for(connected.execute("SELECT 1"), ANSWER_SECONDS)
 
 
-def ear() -> Ear:
-    """Return the ear of the running event loop; a process that serves has one loop."""
+def current() -> Listener:
+    """Return the listener of the running event loop."""
     loop = asyncio.get_running_loop()
-    if loop not in _ears:
-        _ears[loop] = Ear()
-    return _ears[loop]
+    if loop not in _listeners:
+        _listeners[loop] = Listener()
+    return _listeners[loop]
 
 
-_ears: "WeakKeyDictionary[asyncio.AbstractEventLoop, Ear]" = WeakKeyDictionary()
+_listeners: "WeakKeyDictionary[asyncio.AbstractEventLoop, Listener]" = WeakKeyDictionary()
 
 
 def _parameters() -> dict[str, Any]:
-    """Return how Django connects, without what is only for its own synchronous connections."""
-    wanted = connection.get_connection_params()
+    """Return Django's connection parameters, without those of its synchronous connections."""
+    parameters = connection.get_connection_params()
     own = ("cursor_factory", "context", "prepare_threshold")
     return {
         "connect_timeout": int(ANSWER_SECONDS),
-        **{name: value for name, value in wanted.items() if name not in own},
+        **{name: value for name, value in parameters.items() if name not in own},
     }

@@ -1,4 +1,4 @@
-"""What is left of a lecture: its notes as Markdown, each window with what it cites; and how its windows fared."""
+"""A lecture's transcript and citations as Markdown, and statistics of its windows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,12 +19,12 @@ SKIPPED: Final = (
     WindowOutcome.TOO_FAR,
     WindowOutcome.TOO_WEAK,
 )  # by the gate, the distance, the relevance
-NOTES: Final = 10  # of the notes of windows, the most frequent ones
+MAX_NOTES: Final = 10  # the most frequent ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageTime:
-    """How long a stage took: milliseconds, half and 95 % of the windows in less; over how many windows."""
+    """The median and 95th percentile of a stage's duration in ms, over ``count`` windows."""
 
     name: str
     p50: float
@@ -34,7 +34,10 @@ class StageTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LectureStatistics:
-    """How windows fared. Shares are of those that are finished and had documents to cite, 0 to 1; times in ms, ``total`` those of whole windows."""
+    """Outcomes and durations (ms) of windows; ``total`` is that of whole windows.
+
+    Shares, 0 to 1, are of finished windows that had documents to cite.
+    """
 
     windows: int
     citations: int
@@ -45,45 +48,40 @@ class LectureStatistics:
 
     @property
     def waiting(self) -> int:
-        """Windows that are not finished."""
         return self.outcomes.get(WindowOutcome.WAITING, 0)
 
     @property
     def cited(self) -> float:
-        """The share of windows that cite something."""
         return self._share(WindowOutcome.CITED)
 
     @property
     def off_topic(self) -> float:
-        """The share that the gate left out."""
         return self._share(WindowOutcome.OFF_TOPIC)
 
     @property
     def too_far(self) -> float:
-        """The share that is too far from everything there is."""
         return self._share(WindowOutcome.TOO_FAR)
 
     @property
     def too_weak(self) -> float:
-        """The share for which the cross-encoder found nothing relevant enough."""
         return self._share(WindowOutcome.TOO_WEAK)
 
     def _share(self, outcome: str) -> float:
         looked_up = sum(
-            self.outcomes.get(one, 0)
-            for one in (*SKIPPED, WindowOutcome.CITED, WindowOutcome.FAILED)
+            self.outcomes.get(skipped, 0)
+            for skipped in (*SKIPPED, WindowOutcome.CITED, WindowOutcome.FAILED)
         )
         return self.outcomes.get(outcome, 0) / looked_up if looked_up else 0.0
 
 
 def statistics(session: LectureSession | None = None) -> LectureStatistics:
-    """Count what became of a session's windows and how long their stages took; of all sessions when none is named."""
+    """Compute the statistics of a session; without one, of all."""
     windows = Window.objects.filter(session=session) if session else Window.objects.all()
     citations = (
         Citation.objects.filter(session=session) if session else Citation.objects.in_lectures()
     )
     outcomes = dict(windows.order_by().values_list("outcome").annotate(Count("pk")))
-    said = (
+    notes = (
         windows.exclude(note="")
         .order_by()
         .values_list("note")
@@ -97,22 +95,22 @@ def statistics(session: LectureSession | None = None) -> LectureStatistics:
         outcomes=outcomes,
         stages=tuple(times[name] for name in times if name != _TOTAL),
         total=times.get(_TOTAL),
-        notes=dict(said[:NOTES]),
+        notes=dict(notes[:MAX_NOTES]),
     )
 
 
 def export(session: LectureSession) -> str:
-    """Write what was said in a session as Markdown, with what was cited as footnotes: the documents' names and pages, and the passages themselves."""
-    cited = Citation.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(
+    """Write a session as Markdown: the transcript, with citations as footnotes."""
+    visible = Citation.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(
         session=session
     )
     rows = list(
-        cited.select_related("source", "source__video", "window").order_by("window_index", "rank")
+        visible.select_related("source", "source__video", "window").order_by("window_index", "rank")
     )
-    lines = [f"# {escape_markdown(session.title)}", "", _about(session), ""]
-    lines += _said(session, rows)
+    lines = [f"# {escape_markdown(session.title)}", "", _subtitle(session), ""]
+    lines += _transcript(session, rows)
     lines += (
-        ["## Citations", "", *(_footnote(one) for one in rows)]
+        ["## Citations", "", *(_footnote(citation) for citation in rows)]
         if rows
         else ["*Nothing was cited.*"]
     )
@@ -124,11 +122,13 @@ def export(session: LectureSession) -> str:
 _TOTAL: Final = "total"
 _TIMES = """
     SELECT stage, percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ms), count(*) FROM (
-        SELECT each.key AS stage, each.value::float AS ms FROM citations_window w, jsonb_each_text(w.stages) each
-            WHERE %(session)s::bigint IS NULL OR w.session_id = %(session)s
+        SELECT each.key AS stage, each.value::float AS ms
+        FROM citations_window w, jsonb_each_text(w.stages) each
+        WHERE %(session)s::bigint IS NULL OR w.session_id = %(session)s
         UNION ALL
         SELECT 'total', w.milliseconds FROM citations_window w
-            WHERE w.milliseconds IS NOT NULL AND (%(session)s::bigint IS NULL OR w.session_id = %(session)s)
+        WHERE w.milliseconds IS NOT NULL
+            AND (%(session)s::bigint IS NULL OR w.session_id = %(session)s)
     ) times GROUP BY stage ORDER BY min(stage)
 """
 
@@ -145,7 +145,7 @@ def _times(session: int | None) -> dict[str, StageTime]:
 # Markdown
 
 
-def _about(session: LectureSession) -> str:
+def _subtitle(session: LectureSession) -> str:
     parts = [
         f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}",
         escape_markdown(session.collection.name),
@@ -155,33 +155,34 @@ def _about(session: LectureSession) -> str:
     return " · ".join(parts)
 
 
-def _said(session: LectureSession, cited: Iterable[Citation]) -> list[str]:
-    """Return the paragraphs: what was said up to the end of each window, with the marks of its footnotes."""
+def _transcript(session: LectureSession, citations: Iterable[Citation]) -> list[str]:
+    """Return paragraphs that end with the windows' footnote marks."""
     marks: dict[int, list[str]] = {}
-    alone: list[str] = []  # of windows that were asked for, and are made of no segments
-    for one in cited:
-        last = one.window.last if one.window else None
-        (alone if last is None else marks.setdefault(last, [])).append(_mark(one))
+    alone: list[str] = []  # of windows queried directly, which have no segments
+    for citation in citations:
+        last = citation.window.last if citation.window else None
+        (alone if last is None else marks.setdefault(last, [])).append(_footnote_mark(citation))
     lines: list[str] = []
-    open_: list[str] = []
+    paragraph: list[str] = []
     for number, text in session.segments.order_by("number").values_list("number", "text"):
-        open_.append(escape_markdown(text))
+        paragraph.append(escape_markdown(text))
         if number in marks:
-            lines += [" ".join(open_) + "".join(marks[number]), ""]
-            open_ = []
-    lines += [" ".join(open_), ""] if open_ else []
+            lines += [" ".join(paragraph) + "".join(marks[number]), ""]
+            paragraph = []
+    lines += [" ".join(paragraph), ""] if paragraph else []
     for window in session.windows.filter(last=None, text__gt="").order_by("index"):
         refs = [mark for mark in alone if mark.startswith(f"[^{window.index + 1}-")]
         lines += [escape_markdown(window.text) + "".join(refs), ""]
     return ["## Transcript", "", *lines] if lines else []
 
 
-def _mark(one: Citation) -> str:
-    return f"[^{(one.window_index or 0) + 1}-{one.rank}]"
+def _footnote_mark(citation: Citation) -> str:
+    return f"[^{(citation.window_index or 0) + 1}-{citation.rank}]"
 
 
-def _footnote(one: Citation) -> str:
-    where = [f"**{escape_markdown(one.source.title)}**", place(one)]
-    if one.section_heading:
-        where.append(escape_markdown(one.section_heading))
-    return f"{_mark(one)}: {', '.join(filter(None, where))}. “{escape_markdown(one.quote)}” <{conf.public_url()}{one.path}>\n"
+def _footnote(citation: Citation) -> str:
+    parts = [f"**{escape_markdown(citation.source.title)}**", place(citation)]
+    if citation.section_heading:
+        parts.append(escape_markdown(citation.section_heading))
+    where, quote = ", ".join(filter(None, parts)), escape_markdown(citation.quote)
+    return f"{_footnote_mark(citation)}: {where}. “{quote}” <{conf.absolute(citation.path)}>\n"

@@ -1,9 +1,9 @@
-"""Speech becomes windows: two or three whole sentences, the last of which begins the next window. Pure.
+"""Group speech into windows of two or three whole sentences that overlap by one. Pure.
 
-What the sender's numbers say is the order. An utterance that comes twice counts once, and the first of the two is kept. One that is missing is
-waited for until ``PATIENCE`` others behind it are there; then speech goes on without it. If it comes after all, it stands where its number says, or,
-where that has become a window already, at the earliest place that has not: no word is lost, and none is said twice but those of the sentence that two
-windows share.
+The sender's numbers define the order; of repeated numbers, the first utterance counts. A missing
+one is awaited until ``PATIENCE`` later ones have arrived. If it still arrives, it is placed by its
+number, or, if windows already cover that, at the earliest free place: no word is lost, and only the
+overlapping sentence occurs twice.
 """
 
 import re
@@ -14,20 +14,18 @@ from typing import Any, Final
 
 from citations.text import sentences
 
-LEAST_WORDS: Final = 30  # what is shorter waits for more, however many sentences it has
+MIN_WORDS: Final = 30  # a shorter window waits for more sentences
 ENOUGH_WORDS: Final = 50  # two sentences of so many are a window; shorter ones wait for the third
-MOST_WORDS: Final = 150
-MOST_SENTENCES: Final = 3
-PATIENCE: Final = 5  # utterances that may come before one that is missing
+MAX_WORDS: Final = 150
+MAX_SENTENCES: Final = 3
+PATIENCE: Final = 5  # later utterances that end the wait for a missing one
 
-_MOST_RANGES = (
-    400  # of numbers seen; whoever leaves out more than that has what is very late ignored
-)
+_MAX_RANGES = 400  # of known numbers; with more gaps, very late utterances are ignored
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A piece of speech, of any length. ``number`` is the sender's and orders them; ``start`` and ``end`` are ms, None where nobody knows."""
+    """A piece of speech. The sender's ``number`` defines the order; times in ms or None."""
 
     number: int
     text: str
@@ -37,7 +35,7 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class SpeechWindow:
-    """What is looked up together. ``first`` and ``last`` are the numbers of its utterances; ``start`` and ``end`` are ms, None where nobody knows."""
+    """A window: ``first`` and ``last`` are numbers of utterances; times in ms, None if unknown."""
 
     index: int
     text: str
@@ -49,48 +47,47 @@ class SpeechWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """What was said since the last window."""
+    """The state between two windows."""
 
     index: int = 0  # of the next window
-    overlap: tuple[Utterance, ...] = ()  # the last sentence of the window before
-    fresh: tuple[Utterance, ...] = ()  # what is in no window yet, in order
-    reached: int = -1  # the highest number that is in a window
-    seen: tuple[tuple[int, int], ...] = ()  # ranges of numbers that have come, both ends included
+    overlap: tuple[Utterance, ...] = ()  # the last sentence of the previous window
+    fresh: tuple[Utterance, ...] = ()  # not in a window yet, in order
+    reached: int = -1  # the highest number in a window
+    seen: tuple[tuple[int, int], ...] = ()  # ranges of known numbers, inclusive
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> "Buffer":
-        """Make the buffer that ``to_json`` wrote; an empty mapping is an empty buffer."""
+        """Restore a buffer from ``to_json``; an empty mapping makes an empty buffer."""
         return cls(
             index=state.get("index", 0),
-            overlap=tuple(Utterance(**one) for one in state.get("overlap", ())),
-            fresh=tuple(Utterance(**one) for one in state.get("fresh", ())),
+            overlap=tuple(Utterance(**values) for values in state.get("overlap", ())),
+            fresh=tuple(Utterance(**values) for values in state.get("fresh", ())),
             reached=state.get("reached", -1),
             seen=tuple((first, last) for first, last in state.get("seen", ())),
         )
 
     @property
     def following(self) -> int:
-        """The number after all that have come."""
+        """The number after the highest known one."""
         return self.seen[-1][1] + 1 if self.seen else 0
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values that JSON has, too."""
         return asdict(self)
 
 
 def feed(buffer: Buffer, utterances: Iterable[Utterance]) -> tuple[Buffer, list[SpeechWindow]]:
-    """Take what was said; return the buffer as it is then, and the windows that are full. Takes linear time."""
-    buffer = _taken(buffer, utterances)
-    return _cut(buffer, _ready(buffer), is_last=False)
+    """Add utterances; return the new buffer and the completed windows. Linear time."""
+    buffer = _insert(buffer, utterances)
+    return _make_windows(buffer, _count_ready(buffer), is_last=False)
 
 
 def flush(buffer: Buffer) -> tuple[Buffer, list[SpeechWindow]]:
-    """Make windows of all that is left, whatever is missing and however short the last one becomes. Speech may go on afterwards."""
-    return _cut(buffer, len(buffer.fresh), is_last=True)
+    """Make windows of all the rest, whatever is missing. Speech may go on afterwards."""
+    return _make_windows(buffer, len(buffer.fresh), is_last=True)
 
 
 def count_words(text: str) -> int:
-    """Count words; in scripts that put no blanks between them two letters count as one."""
+    """Count words; in scripts without blanks, two letters count as one."""
     return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
 
@@ -98,67 +95,69 @@ _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 
-# What has come
+# Order
 
-_Range = tuple[int, int]  # of numbers, both ends included
+_Range = tuple[int, int]  # of numbers, inclusive
 
 
-def _taken(buffer: Buffer, utterances: Iterable[Utterance]) -> Buffer:
-    """Put utterances in their places among those that are in no window yet, but those whose numbers have come before."""
+def _insert(buffer: Buffer, utterances: Iterable[Utterance]) -> Buffer:
+    """Sort new utterances into the fresh ones; ignore known numbers."""
     new: dict[int, Utterance] = {}
     for utterance in utterances:
-        if not _has_come(buffer.seen, utterance.number):
+        if not _is_known(buffer.seen, utterance.number):
             new.setdefault(
                 utterance.number, replace(utterance, text=" ".join(utterance.text.split()))
             )
-    said = (utterance for utterance in new.values() if utterance.text)
-    fresh = sorted((*buffer.fresh, *said), key=lambda one: one.number)
+    spoken = (utterance for utterance in new.values() if utterance.text)
+    fresh = sorted((*buffer.fresh, *spoken), key=lambda utterance: utterance.number)
     return replace(
         buffer,
         fresh=tuple(fresh),
-        seen=_merged([*buffer.seen, *((number, number) for number in new)]),
+        seen=_merge([*buffer.seen, *((number, number) for number in new)]),
     )
 
 
-def _has_come(seen: Sequence[_Range], number: int) -> bool:
-    place = bisect_right(seen, number, key=lambda one: one[0])
-    return place > 0 and number <= seen[place - 1][1]
+def _is_known(seen: Sequence[_Range], number: int) -> bool:
+    position = bisect_right(seen, number, key=lambda range_: range_[0])
+    return position > 0 and number <= seen[position - 1][1]
 
 
-def _merged(seen: Sequence[_Range]) -> tuple[_Range, ...]:
+def _merge(seen: Sequence[_Range]) -> tuple[_Range, ...]:
     ranges: list[_Range] = []
     for first, last in sorted(seen):
         if ranges and first <= ranges[-1][1] + 1:
             ranges[-1] = (ranges[-1][0], max(last, ranges[-1][1]))
         else:
             ranges.append((first, last))
-    many = max(len(ranges) - _MOST_RANGES, 0)
+    many = max(len(ranges) - _MAX_RANGES, 0)
     return ((ranges[0][0], ranges[many][1]), *ranges[many + 1 :]) if many else tuple(ranges)
 
 
-def _ready(buffer: Buffer) -> int:
-    """Count the fresh utterances before the first one that is still waited for."""
+def _count_ready(buffer: Buffer) -> int:
+    """Count the fresh utterances before the first missing one that is still awaited."""
     reached = buffer.reached
-    for place, utterance in enumerate(buffer.fresh):
-        if len(buffer.fresh) - place < PATIENCE and _is_gap(buffer.seen, reached, utterance.number):
-            return place
+    for index, utterance in enumerate(buffer.fresh):
+        if len(buffer.fresh) - index < PATIENCE and _is_gap(buffer.seen, reached, utterance.number):
+            return index
         reached = max(reached, utterance.number)
     return len(buffer.fresh)
 
 
 def _is_gap(seen: Sequence[_Range], before: int, after: int) -> bool:
-    """Say whether a number between two that have come has not. Nothing is missing before the very first."""
+    """Say whether a number between two known ones is missing. None is missing before the first."""
     first_of = next((first for first, last in seen if first <= after <= last), after)
     return 0 <= before < first_of
 
 
 # Windows
 
-_Group = tuple[int, int]  # sentences, from and to
+_Group = tuple[int, int]  # sentences [first, stop)
 
 
-def _cut(buffer: Buffer, ready: int, *, is_last: bool) -> tuple[Buffer, list[SpeechWindow]]:
-    line = _Line((*buffer.overlap, *buffer.fresh[:ready]))
+def _make_windows(
+    buffer: Buffer, ready: int, *, is_last: bool
+) -> tuple[Buffer, list[SpeechWindow]]:
+    line = _Text((*buffer.overlap, *buffer.fresh[:ready]))
     spans = _sentences(line, len(buffer.overlap), is_last=is_last)
     shared = 1 if buffer.overlap else 0
     groups = _groups(
@@ -167,8 +166,8 @@ def _cut(buffer: Buffer, ready: int, *, is_last: bool) -> tuple[Buffer, list[Spe
     if not groups:
         return buffer, []
     windows = [
-        _window(buffer.index + place, line.between(spans[first][0], spans[stop - 1][1]))
-        for place, (first, stop) in enumerate(groups)
+        _window(buffer.index + index, line.between(spans[first][0], spans[stop - 1][1]))
+        for index, (first, stop) in enumerate(groups)
     ]
     start, stop = spans[groups[-1][1] - 1]
     left = replace(
@@ -182,25 +181,28 @@ def _cut(buffer: Buffer, ready: int, *, is_last: bool) -> tuple[Buffer, list[Spe
 
 
 def _groups(words: Sequence[int], shared: int, *, is_last: bool) -> list[_Group]:
-    """Put sentences of so many words each together to windows. The first ``shared`` ones are in the window before, too."""
+    """Group sentences of these word counts into windows.
+
+    The first ``shared`` sentences are in the previous window, too.
+    """
     groups: list[_Group] = []
-    first, new = 0, shared  # the first sentence of the window, and the first that is in no other
-    for place in range(shared, len(words)):
-        if place > new and sum(words[first : place + 1]) > MOST_WORDS:
-            groups.append((first, place))
-            first, new = place - 1, place
-        if sum(words[first : place + 1]) > MOST_WORDS:
-            first = place
-        if _is_full(words[first : place + 1]):
-            groups.append((first, place + 1))
-            first, new = place, place + 1
+    first, new = 0, shared  # first sentence of the window; first that is in no other
+    for index in range(shared, len(words)):
+        if index > new and sum(words[first : index + 1]) > MAX_WORDS:
+            groups.append((first, index))
+            first, new = index - 1, index
+        if sum(words[first : index + 1]) > MAX_WORDS:
+            first = index
+        if _is_full(words[first : index + 1]):
+            groups.append((first, index + 1))
+            first, new = index, index + 1
     return [*groups, (first, len(words))] if is_last and new < len(words) else groups
 
 
 def _is_full(words: Sequence[int]) -> bool:
     total = sum(words)
-    return total >= LEAST_WORDS and (
-        len(words) >= MOST_SENTENCES or (len(words) == MOST_SENTENCES - 1 and total >= ENOUGH_WORDS)
+    return total >= MIN_WORDS and (
+        len(words) >= MAX_SENTENCES or (len(words) == MAX_SENTENCES - 1 and total >= ENOUGH_WORDS)
     )
 
 
@@ -216,13 +218,13 @@ def _window(index: int, pieces: Sequence[Utterance]) -> SpeechWindow:
 
 # Sentences
 
-_UNDECIDED = re.compile(r"(?:\.\.|…)[\"'”’»)\]]*$")  # the thought may go on in what is said next
+_UNDECIDED = re.compile(r"(?:\.\.|…)[\"'”’»)\]]*$")  # the sentence may continue
 
 
-def _sentences(line: "_Line", overlap: int, *, is_last: bool) -> list[sentences.Span]:
-    """Return the spans of whole sentences; the first is that of the first ``overlap`` pieces, if there are any."""
+def _sentences(line: "_Text", overlap: int, *, is_last: bool) -> list[sentences.Span]:
+    """Return the spans of whole sentences; the first one covers the first ``overlap`` pieces."""
     begin = line.starts[overlap] if overlap < len(line.starts) else len(line.text)
-    pauses = {place - begin: pause for place, pause in line.pauses().items() if place > begin}
+    pauses = {index - begin: pause for index, pause in line.pauses().items() if index > begin}
     spans = [
         (start + begin, stop + begin) for start, stop in sentences.split(line.text[begin:], pauses)
     ]
@@ -232,48 +234,48 @@ def _sentences(line: "_Line", overlap: int, *, is_last: bool) -> list[sentences.
 
 
 def _is_whole(text: str) -> bool:
-    """Say whether a sentence is over, whatever comes next: not after “Dr.”, nor after “no.”, which a number may follow."""
+    """Say whether a sentence is complete: not after “Dr.”, nor “no.”, which a number may follow."""
     text = text.rstrip()
     return not _UNDECIDED.search(text) and all(
         sentences.split(f"{text} {following}")[-1][0] == len(text) + 1 for following in ("Xy", "5")
     )
 
 
-class _Line:
-    """Pieces of speech in one line, with a blank between them."""
+class _Text:
+    """Pieces of speech joined by blanks."""
 
     def __init__(self, pieces: Sequence[Utterance]) -> None:
         self.pieces = pieces
         self.text = " ".join(piece.text for piece in pieces)
         self.starts: list[int] = []
-        place = 0
+        index = 0
         for piece in pieces:
-            self.starts.append(place)
-            place += len(piece.text) + 1
+            self.starts.append(index)
+            index += len(piece.text) + 1
 
     def pauses(self) -> dict[int, int]:
-        """Return the silence in ms before the character at an offset, where it is known."""
-        found = {}
-        for before, after, place in zip(
+        """Return known silences in ms, by the offset after each."""
+        silences = {}
+        for before, after, index in zip(
             self.pieces, self.pieces[1:], self.starts[1:], strict=False
         ):
             if before.end is not None and after.start is not None and after.start > before.end:
-                found[place] = after.start - before.end
-        return found
+                silences[index] = after.start - before.end
+        return silences
 
     def between(self, start: int, stop: int) -> tuple[Utterance, ...]:
-        """Return the pieces, the first and the last of them shortened, that the text from ``start`` to ``stop`` is made of."""
+        """Return the pieces that make up a span; the first and the last are shortened."""
         first = max(bisect_right(self.starts, start) - 1, 0)
         last = bisect_right(self.starts, stop - 1)
         parts = (
-            _part(self.pieces[place], start - self.starts[place], stop - self.starts[place])
-            for place in range(first, last)
+            _part(self.pieces[index], start - self.starts[index], stop - self.starts[index])
+            for index in range(first, last)
         )
         return tuple(part for part in parts if part.text)
 
 
 def _part(piece: Utterance, start: int, stop: int) -> Utterance:
-    """Shorten an utterance to the characters from ``start`` to ``stop``, and its time in proportion."""
+    """Shorten an utterance to a span of its characters, and its time in proportion."""
     length = len(piece.text)
     start, stop = max(start, 0), min(stop, length)
     text = piece.text[start:stop].strip()

@@ -1,4 +1,4 @@
-"""What is stored: sources, their documents, chunks and levels, spaces and vectors, the lexicon, lectures and answers with what they cite, marked hits."""
+"""The tables of the knowledge base."""
 
 from citations.models.answers import (
     Answer,

@@ -1,4 +1,4 @@
-"""Conversations: what was asked, what was answered, what each answer quotes, and the notes that people keep."""
+"""Conversations: questions, their answers, and notes."""
 
 import uuid
 from datetime import timedelta
@@ -15,8 +15,6 @@ from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
 class AnswerState(models.TextChoices):
-    """What became of a question."""
-
     RUNNING = "running", "being answered"
     ANSWERED = "answered", "answered"
     PARTIAL = "partial", "answered in part"
@@ -25,15 +23,13 @@ class AnswerState(models.TextChoices):
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
-    """Conversations, as far as somebody may see them."""
-
     def of(self, scope: Scope, user: User | None) -> "ConversationQuerySet":
-        """Keep those of one person (None: of whoever has the machine itself), in collections that the scope may read, or in none."""
+        """Keep those of one owner (None: the local user) in collections that the scope may read."""
         return self.filter(Q(collection=None) | Q(collection__in=scope.readable), owner=user)
 
 
 class Conversation(models.Model):
-    """Questions that follow one another. ``collection`` is the notebook that is asked; None: all that its owner may read."""
+    """A sequence of questions about a collection; None: about all that the owner may read."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(
@@ -44,7 +40,7 @@ class Conversation(models.Model):
     )
     title = models.CharField(max_length=300)
     sources = models.JSONField(
-        default=list, blank=True, help_text="Ids of the sources that are asked; empty: all."
+        default=list, blank=True, help_text="Ids of the sources to answer from; empty: all."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -61,7 +57,7 @@ class Conversation(models.Model):
         return self.title
 
     def touch(self, **changes: Any) -> None:
-        """Make it the latest, as something is asked or answered in it."""
+        """Make it the latest, and write ``changes``."""
         Conversation.objects.filter(pk=self.pk).update(updated_at=timezone.now(), **changes)
 
 
@@ -74,9 +70,11 @@ class AnswerQuerySet(LeasedWorkQuerySet["Answer"]):
 
 
 class Answer(LeasedWork):
-    """A question and its answer. ``claims`` is [{"label", "text", "citations": [numbers], "is_supported", "collections": [keys]}], in order.
+    """A question and its answer.
 
-    The collections are those of what a claim cites: whoever may read them may read the claim, also when a source of it is deleted; null: nobody may.
+    ``claims`` is an ordered list of {"label", "text", "citations": [numbers], "is_supported",
+    "collections": [keys]}. Collections are those of the cited sources: who may read them may read
+    the claim, even after a source is deleted; null: nobody may.
     """
 
     LEASE = timedelta(minutes=5)
@@ -86,32 +84,28 @@ class Answer(LeasedWork):
     ordinal = models.PositiveIntegerField()
     question = models.TextField()
     asked_as = models.TextField(
-        blank=True, help_text="The question by itself, where it followed on what was said before."
+        blank=True, help_text="The question rewritten to stand alone, if it was a follow-up."
     )
     state = models.CharField(
         max_length=10, choices=AnswerState.choices, default=AnswerState.RUNNING
     )
     claims = models.JSONField(default=list, blank=True)
     nearest = models.JSONField(
-        default=list, blank=True, help_text="Of a refusal: the passages that come nearest."
+        default=list, blank=True, help_text="After a refusal: the nearest passages."
     )
-    note = models.TextField(blank=True, help_text="The refusal, or what a reader should know.")
+    note = models.TextField(blank=True, help_text="The refusal, or a remark for the reader.")
     error = models.TextField(blank=True)
     hint = models.TextField(blank=True)
     confidence = models.FloatField(
-        null=True,
-        blank=True,
-        help_text="How likely the first citation is right, 0 to 1, as calibrated.",
+        null=True, blank=True, help_text="Calibrated probability that the first citation is right."
     )
     model = models.CharField(
-        max_length=200,
-        blank=True,
-        help_text="The language model; empty: the answer is made of the sources' own sentences.",
+        max_length=200, blank=True, help_text="The language model; empty: an extractive answer."
     )
     trace = models.JSONField(
         default=dict,
         blank=True,
-        help_text="How it was made: questions, levels, passages, verdicts, milliseconds, tokens.",
+        help_text="How it was made: queries, levels, passages, verdicts, milliseconds, tokens.",
     )
     feedback = models.SmallIntegerField(null=True, blank=True, help_text="1: helpful, -1: not.")
     milliseconds = models.FloatField(null=True, blank=True)
@@ -142,9 +136,10 @@ class NoteQuerySet(VisibleQuerySet["Note"]):
 
 
 class Note(models.Model):
-    """What somebody keeps beside the sources of a collection: their own words, or an answer. All who may read the collection see it.
+    """A note in a collection: a user's own words, or a saved answer.
 
-    An answer that is made anew and says something else lets go of the notes that keep what it said before.
+    Readers of the collection see it. When an answer changes, its notes keep the old text and
+    lose their link to it.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -1,4 +1,4 @@
-"""Live lectures: who speaks where, what was said, the windows it was cut into, and what happened, in order."""
+"""Live lectures: sessions, segments, windows and the events sent to viewers."""
 
 import uuid
 from datetime import timedelta
@@ -13,8 +13,6 @@ from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
 class WindowOutcome(models.TextChoices):
-    """What became of a window."""
-
     WAITING = "waiting", "waiting"
     CITED = "cited", "cited"
     OFF_TOPIC = "off_topic", "off-topic"
@@ -29,7 +27,7 @@ class LectureQuerySet(VisibleQuerySet["LectureSession"]):
 
 
 class LectureSession(models.Model):
-    """One lecture that is listened to. It cites the sources it names, or every source of its collection when it never named any."""
+    """A lecture. It cites the sources it names; if it never named any, its collection's."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="lectures")
@@ -40,7 +38,7 @@ class LectureSession(models.Model):
     language = models.CharField(max_length=35, blank=True)
     sources = models.ManyToManyField(Source, blank=True, related_name="lectures")
     names_sources = models.BooleanField(
-        default=False, help_text="It cites nothing else, also when all of them are deleted."
+        default=False, help_text="It cites only those, even when all of them are deleted."
     )
     transcript = models.ForeignKey(
         Transcript,
@@ -48,15 +46,13 @@ class LectureSession(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="What is replayed.",
+        help_text="The recording to replay.",
     )
     position = models.PositiveIntegerField(
-        "position (ms)", default=0, help_text="How far it has been replayed."
+        "position (ms)", default=0, help_text="How far the recording has been replayed."
     )
     buffer = models.JSONField(
-        default=dict,
-        blank=True,
-        help_text="What was said since the last window, as windows.py keeps it.",
+        default=dict, blank=True, help_text="Speech after the last window: windows.Buffer as JSON."
     )
     window_count = models.PositiveIntegerField(default=0)
     event_count = models.PositiveIntegerField(default=0)
@@ -76,7 +72,7 @@ class LectureSession(models.Model):
 
 
 class Segment(models.Model):
-    """A piece of speech as it was sent. ``number`` is the sender's, and orders them; one that is sent twice counts once."""
+    """A piece of speech as it was sent. The sender numbers it; a repeated number is ignored."""
 
     session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="segments")
     number = models.PositiveIntegerField()
@@ -102,7 +98,7 @@ class WindowQuerySet(LeasedWorkQuerySet["Window"]):
 
 
 class Window(LeasedWork):
-    """Two or three sentences that were looked up together, what came of it, and how long each stage took."""
+    """Two or three sentences that are looked up together, and the result."""
 
     LEASE = timedelta(seconds=90)
 
@@ -117,12 +113,11 @@ class Window(LeasedWork):
         max_length=14, choices=WindowOutcome.choices, default=WindowOutcome.WAITING
     )
     note = models.TextField(
-        blank=True,
-        help_text="What a reader of the citations should know: not re-ranked, failed for which reason.",
+        blank=True, help_text="A remark for the reader: not re-ranked, or why it failed."
     )
     keywords = models.JSONField(default=list, blank=True)
     off_topic = models.FloatField(
-        null=True, blank=True, help_text="How sure the gate is that it is off-topic, 0 to 1."
+        null=True, blank=True, help_text="Probability, by the gate, that it is off-topic."
     )
     distance = models.FloatField(
         null=True, blank=True, help_text="Squared L2 distance to the nearest chunk, 0 to 4."
@@ -153,7 +148,7 @@ class Window(LeasedWork):
 
 
 class LectureEvent(models.Model):
-    """Something that those who watch a session are told. Numbered within the session without gaps, in the order of their commits."""
+    """An event for the viewers of a session, numbered without gaps in commit order."""
 
     session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="events")
     number = models.PositiveIntegerField()

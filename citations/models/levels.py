@@ -1,4 +1,4 @@
-"""Levels of detail: the summary tree of each source, and the topics that sections of several sources share."""
+"""The summary tree of each source, and topics that span sources."""
 
 import uuid
 
@@ -12,7 +12,7 @@ from transcripts.models import Collection
 
 
 class Level(models.IntegerChoices):
-    """How much of a source a node tells of. Level 0 are the chunks themselves."""
+    """Levels of the summary tree. Level 0 is the chunks."""
 
     GROUP = 1, "paragraphs"
     SECTION = 2, "section"
@@ -20,10 +20,11 @@ class Level(models.IntegerChoices):
 
 
 class Node(models.Model):
-    """A part of a source in a few of its own sentences: ``text`` are those at ``spans`` of the source's text, in order, joined by blanks.
+    """A node of the summary tree.
 
-    Its children are the nodes whose ``parent`` it is; those of a group are the chunks ``first`` to ``last``. ``vector``, of length 1, is the direction of the
-    mean of its chunks' in ``space``.
+    ``text`` joins the sentences at ``spans`` of the source's text with blanks. The children of
+    a group are the chunks ``first`` to ``last``, of other nodes those whose ``parent`` it is.
+    ``vector``, of length 1, points where the mean of its chunks' vectors in ``space`` does.
     """
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="nodes")
@@ -35,15 +36,14 @@ class Node(models.Model):
     title = models.CharField(
         max_length=300,
         blank=True,
-        help_text="The heading or chapter; for others the words that tell it from its neighbours.",
+        help_text="The heading or chapter; without one, words that tell it from its neighbours.",
     )
-    text = models.TextField(help_text="Its summary, verbatim sentences.")
+    text = models.TextField(help_text="The summary: verbatim sentences.")
     spans = models.JSONField(
         default=list, help_text="[first, last) characters of each sentence in the source's text."
     )
     abstract = models.TextField(
-        blank=True,
-        help_text="Its summary in a language model's words; empty: none was asked for yet.",
+        blank=True, help_text="The summary by a language model; empty: not written yet."
     )
     first = models.PositiveIntegerField(
         "first chunk", help_text="Ordinal of the first chunk below it."
@@ -56,8 +56,7 @@ class Node(models.Model):
     page = models.PositiveIntegerField(null=True, blank=True)
     last_page = models.PositiveIntegerField(null=True, blank=True)
     digest = models.BinaryField(
-        max_length=32,
-        help_text="SHA-256 of what it was made from: one that would be made from the same stays.",
+        max_length=32, help_text="SHA-256 of its input: a node with the same input is kept."
     )
     space = models.ForeignKey(
         EmbeddingSpace, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -85,7 +84,7 @@ class Node(models.Model):
 
 
 class Topic(models.Model):
-    """What sections of a collection have in common. A section may belong to several."""
+    """What sections of a collection have in common. A section may belong to several topics."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="topics")
@@ -95,11 +94,10 @@ class Topic(models.Model):
     vector = HalfVectorField()
     size = models.PositiveIntegerField(
         default=0,
-        help_text="Sections that it was last told from; another number than it has now means that some are gone.",
+        help_text="Sections when it was last updated; if it has fewer now, some were deleted.",
     )
     size_at_rebuild = models.PositiveIntegerField(
-        default=0,
-        help_text="Sections that it had when all topics of the collection were last found.",
+        default=0, help_text="Sections when all topics of the collection were last rebuilt."
     )
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -111,7 +109,7 @@ class Topic(models.Model):
 
 
 class TopicMember(models.Model):
-    """A section's part in a topic: ``weight`` 0 to 1, and those of one section add up to 1."""
+    """A section's share in a topic, above 0 and at most 1; a section's shares add up to 1."""
 
     # The database deletes it with either; Django need not load every node of what is deleted then.
     topic = models.ForeignKey(Topic, on_delete=models.DO_NOTHING, related_name="members")

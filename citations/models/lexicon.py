@@ -1,7 +1,8 @@
-"""The lexicon: which words every chunk says, in a form that can be ranked without reading the chunks.
+"""The lexicon: the inverted index of all chunks.
 
-A place is a chunk's number in the whole library; places are given out in ascending order and never again. Each source has an entry with the words of
-its chunks. A merge gathers entries into packs of 65,536 places: a pack has one block per word, and the lengths of its chunks.
+A chunk's position is its number in the whole library; positions ascend and are never reused. Each
+source has an entry with its chunks' terms. A merge gathers entries into packs of 65,536 positions:
+one block per term, and the chunks' lengths.
 """
 
 from django.db import models
@@ -11,9 +12,10 @@ from citations.models.sources import Source
 
 
 class LexEntry(models.Model):
-    """The words of one source's chunks, at the places ``first`` to ``first + count − 1``; written once, never changed.
+    """The terms of a source's chunks at positions ``first`` to ``first + count − 1``; immutable.
 
-    An entry without a source is a tombstone: its source is gone or has a newer entry, and its postings, if they are in the packs already, no longer count.
+    An entry without a source is a tombstone: the source was deleted or has a newer entry, and
+    its postings, even if merged into packs, no longer count.
     """
 
     source = models.OneToOneField(Source, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -26,7 +28,7 @@ class LexEntry(models.Model):
 
     class Meta:
         ordering = ("first",)
-        # What every search looks at: entries that the packs do not hold yet, and those that they should no longer hold.
+        # Every search reads these: entries not in the packs yet, and tombstones.
         indexes = (
             models.Index(
                 fields=("id",), condition=Q(merged=False) | Q(source=None), name="lexentry_open"
@@ -38,9 +40,10 @@ class LexEntry(models.Model):
 
 
 class LexPack(models.Model):
-    """65,536 consecutive places: how many chunks are merged into it, how many words they have in all, and how many each.
+    """65,536 consecutive positions: the count, total and individual lengths of its chunks.
 
-    ``version`` is that of the merge that wrote it last. No two versions of a pack or block are the same, so that they can be kept in memory.
+    ``version`` is that of the merge that wrote it last. Versions of a pack or block are never
+    reused, so that they can be cached.
     """
 
     pack = models.PositiveIntegerField(primary_key=True)
@@ -54,7 +57,10 @@ class LexPack(models.Model):
 
 
 class LexBlock(models.Model):
-    """Where a word is said within one pack, and how often: ``count`` postings. ``skyline`` bounds their scores (see ``citations.lexical.postings``)."""
+    """The ``count`` postings of a term in one pack.
+
+    ``skyline`` bounds their scores (see ``citations.lexical.postings``).
+    """
 
     pk = models.CompositePrimaryKey("term", "pack")
     term = models.TextField(db_collation="C")

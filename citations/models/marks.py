@@ -1,4 +1,4 @@
-"""Hits that people marked as right or wrong: the gold that their own library is evaluated with."""
+"""Relevance judgments: the gold data to evaluate a library with."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,10 @@ from citations.models.sources import Source
 
 
 class Mark(models.Model):
-    """One person's verdict on one place of a source for one query. It is anchored to the text, not to a chunk, and survives cutting it anew."""
+    """One user's judgment of a passage for a query.
+
+    It is anchored to the text, not to a chunk, so it survives new chunking.
+    """
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="marks"

@@ -1,4 +1,4 @@
-"""Sources, what can be cited; and chunks, the pieces that a search finds."""
+"""Sources, which can be cited, and their chunks, which a search finds."""
 
 import uuid
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class State(models.TextChoices):
 
 
 class Chunking(models.TextChoices):
-    """How a source's chunks were cut: at sentences, which takes no model, or where its subject changes."""
+    """How a source was chunked: at sentences, or, with a model, where the subject changes."""
 
     SENTENCES = "sentences", "at sentences"
     MEANING = "meaning", "where the subject changes"
@@ -50,12 +50,12 @@ class SourceQuerySet(QueuedWorkQuerySet["Source"]):
         return readable(self, scope).filter(own)
 
     def waiting(self) -> "SourceQuerySet":
-        """Keep those that have work left whose time has come, those that nothing finds yet first."""
+        """Keep those with due work, sources that nothing finds yet first."""
         return self.due().filter(state__in=(State.PENDING, State.WORDS)).order_by("state", "pk")
 
 
 class Source(QueuedWork):
-    """Something that can be cited: a recording in one language, or a document. Its ingest is durable: the row says what is done and what is left."""
+    """A recording in one language, or a document. Its row records the state of its ingest."""
 
     LOCK = Lock.SOURCE
     MAX_CRASHES = 10
@@ -76,31 +76,27 @@ class Source(QueuedWork):
     tags = models.JSONField(default=list, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
     digest = models.CharField(
-        max_length=64,
-        blank=True,
-        help_text="Of the text that the chunks were cut from; empty: none yet.",
+        max_length=64, blank=True, help_text="Of the chunked text; empty: not chunked yet."
     )
     chunking = models.CharField(
-        max_length=10, blank=True, choices=Chunking.choices, help_text="How its chunks were cut."
+        max_length=10, blank=True, choices=Chunking.choices, help_text="How it was chunked."
     )
     fingerprint = models.CharField(
         max_length=32,
         blank=True,
-        help_text="Of the transcript that it was made from, so that a change is seen without reading it.",
+        help_text="Of its transcript, to detect changes without reading it.",
     )
     contexts_digest = models.CharField(
         max_length=64,
         blank=True,
-        help_text="The digest of the text whose chunks all have been given their contexts.",
+        help_text="The digest of the text whose chunks all have contexts.",
     )
     characters = models.PositiveIntegerField(default=0)
     chunk_count = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     step = models.CharField(max_length=60, blank=True)
     refreshed_at = models.DateTimeField(
-        null=True,
-        blank=True,
-        help_text="The video's time of change when what is known of it was copied.",
+        null=True, blank=True, help_text="The video's updated_at when its metadata was last copied."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -132,7 +128,7 @@ class Source(QueuedWork):
 
     @property
     def percent(self) -> int:
-        """How much of the present step is done, 0 to 100."""
+        """The progress of the current step, 0 to 100."""
         return min(100, 100 * self.done // self.total) if self.total else 0
 
     def report(self, *, step: str, done: int = 0, total: int = 0) -> None:
@@ -172,9 +168,9 @@ def visible_sources_sql(scope: Scope) -> tuple[str, Mapping[str, int]]:
 
 
 class Chunk(models.Model):
-    """A piece of a source's text: about 500 characters that belong together.
+    """A passage of about 500 characters: ``text`` is the source's text in the span.
 
-    ``text`` is exactly ``source text[span_start:span_end]``. ``position`` is its number in the lexicon, to which the postings refer.
+    ``position`` is its number in the lexicon, to which the postings refer.
     """
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="chunks")
@@ -183,7 +179,7 @@ class Chunk(models.Model):
     text = models.TextField()
     context = models.TextField(
         blank=True,
-        help_text="One or two sentences of a language model on what the document says around it.",
+        help_text="One or two sentences by a language model about its context in the document.",
     )
     heading = models.CharField(max_length=300, blank=True)
     span_start = models.PositiveIntegerField()
@@ -192,9 +188,7 @@ class Chunk(models.Model):
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
     page = models.PositiveIntegerField(null=True, blank=True)
     last_page = models.PositiveIntegerField(null=True, blank=True)
-    digest = models.BinaryField(
-        max_length=32, help_text="SHA-256 of what is embedded: the context, if any, and the text."
-    )
+    digest = models.BinaryField(max_length=32, help_text="SHA-256 of ``indexed_text``.")
 
     class Meta:
         ordering = ("source_id", "ordinal")
@@ -214,5 +208,5 @@ class Chunk(models.Model):
 
     @property
     def indexed_text(self) -> str:
-        """What is embedded, indexed and re-ranked: “context, empty line, text”."""
+        """The text to embed, index and re-rank: context, empty line, text."""
         return f"{self.context}\n\n{self.text}" if self.context else self.text

@@ -1,4 +1,4 @@
-"""Embedding spaces: the model a library is locked to, the one it migrates to, and the vectors of each."""
+"""Embedding spaces: the active one, the one being built, and their vectors."""
 
 from django.db import models
 from django.db.models import Q
@@ -11,8 +11,6 @@ from transcripts.work.models import QueuedWork, QueuedWorkQuerySet
 
 
 class SpaceState(models.TextChoices):
-    """What a space is for."""
-
     BUILDING = "building", "being built"
     ACTIVE = "active", "searched"
     RETIRED = "retired", "replaced"
@@ -27,7 +25,7 @@ class EmbeddingSpaceQuerySet(QueuedWorkQuerySet["EmbeddingSpace"]):
 
 
 class EmbeddingSpace(QueuedWork):
-    """Vectors of one model. The active one is the library's lock; at most one other is being built beside it."""
+    """The vectors of one model. One space is active; at most one other is being built."""
 
     LOCK = Lock.SPACE
 
@@ -36,17 +34,16 @@ class EmbeddingSpace(QueuedWork):
     dimensions = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=SpaceState.choices)
     guarded = models.BooleanField(
-        default=False,
-        help_text="Do not switch when the hits that people marked would be found worse.",
+        default=False, help_text="Do not switch if marked hits would rank lower."
     )
     max_distance = models.FloatField(
         null=True,
         blank=True,
-        help_text="Squared L2 distance from which on a lecture's window cites nothing; empty: not calibrated.",
+        help_text="Greatest squared L2 distance at which a lecture cites; empty: not calibrated.",
     )
     calibrated_at = models.DateTimeField(null=True, blank=True)
     calibration = models.JSONField(
-        default=dict, blank=True, help_text="How that distance was found."
+        default=dict, blank=True, help_text="How the distance was calibrated."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     activated_at = models.DateTimeField(null=True, blank=True)
@@ -73,14 +70,17 @@ class EmbeddingSpace(QueuedWork):
 
     @property
     def index_name(self) -> str:
-        """The name of its nearest-neighbour index, where it has one."""
+        """The name of its HNSW index."""
         return f"citations_embedding_space_{self.pk}"
 
 
 class Embedding(models.Model):
-    """The vector of one chunk in one space, of length 1. ``digest`` says of which text: it differs from the chunk's when that changed since."""
+    """The vector, of length 1, of a chunk in a space.
 
-    # The database deletes it with its chunk; Django, which need not load every chunk then, with its source.
+    If ``digest`` differs from the chunk's, the chunk's text has changed since.
+    """
+
+    # DO_NOTHING: the database deletes it with its chunk, so Django need not load the chunks.
     chunk = models.ForeignKey(Chunk, on_delete=models.DO_NOTHING, related_name="embeddings")
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="embeddings")
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -99,10 +99,10 @@ class Embedding(models.Model):
 
 
 def keep_switch_out() -> None:
-    """Prevent a switch to another space until this transaction ends, so that it misses no write."""
+    """Prevent a switch to another space until this transaction ends."""
     locks.hold_for_transaction(Lock.SPACE_SWITCH, shared=True)
 
 
 def keep_writers_out() -> None:
-    """Wait for transactions that write chunks or vectors; block new ones until this one ends."""
+    """Wait for writers of chunks or vectors, and block new ones until this transaction ends."""
     locks.hold_for_transaction(Lock.SPACE_SWITCH)

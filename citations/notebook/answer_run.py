@@ -1,4 +1,4 @@
-"""One process that answers one question: it takes the question, tells what it finds, and stores it when it is whole."""
+"""Answer one question under a lease: pass events on, and store the finished answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,77 +21,89 @@ class AnswerLease:
 
     answer: Answer
     holder: UUID = field(default_factory=uuid4)
-    is_kept: bool = False
-    ids: dict[int, UUID] = field(default_factory=dict)  # of citations, by their numbers
-    known: dict[tuple[int, int, int, str], UUID] = field(
+    is_stored: bool = False
+    ids: dict[int, UUID] = field(default_factory=dict)  # of citations, by number
+    previous: dict[tuple[int, int, int, str], UUID] = field(
         default_factory=dict
-    )  # ids of the same quotes in the answer before
+    )  # ids in the previous answer
 
     def take(self) -> None:
         """Claim the question. Raises ``AlreadyAnswering``."""
         if not Answer.objects.filter(pk=self.answer.pk).running().free().claim(self.holder):
-            raise AlreadyAnswering("This question is answered already.")
-        kept = Citation.objects.filter(answer=self.answer)
-        self.known = {
-            (one.source_id, one.span_start, one.span_end, one.digest): one.uuid for one in kept
+            raise AlreadyAnswering("This question is already being answered.")
+        citations = Citation.objects.filter(answer=self.answer)
+        self.previous = {
+            (
+                citation.source_id,
+                citation.span_start,
+                citation.span_end,
+                citation.digest,
+            ): citation.uuid
+            for citation in citations
         }
 
-    def told(self, event: Event) -> Event:
-        """Return what is told of an event, with the ids of citations; the end is stored first. Raises ``AnswerNotFound``."""
+    def pass_on(self, event: Event) -> Event:
+        """Return an event with ids of citations; store the answer before its last event.
+
+        Raises ``AnswerNotFound``.
+        """
         if isinstance(event, FinalEvent):
-            reply = replace(event.reply, quotes=self._named(event.reply.quotes))
-            self.keep(reply)
+            reply = replace(event.reply, quotes=self._with_ids(event.reply.quotes))
+            self.store(reply)
             return FinalEvent(reply=reply, answer=self.answer.uuid)
-        self._live()
+        self._renew()
         return (
-            replace(event, quotes=self._named(event.quotes))
+            replace(event, quotes=self._with_ids(event.quotes))
             if isinstance(event, ClaimEvent)
             else event
         )
 
-    def keep(self, reply: Reply) -> None:
-        """Store the answer in the place of the one before. A source that is deleted at this moment takes its citations along."""
+    def store(self, reply: Reply) -> None:
+        """Replace the previous answer.
+
+        Citations of a source that is deleted at this moment are dropped.
+        """
         try:
             self._store(reply, reply.quotes)
         except IntegrityError:
-            there = set(
+            existing = set(
                 Source.objects.filter(pk__in=[quote.source for quote in reply.quotes]).values_list(
                     "pk", flat=True
                 )
             )
-            self._store(reply, [quote for quote in reply.quotes if quote.source in there])
-        self.is_kept = True
+            self._store(reply, [quote for quote in reply.quotes if quote.source in existing])
+        self.is_stored = True
 
     def fail(self, error: BaseException) -> None:
-        """Store why there is no answer. What was answered before stays."""
-        if not self.is_kept:
-            message, hint = _told(error)
-            before = self.answer.trace.get("outcome", AnswerState.FAILED)
-            self._mine().update(state=before, holder=None, error=message, hint=hint)
+        """Store the error; the previous answer stays."""
+        if not self.is_stored:
+            message, hint = _message(error)
+            state = self.answer.trace.get("outcome", AnswerState.FAILED)
+            self._mine().update(state=state, holder=None, error=message, hint=hint)
 
-    def _live(self) -> None:
+    def _renew(self) -> None:
         if not self._mine().renew(self.holder):
-            raise AnswerNotFound("This question was deleted, or is answered by somebody else.")
+            raise AnswerNotFound("This question was deleted, or another process answers it.")
 
     def _store(self, reply: Reply, quotes: Sequence[Quote]) -> None:
         with transaction.atomic():
             columns = _columns(reply, _collections(reply.quotes))
             if not self._mine().update(**columns):
-                raise AnswerNotFound("This question was deleted, or is answered by somebody else.")
+                raise AnswerNotFound("This question was deleted, or another process answers it.")
             if columns["claims"] != self.answer.claims:
                 Note.objects.filter(answer=self.answer).update(answer=None)
             Citation.objects.filter(answer=self.answer).delete()
             Citation.objects.bulk_create([_citation(self.answer, quote) for quote in quotes])
             self.answer.conversation.touch()
 
-    def _named(self, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+    def _with_ids(self, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
         return tuple(replace(quote, id=self._id(quote)) for quote in quotes)
 
     def _id(self, quote: Quote) -> UUID:
-        """Return the id of a citation, which is the one that it had in the answer before: addresses of citations are permanent."""
+        """Return a citation's id: that of the same quote in the previous answer, or a new one."""
         if quote.number not in self.ids:
-            before = self.known.pop((quote.source, *quote.locator.span, quote.digest), None)
-            self.ids[quote.number] = before or uuid4()
+            previous = self.previous.pop((quote.source, *quote.locator.span, quote.digest), None)
+            self.ids[quote.number] = previous or uuid4()
         return self.ids[quote.number]
 
     def _mine(self) -> AnswerQuerySet:
@@ -99,13 +111,15 @@ class AnswerLease:
 
 
 def _collections(quotes: Sequence[Quote]) -> dict[int, int]:
-    """Return the collection of each quote's source, by the quote's number; one that is deleted just now has none."""
-    found = dict(
+    """Return the collection of each quote's source, by number, unless it was just deleted."""
+    collections = dict(
         Source.objects.filter(pk__in=[quote.source for quote in quotes]).values_list(
             "pk", "collection_id"
         )
     )
-    return {quote.number: found[quote.source] for quote in quotes if quote.source in found}
+    return {
+        quote.number: collections[quote.source] for quote in quotes if quote.source in collections
+    }
 
 
 def _claim(claim: Claim, collections: Mapping[int, int]) -> dict[str, Any]:
@@ -117,8 +131,8 @@ def _claim(claim: Claim, collections: Mapping[int, int]) -> dict[str, Any]:
 def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
     columns = {
         "asked_as": reply.asked_as,
-        "claims": [_claim(one, collections) for one in reply.claims],
-        "nearest": [one.as_json() for one in reply.nearest],
+        "claims": [_claim(item, collections) for item in reply.claims],
+        "nearest": [item.as_json() for item in reply.nearest],
         "note": reply.note,
         "model": reply.model[:200],
         "trace": {**reply.trace.as_json(), "outcome": reply.outcome.value},
@@ -136,7 +150,7 @@ def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
 
 
 def _citation(answer: Answer, quote: Quote) -> Citation:
-    place = quote.locator
+    locator = quote.locator
     return Citation(
         uuid=quote.id or uuid4(),
         answer=answer,
@@ -145,30 +159,30 @@ def _citation(answer: Answer, quote: Quote) -> Citation:
         quote=quote.text,
         prefix=quote.prefix[-100:],
         suffix=quote.suffix[:100],
-        span_start=place.span[0],
-        span_end=place.span[1],
+        span_start=locator.span[0],
+        span_end=locator.span[1],
         digest=quote.digest,
-        start=place.start,
-        end=place.end,
-        page=place.page,
-        last_page=place.last_page,
+        start=locator.start,
+        end=locator.end,
+        page=locator.page,
+        last_page=locator.last_page,
         section_heading=quote.heading[:300],
     )
 
 
 def _storable(value: Any) -> Any:
-    """Return JSON that the database takes: a language model may write what it refuses."""
+    """Remove characters that the database refuses: a language model may write them."""
     if isinstance(value, str):
         return clean(value, len(value))
     if isinstance(value, Mapping):
-        return {name: _storable(one) for name, one in value.items()}
-    return [_storable(one) for one in value] if isinstance(value, list) else value
+        return {name: _storable(item) for name, item in value.items()}
+    return [_storable(item) for item in value] if isinstance(value, list) else value
 
 
-def _told(error: BaseException) -> tuple[str, str]:
+def _message(error: BaseException) -> tuple[str, str]:
     if isinstance(error, KnowledgeBaseError):
         return error.message, error.hint
     if isinstance(error, GeneratorExit | KeyboardInterrupt):
-        return "Nobody waited for the answer.", ASK_AGAIN
+        return "The request ended before the answer was ready.", ASK_AGAIN
     unexpected = UnexpectedError()
     return unexpected.message, unexpected.hint

@@ -1,4 +1,7 @@
-"""Answers that are kept, as they may be shown: what a claim stands on is looked at anew each time, and a claim whose sources cannot be seen is not shown."""
+"""Stored answers as a scope may see them.
+
+Visibility is checked at each read, and claims with invisible sources are dropped.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,16 +19,17 @@ from citations.quotes.verification import origin_of
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
-LOST = "Whoever answered this question was stopped."
+LOST = "The process that answered this question stopped."
 ASK_AGAIN = "Ask again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
-    """A question and its answer. ``withheld`` claims are left out: a source that they cite lies outside the scope, or did when it was deleted.
+    """A question and its answer, without what the scope may not see.
 
-    ``gone`` are the numbers that claims cite of sources that were deleted: nobody can look there any more. ``nearest`` (of a refusal) and ``trace`` are what
-    ``replies`` makes of them, without passages that cannot be seen.
+    ``withheld`` counts claims that cite sources outside the scope. ``gone`` holds cited numbers
+    whose sources were deleted. ``nearest`` (after a refusal) and ``trace`` omit invisible
+    passages.
     """
 
     id: UUID
@@ -51,43 +55,45 @@ class AnswerRecord:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is being answered."""
         return self.state == AnswerState.RUNNING
 
     @property
     def text(self) -> str:
-        """What it says, without citations; of a refusal, why there is nothing."""
+        """The claims without citations; after a refusal, the reason."""
         return " ".join(claim.text for claim in self.claims) or self.note
 
 
 def find_answer(scope: Scope, user: User | None, reference: UUID | str) -> Answer:
-    """Return the answer of this id, with its conversation, if that is the caller's. Raises ``AnswerNotFound``."""
-    mine = Conversation.objects.of(scope, user)
-    found = (
+    """Return the user's answer of this id. Raises ``AnswerNotFound``."""
+    conversations = Conversation.objects.of(scope, user)
+    answer = (
         Answer.objects.select_related("conversation__collection")
-        .filter(conversation__in=mine, uuid=uuid_of(reference))
+        .filter(conversation__in=conversations, uuid=uuid_of(reference))
         .first()
     )
-    if found is None:
+    if answer is None:
         raise AnswerNotFound("There is no such answer.")
-    return found
+    return answer
 
 
 def find_citation(scope: Scope, reference: UUID | str) -> Quote:
-    """Return the citation of this id, whoever asked, if its source may be read: notes, which several people read, lead to it. Raises ``CitationNotFound``."""
+    """Return a citation of an answer, whoever asked, if its source is visible.
+
+    Notes, which others read, link to it. Raises ``CitationNotFound``.
+    """
     visible = (
         Citation.objects.in_answers()
         .visible(scope)
         .select_related("source__collection", "source__video")
     )
-    found = visible.filter(uuid=uuid_of(reference)).first()
-    if found is None:
+    citation = visible.filter(uuid=uuid_of(reference)).first()
+    if citation is None:
         raise CitationNotFound("There is no such citation.")
-    return quote_of(found)
+    return quote_of(citation)
 
 
-def of(scope: Scope, conversation: Conversation) -> tuple[AnswerRecord, ...]:
-    """Return what was asked and answered in a conversation, in order."""
+def of_conversation(scope: Scope, conversation: Conversation) -> tuple[AnswerRecord, ...]:
+    """Return the answers of a conversation in order."""
     return read(
         scope,
         Answer.objects.filter(conversation=conversation)
@@ -97,7 +103,7 @@ def of(scope: Scope, conversation: Conversation) -> tuple[AnswerRecord, ...]:
 
 
 def read(scope: Scope, answers: Iterable[Answer]) -> tuple[AnswerRecord, ...]:
-    """Return answers as the scope may see them; four queries, however many there are."""
+    """Return answers as the scope may see them, in four queries."""
     rows = list(answers)
     quotes = _quotes(scope, rows)
     stored = _numbers(rows)
@@ -117,14 +123,17 @@ def read(scope: Scope, answers: Iterable[Answer]) -> tuple[AnswerRecord, ...]:
 
 
 def state_of(answer: Answer) -> AnswerState:
-    """Return what became of a question: one that nobody answers any more has failed, or is what it was before it was asked again."""
+    """Return a question's state: if its process died, failed or the state before."""
     if answer.state == AnswerState.RUNNING and not answer.is_active:
         return AnswerState(answer.trace.get("outcome", AnswerState.FAILED))
     return AnswerState(answer.state)
 
 
 def quote_of(row: Citation) -> Quote:
-    """Return a citation (with its source, collection and video) as the value that travels; its link is its permanent address."""
+    """Return a citation as a value; its link is its permanent address.
+
+    Load its source, collection and video with it.
+    """
     return Quote(
         number=row.number or 0,
         source=row.source_id,
@@ -146,7 +155,7 @@ def quote_of(row: Citation) -> Quote:
     )
 
 
-# What may be seen
+# Visibility
 
 
 def _quotes(scope: Scope, rows: Sequence[Answer]) -> dict[int, list[Quote]]:
@@ -170,8 +179,8 @@ def _numbers(rows: Sequence[Answer]) -> dict[int, set[int]]:
 
 
 def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
-    """Return which of the sources that answers looked at may be seen."""
-    named = {
+    """Return the visible ones among the sources of answers' passages."""
+    ids = {
         passage["source"]
         for row in rows
         for passage in (*row.nearest, *row.trace.get("evidence", ()))
@@ -180,17 +189,21 @@ def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
         frozenset(
             map(
                 str,
-                Source.objects.visible(scope).filter(uuid__in=named).values_list("uuid", flat=True),
+                Source.objects.visible(scope).filter(uuid__in=ids).values_list("uuid", flat=True),
             )
         )
-        if named
+        if ids
         else frozenset()
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Evident:
-    """What a scope may see of what an answer stands on: its ``quotes``, out of those ``stored`` by their numbers, and all sources that were looked at."""
+    """What a scope may see of an answer's evidence.
+
+    ``stored`` are the numbers of all citations, ``quotes`` the visible ones, ``seen`` the
+    visible sources.
+    """
 
     scope: Scope
     quotes: tuple[Quote, ...]
@@ -202,7 +215,10 @@ class _Evident:
         return frozenset(quote.number for quote in self.quotes)
 
     def shows(self, row: Answer, claim: Mapping[str, Any], *, is_whole: bool) -> bool:
-        """Say whether a claim may be seen: all that it cites is visible, or gone from collections that may be read. What cites nothing may be of any source."""
+        """Say whether a claim is visible: each citation is, or is gone from a readable collection.
+
+        A claim without citations is visible if all evidence is.
+        """
         cited = frozenset(claim["citations"])
         if not cited:
             return is_whole
@@ -211,24 +227,24 @@ class _Evident:
         return cited <= self.stored or self._reads(row, claim)
 
     def _reads(self, row: Answer, claim: Mapping[str, Any]) -> bool:
-        asked = row.conversation.collection_id
+        collection = row.conversation.collection_id
         collections = claim.get(
-            "collections", [asked] if asked else None
-        )  # claims that were stored without them are of the collection that was asked
+            "collections", [collection] if collection else None
+        )  # older claims lack them
         return collections is not None and self.scope.readable.issuperset(collections)
 
 
 def _record(row: Answer, evident: _Evident) -> AnswerRecord:
     trace, is_whole = _trace(row.trace, evident.numbers, evident.seen)
-    claims = [one for one in row.claims if evident.shows(row, one, is_whole=is_whole)]
+    claims = [claim_ for claim_ in row.claims if evident.shows(row, claim_, is_whole=is_whole)]
     shown = tuple(
         Claim(
-            text=one["text"],
-            label=one.get("label", ""),
-            citations=tuple(one["citations"]),
-            is_supported=one["is_supported"],
+            text=claim_["text"],
+            label=claim_.get("label", ""),
+            citations=tuple(claim_["citations"]),
+            is_supported=claim_["is_supported"],
         )
-        for one in claims
+        for claim_ in claims
     )
     state = state_of(row)
     is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
@@ -264,14 +280,14 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
 def _trace(
     trace: Mapping[str, Any], numbers: frozenset[int], seen: frozenset[str]
 ) -> tuple[dict[str, Any], bool]:
-    """Return what may be seen of how an answer was made, and whether that is all of it."""
+    """Return the visible part of a trace, and whether that is all."""
     evidence = trace.get("evidence", [])
     shown = [passage for passage in evidence if passage["source"] in seen]
     is_whole = len(shown) == len(evidence)
-    known = {passage["number"] for passage in shown} | ({0} if is_whole else set())
+    numbers_ = {passage["number"] for passage in shown} | ({0} if is_whole else set())
     checks = [
-        one
-        for one in trace.get("checks", [])
-        if one["evidence"] in known and one["number"] in numbers | {0}
+        check
+        for check in trace.get("checks", [])
+        if check["evidence"] in numbers_ and check["number"] in numbers | {0}
     ]
     return {**trace, "evidence": shown, "checks": checks} if trace else {}, is_whole

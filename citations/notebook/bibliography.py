@@ -1,4 +1,4 @@
-"""Works as bibliographies write them: CSL-JSON and BibTeX. Values in, text out. Pure."""
+"""Bibliographies as CSL-JSON and BibTeX. Pure."""
 
 import re
 import unicodedata
@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-CSL_TYPES: Final = {
-    "video": "motion_picture",
-    "html": "webpage",
-}  # by kind; anything else is a document
+CSL_TYPES: Final = {"video": "motion_picture", "html": "webpage"}  # by kind; others are documents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A source that is cited. ``places`` are where, as they are read ("pages 3–4", "1:02–1:10"), and ``quotes`` what, in the same order."""
+    """A cited source. ``places`` are formatted positions ("pages 3–4"), ``quotes`` their texts."""
 
-    id: str  # of the source, any text
+    id: str  # any text
     kind: str
     title: str
     author: str = ""  # a person, or a channel
@@ -30,19 +27,25 @@ class Work:
 
 
 def csl(works: Iterable[Work]) -> list[dict[str, Any]]:
-    """Return works as items of CSL-JSON 1.0.2 (https://github.com/citation-style-language/schema), which reference managers read."""
+    """Return CSL-JSON 1.0.2 (https://github.com/citation-style-language/schema)."""
     works = list(works)
     return [_item(work, key) for work, key in zip(works, keys(works), strict=True)]
 
 
 def bibtex(works: Iterable[Work]) -> str:
-    """Return works as entries of BibTeX: ``@misc``, as BibTeX knows neither recordings nor pages of the web. Text stands in UTF-8, its marks escaped."""
+    """Return BibTeX entries in UTF-8.
+
+    All are ``@misc``, as BibTeX knows neither recordings nor web pages.
+    """
     works = list(works)
     return "\n".join(_entry(work, key) for work, key in zip(works, keys(works), strict=True))
 
 
 def keys(works: Sequence[Work]) -> list[str]:
-    """Return the name that each work is cited by: author, year and the first long word of its title, as ASCII; the same twice gets a letter."""
+    """Return a citation key per work: author, year and first long title word, in ASCII.
+
+    Equal keys get a letter.
+    """
     made: dict[str, int] = {}
     return [_distinct(_stem(work), made) for work in works]
 
@@ -82,10 +85,10 @@ def _note(work: Work) -> str:
 
 def _entry(work: Work, key: str) -> str:
     fields = {
-        "title": f"{{{_escaped(work.title)}}}",  # braces of its own: styles would change its capitals
+        "title": f"{{{_escaped(work.title)}}}",  # extra braces keep its capitals
         "author": f"{{{_escaped(work.author)}}}"
         if work.author
-        else "",  # and take a channel for given and family name
+        else "",  # and a channel's name in one part
         "year": f"{work.published:%Y}" if work.published else "",
         "month": str(work.published.month) if work.published else "",
         "url": _address(work.url),
@@ -99,7 +102,7 @@ def _entry(work: Work, key: str) -> str:
 
 _ESCAPES: Final = {
     "\\": r"\textbackslash{}",
-    "{": r"\textbraceleft{}",  # not \{: whatever reads BibTeX counts braces, escaped or not
+    "{": r"\textbraceleft{}",  # not \{: parsers of BibTeX count escaped braces, too
     "}": r"\textbraceright{}",
     "&": r"\&",
     "%": r"\%",
@@ -112,12 +115,12 @@ _ESCAPES: Final = {
 
 
 def _escaped(text: str) -> str:
-    """Return text that LaTeX shows as it is, on one line."""
+    """Escape text for LaTeX and join it to one line."""
     return "".join(_ESCAPES.get(mark, mark) for mark in _line(text))
 
 
 def _address(url: str) -> str:
-    """Return an address in which nothing ends the field: braces, backslashes and blanks are written in percents."""
+    """Percent-encode what would end the field: braces, backslashes and blanks."""
     return "".join(
         mark
         if mark not in '{}\\"' and mark > " "
@@ -144,20 +147,20 @@ def _ascii(text: str) -> list[str]:
 _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
 
 
-def _distinct(stem: str, made: dict[str, int]) -> str:
+def _distinct(stem: str, counts: dict[str, int]) -> str:
     while True:
-        count = made.get(stem, 0)
-        made[stem] = count + 1
+        count = counts.get(stem, 0)
+        counts[stem] = count + 1
         if not count:
             return stem
-        named = stem + "".join(_letters(count))
-        if named not in made:
-            made[named] = 1
-            return named
+        key = stem + "".join(_letters(count))
+        if key not in counts:
+            counts[key] = 1
+            return key
 
 
 def _letters(number: int) -> Iterator[str]:
-    """Count a, b, …, z, aa: from 1."""
+    """Count a, b, …, z, aa from 1."""
     if number > 26:
         yield from _letters((number - 1) // 26)
     yield chr(ord("a") + (number - 1) % 26)

@@ -1,4 +1,4 @@
-"""Conversations: questions that follow one another, about a collection or some sources of it. Each has one owner, whom alone it is shown to."""
+"""Conversations about a collection or some of its sources, private to their owner."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from transcripts.models import Collection
 from transcripts.sanitize import clean, uuid_of
 from transcripts.scope import Scope
 
-MAX_SOURCES: Final = 1_000  # that a conversation names
-MAX_WORDS: Final = 1_000  # characters of what a title is looked for by
+MAX_SOURCES: Final = 1_000  # of a conversation
+MAX_WORDS: Final = 1_000  # characters of a title search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationPage:
-    """Some conversations, the latest first, each with ``answer_count``; ``next`` goes on after the last one, None at the end."""
+    """Conversations with ``answer_count``, latest first; ``next`` is an offset or None."""
 
     conversations: tuple[Conversation, ...]
     total: int
@@ -39,25 +39,29 @@ def begin(
     sources: Sequence[str] = (),
     title: str = "",
 ) -> Conversation:
-    """Begin a conversation about a collection ("": all that the caller may read), or about some ``sources`` of it (their ids or their videos').
+    """Start a conversation about a collection ("": all that are readable), or ``sources`` of it.
 
-    Its title becomes the first question, unless one is given. Raises ``CollectionNotFound``, ``SourceNotFound``, ``InvalidFilter``.
+    Sources are ids, or those of videos. Without a title, the first question becomes it. Raises
+    ``CollectionNotFound``, ``SourceNotFound``, ``InvalidFilter``.
     """
-    shelf = library.find_collection(scope, collection) if collection else None
+    target = library.find_collection(scope, collection) if collection else None
     return Conversation.objects.create(
-        collection=shelf,
+        collection=target,
         owner=user,
         title=clean(title, 300),
-        sources=_chosen(scope, shelf, sources),
+        sources=_find_sources(scope, target, sources),
     )
 
 
 def restrict(scope: Scope, conversation: Conversation, sources: Sequence[str]) -> None:
-    """Let a conversation be about these sources from now on; none: about all of its collection. Raises ``SourceNotFound``, ``InvalidFilter``."""
-    chosen = _chosen(scope, conversation.collection, sources)
-    if chosen != conversation.sources:
-        Conversation.objects.filter(pk=conversation.pk).update(sources=chosen)
-        conversation.sources = chosen
+    """Change the sources of a conversation; none: its whole collection.
+
+    Raises ``SourceNotFound``, ``InvalidFilter``.
+    """
+    ids = _find_sources(scope, conversation.collection, sources)
+    if ids != conversation.sources:
+        Conversation.objects.filter(pk=conversation.pk).update(sources=ids)
+        conversation.sources = ids
 
 
 def list_conversations(
@@ -69,77 +73,81 @@ def list_conversations(
     offset: int = 0,
     limit: int = 25,
 ) -> ConversationPage:
-    """Return a page of the caller's conversations in whose title every one of ``words`` occurs, the latest first. Raises ``CollectionNotFound``."""
-    found = Conversation.objects.of(scope, user)
+    """Return a page of the user's conversations whose titles contain all ``words``.
+
+    Latest first. Raises ``CollectionNotFound``.
+    """
+    conversations = Conversation.objects.of(scope, user)
     if collection:
-        found = found.filter(collection=library.find_collection(scope, collection))
+        conversations = conversations.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, MAX_WORDS).split()[:10]:
-        found = found.filter(title__icontains=word)
+        conversations = conversations.filter(title__icontains=word)
     counted = (
-        found.select_related("collection")
+        conversations.select_related("collection")
         .annotate(answer_count=Count("answers"))
         .order_by("-updated_at", "-pk")
     )
     rows = tuple(counted[offset : offset + limit + 1])
     return ConversationPage(
         conversations=rows[:limit],
-        total=found.count(),
+        total=conversations.count(),
         next=offset + limit if len(rows) > limit else None,
     )
 
 
 def find(scope: Scope, user: User | None, reference: UUID | str) -> Conversation:
-    """Return the conversation of this id, if it is the caller's. Raises ``ConversationNotFound``."""
-    found = (
+    """Return the user's conversation of this id. Raises ``ConversationNotFound``."""
+    conversation = (
         Conversation.objects.of(scope, user)
         .select_related("collection")
         .filter(uuid=uuid_of(reference))
         .first()
     )
-    if found is None:
+    if conversation is None:
         raise ConversationNotFound("There is no such conversation.")
-    return found
+    return conversation
 
 
 def rename(conversation: Conversation, title: str) -> None:
-    """Give a conversation another title. Raises ``InvalidInput`` for none."""
-    wanted = " ".join(clean(title, 300).split())
-    if not wanted:
-        raise InvalidInput("The conversation has no title.", hint="Give it a short one.")
-    Conversation.objects.filter(pk=conversation.pk).update(title=wanted)
-    conversation.title = wanted
+    """Change the title. Raises ``InvalidInput`` if it is empty."""
+    new_title = " ".join(clean(title, 300).split())
+    if not new_title:
+        raise InvalidInput("The title is empty.", hint="Enter a short one.")
+    Conversation.objects.filter(pk=conversation.pk).update(title=new_title)
+    conversation.title = new_title
 
 
 def delete(conversation: Conversation) -> None:
-    """Delete a conversation with its answers and what they quote. Sources stay, and so do notes."""
+    """Delete a conversation with its answers and citations. Sources and notes stay."""
     with transaction.atomic():
         Conversation.objects.select_for_update(of=("self",)).filter(
             pk=conversation.pk
-        ).first()  # who stores an answer just now comes first, or finds it gone
+        ).first()  # waits for an answer being stored
         Conversation.objects.filter(pk=conversation.pk).delete()
 
 
-# What comes from outside
+# Validation
 
 
-def _chosen(scope: Scope, shelf: Collection | None, references: Sequence[str]) -> list[str]:
-    """Look up sources of one collection, or of any; returns their ids, in an order that does not change."""
-    wanted = tuple(dict.fromkeys(references))
-    if len(wanted) > MAX_SOURCES:
+def _find_sources(scope: Scope, target: Collection | None, references: Sequence[str]) -> list[str]:
+    """Return the ids of sources of a collection, or of any, in a stable order."""
+    unique = tuple(dict.fromkeys(references))
+    if len(unique) > MAX_SOURCES:
         raise InvalidFilter(
-            f"A conversation names at most {MAX_SOURCES:,} sources; it is about all of its collection when it names none."
+            f"A conversation can name at most {MAX_SOURCES:,} sources.",
+            hint="Name none to ask the whole collection.",
         )
-    there = Scope(readable=scope.readable & {shelf.pk}) if shelf else scope
-    batches = [wanted[at : at + MAX_VALUES] for at in range(0, len(wanted), MAX_VALUES)]
-    found = {one for batch in batches for one in _ids(there, batch)}
-    return sorted(map(str, found))
+    inside = Scope(readable=scope.readable & {target.pk}) if target else scope
+    batches = [unique[start : start + MAX_VALUES] for start in range(0, len(unique), MAX_VALUES)]
+    ids = {id for batch in batches for id in _ids(inside, batch)}
+    return sorted(map(str, ids))
 
 
 def _ids(scope: Scope, references: tuple[str, ...]) -> Iterator[UUID]:
-    """Return the ids of sources; those that are ids already, as a page sends them, are looked up at once."""
-    ids = {uuid_of(one) for one in references}
+    """Yield the ids of sources; references that are ids, as pages send them, need one query."""
+    ids = {uuid_of(reference) for reference in references}
     known = set(Source.objects.visible(scope).filter(uuid__in=ids).values_list("uuid", flat=True))
     yield from known
-    others = tuple(one for one in references if uuid_of(one) not in known)
+    others = tuple(reference for reference in references if uuid_of(reference) not in known)
     if others:
         yield from matching(scope, Filter(sources=others)).values_list("uuid", flat=True)

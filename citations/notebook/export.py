@@ -1,4 +1,4 @@
-"""Conversations written down: Markdown, JSON, a page to print, and bibliographies of what is cited."""
+"""Export conversations as Markdown, JSON, a printable page and bibliographies."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,8 +29,6 @@ GONE: Final = "This source was deleted."
 
 
 class ExportFormat(StrEnum):
-    """What a conversation can be written as."""
-
     MARKDOWN = "md"
     HTML = "html"
     JSON = "json"
@@ -40,7 +38,7 @@ class ExportFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFile:
-    """A conversation as a file: its ``name`` is made of its title, ``media_type`` says the encoding too, where that is not given by the type."""
+    """An exported conversation. ``media_type`` includes the encoding if needed."""
 
     text: str
     media_type: str
@@ -48,18 +46,23 @@ class ExportFile:
 
 
 def export(scope: Scope, conversation: Conversation, form: ExportFormat) -> ExportFile:
-    """Write down a conversation as the scope may see it; what is cited has its permanent address. A bibliography has each source once."""
-    write, media_type, ending = _FORMS[form]
-    told = _Told(conversation, notebook_answers.of(scope, conversation), scope)
+    """Export a conversation as the scope may see it, with permanent addresses.
+
+    A bibliography contains each source once.
+    """
+    render, media_type, ending = _FORMS[form]
+    visible = _VisibleConversation(
+        conversation, notebook_answers.of_conversation(scope, conversation), scope
+    )
     return ExportFile(
-        text=write(told),
+        text=render(visible),
         media_type=media_type,
         name=f"{slugify(conversation.title)[:80] or 'conversation'}.{ending}",
     )
 
 
-def told(record: AnswerRecord, *, base: str = "") -> str:
-    """Write an answer as Markdown: its claims with links to what they cite, then the quotes, numbered. ``base`` is put before addresses of this site."""
+def to_markdown(record: AnswerRecord, *, base: str = "") -> str:
+    """Render an answer: claims with links, then numbered quotes; ``base`` precedes local paths."""
     if not record.claims:
         return escape_markdown(record.note or record.error) + "\n"
     links = {
@@ -68,39 +71,30 @@ def told(record: AnswerRecord, *, base: str = "") -> str:
     text = "\n\n".join(
         " ".join(_claim(claim, links) for claim in claims) for claims in _paragraphs(record.claims)
     )
-    # Not a numbered list: that would be counted anew, and numbers that are left out move those behind them.
+    # Not a numbered list: Markdown would renumber it and close its gaps.
     quotes = {
-        one.number: f"- \\[{one.number}\\] “{escape_markdown(one.text)}” — {_where(one)}"
-        for one in record.quotes
-    }
-    quotes |= {number: f"- \\[{number}\\] *{GONE}*" for number in record.gone}
-    return (
-        "\n".join(
-            [
-                text,
-                "",
-                *(quotes[number] for number in sorted(quotes)),
-                *(["", escape_markdown(record.note)] if record.note else []),
-            ]
-        ).rstrip()
-        + "\n"
-    )
+        quote.number: f"“{escape_markdown(quote.text)}” — {_source_line(quote)}"
+        for quote in record.quotes
+    } | dict.fromkeys(record.gone, f"*{GONE}*")
+    lines = [f"- \\[{number}\\] {quotes[number]}" for number in sorted(quotes)]
+    note = ["", escape_markdown(record.note)] if record.note else []
+    return "\n".join([text, "", *lines, *note]).rstrip() + "\n"
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _VisibleConversation:
     conversation: Conversation
     answers: Sequence[AnswerRecord]
     scope: Scope
 
     @property
     def about(self) -> str:
-        """When it began, and what was asked."""
-        shelf = self.conversation.collection
+        """The date it began and its collection."""
+        collection = self.conversation.collection
         return " · ".join(
             [
                 f"{timezone.localtime(self.conversation.created_at):%Y-%m-%d %H:%M}",
-                *([shelf.name] if shelf else []),
+                *([collection.name] if collection else []),
             ]
         )
 
@@ -108,17 +102,23 @@ class _Told:
 # Markdown
 
 
-def _markdown(said: _Told) -> str:
-    parts = [f"# {escape_markdown(said.conversation.title)}\n", f"{escape_markdown(said.about)}\n"]
-    for record in said.answers:
-        parts += [f"## {escape_markdown(record.question)}\n", told(record, base=public_url())]
+def _markdown(visible: _VisibleConversation) -> str:
+    parts = [
+        f"# {escape_markdown(visible.conversation.title)}\n",
+        f"{escape_markdown(visible.about)}\n",
+    ]
+    for record in visible.answers:
+        parts += [
+            f"## {escape_markdown(record.question)}\n",
+            to_markdown(record, base=public_url()),
+        ]
     return "\n".join(parts)
 
 
 def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
-    """Begin a paragraph with each claim that says what it tells of."""
-    begins = [place for place, one in enumerate(claims) if one.label or place == 0]
-    return [claims[first:last] for first, last in pairwise([*begins, len(claims)])]
+    """Start a paragraph at each labelled claim."""
+    starts = [index for index, claim in enumerate(claims) if claim.label or index == 0]
+    return [claims[first:last] for first, last in pairwise([*starts, len(claims)])]
 
 
 def _claim(claim: Claim, links: Mapping[int, str]) -> str:
@@ -131,7 +131,7 @@ def _claim(claim: Claim, links: Mapping[int, str]) -> str:
     return f"{text} {marks}".rstrip() if claim.is_supported else f"{text} *(unsupported)*"
 
 
-def _where(quote: Quote) -> str:
+def _source_line(quote: Quote) -> str:
     return ", ".join(
         filter(
             None,
@@ -147,32 +147,46 @@ def _where(quote: Quote) -> str:
 # A page to print
 
 _PAGE: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }}
-h2 {{ font-size: 1.1rem; margin-top: 2rem; break-after: avoid; }} ol {{ font-size: .875rem; }} li {{ break-inside: avoid; }} sup {{ line-height: 0; }}
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>
+body {{
+  font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem;
+  overflow-wrap: anywhere;
+}}
+h2 {{ font-size: 1.1rem; margin-top: 2rem; break-after: avoid; }}
+ol {{ font-size: .875rem; }} li {{ break-inside: avoid; }} sup {{ line-height: 0; }}
 </style></head><body><h1 dir="auto">{title}</h1><p>{about}</p>
 {answers}</body></html>
 """
 
 
-def _html(said: _Told) -> str:
-    answers = format_html_join("", "{}", ((_section(record),) for record in said.answers))
-    return format_html(_PAGE, title=said.conversation.title, about=said.about, answers=answers)
+def _html(visible: _VisibleConversation) -> str:
+    answers = format_html_join("", "{}", ((_section(record),) for record in visible.answers))
+    return format_html(
+        _PAGE, title=visible.conversation.title, about=visible.about, answers=answers
+    )
 
 
 def _section(record: AnswerRecord) -> SafeString:
     base = public_url()
     anchors = {
-        one.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', one.id, one.number)
-        for one in record.quotes
+        quote.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', quote.id, quote.number)
+        for quote in record.quotes
     }
     anchors |= {number: format_html("<sup>[{}]</sup>", number) for number in record.gone}
     quoted = '<li id="c{}" value="{}" dir="auto">“{}” — <a href="{}{}">{}</a>{}</li>'
     lines = {
-        one.number: format_html(
-            quoted, one.id, one.number, one.text, base, one.link, one.origin.title, _behind(one)
+        quote.number: format_html(
+            quoted,
+            quote.id,
+            quote.number,
+            quote.text,
+            base,
+            quote.link,
+            quote.origin.title,
+            _locate(quote),
         )
-        for one in record.quotes
+        for quote in record.quotes
     }
     lines |= {
         number: format_html('<li value="{}"><em>{}</em></li>', number, GONE)
@@ -200,8 +214,13 @@ def _section(record: AnswerRecord) -> SafeString:
 
 def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
     parts = (
-        (_label(one), one.text, "" if one.is_supported else " (unsupported)", _marks(one, anchors))
-        for one in claims
+        (
+            _label(claim),
+            claim.text,
+            "" if claim.is_supported else " (unsupported)",
+            _anchors(claim, anchors),
+        )
+        for claim in claims
     )
     return format_html_join(" ", "{}{}{}{}", parts)
 
@@ -210,28 +229,28 @@ def _label(claim: Claim) -> SafeString:
     return format_html("<strong>{}:</strong> ", claim.label) if claim.label else SafeString()
 
 
-def _marks(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
+def _anchors(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
     return format_html_join(
         "", "{}", ((anchors[number],) for number in claim.citations if number in anchors)
     )
 
 
-def _behind(quote: Quote) -> str:
+def _locate(quote: Quote) -> str:
     return "".join(f", {part}" for part in (quote.heading, place(quote.locator)) if part)
 
 
 # JSON
 
 
-def _json(said: _Told) -> str:
-    conversation = said.conversation
+def _json(visible: _VisibleConversation) -> str:
+    conversation = visible.conversation
     whole = {
         "id": str(conversation.uuid),
         "title": conversation.title,
         "collection": conversation.collection.slug if conversation.collection else None,
         "created_at": conversation.created_at.isoformat(),
         "answers": [
-            ReplyOut.model_validate(record).model_dump(mode="json") for record in said.answers
+            ReplyOut.model_validate(record).model_dump(mode="json") for record in visible.answers
         ],
     }
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
@@ -240,26 +259,26 @@ def _json(said: _Told) -> str:
 # Bibliographies
 
 
-def _csl(said: _Told) -> str:
-    return json.dumps(bibliography.csl(_works(said)), ensure_ascii=False, indent=2) + "\n"
+def _csl(visible: _VisibleConversation) -> str:
+    return json.dumps(bibliography.csl(_works(visible)), ensure_ascii=False, indent=2) + "\n"
 
 
-def _bibtex(said: _Told) -> str:
-    return bibliography.bibtex(_works(said))
+def _bibtex(visible: _VisibleConversation) -> str:
+    return bibliography.bibtex(_works(visible))
 
 
-def _works(said: _Told) -> list[Work]:
-    """Return each source that is cited, in the order of its first citation, with all that is cited of it."""
+def _works(visible: _VisibleConversation) -> list[Work]:
+    """Return the cited sources in order of first citation, with their citations."""
     cited: dict[int, list[Quote]] = {}
-    for quote in (quote for record in said.answers for quote in record.quotes):
+    for quote in (quote for record in visible.answers for quote in record.quotes):
         cited.setdefault(quote.source, []).append(quote)
-    sources = Source.objects.visible(said.scope).in_bulk(list(cited))
-    day = timezone.localtime(said.conversation.updated_at).date()
+    sources = Source.objects.visible(visible.scope).in_bulk(list(cited))
+    day = timezone.localtime(visible.conversation.updated_at).date()
     return [_work(sources[pk], quotes, day) for pk, quotes in cited.items() if pk in sources]
 
 
 def _work(source: Source, quotes: Iterable[Quote], accessed: date) -> Work:
-    once = {(place(quote.locator), quote.text): quote for quote in quotes}
+    unique = {(place(quote.locator), quote.text): quote for quote in quotes}
     path = f"/videos/{source.video_id}/" if source.video_id else f"/sources/{source.uuid}/"
     return Work(
         id=str(source.uuid),
@@ -270,12 +289,12 @@ def _work(source: Source, quotes: Iterable[Quote], accessed: date) -> Work:
         language=source.language,
         published=timezone.localtime(source.published_at).date() if source.published_at else None,
         accessed=accessed,
-        places=tuple(where for where, _ in once),
-        quotes=tuple(text for _, text in once),
+        places=tuple(position for position, _ in unique),
+        quotes=tuple(text for _, text in unique),
     )
 
 
-_FORMS: Final[Mapping[ExportFormat, tuple[Callable[[_Told], str], str, str]]] = {
+_FORMS: Final[Mapping[ExportFormat, tuple[Callable[[_VisibleConversation], str], str, str]]] = {
     ExportFormat.MARKDOWN: (_markdown, "text/markdown; charset=utf-8", "md"),
     ExportFormat.HTML: (_html, "text/html; charset=utf-8", "html"),
     ExportFormat.JSON: (_json, "application/json", "json"),

@@ -1,4 +1,4 @@
-"""Notes: what people keep beside the sources of a collection, in their own words or as an answer with its citations. All who may read it see them."""
+"""Notes in a collection, visible to its readers: a user's own words, or a saved answer."""
 
 import re
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ from transcripts.sanitize import clean, uuid_of
 from transcripts.scope import Scope
 
 MAX_TEXT: Final = 50_000  # characters
-TITLE: Final = 80  # characters of a note's first line, where it was given no title
+TITLE: Final = 80  # characters of the first line, for notes without a title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotePage:
-    """Some notes of one collection or of several, the latest first; ``next`` goes on after the last one, None at the end."""
+    """A page of notes, latest first; ``next`` is the next offset or None."""
 
     notes: tuple[Note, ...]
     total: int
@@ -33,7 +33,7 @@ class NotePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredNote:
-    """The note that an answer is kept as; ``is_new`` unless it was kept already."""
+    """The note of a saved answer; ``is_new`` unless it existed."""
 
     note: Note
     is_new: bool
@@ -42,71 +42,81 @@ class StoredNote:
 def list_notes(
     scope: Scope, *, collection: str = "", words: str = "", offset: int = 0, limit: int = 25
 ) -> NotePage:
-    """Return a page of the notes of a collection ("": of all that may be read) in which every one of ``words`` occurs. Raises ``CollectionNotFound``."""
-    found = Note.objects.visible(scope)
+    """Return a page of the notes of a collection ("": of all) that contain all ``words``.
+
+    Raises ``CollectionNotFound``.
+    """
+    notes = Note.objects.visible(scope)
     if collection:
-        found = found.filter(collection=library.find_collection(scope, collection))
+        notes = notes.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, 1_000).split()[:10]:
-        found = found.filter(title__icontains=word) | found.filter(text__icontains=word)
+        notes = notes.filter(title__icontains=word) | notes.filter(text__icontains=word)
     rows = tuple(
-        found.select_related("collection", "author", "answer__conversation").order_by(
+        notes.select_related("collection", "author", "answer__conversation").order_by(
             "-updated_at", "-pk"
         )[offset : offset + limit + 1]
     )
     return NotePage(
-        notes=rows[:limit], total=found.count(), next=offset + limit if len(rows) > limit else None
+        notes=rows[:limit], total=notes.count(), next=offset + limit if len(rows) > limit else None
     )
 
 
 def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> Note:
-    """Return the visible note of this id. Raises ``NoteNotFound``, and ``Forbidden`` where it is to be changed and may only be read."""
+    """Return the visible note of this id.
+
+    Raises ``NoteNotFound``, and ``Forbidden`` if it is to be written and is read-only.
+    """
     visible = Note.objects.visible(scope).select_related(
         "collection", "author", "answer__conversation"
     )
-    found = visible.filter(uuid=uuid_of(reference)).first()
-    if found is None:
+    note = visible.filter(uuid=uuid_of(reference)).first()
+    if note is None:
         raise NoteNotFound("There is no such note.")
     if write:
-        scope.require_write(found.collection_id)
-    return found
+        scope.require_write(note.collection_id)
+    return note
 
 
 def pin(
     scope: Scope, user: User | None, *, collection: str = "", title: str = "", text: str = ""
 ) -> Note:
-    """Keep a note in a collection that the caller may change ("": their usual one). Its title is its first line, unless one is given.
+    """Store a note in a writable collection ("": the default one).
 
-    Raises ``Forbidden``, ``CollectionNotFound``, ``InvalidInput`` for nothing, or more than ``MAX_TEXT`` characters.
+    Without a title, the first line becomes it. Raises ``Forbidden``, ``CollectionNotFound``,
+    and ``InvalidInput`` for an empty note or one above ``MAX_TEXT``.
     """
-    shelf = library.target_collection(scope, collection)
-    return Note.objects.create(collection=shelf, author=user, **_written(title, text))
+    target = library.target_collection(scope, collection)
+    return Note.objects.create(collection=target, author=user, **_columns(title, text))
 
 
 def keep(
     scope: Scope, user: User | None, answer: Answer, *, collection: str = "", title: str = ""
 ) -> StoredNote:
-    """Keep an answer of the caller's with its citations, once, in the collection that was asked unless another one is named.
+    """Save an answer as a note, once, in the collection it is about unless one is named.
 
-    Raises what ``pin`` raises, and ``Conflict`` for an answer that says nothing, or that quotes what not everybody who reads the collection may read.
+    Raises what ``pin`` raises, and ``Conflict`` for an empty answer, or one that quotes sources
+    which readers of the collection may not see.
     """
-    asked = answer.conversation.collection
-    shelf = library.target_collection(scope, collection or (asked.slug if asked else ""))
-    before = (
-        Note.objects.filter(answer=answer, collection=shelf)
+    collection_ = answer.conversation.collection
+    target = library.target_collection(
+        scope, collection or (collection_.slug if collection_ else "")
+    )
+    existing = (
+        Note.objects.filter(answer=answer, collection=target)
         .select_related("collection", "author", "answer__conversation")
         .first()
     )
-    if before is not None:
-        return StoredNote(note=before, is_new=False)
-    written = _written(title or answer.question, _told(shelf, answer))
+    if existing is not None:
+        return StoredNote(note=existing, is_new=False)
+    columns = _columns(title or answer.question, _answer_text(target, answer))
     note, is_new = Note.objects.get_or_create(
-        answer=answer, collection=shelf, defaults={"author": user, **written}
-    )  # two pages may save it at once
+        answer=answer, collection=target, defaults={"author": user, **columns}
+    )  # two pages may save it concurrently
     return StoredNote(note=note, is_new=is_new)
 
 
 def saved(scope: Scope, answers: Iterable[UUID]) -> dict[UUID, Note]:
-    """Return the visible note that each of these answers, by their ids, is kept as; its latest, where several collections have one."""
+    """Return the visible note of each of these answers (by id): the latest."""
     visible = Note.objects.visible(scope).filter(answer__uuid__in=list(answers))
     return {
         note.answer.uuid: note
@@ -116,48 +126,45 @@ def saved(scope: Scope, answers: Iterable[UUID]) -> dict[UUID, Note]:
 
 
 def change(note: Note, *, title: str, text: str) -> None:
-    """Write a note anew. Raises ``InvalidInput``."""
-    for name, value in _written(title, text).items():
+    """Replace a note's title and text. Raises ``InvalidInput``."""
+    for name, value in _columns(title, text).items():
         setattr(note, name, value)
     note.save(update_fields=["title", "text", "updated_at"])
 
 
 def delete(note: Note) -> None:
-    """Delete a note."""
     Note.objects.filter(pk=note.pk).delete()
 
 
-def _told(shelf: Collection, answer: Answer) -> str:
-    """Return an answer as whoever may read the collection, and no other, may see it."""
-    (record,) = notebook_answers.read(Scope(readable=frozenset({shelf.pk})), [answer])
+def _answer_text(target: Collection, answer: Answer) -> str:
+    """Return an answer as readers of just this collection may see it."""
+    (record,) = notebook_answers.read(Scope(readable=frozenset({target.pk})), [answer])
     if record.withheld:
         raise Conflict(
-            f"The answer quotes sources that are not in “{shelf.name}”.",
-            hint="Whoever reads the notes there may not be allowed to read them.",
+            f"The answer quotes sources outside “{target.name}”.",
+            hint="Readers of the note may not be allowed to see them.",
         )
     if record.gone:
-        raise Conflict(
-            "The answer quotes sources that were deleted.", hint="Have it answered anew."
-        )
+        raise Conflict("The answer quotes deleted sources.", hint="Answer it again first.")
     if not record.claims:
-        raise Conflict("This answer says nothing that could be kept.")
-    return export.told(record)
+        raise Conflict("This answer is empty.")
+    return export.to_markdown(record)
 
 
-def _written(title: str, text: str) -> dict[str, str]:
+def _columns(title: str, text: str) -> dict[str, str]:
     if len(text) > MAX_TEXT:
         raise InvalidInput(
-            f"A note has at most {MAX_TEXT:,} characters; this one has {len(text):,}.",
-            hint="Make two of it.",
+            f"The note has {len(text):,} characters; at most {MAX_TEXT:,} are allowed.",
+            hint="Split it.",
         )
     body = clean(_BREAKS.sub("\n", text), MAX_TEXT)
-    named = (
+    line = (
         " ".join(clean(title, 300).split())
         or " ".join(body.lstrip("# ").partition("\n")[0].split())[:TITLE].strip()
     )
-    if not named:
-        raise InvalidInput("There is nothing in the note.", hint="Write a title or a text.")
-    return {"title": named, "text": body}
+    if not line:
+        raise InvalidInput("The note is empty.", hint="Enter a title or a text.")
+    return {"title": line, "text": body}
 
 
 _BREAKS: Final = re.compile(r"\r\n?")

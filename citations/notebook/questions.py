@@ -1,6 +1,7 @@
-"""Questions in a conversation: one waits at a time, is taken by one process, and stored with its answer when that is whole.
+"""Questions of a conversation.
 
-Whoever stops before leaves a row that counts as failed after a while.
+One at a time waits, is claimed by one process, and is stored with its finished answer. A question
+whose process dies counts as failed after a while.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,16 +25,16 @@ from transcripts.errors import Conflict, EmptyQuery, InvalidInput, Throttled
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
-MAX_QUESTION: Final = 1_000  # characters: what a search takes
+MAX_QUESTION: Final = 1_000  # characters, as for a search
 MAX_ANSWERS: Final = 1_000  # of a conversation
-TURNS: Final = 10  # before a question, that it may refer to
-TITLE: Final = 80  # characters of the first question, where a conversation was given no other title
-MOST_AT_ONCE: Final = 8  # questions of one person that are being answered
-MOST_TOLD: Final = 200  # quotes of earlier answers that are not told again
+TURNS: Final = 10  # earlier turns that a question may refer to
+TITLE: Final = 80  # characters of the first question, for conversations without a title
+MAX_RUNNING: Final = 8  # questions of one user at a time
+MAX_EARLIER_QUOTES: Final = 200  # quotes of earlier answers that are not repeated
 ANSWERED: Final = (AnswerState.ANSWERED, AnswerState.PARTIAL, AnswerState.REFUSED)
 
 
-def put_first(
+def ask_first(
     scope: Scope,
     user: User | None,
     question: str,
@@ -41,12 +42,12 @@ def put_first(
     collection: str = "",
     sources: Sequence[str] = (),
 ) -> Answer:
-    """Begin a conversation with a question, which waits for ``respond``; where that is refused, none is begun.
+    """Start a conversation with a question, for ``respond``; if it is refused, start none.
 
-    Raises what ``conversations.begin`` and ``put`` raise.
+    Raises what ``conversations.begin`` and ``ask`` raise.
     """
     with transaction.atomic():
-        return put(
+        return ask(
             scope,
             user,
             conversations.begin(scope, user, collection=collection, sources=sources),
@@ -54,7 +55,7 @@ def put_first(
         )
 
 
-def put(
+def ask(
     scope: Scope,
     user: User | None,
     conversation: Conversation,
@@ -62,30 +63,35 @@ def put(
     *,
     sources: Sequence[str] | None = None,
 ) -> Answer:
-    """Store a question, which waits for ``respond``; with ``sources``, the conversation is about these from now on (none: about all of its collection).
+    """Store a question, for ``respond``.
 
-    Raises what ``conversations.restrict`` raises, ``EmptyQuery``, ``InvalidInput`` for more than ``MAX_QUESTION`` characters, ``AlreadyAnswering``,
-    ``Throttled``, ``ConversationNotFound``, and ``Conflict`` where the conversation has become too long.
+    ``sources`` replace those of the conversation (empty: its whole collection). Raises what
+    ``conversations.restrict`` raises, ``EmptyQuery``, ``InvalidInput`` for more than
+    ``MAX_QUESTION`` characters, ``AlreadyAnswering``, ``Throttled``, ``ConversationNotFound``,
+    and ``Conflict`` after ``MAX_ANSWERS`` questions.
     """
-    text = _question(question)
+    text = _validate(question)
     with transaction.atomic():
-        held = _held(scope, user, conversation)
-        last = held.answers.aggregate(last=Max("ordinal"))["last"] or 0
+        locked = _lock(scope, user, conversation)
+        last = locked.answers.aggregate(last=Max("ordinal"))["last"] or 0
         if last >= MAX_ANSWERS:
             raise Conflict(
-                f"This conversation has {MAX_ANSWERS:,} questions already.", hint="Begin a new one."
+                f"This conversation has reached {MAX_ANSWERS:,} questions.", hint="Start a new one."
             )
         if sources is not None:
-            conversations.restrict(scope, held, sources)
-        held.touch(title=held.title or text[:TITLE])
-        return Answer.objects.create(conversation=held, ordinal=last + 1, question=text)
+            conversations.restrict(scope, locked, sources)
+        locked.touch(title=locked.title or text[:TITLE])
+        return Answer.objects.create(conversation=locked, ordinal=last + 1, question=text)
 
 
-def put_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
-    """Let a question wait for ``respond`` once more. Raises ``AlreadyAnswering``, ``AnswerNotFound``, ``ConversationNotFound``."""
+def ask_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
+    """Queue a question for ``respond`` again.
+
+    Raises ``AlreadyAnswering``, ``AnswerNotFound``, ``ConversationNotFound``.
+    """
     with transaction.atomic():
-        held = _held(scope, user, answer.conversation)
-        held.touch()
+        locked = _lock(scope, user, answer.conversation)
+        locked.touch()
         waiting = {
             "state": AnswerState.RUNNING,
             "holder": None,
@@ -100,101 +106,101 @@ def put_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
 
 
 def respond(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
-    """Answer a question that waits, and store what comes of it; quotes and the end name the rows that they are stored in.
+    """Answer a stored question and store the result; yield events with ids of citations.
 
-    Raises ``AlreadyAnswering`` where somebody else answers it, ``AnswerNotFound`` when it was deleted meanwhile, and what answering raises, which is stored as
-    well: a question that fails, or that nobody waits for to the end, keeps the answer that it had before.
+    Raises ``AlreadyAnswering``, ``AnswerNotFound`` (deleted meanwhile), and the errors of
+    answering, which are stored as well. A question that fails or is abandoned keeps its
+    previous answer.
     """
     run = AnswerLease(answer)
     run.take()
     try:
         for event in _events(scope, user, answer):
-            yield run.told(event)
-        if not run.is_kept:
-            raise RuntimeError("A question was answered without an end.")
+            yield run.pass_on(event)
+        if not run.is_stored:
+            raise RuntimeError("Answering ended without a final event.")
     except BaseException as error:
         run.fail(error)
         raise
 
 
 def rate(answer: Answer, feedback: int | None) -> None:
-    """Say that an answer is helpful (1) or not (-1), or nothing (None). Raises ``InvalidInput``."""
+    """Rate an answer as helpful (1) or not (-1), or unrate it (None). Raises ``InvalidInput``."""
     if feedback not in (1, -1, None):
-        raise InvalidInput("Feedback is 1, -1 or nothing.")
+        raise InvalidInput("Feedback must be 1, -1 or null.")
     Answer.objects.filter(pk=answer.pk).update(feedback=feedback)
     answer.feedback = feedback
 
 
-# Under the lock
+# Locking
 
 
-def _held(scope: Scope, user: User | None, conversation: Conversation) -> Conversation:
-    """Lock the row of a conversation in which nothing is being answered."""
-    held = (
+def _lock(scope: Scope, user: User | None, conversation: Conversation) -> Conversation:
+    """Lock a conversation in which no question is being answered."""
+    locked = (
         Conversation.objects.of(scope, user)
         .select_for_update(of=("self",))
         .filter(pk=conversation.pk)
         .first()
     )
-    if held is None:
+    if locked is None:
         raise ConversationNotFound("There is no such conversation.")
-    alive = Answer.objects.running().active().filter(conversation__owner=user)
-    if alive.count() >= MOST_AT_ONCE:
+    active = Answer.objects.running().active().filter(conversation__owner=user)
+    if active.count() >= MAX_RUNNING:
         raise Throttled(
-            f"{MOST_AT_ONCE} questions of yours are being answered already.",
-            hint="Wait for one of them.",
+            f"{MAX_RUNNING} of your questions are being answered.", hint="Wait for one of them."
         )
-    if alive.filter(conversation=held).exists():
-        raise AlreadyAnswering("The question before this one is still being answered.")
-    for lost in Answer.objects.running().filter(conversation=held):
+    if active.filter(conversation=locked).exists():
+        raise AlreadyAnswering("The previous question is still being answered.")
+    for lost in Answer.objects.running().filter(conversation=locked):
         Answer.objects.filter(pk=lost.pk).update(
             state=notebook_answers.state_of(lost), error=notebook_answers.LOST, hint=ASK_AGAIN
         )
-    return held
+    return locked
 
 
 # Answering
 
 
 def _events(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
-    wanted = _wanted(scope, answer.conversation)
+    wanted = _filter(scope, answer.conversation)
     return answer_pipeline.ask(
         scope,
         answer.question,
         history=_history(scope, answer),
         filter=wanted,
         user=user,
-        told=_told(scope, answer),
+        told=_earlier_quotes(scope, answer),
     )
 
 
 def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
-    """Return the last questions before this one that were answered, each with what was said, in order."""
-    before = Answer.objects.filter(
+    """Return the last answered turns before a question: pairs of question and answer, in order."""
+    earlier = Answer.objects.filter(
         conversation=answer.conversation_id, ordinal__lt=answer.ordinal, state__in=ANSWERED
     )
     turns = notebook_answers.read(
-        scope, before.select_related("conversation").order_by("-ordinal")[:TURNS]
+        scope, earlier.select_related("conversation").order_by("-ordinal")[:TURNS]
     )
-    return [(one.asked_as or one.question, one.text) for one in reversed(turns)]
+    return [(turn.asked_as or turn.question, turn.text) for turn in reversed(turns)]
 
 
-def _told(scope: Scope, answer: Answer) -> Iterator[str]:
-    """Yield the quotes of the answers before this one, oldest first; the database is asked by who wants them."""
-    before = Citation.objects.visible(scope).filter(
+def _earlier_quotes(scope: Scope, answer: Answer) -> Iterator[str]:
+    """Yield the quotes of earlier answers, oldest first. Runs no query until iterated."""
+    earlier = Citation.objects.visible(scope).filter(
         answer__conversation=answer.conversation_id, answer__ordinal__lt=answer.ordinal
     )
-    newest = before.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)[
-        :MOST_TOLD
+    newest = earlier.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)[
+        :MAX_EARLIER_QUOTES
     ]
     yield from reversed(newest)
 
 
-def _wanted(scope: Scope, conversation: Conversation) -> Filter:
-    """Return what a conversation is about, as far as it is still there."""
-    shelves = (conversation.collection.slug,) if conversation.collection else ()
+def _filter(scope: Scope, conversation: Conversation) -> Filter:
+    """Return what a conversation is about: the sources of it that still exist."""
+    collections = (conversation.collection.slug,) if conversation.collection else ()
     if not conversation.sources:
-        return Filter(collections=shelves)
+        return Filter(collections=collections)
     keys = frozenset(
         Source.objects.visible(scope)
         .filter(uuid__in=conversation.sources)
@@ -202,18 +208,18 @@ def _wanted(scope: Scope, conversation: Conversation) -> Filter:
     )
     if not keys:
         raise SourceNotFound(
-            "The sources that this conversation is about are gone.",
-            hint="Choose others, or begin another conversation.",
+            "All sources of this conversation were deleted.",
+            hint="Choose others, or start another conversation.",
         )
-    return Filter(collections=shelves, keys=keys)
+    return Filter(collections=collections, keys=keys)
 
 
-def _question(text: str) -> str:
+def _validate(text: str) -> str:
     if len(text) > MAX_QUESTION:
         raise InvalidInput(
-            f"The question is longer than {MAX_QUESTION:,} characters.", hint="Ask more briefly."
+            f"The question is longer than {MAX_QUESTION:,} characters.", hint="Shorten it."
         )
     question = " ".join(clean(text, MAX_QUESTION).split())
     if not any(mark.isalnum() for mark in question):
-        raise EmptyQuery("There is no question.", hint="Ask something in words.")
+        raise EmptyQuery("The question is empty.", hint="Ask something in words.")
     return question

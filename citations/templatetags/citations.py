@@ -1,4 +1,4 @@
-"""How places, scores and states are written in pages."""
+"""Filters for positions, marked text, scores and notes."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ register.filter(place)
 
 
 class MarkedText(Protocol):
-    """A text in which a quote and words that are looked for are marked; spans are characters [first, last)."""
+    """Spans, as characters [first, last), to mark in a text."""
 
     quote: Sequence[tuple[int, int]]
     matches: Sequence[tuple[int, int]]
@@ -25,43 +25,45 @@ class MarkedText(Protocol):
 
 @register.filter
 def lit(text: str, marks: MarkedText) -> SafeString:
-    """Escape a text and mark the quote and the words in it, which may overlap."""
-    borders = sorted(
-        {0, len(text), *(place for span in (*marks.quote, *marks.matches) for place in span)}
+    """Escape a text and mark the spans, which may overlap."""
+    offsets = sorted(
+        {0, len(text), *(offset for span in (*marks.quote, *marks.matches) for offset in span)}
     )
     return format_html_join(
         "",
         "{}",
-        ((_lit(text[first:last], _kinds(first, marks)),) for first, last in pairwise(borders)),
+        ((_mark(text[first:last], _kinds(first, marks)),) for first, last in pairwise(offsets)),
     )
 
 
-def _kinds(place: int, marks: MarkedText) -> list[str]:
+def _kinds(offset: int, marks: MarkedText) -> list[str]:
     spans = {"quoted": marks.quote, "looked-for": marks.matches}
     return [
-        kind for kind, found in spans.items() if any(first <= place < last for first, last in found)
+        kind
+        for kind, marked in spans.items()
+        if any(first <= offset < last for first, last in marked)
     ]
 
 
-def _lit(text: str, kinds: list[str]) -> SafeString | str:
+def _mark(text: str, kinds: list[str]) -> SafeString | str:
     return format_html('<mark class="{}">{}</mark>', " ".join(kinds), text) if kinds else text
 
 
 @register.filter
 def decimal(share: float) -> str:
-    """Write a share for SVG: with a point, whatever the language, and few digits."""
+    """Format a number for SVG, independent of the locale."""
     return f"{share:.5f}"
 
 
 @register.filter
 def percent(share: float) -> int:
-    """Turn a share of 1 into whole percent, 0 to 100."""
+    """Convert a share to whole percent, 0 to 100."""
     return max(0, min(100, round(share * 100)))
 
 
 @register.filter
 def kind_name(kind: str) -> str:
-    """Write a kind of source as people call it."""
+    """Return the label of a kind of source."""
     return str(SourceKind(kind).label) if kind in SourceKind.values else kind
 
 
@@ -73,13 +75,16 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 @register.filter
 def written(text: str) -> SafeString:
-    """Escape a note and show its links, its headings and what is strong; a whole parser of Markdown can be kept busy for hours by a text made for it."""
+    """Escape a note and render its links, headings and strong text.
+
+    A full Markdown parser could be kept busy for hours by a malicious text.
+    """
     shown = str(escape(text))
-    for pattern, told in (
+    for pattern, replacement in (
         (_HEADING, r"<strong>\1</strong>"),
         (_STRONG, r"<strong>\1</strong>"),
         (_LINK, r'<a href="\2">\1</a>'),
         (_ESCAPED, r"\1"),
     ):
-        shown = pattern.sub(told, shown)
-    return mark_safe(linebreaks(shown))  # escaped before any tag is put in
+        shown = pattern.sub(replacement, shown)
+    return mark_safe(linebreaks(shown))  # escaped before tags are added

@@ -1,4 +1,4 @@
-"""The outline of a source, as pages show it."""
+"""The outline of a source."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ register = template.Library()
 
 @register.inclusion_tag("citations/_outline.html")
 def outline_of(source: Source, *, is_open: bool = False) -> dict[str, Any]:
-    """Show the outline of a source; nothing where it has none."""
+    """Show the outline of a source, if it has one."""
     return {"source": source, "outline": outline_storage.outline(source), "is_open": is_open}
 
 
 @register.inclusion_tag("citations/_outline.html")
 def outline_of_transcript(transcript: Transcript) -> dict[str, Any]:
-    """Show the outline of the source that a transcript is; nothing where it is none yet."""
+    """Show the outline of a transcript's source, if it has one."""
     source = Source.objects.filter(transcript=transcript).first()
     return {
         "source": source,

@@ -1,1 +1,1 @@
-"""The pages of the citations app: each view parses, makes one call and renders."""
+"""Pages: each view parses, makes one call and renders."""

@@ -1,4 +1,4 @@
-"""Adding whatever it is: documents become sources, captions and addresses jobs."""
+"""Add documents, which become sources, and captions or addresses, which become jobs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from transcripts.views.requests import PageRequest, fragment
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
-    """What became of a document: the source, or the error that kept it out."""
+    """An added document, or the error that prevented it."""
 
     name: str
     added: AddedDocument | None = None
@@ -31,31 +31,33 @@ class DocumentResult:
 
 @require_POST
 def add(request: PageRequest) -> HttpResponse:
-    """Store documents, queue addresses and caption files, store a pasted text; what a file is, its content decides.
+    """Store documents and texts, queue addresses and caption files; the content decides the type.
 
-    HTMX gets what shows their progress, a plain browser the page that does.
+    HTMX gets a fragment that shows progress, other browsers a redirect.
     """
     request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
     values = form.checked(request.reach)
-    papers = [
+    documents = [
         file for file in values["files"] if document_storage.is_document(file, file.name or "")
     ]
-    values["files"] = [file for file in values["files"] if file not in papers]
-    others = view_library.add_all(
+    values["files"] = [file for file in values["files"] if file not in documents]
+    outcomes = view_library.add_all(
         request, form
-    )  # first: what refuses the whole request must leave nothing behind
-    added = [_add(values, file, alone=len(papers) == 1 and not values["text"]) for file in papers]
+    )  # first: if it refuses the request, nothing is stored
+    added = [
+        _add(values, file, alone=len(documents) == 1 and not values["text"]) for file in documents
+    ]
     if request.htmx:
-        return fragment(request, "citations/_added.html", {"papers": added, "outcomes": others})
-    _tell(request, added)
-    view_library.tell(request, others)
-    return redirect("activity" if others else "sources")
+        return fragment(request, "citations/_added.html", {"papers": added, "outcomes": outcomes})
+    _report(request, added)
+    view_library.tell(request, outcomes)
+    return redirect("activity" if outcomes else "sources")
 
 
 @require_safe
 def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Show how far a document is: the fragment that asks again as long as it is not done; a plain browser gets its page."""
+    """Show a document's progress: a fragment that polls until it is done."""
     source = find_source(request.reach, str(source_id))
     if not request.htmx:
         return redirect("source", source_id=source_id)
@@ -68,27 +70,23 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, alone: bool) -> DocumentResult:
     name = document_storage.clean_name(file.name or "")
-    about = {
+    metadata = {
         "title": values["title"] if alone else "",
         "tags": values["tags"],
         "language": values["language"],
     }
     try:
-        added = document_storage.add(values["collection"], file, name=name, **about)
+        added = document_storage.add(values["collection"], file, name=name, **metadata)
     except KnowledgeBaseError as error:
         return DocumentResult(name, error=error)
     send(added.source)
     return DocumentResult(name, added)
 
 
-def _tell(request: PageRequest, outcomes: list[DocumentResult]) -> None:
+def _report(request: PageRequest, outcomes: list[DocumentResult]) -> None:
     for outcome in outcomes:
         if outcome.error:
             messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
         elif outcome.added:
-            became = (
-                "is read as a document now"
-                if outcome.added.is_new
-                else "is there already, as a document"
-            )
-            messages.success(request, f"“{outcome.added.source}” {became}.")
+            result = "is being read" if outcome.added.is_new else "already exists as a document"
+            messages.success(request, f"“{outcome.added.source}” {result}.")

@@ -1,4 +1,4 @@
-"""Answers as pages show them: each claim beside the quotes that it stands on, whether they are just being told or were kept."""
+"""Answers as pages show them: each claim with its quotes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,16 @@ from citations.answers.answer import Claim, Quote
 from citations.models import Note
 from citations.notebook.answers import AnswerRecord
 
-# How an answer's confidence is called, from which share on.
+# The least share for each name of a confidence.
 CONFIDENCES: Final = ((0.75, "high"), (0.45, "middling"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimContext:
-    """A claim and what it stands on; ``gone`` are numbers of sources that were deleted; ``language`` of one that is quoted word for word."""
+    """A claim with its quotes.
+
+    ``gone`` are numbers whose sources were deleted; ``language`` is set for verbatim claims.
+    """
 
     text: str
     label: str = ""
@@ -26,8 +29,8 @@ class ClaimContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """An answer that was kept; ``confidence`` in a word, empty where none is known; ``note`` that it is saved as."""
+class AnswerContext:
+    """A stored answer; ``confidence`` as a word or empty; ``note`` is its saved note."""
 
     answer: AnswerRecord
     claims: tuple[ClaimContext, ...]
@@ -35,40 +38,44 @@ class Shown:
     note: Note | None = None
 
 
-def shown(records: Iterable[AnswerRecord], *, notes: Mapping[UUID, Note]) -> list[Shown]:
-    """Return answers as they are shown, with the ``notes`` that they are saved as, by their ids."""
-    return [_shown(record, notes.get(record.id)) for record in records]
+def answer_contexts(
+    records: Iterable[AnswerRecord], *, notes: Mapping[UUID, Note]
+) -> list[AnswerContext]:
+    """Return answers as shown, with their saved ``notes`` by answer id."""
+    return [_context(record, notes.get(record.id)) for record in records]
 
 
-def said(
+def claim_context(
     claim: Claim, quotes: Mapping[int, Quote], *, gone: Sequence[int] = (), is_quoted: bool = False
 ) -> ClaimContext:
-    """Return a claim with its quotes out of those that were told until now, by number; ``is_quoted`` says that answers are the sources' own sentences."""
-    found = tuple(quotes[number] for number in claim.citations if number in quotes)
-    language = found[0].origin.language if found and is_quoted else ""
-    lost = tuple(number for number in claim.citations if number in gone)
+    """Return a claim with its quotes; ``is_quoted``: answers are extractive."""
+    cited = tuple(quotes[number] for number in claim.citations if number in quotes)
+    language = cited[0].origin.language if cited and is_quoted else ""
+    deleted = tuple(number for number in claim.citations if number in gone)
     return ClaimContext(
         text=claim.text,
         label=claim.label,
-        quotes=found,
-        gone=lost,
+        quotes=cited,
+        gone=deleted,
         is_supported=claim.is_supported,
         language=language,
     )
 
 
 def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
-    """Return quotes by their numbers."""
-    return {one.number: one for one in quotes}
+    return {quote.number: quote for quote in quotes}
 
 
-def _shown(record: AnswerRecord, note: Note | None) -> Shown:
+def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
     quotes = by_number(record.quotes)
     claims = tuple(
-        said(claim, quotes, gone=record.gone, is_quoted=not record.model) for claim in record.claims
+        claim_context(claim, quotes, gone=record.gone, is_quoted=not record.model)
+        for claim in record.claims
     )
-    return Shown(answer=record, claims=claims, confidence=_named(record.confidence), note=note)
+    return AnswerContext(
+        answer=record, claims=claims, confidence=_confidence(record.confidence), note=note
+    )
 
 
-def _named(share: float | None) -> str:
-    return "" if share is None else next(name for least, name in CONFIDENCES if share >= least)
+def _confidence(share: float | None) -> str:
+    return "" if share is None else next(name for minimum, name in CONFIDENCES if share >= minimum)

@@ -1,4 +1,7 @@
-"""An answer told while it is made: events that hold pieces of the page. What is begun is brought to its end, also when nobody listens any more."""
+"""Stream an answer as events with HTML fragments.
+
+Answering finishes even if the client disconnects.
+"""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -14,39 +17,51 @@ from transcripts.views import events
 logger = logging.getLogger(__name__)
 
 
-def tell(told: Iterator[Event], *, address: str, whole: Callable[[], str]) -> StreamingHttpResponse:
-    """Answer with what is told, as server-sent events; ``address`` is the conversation's, ``whole`` draws the answer once it was kept."""
-    return events.streamed(events.apart(written(told, address=address, whole=whole)))
+def stream(
+    answer_events: Iterator[Event], *, address: str, render_answer: Callable[[], str]
+) -> StreamingHttpResponse:
+    """Stream answer events; ``address`` is the conversation's.
+
+    ``render_answer`` renders the stored answer.
+    """
+    return events.streamed(
+        events.apart(encode(answer_events, address=address, render_answer=render_answer))
+    )
 
 
-def written(told: Iterator[Event], *, address: str, whole: Callable[[], str]) -> Iterator[str]:
-    """Write the events of an answer: ``begun``, ``stage`` and ``claim`` as they come, then ``answer`` or ``failed``."""
+def encode(
+    answer_events: Iterator[Event], *, address: str, render_answer: Callable[[], str]
+) -> Iterator[str]:
+    """Encode events: ``begun``, ``stage`` and ``claim``, then ``answer`` or ``failed``."""
     yield events.event("begun", address)
-    known: dict[int, Quote] = {}
+    quotes: dict[int, Quote] = {}
     try:
-        for one in told:
-            yield from _piece(one, known)
-        yield events.event("answer", whole())
+        for event_ in answer_events:
+            yield from _encode_event(event_, quotes)
+        yield events.event("answer", render_answer())
     except KnowledgeBaseError as error:
         yield _failed(error)
     except Exception:
-        logger.exception("A question was not answered")
+        logger.exception("Answering failed")
         yield _failed(UnexpectedError())
 
 
-def _piece(one: Event, known: dict[int, Quote]) -> Iterator[str]:
-    if isinstance(one, Progress):
-        yield events.event("stage", STAGE_LABELS.get(one.stage, one.stage))
-    elif isinstance(one, ClaimEvent):
-        known |= answer_context.by_number(one.quotes)
+def _encode_event(event_: Event, quotes: dict[int, Quote]) -> Iterator[str]:
+    if isinstance(event_, Progress):
+        yield events.event("stage", STAGE_LABELS.get(event_.stage, event_.stage))
+    elif isinstance(event_, ClaimEvent):
+        quotes |= answer_context.by_number(event_.quotes)
         yield events.event(
             "claim",
             render_to_string(
                 "citations/_claim_told.html",
-                {"said": answer_context.said(one.claim, known), "quotes": one.quotes},
+                {
+                    "said": answer_context.claim_context(event_.claim, quotes),
+                    "quotes": event_.quotes,
+                },
             ),
         )
-    elif isinstance(one, FinalEvent):
+    elif isinstance(event_, FinalEvent):
         yield events.event("stage", "Done")
 
 

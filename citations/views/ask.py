@@ -1,4 +1,4 @@
-"""The Ask page: questions and their answers, what may be asked, and one citation looked at."""
+"""The Ask page: conversations, questions and answers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -21,41 +21,46 @@ from transcripts.errors import KnowledgeBaseError, NotFound
 from transcripts.models import Collection
 from transcripts.views.requests import PageRequest, fragment
 
-LATEST: Final = 12  # conversations beside the one that is read
+LATEST: Final = 12  # conversations in the sidebar
 STREAM: Final = "text/event-stream"
-"""What a browser that can be told things as they happen accepts."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: PageRequest) -> HttpResponseBase:
-    """Show an empty conversation, or begin one with its first question."""
+    """Show an empty conversation, or start one with its first question."""
     if request.method != "POST":
         form = AskForm(request.GET)
         return render(
             request,
             "citations/ask.html",
-            _page(request, None, shelf=form.shelf(), chosen=form.sources(), typed=form.typed()),
+            _page(
+                request,
+                None,
+                shelf=form.collection_slug(),
+                chosen=form.sources(),
+                typed=form.typed(),
+            ),
         )
     form = AskForm(request.POST)
     try:
         question = form.question()
         return _answer(
             request,
-            questions.put_first(
+            questions.ask_first(
                 request.reach,
                 request.user,
                 question,
-                collection=form.shelf(),
+                collection=form.collection_slug(),
                 sources=form.sources(),
             ),
         )
     except KnowledgeBaseError as error:
-        return _refused(request, error, None, form)
+        return _render_refusal(request, error, None, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpResponseBase:
-    """Show a conversation, or ask on in it."""
+    """Show a conversation, or ask a question in it."""
     conversation = conversations.find(request.reach, request.user, conversation_id)
     if request.method != "POST":
         typed = AskForm(request.GET).typed()
@@ -69,36 +74,35 @@ def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpRespon
         question = form.question()
         return _answer(
             request,
-            questions.put(
+            questions.ask(
                 request.reach, request.user, conversation, question, sources=form.sources()
             ),
         )
     except KnowledgeBaseError as error:
-        return _refused(request, error, conversation, form)
+        return _render_refusal(request, error, conversation, form)
 
 
 @require_POST
 def again(request: PageRequest, answer_id: UUID) -> HttpResponseBase:
-    """Answer a question anew."""
+    """Answer a question again."""
     answer = answers.find_answer(request.reach, request.user, answer_id)
-    return _answer(request, questions.put_again(request.reach, request.user, answer))
+    return _answer(request, questions.ask_again(request.reach, request.user, answer))
 
 
 @require_safe
 def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
-    """Show one answer: what a page asks for that shows it as being answered."""
     answer = answers.find_answer(request.reach, request.user, answer_id)
-    return fragment(request, "citations/_answer.html", _one(request, answer))
+    return fragment(request, "citations/_answer.html", _answer_page_context(request, answer))
 
 
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
-    """Show what can be asked of a collection."""
+    """Show the sources of a collection that can be asked."""
     form = AskForm(request.GET)
     return fragment(
         request,
         "citations/_ask_sources.html",
-        {**_offered(request, form.shelf()), "chosen": [], "is_new": True},
+        {**_source_choices(request, form.collection_slug()), "chosen": [], "is_new": True},
     )
 
 
@@ -106,49 +110,57 @@ def show_sources(request: PageRequest) -> HttpResponse:
 
 
 def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
-    """Tell an answer as it is made; a browser without scripts waits, and is shown the conversation."""
-    told = questions.respond(request.reach, request.user, answer)
+    """Stream an answer; a browser without scripts waits and gets the conversation."""
+    events = questions.respond(request.reach, request.user, answer)
     address = reverse("conversation", args=(answer.conversation.uuid,))
     if request.headers.get("Accept") == STREAM:
-        return answer_stream.tell(told, address=address, whole=lambda: _drawn(request, answer))
-    _finish(told)
+        return answer_stream.stream(
+            events, address=address, render_answer=lambda: _render(request, answer)
+        )
+    _consume(events)
     return redirect(f"{address}#answer-{answer.uuid}")
 
 
-def _finish(told: Iterator[Event]) -> None:
-    """Let a question be answered; what went wrong is kept with it and shown there."""
+def _consume(events: Iterator[Event]) -> None:
+    """Run the answering; errors are stored with the question."""
     try:
-        for _ in told:
+        for _ in events:
             pass
     except KnowledgeBaseError:
         pass
 
 
-def _drawn(request: PageRequest, answer: Answer) -> str:
+def _render(request: PageRequest, answer: Answer) -> str:
     fresh = answers.find_answer(request.reach, request.user, answer.uuid)
-    return render_to_string("citations/_answer.html", _one(request, fresh), request=request)
+    return render_to_string(
+        "citations/_answer.html", _answer_page_context(request, fresh), request=request
+    )
 
 
-def _one(request: PageRequest, answer: Answer) -> dict[str, Any]:
-    (one,) = _told(request, answers.read(request.reach, [answer]))
-    return {"one": one, "conversation": answer.conversation, **_shelves(request)}
+def _answer_page_context(request: PageRequest, answer: Answer) -> dict[str, Any]:
+    (context,) = _contexts(request, answers.read(request.reach, [answer]))
+    return {"one": context, "conversation": answer.conversation, **_note_choices(request)}
 
 
-def _told(request: PageRequest, found: Sequence[AnswerRecord]) -> list[answer_context.Shown]:
-    return answer_context.shown(found, notes=notes.saved(request.reach, [one.id for one in found]))
+def _contexts(
+    request: PageRequest, records: Sequence[AnswerRecord]
+) -> list[answer_context.AnswerContext]:
+    return answer_context.answer_contexts(
+        records, notes=notes.saved(request.reach, [record.id for record in records])
+    )
 
 
-def _refused(
+def _render_refusal(
     request: PageRequest,
     error: KnowledgeBaseError,
     conversation: Conversation | None,
     form: AskForm,
 ) -> HttpResponse:
-    """Say why a question is not asked; what was typed stays."""
+    """Show why a question was refused, and keep what was typed."""
     status = 404 if isinstance(error, NotFound) else 422
     if request.headers.get("Accept") == STREAM:
         return render(request, "citations/_answer_failed.html", {"error": error}, status=status)
-    shelf = form.shelf() if not isinstance(error, NotFound) else ""
+    shelf = form.collection_slug() if not isinstance(error, NotFound) else ""
     context = _page(request, conversation, shelf=shelf, chosen=form.sources(), typed=form.typed())
     return render(request, "citations/ask.html", {**context, "error": error}, status=status)
 
@@ -167,7 +179,9 @@ def _page(
     slug = conversation.collection.slug if conversation and conversation.collection else shelf
     return {
         "conversation": conversation,
-        "answers": _told(request, answers.of(request.reach, conversation)) if conversation else [],
+        "answers": _contexts(request, answers.of_conversation(request.reach, conversation))
+        if conversation
+        else [],
         "latest": conversations.list_conversations(
             request.reach, request.user, limit=LATEST
         ).conversations,
@@ -178,8 +192,8 @@ def _page(
         "longest": questions.MAX_QUESTION,
         "chosen": chosen,
         "typed": typed,
-        **_offered(request, slug),
-        **_shelves(request),
+        **_source_choices(request, slug),
+        **_note_choices(request),
     }
 
 
@@ -192,20 +206,20 @@ EXPORTS: Final = (
 )
 
 
-def _offered(request: PageRequest, slug: str) -> dict[str, Any]:
-    """Return the sources that can be asked; those that could not be read at all are not among them."""
+def _source_choices(request: PageRequest, slug: str) -> dict[str, Any]:
+    """Return sources that can be asked: all but those that could not be read."""
     shelf = library.find_collection(request.reach, slug) if slug else None
-    found: SourceQuerySet = Source.objects.visible(request.reach).exclude(
+    sources: SourceQuerySet = Source.objects.visible(request.reach).exclude(
         state=State.FAILED, chunk_count=0
     )
     if shelf:
-        found = found.filter(collection=shelf)
-    total = found.count()
+        sources = sources.filter(collection=shelf)
+    total = sources.count()
     return {
         "collection": slug,
         "shelves": library.collections(request.reach),
         "sources": list(
-            found.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")[
+            sources.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")[
                 :MOST_SHOWN
             ]
         ),
@@ -214,7 +228,7 @@ def _offered(request: PageRequest, slug: str) -> dict[str, Any]:
     }
 
 
-def _shelves(request: PageRequest) -> dict[str, Any]:
-    """Return where a note can be kept."""
+def _note_choices(request: PageRequest) -> dict[str, Any]:
+    """Return the collections in which notes can be saved."""
     writable = request.reach.writable
     return {"writable": writable, "note_shelves": Collection.objects.filter(pk__in=writable)}

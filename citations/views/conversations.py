@@ -1,4 +1,4 @@
-"""What can be done with a conversation and its answers beside asking: the list, another name, a file, feedback, a note, an end."""
+"""Conversations: list, rename, delete, export; rate and save their answers."""
 
 from typing import Final
 from uuid import UUID
@@ -22,12 +22,15 @@ from citations.views.notes import address_of
 from transcripts.views.requests import PageRequest, done, fragment
 
 PAGE: Final = 30  # conversations on a page of the list
-PRINTED: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"  # of the page to print, which brings its style along
+# The printable page has inline styles.
+PRINTED: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
 
 
 @require_safe
 def show_conversations(request: PageRequest) -> HttpResponse:
-    """List the caller's conversations, the latest first, or those in whose titles some words occur."""
+    """List the user's conversations, latest first, filtered by words of the title."""
     offset = number_of(request.GET.get("offset", "")) or 0
     words = words_of(request.GET)
     page = conversations.list_conversations(
@@ -40,7 +43,6 @@ def show_conversations(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def rename(request: PageRequest, conversation_id: UUID) -> HttpResponse:
-    """Give a conversation another title."""
     conversation = conversations.find(request.reach, request.user, conversation_id)
     conversations.rename(conversation, request.POST.get("title", ""))
     return redirect("conversation", conversation_id=conversation_id)
@@ -48,7 +50,7 @@ def rename(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
-    """Ask, then delete a conversation."""
+    """Confirm, then delete a conversation."""
     conversation = conversations.find(request.reach, request.user, conversation_id)
     if request.method != "POST":
         return render(
@@ -62,26 +64,26 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_safe
 def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpResponse:
-    """Give a conversation as a file; the page to print is shown."""
+    """Download a conversation; the printable page is shown instead."""
     conversation = conversations.find(request.reach, request.user, conversation_id)
     if form not in list(notebook_export.ExportFormat):
         raise ConversationNotFound(
-            f"A conversation is not written as “{form}”.",
-            hint="There are: " + ", ".join(notebook_export.ExportFormat) + ".",
+            f"There is no export format “{form}”.",
+            hint="Formats: " + ", ".join(notebook_export.ExportFormat) + ".",
         )
-    made = notebook_export.export(request.reach, conversation, notebook_export.ExportFormat(form))
-    response = HttpResponse(made.text, content_type=made.media_type)
+    file = notebook_export.export(request.reach, conversation, notebook_export.ExportFormat(form))
+    response = HttpResponse(file.text, content_type=file.media_type)
     if form == notebook_export.ExportFormat.HTML:
         response["Content-Security-Policy"] = PRINTED
     response["Content-Disposition"] = (
-        content_disposition_header(form != notebook_export.ExportFormat.HTML, made.name) or "inline"
+        content_disposition_header(form != notebook_export.ExportFormat.HTML, file.name) or "inline"
     )
     return response
 
 
 @require_POST
 def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
-    """Mark an answer as helpful or not, or take that back."""
+    """Rate an answer, or remove the rating."""
     answer = notebook_answers.find_answer(request.reach, request.user, answer_id)
     questions.rate(answer, rating(request.POST.get("rating", "")))
     if not request.htmx:
@@ -93,19 +95,21 @@ def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
 
 @require_POST
 def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
-    """Keep an answer as a note beside the sources of its collection, or of the one that is named; lead to the note where it is kept already."""
+    """Save an answer as a note, or lead to the note it is saved as."""
     request.caller.require_write()
     answer = notebook_answers.find_answer(request.reach, request.user, answer_id)
-    kept = notes.keep(request.reach, request.user, answer, collection=AskForm(request.POST).shelf())
+    saved = notes.keep(
+        request.reach, request.user, answer, collection=AskForm(request.POST).collection_slug()
+    )
     if request.htmx:
         return fragment(
             request,
             "citations/_answer_note.html",
-            {"answer": _record(request, answer), "saved": kept.note, "is_old": not kept.is_new},
+            {"answer": _record(request, answer), "saved": saved.note, "is_old": not saved.is_new},
         )
-    if not kept.is_new:
-        messages.info(request, "This answer was saved already: here is its note.")
-    return redirect(address_of(kept.note))
+    if not saved.is_new:
+        messages.info(request, "This answer was saved before: here is its note.")
+    return redirect(address_of(saved.note))
 
 
 def _record(request: PageRequest, answer: Answer) -> AnswerRecord:

@@ -1,4 +1,4 @@
-"""A filter as chips: what it is narrowed to, each with the address of the search without it."""
+"""A search filter as removable chips, and selects to extend it."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from transcripts.scope import Scope
 LABELS = {
     "collection": "Collection",
     "source": "Source",
-    "kind": "SourceKind",
+    "kind": "Kind",
     "channel": "Channel",
     "tag": "Tag",
     "language": "Language",
@@ -24,7 +24,10 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
-    """One value of the filter. ``is_kept`` tells that no other field of the form carries it."""
+    """A value of the filter; ``without`` is the address of the search without it.
+
+    ``is_kept``: no other field of the form carries it.
+    """
 
     name: str
     value: str
@@ -36,20 +39,19 @@ class Chip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterSelect:
-    """A select that adds a value to the filter: pairs of value and what is shown for it."""
+    """A select that adds a value to the filter; options are (value, label)."""
 
     name: str
     label: str
     options: tuple[tuple[str, str], ...]
 
 
-def chips(scope: Scope, asked: SearchRequest, known: Facets) -> list[Chip]:
-    """Return a chip for each value of the filter. Raises ``SourceNotFound``."""
-    return [_chip(scope, asked, known, name, value) for name, value in asked.filters]
+def chips(scope: Scope, search: SearchRequest, known: Facets) -> list[Chip]:
+    return [_chip(scope, search, known, name, value) for name, value in search.filters]
 
 
-def choices(asked: SearchRequest, known: Facets) -> list[FilterSelect]:
-    """Return the selects, without what is chosen already; one that would offer nothing is left out."""
+def choices(search: SearchRequest, known: Facets) -> list[FilterSelect]:
+    """Return selects of values that are not chosen yet, without empty ones."""
     offered = {
         "collection": known.collections,
         "kind": tuple((kind, str(SourceKind(kind).label)) for kind in known.kinds),
@@ -57,25 +59,25 @@ def choices(asked: SearchRequest, known: Facets) -> list[FilterSelect]:
         "tag": _plain(known.tags),
         "language": _plain(known.languages),
     }
-    chosen = set(asked.filters)
-    left = {
+    chosen = set(search.filters)
+    remaining = {
         name: tuple(pair for pair in pairs if (name, pair[0]) not in chosen)
         for name, pairs in offered.items()
     }
     return [
         FilterSelect(name=name, label=LABELS[name], options=pairs)
-        for name, pairs in left.items()
+        for name, pairs in remaining.items()
         if pairs
     ]
 
 
-def _chip(scope: Scope, asked: SearchRequest, known: Facets, name: str, value: str) -> Chip:
+def _chip(scope: Scope, search: SearchRequest, known: Facets, name: str, value: str) -> Chip:
     return Chip(
         name=name,
         value=value,
         label=LABELS[name],
         shown=_shown(scope, known, name, value),
-        without=asked.without(name, value).address,
+        without=search.without(name, value).address,
         is_kept=name in LISTS,
     )
 

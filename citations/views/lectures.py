@@ -1,4 +1,4 @@
-"""The pages of live lectures: the list, a new one, and one with its transcript, its citations, and what can be done to it."""
+"""The pages of live lectures."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,9 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.errors import LectureNotFound
+from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
+from citations.lectures import speech
 from citations.lectures import worker as lecture_worker
 from citations.models import (
     Citation,
@@ -38,15 +40,15 @@ from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
 from transcripts.models import Collection, Transcript
 from transcripts.views.requests import PageRequest, done, fragment
 
-PAGE: Final = 30  # lectures on a page of the list
-WINDOWS: Final = 60  # windows whose cards a page shows at first
-LINES: Final = 3_000  # pieces of speech that it shows
-USUAL: Final = "library"  # the collection that is proposed
+PAGE: Final = 30  # lectures per page
+WINDOWS: Final = 60  # windows whose cards are shown at first
+LINES: Final = 3_000  # segments shown
+USUAL: Final = "library"  # the default collection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechLine:
-    """A piece of speech, and the windows that end in it and cite something."""
+    """A segment, and the citing windows that end with it."""
 
     segment: Segment
     windows: tuple[Window, ...]
@@ -54,7 +56,6 @@ class SpeechLine:
 
 @require_safe
 def show_lectures(request: PageRequest) -> HttpResponse:
-    """List lectures, newest first."""
     offset = number_of(request.GET.get("offset", "")) or 0
     page = lecture_sessions.list_sessions(request.reach, offset=offset, limit=PAGE)
     context = {
@@ -68,20 +69,20 @@ def show_lectures(request: PageRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
-    """Ask what the lecture is, then begin it."""
+    """Show the form of a new lecture, or start it."""
     values = NewLectureForm(request.POST if request.method == "POST" else request.GET).values()
     if request.method != "POST":
-        return render(request, "citations/lecture_new.html", _offered(request, values))
+        return render(request, "citations/lecture_new.html", _choices(request, values))
     request.caller.require_write()
     try:
-        session = _begun(request, values)
+        session = _start(request, values)
     except Forbidden:
         raise
     except KnowledgeBaseError as error:
         return render(
             request,
             "citations/lecture_new.html",
-            {**_offered(request, values), "error": error},
+            {**_choices(request, values), "error": error},
             status=422,
         )
     lecture_worker.prepare(session)
@@ -90,7 +91,7 @@ def new(request: PageRequest) -> HttpResponse:
 
 @require_safe
 def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Show a lecture: what was said with the numbers of what it cites, and the newest cards beside it."""
+    """Show a lecture: the speech with citation numbers, and the newest cards."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
     context = {
         "lecture": lecture,
@@ -99,7 +100,7 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
         "count": lecture_sessions.citations_of(lecture).count(),
         **_documents(lecture),
         **_figures(lecture),
-        **_heard(lecture, everything="all" in request.GET),
+        **_speech(lecture, everything="all" in request.GET),
         **_cards(lecture, before=number_of(request.GET.get("before", ""))),
     }
     return render(request, "citations/lecture.html", context)
@@ -107,17 +108,17 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 
 @require_safe
 def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpResponse:
-    """Show what one window cites: its cards, and its numbers for the transcript."""
+    """Show a window's cards and its citation numbers."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
     window = _citing(lecture).filter(index=index).first()
     if window is None:
-        raise LectureNotFound("Nothing is cited there.")
+        raise LectureNotFound("This window cites nothing.")
     return fragment(request, "citations/_cited_live.html", {"lecture": lecture, "window": window})
 
 
 @require_safe
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Show the cards of the windows before one: what the button below the newest asks for."""
+    """Show older cards."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
     return fragment(
         request,
@@ -128,17 +129,16 @@ def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 
 @require_safe
 def show_figures(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Show what became of a lecture's windows, and how long that took."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
     return fragment(request, "citations/_lecture_figures.html", _figures(lecture))
 
 
 @require_safe
 def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Give what was said, with its citations, as a Markdown file."""
+    """Download the transcript with citations as Markdown."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
     response = HttpResponse(
-        lecture_sessions.export(lecture), content_type="text/markdown; charset=utf-8"
+        lecture_report.export(lecture), content_type="text/markdown; charset=utf-8"
     )
     response["Content-Disposition"] = content_disposition_header(
         True, f"{slugify(lecture.title)[:80] or 'lecture'}.md"
@@ -148,35 +148,32 @@ def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 
 @require_POST
 def say(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Take what was said: pasted text, or what the browser has recognised."""
-    lecture = _changeable(request, lecture_id)
-    return _went_on(
-        request,
-        lecture,
-        lecture_sessions.say(lecture, _one_sentence_a_line(SayForm(request.POST).said())),
+    """Take pasted text or a browser's speech recognition."""
+    lecture = _find_writable(request, lecture_id)
+    return _submitted(
+        request, lecture, speech.say(lecture, _split_sentences(SayForm(request.POST).text_value()))
     )
 
 
 @require_POST
 def advance(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Take what a stored talk says up to a position."""
-    lecture = _changeable(request, lecture_id)
-    return _went_on(
-        request, lecture, lecture_sessions.advance(lecture, AdvanceForm(request.POST).reached())
+    """Replay the recording up to a position."""
+    lecture = _find_writable(request, lecture_id)
+    return _submitted(
+        request, lecture, speech.advance(lecture, AdvanceForm(request.POST).position_ms())
     )
 
 
 @require_POST
 def end(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """End a lecture."""
-    lecture = _changeable(request, lecture_id)
-    return _went_on(request, lecture, lecture_sessions.end(lecture))
+    lecture = _find_writable(request, lecture_id)
+    return _submitted(request, lecture, speech.end(lecture))
 
 
 @require_POST
 def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Begin a lecture like this one, so that its talk is replayed from the start."""
-    lecture = _changeable(request, lecture_id)
+    """Start a lecture with the same settings, to replay its recording again."""
+    lecture = _find_writable(request, lecture_id)
     session = lecture_sessions.start_again(request.reach, request.user, lecture)
     lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
@@ -184,8 +181,8 @@ def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Ask, then delete a lecture with all that was said and cited in it."""
-    lecture = _changeable(request, lecture_id)
+    """Confirm, then delete a lecture."""
+    lecture = _find_writable(request, lecture_id)
     if request.method != "POST":
         return render(
             request,
@@ -196,30 +193,30 @@ def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     return done(request, f"“{lecture}” was deleted.", "lectures")
 
 
-def _changeable(request: PageRequest, lecture_id: UUID) -> LectureSession:
+def _find_writable(request: PageRequest, lecture_id: UUID) -> LectureSession:
     request.caller.require_write()
     return lecture_sessions.find_session(request.reach, lecture_id, write=True)
 
 
-def _went_on(
+def _submitted(
     request: PageRequest, lecture: LectureSession, windows: Sequence[Window]
 ) -> HttpResponse:
-    """Hand windows on to be cited; the page hears of what follows by itself."""
+    """Submit windows to be cited; the page receives the events itself."""
     lecture_worker.submit([window.pk for window in windows])
     return (
         HttpResponse(status=204) if request.htmx else redirect("lecture", lecture_id=lecture.uuid)
     )
 
 
-def _one_sentence_a_line(text: str) -> str:
-    """Put every sentence on a line of its own: each becomes a piece of speech, and what is cited stands right behind the sentence it belongs to."""
+def _split_sentences(text: str) -> str:
+    """Put each sentence on its own line, so that citations follow it directly."""
     return "\n".join(" ".join(text[first:last].split()) for first, last in sentences.split(text))
 
 
 # A new lecture
 
 
-def _begun(request: PageRequest, values: dict[str, Any]) -> LectureSession:
+def _start(request: PageRequest, values: dict[str, Any]) -> LectureSession:
     talk = None
     if values["transcript"]:
         talk = (
@@ -229,13 +226,13 @@ def _begun(request: PageRequest, values: dict[str, Any]) -> LectureSession:
             .first()
         )
         if talk is None:
-            raise TranscriptNotFound("That talk is not there any more.", hint="Choose another one.")
-    about = {name: values[name] for name in ("title", "collection", "language", "sources")}
-    return lecture_sessions.start(request.reach, request.user, transcript=talk, **about)
+            raise TranscriptNotFound("This recording no longer exists.", hint="Choose another one.")
+    settings_ = {name: values[name] for name in ("title", "collection", "language", "sources")}
+    return lecture_sessions.start(request.reach, request.user, transcript=talk, **settings_)
 
 
-def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
-    """What a new lecture can be made of; an address may name a talk by its video."""
+def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the choices for a new lecture; an address may preset a recording."""
     writable = request.reach.writable
     talks = (
         Transcript.objects.visible(request.reach)
@@ -243,20 +240,20 @@ def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
         .select_related("video")
         .order_by("-created_at", "-pk")
     )
-    wanted = number_of(request.GET.get("video", ""))
-    chosen = talks.filter(video=wanted).first() if wanted is not None else None
-    if chosen is not None:
+    video = number_of(request.GET.get("video", ""))
+    preset = talks.filter(video=video).first() if video is not None else None
+    if preset is not None:
         values = {
             **values,
-            "transcript": chosen.pk,
-            "collection": values["collection"] or chosen.video.collection.slug,
+            "transcript": preset.pk,
+            "collection": values["collection"] or preset.video.collection.slug,
         }
     return {
         "values": {**values, "collection": values["collection"] or USUAL},
         "shelves": Collection.objects.filter(pk__in=writable),
         "talks": [
-            *([chosen] if chosen else []),
-            *(talk for talk in talks[:TALKS_SHOWN] if talk != chosen),
+            *([preset] if preset else []),
+            *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),
         ],
         "sources": _citable(request, writable)[:MOST_SHOWN],
     }
@@ -266,7 +263,7 @@ def _offered(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _talk(lecture: LectureSession) -> Transcript | None:
-    """Return what is replayed, without its long columns."""
+    """Return the recording to replay, without its long columns."""
     if lecture.transcript_id is None:
         return None
     return (
@@ -274,30 +271,32 @@ def _talk(lecture: LectureSession) -> Transcript | None:
     )
 
 
-def _citable(request: PageRequest, shelves: Iterable[int]) -> SourceQuerySet:
-    """Return the sources of those collections that can be chosen: not those that could not be read at all."""
-    found: SourceQuerySet = (
+def _citable(request: PageRequest, collections: Iterable[int]) -> SourceQuerySet:
+    """Return sources of collections, except those that could not be read."""
+    sources: SourceQuerySet = (
         Source.objects.visible(request.reach)
-        .filter(collection__in=shelves)
+        .filter(collection__in=collections)
         .exclude(state=State.FAILED, chunk_count=0)
     )
-    return found.select_related("collection")
+    return sources.select_related("collection")
 
 
 def _documents(lecture: LectureSession) -> dict[str, Any]:
-    """Count what may be cited, and what of it cannot be yet."""
-    among: SourceQuerySet = lecture.sources.all() if lecture.names_sources else Source.objects.all()
-    found = among.filter(collection=lecture.collection)
-    own = found.exclude(transcript=lecture.transcript_id) if lecture.transcript_id else found
+    """Count the citable sources and those not ready."""
+    candidates: SourceQuerySet = (
+        lecture.sources.all() if lecture.names_sources else Source.objects.all()
+    )
+    inside = candidates.filter(collection=lecture.collection)
+    citable = inside.exclude(transcript=lecture.transcript_id) if lecture.transcript_id else inside
     return {
-        "source_count": own.count(),
-        "unready": own.exclude(state=State.READY).count(),
+        "source_count": citable.count(),
+        "unready": citable.exclude(state=State.READY).count(),
         "is_chosen": lecture.names_sources,
     }
 
 
 def _figures(lecture: LectureSession) -> dict[str, Any]:
-    figures = lecture_sessions.statistics(lecture)
+    figures = lecture_report.statistics(lecture)
     return {
         "figures": figures,
         "outcomes": [
@@ -308,20 +307,20 @@ def _figures(lecture: LectureSession) -> dict[str, Any]:
     }
 
 
-def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
+def _speech(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
     count = lecture.segments.count()
     skipped = 0 if everything else max(0, count - LINES)
     ends: dict[int | None, list[Window]] = {}
     for window in _citing(lecture):
         ends.setdefault(window.last, []).append(window)
     lines = [
-        SpeechLine(segment=one, windows=tuple(ends.get(one.number, ())))
-        for one in lecture.segments.order_by("number")[skipped:]
+        SpeechLine(segment=segment, windows=tuple(ends.get(segment.number, ())))
+        for segment in lecture.segments.order_by("number")[skipped:]
     ]
     waiting = lecture.windows.filter(outcome=WindowOutcome.WAITING).values_list("index", flat=True)
-    looked = lecture.windows.exclude(outcome=WindowOutcome.WAITING)
+    finished = lecture.windows.exclude(outcome=WindowOutcome.WAITING)
     last = (
-        looked.filter(outcome__in=(WindowOutcome.CITED, WindowOutcome.FAILED))
+        finished.filter(outcome__in=(WindowOutcome.CITED, WindowOutcome.FAILED))
         .order_by("-index")
         .first()
     )
@@ -329,16 +328,16 @@ def _heard(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
         "lines": lines,
         "earlier": skipped,
         "waiting": list(waiting),
-        "looked": looked.count(),
+        "looked": finished.count(),
         "note": last.note if last else "",
     }
 
 
 def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:
-    found = _citing(lecture).order_by("-index")
+    citing = _citing(lecture).order_by("-index")
     if before is not None:
-        found = found.filter(index__lt=before)
-    windows = list(found[: WINDOWS + 1])
+        citing = citing.filter(index__lt=before)
+    windows = list(citing[: WINDOWS + 1])
     return {
         "windows": windows[:WINDOWS],
         "older": windows[WINDOWS - 1].index if len(windows) > WINDOWS else None,
@@ -346,15 +345,15 @@ def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:
 
 
 def _citing(lecture: LectureSession) -> Any:
-    """Return the windows that cite something, each with its ``cited``."""
-    cited = (
+    """Return windows that cite, each with its ``cited`` citations."""
+    citations = (
         Citation.objects.filter(pk__in=lecture_sessions.citations_of(lecture).values("pk"))
         .select_related("source")
         .order_by("rank")
     )
-    found = (
+    windows = (
         Window.objects.filter(session=lecture, citations__in=lecture_sessions.citations_of(lecture))
         .distinct()
         .order_by("index")
     )
-    return found.prefetch_related(Prefetch("citations", queryset=cited, to_attr="cited"))
+    return windows.prefetch_related(Prefetch("citations", queryset=citations, to_attr="cited"))

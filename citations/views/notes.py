@@ -1,4 +1,4 @@
-"""The notes of a collection: the list, a new one, one that is changed or deleted."""
+"""Notes: list, add, change, delete."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -17,12 +17,12 @@ from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
 from transcripts.models import Collection
 from transcripts.views.requests import PageRequest, done
 
-PAGE: Final = 30  # notes on a page
+PAGE: Final = 30  # notes per page
 
 
 @require_safe
 def show_notes(request: PageRequest) -> HttpResponse:
-    """List the notes of a collection, or of all that the caller may read, the latest first; or those in which some words occur."""
+    """List the notes of a collection, or of all readable ones, filtered by words."""
     return render(
         request, "citations/notes.html", _page(request, request.GET.get("collection", ""))
     )
@@ -30,18 +30,19 @@ def show_notes(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def add(request: PageRequest) -> HttpResponse:
-    """Keep a note in one's own words."""
     request.caller.require_write()
     form = NoteForm(request.POST)
     try:
-        note = notes.pin(request.reach, request.user, collection=form.shelf(), **form.values())
+        note = notes.pin(
+            request.reach, request.user, collection=form.collection_slug(), **form.values()
+        )
     except (Forbidden, NotFound):
         raise
     except KnowledgeBaseError as error:
         return render(
             request,
             "citations/notes.html",
-            {**_page(request, form.shelf()), "error": error, "values": form.typed()},
+            {**_page(request, form.collection_slug()), "error": error, "values": form.typed()},
             status=422,
         )
     return redirect(address_of(note))
@@ -49,8 +50,8 @@ def add(request: PageRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: PageRequest, note_id: UUID) -> HttpResponse:
-    """Show a note as it can be written anew, or write it."""
-    note = _changeable(request, note_id)
+    """Show or store a note."""
+    note = _find_writable(request, note_id)
     if request.method != "POST":
         return render(
             request,
@@ -72,8 +73,8 @@ def change(request: PageRequest, note_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
-    """Ask, then delete a note."""
-    note = _changeable(request, note_id)
+    """Confirm, then delete a note."""
+    note = _find_writable(request, note_id)
     if request.method != "POST":
         return render(request, "citations/delete_note.html", {"note": note})
     notes.delete(note)
@@ -85,11 +86,10 @@ def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
 
 
 def address_of(note: Note) -> str:
-    """Return where a note is shown."""
     return f"{reverse('notes')}?collection={note.collection.slug}#note-{note.uuid}"
 
 
-def _changeable(request: PageRequest, note_id: UUID) -> Note:
+def _find_writable(request: PageRequest, note_id: UUID) -> Note:
     request.caller.require_write()
     return notes.find_note(request.reach, note_id, write=True)
 

@@ -1,4 +1,4 @@
-"""A page of a document: the page itself, its image, and the file that it is from."""
+"""A page of a document, its image, and the original file."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -19,7 +19,7 @@ from citations.readers.pdf import reader as pdf_reader
 from citations.views.search_form import PageForm
 from transcripts.views.requests import PageRequest, fragment
 
-# Whatever is in a file, a browser must not run it as part of this site: it is not shown but stored, its type is not guessed, and nothing in it may act.
+# Browsers must not run a file's content as part of this site: no sniffing, no scripts.
 HARMLESS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -29,21 +29,25 @@ HARMLESS: Final = {
 
 @require_safe
 def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpResponse:
-    """Show a page with its quote marked; HTMX gets the fragment that the dialog shows."""
+    """Show a page with a quote marked; HTMX gets the fragment for the dialog."""
     source = find_source(request.reach, str(source_id))
     if source.video_id:
         return redirect("source", source_id=source_id)
-    asked = PageForm(request.GET).asked()
+    parameters = PageForm(request.GET).parameters()
     quote = (
-        pages.find_quote_span(request.reach, source_id, asked.citation)
-        if asked.citation
-        else asked.quote
+        pages.find_quote_span(request.reach, source_id, parameters.citation)
+        if parameters.citation
+        else parameters.quote
     )
     context = {
-        "view": pages.show_page(request.reach, source_id, number, quote=quote, words=asked.words),
-        "search": pages.find_pages(request.reach, source_id, asked.words) if asked.words else None,
-        "is_lost": bool(asked.citation) and quote is None,
-        "asked": asked,
+        "view": pages.show_page(
+            request.reach, source_id, number, quote=quote, words=parameters.words
+        ),
+        "search": pages.find_pages(request.reach, source_id, parameters.words)
+        if parameters.words
+        else None,
+        "is_lost": bool(parameters.citation) and quote is None,
+        "asked": parameters,
         "is_modal": bool(request.htmx),
     }
     if request.htmx:
@@ -53,7 +57,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
 
 @require_safe
 def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponseBase:
-    """Give the picture of a page in the next width to the wanted one; a browser that has it already is told so, and nothing is drawn."""
+    """Return a page's image in the width nearest to the requested one; supports ETags."""
     document = pages.find_image_document(request.reach, source_id, number)
     width = _width(request.GET.get("width", ""))
     etag = f'"{page_images.name(document, number, width=width)}"'
@@ -68,7 +72,7 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
 
 @require_safe
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
-    """Give the file as it was added, to be stored."""
+    """Return the original file as a download."""
     document = pages.find_document(request.reach, source_id)
     media_type = (
         page_images.PDF if document.media_type == page_images.PDF else "application/octet-stream"
@@ -86,13 +90,13 @@ def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     return response
 
 
-def _width(wanted: str) -> int:
-    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 6 else 0
+def _width(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
     return min(page_images.WIDTHS, key=lambda width: abs(width - number))
 
 
 async def _parts(document: Document) -> AsyncIterator[bytes]:
-    """Yield the file's bytes, a part at a time: neither the file nor a connection is held while a slow reader reads."""
+    """Yield the file's parts, without holding a connection while a slow client reads."""
     for ordinal in await sync_to_async(pages.part_ordinals)(document):
         yield await sync_to_async(_part)(document, ordinal)
 

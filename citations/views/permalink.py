@@ -1,4 +1,4 @@
-"""The permanent address of a citation: it leads to the place as it is now."""
+"""The permanent address of a citation."""
 
 from uuid import UUID
 
@@ -12,5 +12,5 @@ from transcripts.views.requests import PageRequest
 
 @require_safe
 def go(request: PageRequest, citation_id: UUID) -> HttpResponse:
-    """Go to the second or the page that a citation quotes."""
+    """Redirect to the current position of a citation."""
     return redirect(verification.address_of(request.reach, citation_id))

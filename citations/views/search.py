@@ -1,4 +1,4 @@
-"""The Search page: a question over the whole library, answered by passages."""
+"""The Search page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,15 +33,13 @@ MODES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedPassage:
-    """A passage and its rank among all that were found, counted from 1."""
-
     rank: int
     passage: Passage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceHits:
-    """The hits of one source, best first, and its collection's name; groups stand in the order of their best hits."""
+    """The hits of one source, best first; groups are ordered by their best hit."""
 
     origin: PassageSource
     collection: str
@@ -50,13 +48,13 @@ class SourceHits:
 
 @require_safe
 def show_search(request: PageRequest) -> HttpResponse:
-    """Search, and show the passages; HTMX gets what lies below the search box, or the passages alone when they come in their final order."""
+    """Search. HTMX gets the part below the search box, or only the final results."""
     form = SearchForm(request.GET)
     try:
-        context = _context(request, form.asked())
+        context = _context(request, form.parameters())
     except KnowledgeBaseError as error:
         if request.htmx:
-            raise  # the page stays as it is, and the message is laid over it
+            raise  # the page stays, and the message is shown on top
         status = 404 if isinstance(error, NotFound) else 422
         return render(
             request,
@@ -64,12 +62,12 @@ def show_search(request: PageRequest) -> HttpResponse:
             {"asked": form.question(), "modes": MODES, "error": error},
             status=status,
         )
-    return _answer(request, context)
+    return _respond(request, context)
 
 
 @require_POST
 def mark(request: PageRequest) -> HttpResponse:
-    """Mark a hit as right or wrong, or take the mark back."""
+    """Mark a hit as right or wrong, or remove the mark."""
     form = MarkForm(request.POST)
     verdict = form.verdict_of()
     values = form.cleaned_data
@@ -87,75 +85,79 @@ def mark(request: PageRequest) -> HttpResponse:
     return redirect(back if is_ours else "search")
 
 
-def _answer(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
+def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
     if not request.htmx:
         return render(request, "citations/search.html", context)
     if request.htmx.target == "results":
         return fragment(request, "citations/_results.html", context)
     response = fragment(request, "citations/_found.html", context)
-    response["HX-Push-Url"] = f"{reverse('search')}?{context['asked'].address}"
+    response["HX-Push-Url"] = f"{reverse('search')}?{context['criteria'].address}"
     return response
 
 
-def _context(request: PageRequest, asked: SearchRequest) -> dict[str, Any]:
+def _context(request: PageRequest, criteria: SearchRequest) -> dict[str, Any]:
     known = facets(request.reach)
     context = {
-        "asked": asked,
+        "asked": criteria,
         "modes": MODES,
-        "chips": chips(request.reach, asked, known),
-        "choices": choices(asked, known),
+        "chips": chips(request.reach, criteria, known),
+        "choices": choices(criteria, known),
         "counts": sources.count(Source.objects.visible(request.reach)),
     }
     return (
-        {**context, **_found(request, asked, names=dict(known.collections))}
-        if asked.query
+        {**context, **_search_context(request, criteria, names=dict(known.collections))}
+        if criteria.query
         else context
     )
 
 
-def _found(request: PageRequest, asked: SearchRequest, *, names: dict[str, str]) -> dict[str, Any]:
+def _search_context(
+    request: PageRequest, criteria: SearchRequest, *, names: dict[str, str]
+) -> dict[str, Any]:
     is_final = "full" in request.GET
-    is_first = not is_final and bool(search_pipeline.slow_stages(mode=asked.mode))
-    results, problem = _search(request, asked, is_first=is_first)
+    is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
+    results, problem = _search(request, criteria, is_first=is_first)
     return {
         "results": results,
         "groups": _grouped(results.passages, names),
         "problem": problem,
-        "is_partial": asked.mode != SearchMode.LEXICAL
+        "is_partial": criteria.mode != SearchMode.LEXICAL
         and all(stage.name != search_pipeline.VECTOR for stage in results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
-        "others": [(asked.in_mode(mode), label) for mode, label, _ in MODES if mode != asked.mode],
-        "more": asked.more() if len(results.passages) == asked.limit < MOST else None,
+        "others": [
+            (criteria.in_mode(mode), label) for mode, label, _ in MODES if mode != criteria.mode
+        ],
+        "more": criteria.more() if len(results.passages) == criteria.limit < MOST else None,
     }
 
 
 def _search(
-    request: PageRequest, asked: SearchRequest, *, is_first: bool
+    request: PageRequest, criteria: SearchRequest, *, is_first: bool
 ) -> tuple[Results, KnowledgeBaseError | None]:
-    """Search; what no model can be found for is looked for by its words, and the error is returned as well."""
-    look = partial(
+    """Search. If no model is available, search by words and return the error, too."""
+    search = partial(
         search_pipeline.search,
         request.reach,
-        asked.query,
-        limit=asked.limit,
-        filter=asked.filter,
+        criteria.query,
+        limit=criteria.limit,
+        filter=criteria.filter,
         explain=True,
         user=request.user,
     )
     try:
-        return look(mode=asked.mode, quick=is_first), None
+        return search(mode=criteria.mode, quick=is_first), None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
-        if asked.mode == SearchMode.LEXICAL:
+        if criteria.mode == SearchMode.LEXICAL:
             raise
-        return look(mode=SearchMode.LEXICAL, rerank=False), error
+        return search(mode=SearchMode.LEXICAL, rerank=False), error
 
 
 def _grouped(passages: Sequence[Passage], names: dict[str, str]) -> list[SourceHits]:
-    found: dict[UUID, list[RankedPassage]] = {}
+    groups: dict[UUID, list[RankedPassage]] = {}
     for rank, passage in enumerate(passages, start=1):
-        found.setdefault(passage.origin.id, []).append(RankedPassage(rank=rank, passage=passage))
-    heads = ((hits[0].passage.origin, tuple(hits)) for hits in found.values())
+        groups.setdefault(passage.origin.id, []).append(RankedPassage(rank=rank, passage=passage))
+    heads = ((hits[0].passage.origin, tuple(hits)) for hits in groups.values())
     return [
         SourceHits(origin=origin, collection=names.get(origin.collection, ""), hits=hits)
         for origin, hits in heads

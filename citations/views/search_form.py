@@ -1,4 +1,4 @@
-"""What the address of a search says: the question, how it is searched, and the filter; read from it, and written into it."""
+"""Forms for search addresses and page addresses."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ from transcripts.sanitize import clean
 from transcripts.timecodes import clock, parse_clock
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-PAGE: Final = 10  # passages that are shown at first
-MOST: Final = 50  # passages that are shown at most
+PAGE: Final = 10  # passages shown at first
+MOST: Final = 50  # passages shown at most
 LISTS: Final = {
     "collection": "collections",
     "source": "sources",
@@ -30,12 +30,12 @@ LISTS: Final = {
 BOUNDS: Final = ("since", "until", "start", "end")
 
 
-ZOOMS: Final = (100, 150, 200, 300)  # percent of the width that a page is given
+ZOOMS: Final = (100, 150, 200, 300)  # percent of the page's width
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedPage:
-    """What the address of a document's page says: what is marked on it, what is looked for, and how large it is shown (percent)."""
+class PageParameters:
+    """The parameters of a document page: the quote to mark, words to find, zoom in percent."""
 
     quote: tuple[int, int] | None = None
     citation: UUID | None = None
@@ -44,34 +44,34 @@ class AskedPage:
 
     @property
     def address(self) -> str:
-        """What leads to another page with the same quote, words and size: the end of an address, with its question mark; empty where all is as usual."""
+        """The query string of another page with the same marks and zoom; empty by default."""
         return _question(
             {**self._marked, "q": self.words, "zoom": self.zoom if self.zoom != ZOOMS[0] else ""}
         )
 
     @property
     def unsearched(self) -> str:
-        """The same without the words."""
+        """The query string without the words."""
         return replace(self, words="").address
 
     @property
     def permanent(self) -> str:
-        """What the address needs to show the same marks."""
+        """The query string for the same marks."""
         return _question({**self._marked, "q": self.words})
 
     @property
     def sizes(self) -> str:
-        """How wide the page's image is on the screen, as HTML's ``sizes`` says it."""
+        """The image's width for the HTML attribute ``sizes``."""
         return f"(max-width: 60rem) {self.zoom}vw, {52 * self.zoom // 100}rem"
 
     @property
     def smaller(self) -> str | None:
-        """The address of the next smaller size; None at the smallest."""
+        """The query string of the next smaller zoom, or None."""
         return self._sized(reversed([zoom for zoom in ZOOMS if zoom < self.zoom]))
 
     @property
     def larger(self) -> str | None:
-        """The address of the next larger size; None at the largest."""
+        """The query string of the next larger zoom, or None."""
         return self._sized(zoom for zoom in ZOOMS if zoom > self.zoom)
 
     @property
@@ -86,7 +86,7 @@ class AskedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """A question as an address says it. ``cut`` tells that it was longer than ``MAX_QUERY_CHARACTERS``."""
+    """A search; ``cut`` says that the query was truncated."""
 
     query: str = ""
     mode: SearchMode = SearchMode.HYBRID
@@ -96,7 +96,7 @@ class SearchRequest:
 
     @property
     def filters(self) -> list[tuple[str, str]]:
-        """Its filter's parameters, one for each value."""
+        """The filter's parameters, one per value."""
         values = [
             (name, value) for name, part in LISTS.items() for value in getattr(self.filter, part)
         ]
@@ -104,44 +104,41 @@ class SearchRequest:
 
     @property
     def bounds(self) -> dict[str, str]:
-        """The days and moments of its filter, as they are written."""
+        """The filter's dates and times, formatted."""
         values = {name: getattr(self.filter, name) for name in BOUNDS}
-        return {name: _written(value) for name, value in values.items() if value is not None}
+        return {name: _format(value) for name, value in values.items() if value is not None}
 
     @property
     def address(self) -> str:
-        """Its parameters as the end of an address; what is as usual is left out."""
+        """The query string, without defaults."""
         mode = [("mode", str(self.mode))] if self.mode != SearchMode.HYBRID else []
         limit = [("limit", str(self.limit))] if self.limit != PAGE else []
         return urlencode([("q", self.query), *mode, *self.filters, *limit])
 
     def in_mode(self, mode: SearchMode) -> "SearchRequest":
-        """Ask the same in another mode."""
         return replace(self, mode=mode, limit=PAGE)
 
     def without(self, name: str, value: str) -> "SearchRequest":
-        """Ask the same without one value of the filter."""
-        left: Any = None
+        """Remove one value of the filter."""
+        remaining: Any = None
         part = LISTS.get(name, name)
         if name in LISTS:
-            left = tuple(one for one in getattr(self.filter, part) if one != value)
-        changes: dict[str, Any] = {part: left}
+            remaining = tuple(item for item in getattr(self.filter, part) if item != value)
+        changes: dict[str, Any] = {part: remaining}
         return replace(self, filter=replace(self.filter, **changes), limit=PAGE)
 
     def unfiltered(self) -> "SearchRequest":
-        """Ask the same of everything."""
         return replace(self, filter=Filter(), limit=PAGE)
 
     def more(self) -> "SearchRequest":
-        """Ask for more passages."""
         return replace(self, limit=min(MOST, self.limit + 2 * PAGE))
 
 
 class MomentField(forms.CharField):
-    """A moment in a recording, as a clock shows it; its value is in milliseconds."""
+    """A position in a recording, typed as a clock time; its value is in ms."""
 
     def clean(self, value: Any) -> int | None:
-        """Read it. Raises ``ValidationError``."""
+        """Parse the time. Raises ``ValidationError``."""
         text = super().clean(value)
         try:
             return round(parse_clock(text) * 1000) if text else None
@@ -150,8 +147,6 @@ class MomentField(forms.CharField):
 
 
 class SearchForm(forms.Form):
-    """The address of a search."""
-
     q = forms.CharField(required=False)
     mode = forms.ChoiceField(
         required=False, choices=[(mode.value, mode.value) for mode in SearchMode]
@@ -159,31 +154,31 @@ class SearchForm(forms.Form):
     since = forms.DateField(
         required=False,
         input_formats=["%Y-%m-%d"],
-        error_messages={"invalid": "A day is written like 2025-03-31."},
+        error_messages={"invalid": "Enter a date like 2025-03-31."},
     )
     until = forms.DateField(
         required=False,
         input_formats=["%Y-%m-%d"],
-        error_messages={"invalid": "A day is written like 2025-03-31."},
+        error_messages={"invalid": "Enter a date like 2025-03-31."},
     )
     start = MomentField(required=False, max_length=20)
     end = MomentField(required=False, max_length=20)
     limit = forms.IntegerField(required=False, min_value=1, max_value=MOST)
 
-    def asked(self) -> SearchRequest:
-        """Return what is asked. Raises ``InvalidFilter`` that names the first part that cannot be understood."""
+    def parameters(self) -> SearchRequest:
+        """Return the search. Raises ``InvalidFilter`` for the first invalid part."""
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
             raise InvalidFilter(
                 f"{name.capitalize()}: {messages[0]}",
-                hint="Mend this part of the search, or leave it out.",
+                hint="Correct or remove this part of the search.",
             )
         return replace(
             self.question(), filter=self._filter(), limit=self.cleaned_data["limit"] or PAGE
         )
 
     def question(self) -> SearchRequest:
-        """Return the question and its mode alone, whatever is wrong with the filter."""
+        """Return the query and mode, even if the filter is invalid."""
         self.is_valid()
         text = self.cleaned_data.get("q") or ""
         mode = self.cleaned_data.get("mode") or SearchMode.HYBRID
@@ -200,25 +195,21 @@ class SearchForm(forms.Form):
 
 
 class MarkForm(forms.Form):
-    """A hit that is marked as right or wrong, or not any more."""
-
     chunk = forms.IntegerField(min_value=1, max_value=2**63 - 1)
     query = forms.CharField(max_length=MAX_QUERY_CHARACTERS)
     verdict = forms.ChoiceField(choices=[("right", "right"), ("wrong", "wrong"), ("none", "none")])
 
     def verdict_of(self) -> bool | None:
-        """Return what it is marked as: right, wrong, or nothing. Raises ``InvalidInput``."""
+        """Return right, wrong or None. Raises ``InvalidInput``."""
         if not self.is_valid():
             raise InvalidInput(
                 "A mark needs a passage, the query, and right, wrong or none.",
-                hint="Load the search again, then mark the hit.",
+                hint="Reload the search, then mark the hit.",
             )
         return {"right": True, "wrong": False}.get(self.cleaned_data["verdict"])
 
 
 class SourcesForm(forms.Form):
-    """The filter of the list of sources."""
-
     q = forms.CharField(required=False, max_length=MAX_QUERY_CHARACTERS)
     state = forms.CharField(required=False, max_length=10)
     collection = forms.CharField(required=False, max_length=120)
@@ -226,7 +217,7 @@ class SourcesForm(forms.Form):
     offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
 
     def parts(self) -> dict[str, Any]:
-        """Return the parts; one that cannot be used counts as empty, so that a mistyped address still lists."""
+        """Return the filter; invalid parts are empty."""
         self.is_valid()
         return {
             name: self.cleaned_data.get(name) or (0 if name == "offset" else "")
@@ -235,7 +226,7 @@ class SourcesForm(forms.Form):
 
 
 class PageForm(forms.Form):
-    """The address of a document's page. A part that cannot be used counts as empty: the page is shown in any case."""
+    """The parameters of a document page; invalid ones are ignored."""
 
     q = forms.CharField(required=False)
     citation = forms.UUIDField(required=False)
@@ -245,18 +236,17 @@ class PageForm(forms.Form):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Add the field that Python has no name for."""
+        """Add the field ``from``, which is a keyword in Python."""
         super().__init__(*args, **kwargs)
         self.fields["from"] = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
 
-    def asked(self) -> AskedPage:
-        """Return what is asked."""
+    def parameters(self) -> PageParameters:
         self.is_valid()
         values = self.cleaned_data
         first, last = values.get("from"), values.get("to")
         quote = (first, last) if first is not None and last is not None and first < last else None
         words = clean(values.get("q") or "", MAX_QUERY_CHARACTERS)
-        return AskedPage(
+        return PageParameters(
             quote=quote,
             citation=values.get("citation"),
             words=words,
@@ -269,12 +259,12 @@ def _question(values: dict[str, object]) -> str:
     return f"?{urlencode(sent)}" if sent else ""
 
 
-def _values(found: Iterable[str]) -> tuple[str, ...]:
-    cleaned = (clean(value, 500) for value in found)
+def _values(sent: Iterable[str]) -> tuple[str, ...]:
+    cleaned = (clean(value, 500) for value in sent)
     return tuple(dict.fromkeys(value for value in cleaned if value))[
         : MAX_VALUES + 1
-    ]  # one more: the filter says then that it is too many
+    ]  # one more, so that the filter reports too many
 
 
-def _written(value: date | int) -> str:
+def _format(value: date | int) -> str:
     return value.isoformat() if isinstance(value, date) else clock(value)

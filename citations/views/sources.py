@@ -1,4 +1,4 @@
-"""The Sources page: what a search looks at, and how far each is indexed; and one source with its text."""
+"""The Sources page, and the page of one source."""
 
 from functools import partial
 from typing import Any, Final
@@ -34,9 +34,10 @@ LIVE_SECONDS: Final = 2.0
 
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
-    """List sources, filtered by words, state, collection and kind."""
     shelves = [
-        one for one in library.collections(request.reach) if one.pk in request.reach.writable
+        collection
+        for collection in library.collections(request.reach)
+        if collection.pk in request.reach.writable
     ]
     context = {
         "known": facets(request.reach),
@@ -48,18 +49,18 @@ def show_sources(request: PageRequest) -> HttpResponse:
 
 @require_GET
 def source_events(request: PageRequest) -> StreamingHttpResponse:
-    """Send the list again whenever a source has moved on."""
+    """Stream the list whenever a source has changed."""
     return events.stream(
-        "sources", partial(_drawn, request, get_token(request)), every=LIVE_SECONDS
+        "sources", partial(_render, request, get_token(request)), every=LIVE_SECONDS
     )
 
 
 @require_safe
 def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Show one source: its facts, and its chunks from ``offset`` on, or from ``page`` of a document on."""
+    """Show a source and its chunks from ``offset``, or from ``page`` of a document."""
     source = find_source(request.reach, str(source_id))
-    spot = library_chunks.find_page(source, _number(request.GET.get("page", "")))
-    offset = _number(request.GET["offset"]) if "offset" in request.GET else spot.offset
+    location = library_chunks.find_page(source, _number(request.GET.get("page", "")))
+    offset = _number(request.GET["offset"]) if "offset" in request.GET else location.offset
     page = library_chunks.list_chunks(source, offset=offset, limit=PAGE)
     send_for_abstracts(source)
     rights = {
@@ -69,23 +70,23 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     return render(
         request,
         "citations/source.html",
-        {"source": source, "page": page, "at": spot.chunks, **rights},
+        {"source": source, "page": page, "at": location.chunks, **rights},
     )
 
 
 @require_POST
 def index(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Index a source again, from its text on."""
-    source = _changeable(request, source_id)
+    """Index a source again."""
+    source = _find_writable(request, source_id)
     ingest_pipeline.start_anew(source)
     send(source)
-    return done(request, f"“{source}” is indexed again.", "source", source_id=source_id)
+    return done(request, f"“{source}” will be indexed again.", "source", source_id=source_id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Ask, then delete a document; a recording goes with its video, so that leads there."""
-    source = _changeable(request, source_id)
+    """Confirm, then delete a document; for a recording, redirect to its video."""
+    source = _find_writable(request, source_id)
     if source.video_id:
         return redirect("video-delete", pk=source.video_id)
     if request.method != "POST":
@@ -94,7 +95,7 @@ def delete(request: PageRequest, source_id: UUID) -> HttpResponse:
     return done(request, f"“{source}” was deleted.", "sources")
 
 
-def _changeable(request: PageRequest, source_id: UUID) -> Source:
+def _find_writable(request: PageRequest, source_id: UUID) -> Source:
     request.caller.require_write()
     source = find_source(request.reach, str(source_id))
     request.reach.require_write(source.collection_id)
@@ -122,8 +123,8 @@ def _list(request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _drawn(request: PageRequest, token: str) -> tuple[str, bool]:
-    """Draw the list, always with the same token: with a fresh one in its forms it would look changed each time."""
+def _render(request: PageRequest, token: str) -> tuple[str, bool]:
+    """Render the list with a constant token, so that it changes only when its rows do."""
     return render_to_string(
         "citations/_sources.html", {**_list(request), "csrf_token": token}, request=request
     ), False

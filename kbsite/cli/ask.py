@@ -56,14 +56,14 @@ def ask(
     scope = open_library()
     if follow_up:
         conversation = _latest_conversation(scope, collection, has_sources=bool(inside))
-        answer = questions.put(scope, None, conversation, question)
+        answer = questions.ask(scope, None, conversation, question)
     else:
-        answer = questions.put_first(
+        answer = questions.ask_first(
             scope, None, question, collection=collection, sources=tuple(inside or ())
         )
     reply = _receive(scope, answer, quiet=as_json)
     if as_json:
-        record = answers.of(scope, answer.conversation)[-1]
+        record = answers.of_conversation(scope, answer.conversation)[-1]
         print_json((TracedReplyOut if trace else ReplyOut).model_validate(record))
         return
     _print_citations(reply)

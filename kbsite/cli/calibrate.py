@@ -59,7 +59,7 @@ def calibrate(
 
 
 def _read(file: Path) -> str:
-    limit = calibration.MOST_TEXT
+    limit = calibration.MAX_TEXT
     if file.stat().st_size > 4 * limit:
         raise InvalidInput(f"{file.name} is too large: the limit is {limit:,} characters.")
     return file.read_text(encoding="utf-8", errors="replace")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from citations.errors import LectureNotFound
+from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.models import LectureSession
 from kbsite.cli.database import open_library
@@ -57,7 +58,7 @@ def show_figures(reference: LectureId, as_json: Json = False) -> None:
 @app.command()
 def notes(reference: LectureId) -> None:
     """Print a lecture's notes with its citations, as Markdown."""
-    typer.echo(lecture_sessions.export(find(open_library(), reference)), nl=False)
+    typer.echo(lecture_report.export(find(open_library(), reference)), nl=False)
 
 
 @app.command()
@@ -97,7 +98,7 @@ def find_or_none(scope: Scope, reference: str) -> LectureSession | None:
 
 def figures(lecture: LectureSession) -> dict[str, Any]:
     """Return the outcomes of a lecture's windows and the stage times (ms)."""
-    statistics = lecture_sessions.statistics(lecture)
+    statistics = lecture_report.statistics(lecture)
     shares = {
         "cited": statistics.cited,
         "off_topic": statistics.off_topic,
@@ -110,7 +111,7 @@ def figures(lecture: LectureSession) -> dict[str, Any]:
 
 def print_figures(lecture: LectureSession) -> None:
     """Print the outcomes of a lecture's windows and the stage times."""
-    statistics = lecture_sessions.statistics(lecture)
+    statistics = lecture_report.statistics(lecture)
     say(
         f"{statistics.windows:,} windows, {statistics.citations:,} citations;"
         f" cited {statistics.cited:.0%}, off-topic {statistics.off_topic:.0%},"

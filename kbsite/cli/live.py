@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from citations.lectures import events
+from citations.lectures import events, speech
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
 from citations.models import LectureEvent, LectureSession, WindowOutcome
@@ -80,7 +80,7 @@ def live(
         raise typer.Exit(130) from None
     if as_json:
         cited = [
-            {"window_index": citation.window_index, **lecture_sessions.told(citation)}
+            {"window_index": citation.window_index, **lecture_sessions.event_data(citation)}
             for citation in lecture_sessions.citations_of(lecture)
         ]
         print_json({**lectures.figures(lecture), "cited": cited})
@@ -132,7 +132,7 @@ def _replay(lecture: LectureSession, *, speed: float, quiet: bool) -> None:
         say(f"{lecture.title} · {lecture.uuid}", "bold")
     while True:
         position = first + round((time.monotonic() - started) * 1000 * speed)
-        lecture_worker.submit([window.pk for window in lecture_sessions.advance(lecture, position)])
+        lecture_worker.submit([window.pk for window in speech.advance(lecture, position)])
         new_events = events.after(lecture, last_event)
         for event in new_events:
             last_event = event.number
@@ -151,10 +151,10 @@ def _is_over(lecture: LectureSession) -> bool:
 
 def _print_event(event: LectureEvent) -> None:
     data = event.data
-    if event.kind == lecture_sessions.SEGMENT:
+    if event.kind == events.SEGMENT:
         start = f"{clock(data['start']):>8}  " if data["start"] is not None else ""
         say(f"{start}{data['text']}")
-    elif event.kind == lecture_sessions.CITATIONS:
+    elif event.kind == events.CITATIONS:
         for citation in data["citations"]:
             page = citation["page_number"]
             location = clock(citation["start"] or 0) if page is None else f"page {page}"

@@ -83,11 +83,11 @@ class LibraryNotebook:
         with _released_connections():
             scope, conversation = self._scope(), self._conversation
             if conversation is None or set(conversation.sources) != {*sources}:
-                answer = questions.put_first(
+                answer = questions.ask_first(
                     scope, None, question, collection=self._slug, sources=sources
                 )
             else:
-                answer = questions.put(scope, None, conversation, question)
+                answer = questions.ask(scope, None, conversation, question)
             self._conversation = answer.conversation
             yield from questions.respond(scope, None, answer)
 
@@ -105,7 +105,7 @@ class LibraryNotebook:
     def resume(self, conversation: str) -> tuple[Turn, ...]:
         with _released_connections():
             self._conversation = conversations.find(self._scope(), None, conversation)
-            return tuple(map(turn_of, answers.of(self._scope(), self._conversation)))
+            return tuple(map(turn_of, answers.of_conversation(self._scope(), self._conversation)))
 
     def links(self, quote: QuoteInContext) -> tuple[Link, ...]:
         """Return the links to Cuebase and YouTube, Cuebase first if its server can be reached."""

@@ -248,9 +248,9 @@ def _ask(by: Caller, asked: AskKnowledgeBase) -> ReplyOut:
     scope, user = by.scope, by.user
     if asked.conversation_id:
         conversation = conversations.find(scope, user, asked.conversation_id)
-        answer = questions.put(scope, user, conversation, asked.text)
+        answer = questions.ask(scope, user, conversation, asked.text)
     else:
-        answer = questions.put_first(
+        answer = questions.ask_first(
             scope, user, asked.text, collection=asked.collection, sources=asked.source_ids
         )
     for _ in questions.respond(scope, user, answer):

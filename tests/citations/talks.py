@@ -46,11 +46,11 @@ def talk_in(collection: Collection, *, key: str = "talk", said: tuple[str, ...] 
 def ask(
     scope: Scope, user: User | None, conversation: Conversation, question: str
 ) -> Iterator[Event]:
-    return questions.respond(scope, user, questions.put(scope, user, conversation, question))
+    return questions.respond(scope, user, questions.ask(scope, user, conversation, question))
 
 
 def again(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
-    return questions.respond(scope, user, questions.put_again(scope, user, answer))
+    return questions.respond(scope, user, questions.ask_again(scope, user, answer))
 
 
 def asked(

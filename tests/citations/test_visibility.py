@@ -196,6 +196,6 @@ def test_a_lecture_cites_the_sources_that_its_collection_shows(
     collections: list[Collection],
 ) -> None:
     lectures = {lecture.pk: lecture.collection_id for lecture in LectureSession.objects.all()}
-    for pk, reach in lecture_pipeline.reaches(lectures).items():
+    for pk, reach in lecture_pipeline.resolve_sources(lectures).items():
         own = Source.objects.visible(Scope(readable=frozenset({lectures[pk]})))
         assert reach.sources == set(own.values_list("pk", flat=True))

@@ -493,7 +493,7 @@ def house(db: None) -> House:
     citation = Citation.objects.create(
         session=lecture, window=window, window_index=0, rank=1, source=book, **where
     )
-    events.tell(lecture, [("segment", {"text": SECRET})])
+    events.publish(lecture, [("segment", {"text": SECRET})])
     conversation = Conversation.objects.create(collection=shelf, owner=owner, title=SECRET)
     about = {
         "claims": [{"text": SECRET, "citations": [1], "is_supported": True}],

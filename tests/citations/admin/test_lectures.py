@@ -7,7 +7,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from citations.lectures import sessions
+from citations.lectures import sessions, speech
 from citations.lectures.windows import Utterance
 from citations.models import Citation, LectureSession, Segment, Source, Window, WindowOutcome
 from tests.makers import make_document
@@ -31,7 +31,7 @@ def source(collection: Collection) -> Source:
 @pytest.fixture
 def lecture(scope: Scope, source: Source) -> LectureSession:
     session = sessions.start(scope, None, title="Heat")
-    sessions.push(session, [Utterance(0, "Entropy grows.", 61_000, 62_000)])
+    speech.push(session, [Utterance(0, "Entropy grows.", 61_000, 62_000)])
     for index, outcome in enumerate(OUTCOMES):
         about = (
             {

@@ -106,7 +106,7 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
 def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(
     asking: Client, scope: Scope, owner: User, talk: Source
 ) -> None:
-    waiting = questions.put(scope, owner, conversations.begin(scope, owner), "Who won in Lisbon?")
+    waiting = questions.ask(scope, owner, conversations.begin(scope, owner), "Who won in Lisbon?")
     place = Locator(span=(0, 5), start=5_000, end=10_000)
     about = {
         "number": 1,
@@ -242,8 +242,8 @@ def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None
 def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_all(
     asking: Client, scope: Scope, owner: User
 ) -> None:
-    waiting = [conversations.begin(scope, owner) for _ in range(questions.MOST_AT_ONCE)]
-    first = questions.put(scope, owner, waiting[0], QUESTION)
+    waiting = [conversations.begin(scope, owner) for _ in range(questions.MAX_RUNNING)]
+    first = questions.ask(scope, owner, waiting[0], QUESTION)
     problem(
         send(asking, "ask", {"question": QUESTION, "conversation": str(waiting[0].uuid)}),
         409,
@@ -251,7 +251,7 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
     )
     problem(send(asking, f"answers/{first.uuid}/again"), 409, "already_answering")
     for one in waiting[1:]:
-        questions.put(scope, owner, one, QUESTION)
+        questions.ask(scope, owner, one, QUESTION)
     problem(send(asking, "ask", {"question": QUESTION}), 429, "throttled")
     Answer.objects.update(active_at=first.created_at - 2 * Answer.LEASE)
     asked(asking)

@@ -468,7 +468,7 @@ def test_a_browser_changes_a_lecture_with_its_forgery_token_alone(
 def test_a_stream_is_never_kept_and_a_lecture_that_is_over_has_none(
     asking: Client, lecture: LectureSession
 ) -> None:
-    events.tell(lecture, [("segment", {"text": "Hello."})])
+    events.publish(lecture, [("segment", {"text": "Hello."})])
     path = f"{V1}sessions/{lecture.uuid}/events"
     response: Any = asking.get(path)
     assert (response.status_code, response["Content-Type"], response["Cache-Control"]) == (

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from citations.errors import NothingToCalibrate
 from citations.lectures import calibration
 from citations.lectures import pipeline as lecture_pipeline
-from citations.lectures.calibration import border, calibrate, forget
+from citations.lectures.calibration import calibrate, forget, threshold
 from citations.models import Source
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
@@ -39,8 +39,8 @@ def library(db: None) -> Collection:
 
 
 @given(st.lists(st.floats(0, 4), min_size=1, max_size=200), st.floats(0, 50))
-def test_no_more_than_wanted_lie_within_the_border(distances, rate):
-    found = border(distances, rate)
+def test_no_more_than_wanted_lie_within_the_threshold(distances, rate):
+    found = threshold(distances, rate)
 
     assert (
         sum(distance <= found for distance in distances if distance > 0)
@@ -100,7 +100,7 @@ class TestALibrary:
             calibrate()
 
         embed(make_document(library, ["entropy and heat"]))
-        for refused in ("too short", "x" * (calibration.MOST_TEXT + 1)):
+        for refused in ("too short", "x" * (calibration.MAX_TEXT + 1)):
             with pytest.raises(InvalidInput):
                 calibrate(off_topic=refused)
         with pytest.raises(InvalidInput):

@@ -26,12 +26,12 @@ def session(collection: Collection) -> LectureSession:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long, and announcements are not heard: a test's transaction makes none."""
-    monkeypatch.setattr(event_stream, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(event_stream, "SURE_SECONDS", 0.01)
+    monkeypatch.setattr(event_stream, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(event_stream, "LISTENING_POLL_SECONDS", 0.01)
 
 
 def told(session: LectureSession, *words: str) -> None:
-    events.tell(session, [("segment", {"text": word}) for word in words])
+    events.publish(session, [("segment", {"text": word}) for word in words])
 
 
 def finish(session: LectureSession) -> None:
@@ -146,7 +146,7 @@ def test_silence_is_broken_now_and_then_and_no_stream_goes_on_for_ever(
     session: LectureSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_stream, "HEARTBEAT_SECONDS", 0.02)
-    monkeypatch.setattr(event_stream, "LONGEST_SECONDS", 0.2)
+    monkeypatch.setattr(event_stream, "MAX_SECONDS", 0.2)
 
     async def follow() -> list[Any]:
         return [batch async for batch in watch(session)]
@@ -176,17 +176,17 @@ def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
 def test_nobody_watches_without_end(
     session: LectureSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "MOST_STREAMS", 1)
+    monkeypatch.setattr(event_stream, "MAX_STREAMS", 1)
     told(session, "a")
 
     async def follow() -> None:
         stream = watch(session)
         await anext(stream)
-        with pytest.raises(Throttled, match="You watch 1"):
-            event_stream.require_room(USER)
-        event_stream.require_room(USER + 1)
+        with pytest.raises(Throttled, match="You already watch 1"):
+            event_stream.require_free_stream(USER)
+        event_stream.require_free_stream(USER + 1)
         await stream.aclose()  # type: ignore[attr-defined]
-        event_stream.require_room(USER)
+        event_stream.require_free_stream(USER)
 
     async_to_sync(follow)()
 
@@ -198,15 +198,15 @@ def test_the_end_of_the_server_ends_streams_at_once(session: LectureSession) -> 
         assert [batch async for batch in watch(session)] == []
         return time.monotonic() - began
 
-    assert async_to_sync(follow)() < event_stream.LOOK_SECONDS
+    assert async_to_sync(follow)() < event_stream.POLL_SECONDS
 
 
 @pytest.mark.django_db(transaction=True)
 def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_that_hears_it(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(event_stream, "SURE_SECONDS", 60.0)
-    monkeypatch.setattr(event_stream, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(event_stream, "LISTENING_POLL_SECONDS", 60.0)
+    monkeypatch.setattr(event_stream, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(listener, "PAUSE_SECONDS", 0.05)
     session = LectureSession.objects.create(
         collection=Collection.objects.create(name="Lectures", slug="lectures"), title="Networks"
@@ -221,7 +221,7 @@ def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_th
                 await asyncio.sleep(0.01)
 
     async def follow() -> list[int]:
-        stream, ear, seen = watch(session), listener.ear(), []
+        stream, ear, seen = watch(session), listener.current(), []
         first = asyncio.create_task(next_number(stream))
         await until(lambda: ear.is_listening)
         await sync_to_async(told)(session, "a")
@@ -238,7 +238,7 @@ def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_th
         return seen
 
     assert asyncio.run(follow()) == [1, 2, 3]
-    assert "is lost" in caplog.text
+    assert "Lost the connection" in caplog.text
 
 
 def _break_listeners() -> None:

@@ -15,7 +15,9 @@ from citations.errors import (
     LectureNotFound,
     SourceNotFound,
 )
+from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
+from citations.lectures import speech
 from citations.lectures.windows import Utterance
 from citations.models import (
     Citation,
@@ -154,21 +156,21 @@ def test_deleting_a_lecture_deletes_all_that_was_said_and_nothing_else(
 ) -> None:
     source = make_document(collection, ["Entropy is disorder."])
     lecture.sources.add(source)
-    lecture_sessions.push(lecture, spoken(6))
+    speech.push(lecture, spoken(6))
     lecture_sessions.delete(lecture)
     assert not any(
         model.objects.exists() for model in (LectureSession, Segment, Window, LectureEvent)
     )
     assert Source.objects.get() == source
     with pytest.raises(LectureNotFound):
-        lecture_sessions.push(lecture, spoken(1))
+        speech.push(lecture, spoken(1))
 
 
 # What is said
 
 
 def test_segments_become_windows_that_share_a_sentence(lecture: LectureSession) -> None:
-    made = lecture_sessions.push(lecture, spoken(9)) + lecture_sessions.end(lecture)
+    made = speech.push(lecture, spoken(9)) + speech.end(lecture)
     assert [one.index for one in made] == list(range(len(made)))
     assert all(one.outcome == WindowOutcome.WAITING for one in Window.objects.all())
     assert len(made) >= 3
@@ -181,8 +183,8 @@ def test_segments_become_windows_that_share_a_sentence(lecture: LectureSession) 
 
 
 def test_what_is_said_is_told_in_order(lecture: LectureSession) -> None:
-    lecture_sessions.push(lecture, spoken(6))
-    lecture_sessions.end(lecture)
+    speech.push(lecture, spoken(6))
+    speech.end(lecture)
     told = kinds(lecture)
     assert told[:6] == ["segment"] * 6
     assert set(told[6:-1]) == {"window"}
@@ -194,14 +196,14 @@ def test_what_is_said_is_told_in_order(lecture: LectureSession) -> None:
 
 
 def test_a_segment_that_comes_twice_counts_once(lecture: LectureSession) -> None:
-    lecture_sessions.push(lecture, spoken(4))
+    speech.push(lecture, spoken(4))
     again = [
         Utterance(3, "Something else."),
         Utterance(4, "And on."),
         Utterance(4, "And on, in other words."),
     ]
-    lecture_sessions.push(lecture, again)
-    lecture_sessions.push(lecture, spoken(4))
+    speech.push(lecture, again)
+    speech.push(lecture, spoken(4))
     assert list(Segment.objects.values_list("number", flat=True)) == [0, 1, 2, 3, 4]
     assert Segment.objects.get(number=3).text == SENTENCE.format(3)
     assert Segment.objects.get(number=4).text == "And on."
@@ -215,10 +217,8 @@ def test_segments_out_of_order_make_the_windows_that_they_make_in_order(
     for order in ([0, 1, 2, 3, 4, 5, 6, 7], [0, 2, 1, 4, 3, 5, 7, 6]):
         session = lecture_sessions.start(scope, None, collection=collection)
         said = spoken(8)
-        made = [
-            window for number in order for window in lecture_sessions.push(session, [said[number]])
-        ]
-        results.append(words_of(made + lecture_sessions.end(session)))
+        made = [window for number in order for window in speech.push(session, [said[number]])]
+        results.append(words_of(made + speech.end(session)))
     assert results[0] == results[1]
 
 
@@ -228,7 +228,7 @@ def test_pushes_at_the_same_time_neither_lose_nor_double_anything(
     def push(first: int) -> None:
         try:
             for number in range(first, 12, 3):
-                lecture_sessions.push(lecture, spoken(1, first=number))
+                speech.push(lecture, spoken(1, first=number))
         finally:
             connection.close()
 
@@ -237,7 +237,7 @@ def test_pushes_at_the_same_time_neither_lose_nor_double_anything(
         thread.start()
     for thread in threads:
         thread.join()
-    lecture_sessions.end(lecture)
+    speech.end(lecture)
     assert list(Segment.objects.values_list("number", flat=True)) == list(range(12))
     indexes = list(Window.objects.values_list("index", flat=True))
     assert indexes == list(range(len(indexes)))
@@ -245,22 +245,22 @@ def test_pushes_at_the_same_time_neither_lose_nor_double_anything(
 
 
 def test_a_lecture_that_has_ended_takes_nothing_more(lecture: LectureSession) -> None:
-    lecture_sessions.push(lecture, spoken(1))
-    assert len(lecture_sessions.end(lecture)) == 1
-    assert lecture_sessions.end(lecture) == []
+    speech.push(lecture, spoken(1))
+    assert len(speech.end(lecture)) == 1
+    assert speech.end(lecture) == []
     with pytest.raises(LectureEnded):
-        lecture_sessions.push(lecture, spoken(1, first=7))
+        speech.push(lecture, spoken(1, first=7))
     with pytest.raises(LectureEnded):
-        lecture_sessions.say(lecture, "More.")
+        speech.say(lecture, "More.")
     with pytest.raises(LectureEnded):
-        lecture_sessions.flush(lecture)
+        speech.flush(lecture)
 
 
 def test_flushing_makes_a_window_of_little_and_speech_goes_on(lecture: LectureSession) -> None:
-    lecture_sessions.say(lecture, "Entropy grows.")
-    assert words_of(lecture_sessions.flush(lecture)) == ["Entropy grows."]
-    lecture_sessions.say(lecture, "Enthalpy does not.")
-    assert "Enthalpy does not." in words_of(lecture_sessions.end(lecture))[0]
+    speech.say(lecture, "Entropy grows.")
+    assert words_of(speech.flush(lecture)) == ["Entropy grows."]
+    speech.say(lecture, "Enthalpy does not.")
+    assert "Enthalpy does not." in words_of(speech.end(lecture))[0]
 
 
 @pytest.mark.parametrize(
@@ -270,38 +270,34 @@ def test_flushing_makes_a_window_of_little_and_speech_goes_on(lecture: LectureSe
         (Utterance(2**31, "a"), InvalidInput),
         (Utterance(0, "a", -1, 5), InvalidInput),
         (Utterance(0, "a", 0, 2**40), InvalidInput),
-        (Utterance(0, "a" * (lecture_sessions.MAX_TEXT + 1)), TooLarge),
+        (Utterance(0, "a" * (speech.MAX_TEXT + 1)), TooLarge),
     ],
 )
 def test_what_no_database_keeps_is_refused(
     lecture: LectureSession, utterance: Utterance, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        lecture_sessions.push(lecture, [utterance])
+        speech.push(lecture, [utterance])
     assert not Segment.objects.exists()
 
 
 def test_hostile_text_is_kept_without_what_a_database_refuses(lecture: LectureSession) -> None:
-    lecture_sessions.push(
-        lecture, [Utterance(0, "A\x00 b\ud800 c\x1b", 9_000, 5), Utterance(1, " \n\x00 ")]
-    )
+    speech.push(lecture, [Utterance(0, "A\x00 b\ud800 c\x1b", 9_000, 5), Utterance(1, " \n\x00 ")])
     segment = Segment.objects.get()
     assert (segment.text, segment.start, segment.end) == ("A b c", 9_000, 9_000)
     with pytest.raises(TooLarge):
-        lecture_sessions.push(
-            lecture, (Utterance(n, "a") for n in range(lecture_sessions.MAX_AT_ONCE + 1))
-        )
+        speech.push(lecture, (Utterance(n, "a") for n in range(speech.MAX_SEGMENTS + 1)))
 
 
 def test_what_is_pasted_is_numbered_behind_what_was_said(lecture: LectureSession) -> None:
-    lecture_sessions.push(lecture, spoken(2))
-    lecture_sessions.say(lecture, "A line.\n\nAnother line.\n" + "word " * 2_500)
+    speech.push(lecture, spoken(2))
+    speech.say(lecture, "A line.\n\nAnother line.\n" + "word " * 2_500)
     texts = dict(Segment.objects.values_list("number", "text"))
     assert (texts[2], texts[3]) == ("A line.", "Another line.")
-    assert max(map(len, texts.values())) <= lecture_sessions.MAX_TEXT
+    assert max(map(len, texts.values())) <= speech.MAX_TEXT
     assert sum(text.count("word") for text in texts.values()) == 2_500
     with pytest.raises(TooLarge):
-        lecture_sessions.say(lecture, "a" * (lecture_sessions.MAX_SAID + 1))
+        speech.say(lecture, "a" * (speech.MAX_SAID + 1))
 
 
 # Replay
@@ -317,13 +313,13 @@ def replay(scope: Scope, collection: Collection) -> LectureSession:
 
 def test_a_recording_is_said_up_to_where_it_has_come(replay: LectureSession) -> None:
     assert replay.title == "A talk"
-    lecture_sessions.advance(replay, 14_999)
+    speech.advance(replay, 14_999)
     assert list(Segment.objects.values_list("number", flat=True)) == [
         0,
         1,
     ]  # a cue counts when it has ended
-    lecture_sessions.advance(replay, 15_000)
-    lecture_sessions.advance(replay, 3_000)
+    speech.advance(replay, 15_000)
+    speech.advance(replay, 3_000)
     assert Segment.objects.count() == 3
     replay.refresh_from_db()
     assert (replay.position, replay.ended_at) == (15_000, None)
@@ -333,30 +329,24 @@ def test_a_replay_ends_with_its_recording_and_makes_the_windows_that_the_speech_
     replay: LectureSession, scope: Scope, collection: Collection
 ) -> None:
     made = [
-        window
-        for position in range(0, 61_000, 700)
-        for window in lecture_sessions.advance(replay, position)
+        window for position in range(0, 61_000, 700) for window in speech.advance(replay, position)
     ]
     replay.refresh_from_db()
     assert replay.ended_at is not None
     assert kinds(replay)[-1] == "ended"
     spoken_live = lecture_sessions.start(scope, None, collection=collection)
     cues = [Utterance(n, cue.text, cue.start, cue.end) for n, cue in enumerate(make_cues(12))]
-    assert words_of(made) == words_of(
-        lecture_sessions.push(spoken_live, cues) + lecture_sessions.end(spoken_live)
-    )
-    assert lecture_sessions.advance(replay, 90_000) == []
+    assert words_of(made) == words_of(speech.push(spoken_live, cues) + speech.end(spoken_live))
+    assert speech.advance(replay, 90_000) == []
 
 
 def test_what_is_pasted_into_a_replay_takes_no_word_from_the_recording(
     replay: LectureSession,
 ) -> None:
-    made = lecture_sessions.advance(replay, 15_000)
-    made += lecture_sessions.say(replay, "Somebody asks a question.\nSomebody answers it.")
-    lecture_sessions.push(replay, [Utterance(9, "")])
-    made += lecture_sessions.say(replay, "Somebody laughs.") + lecture_sessions.advance(
-        replay, 60_000
-    )
+    made = speech.advance(replay, 15_000)
+    made += speech.say(replay, "Somebody asks a question.\nSomebody answers it.")
+    speech.push(replay, [Utterance(9, "")])
+    made += speech.say(replay, "Somebody laughs.") + speech.advance(replay, 60_000)
     cues = [" ".join(cue.text.split()) for cue in make_cues(12)]
     spoken_ = list(Segment.objects.order_by("number").values_list("text", flat=True))
     assert spoken_ == [
@@ -370,7 +360,7 @@ def test_what_is_pasted_into_a_replay_takes_no_word_from_the_recording(
 
 
 def test_a_replay_at_once_says_everything(replay: LectureSession) -> None:
-    lecture_sessions.advance(replay, 10**12)
+    speech.advance(replay, 10**12)
     assert Segment.objects.count() == 12
     assert kinds(replay)[-1] == "ended"
 
@@ -389,7 +379,7 @@ def test_cues_that_overlap_are_said_once_each(scope: Scope, collection: Collecti
         transcript=make_video(collection, cues=cues).transcripts.get(),
     )
     for position in range(0, 12_000, 500):
-        lecture_sessions.advance(session, position)
+        speech.advance(session, position)
     stored = session.transcript.cues if session.transcript else []
     assert [text for _, _, text in stored] == list(
         Segment.objects.order_by("number").values_list("text", flat=True)
@@ -400,11 +390,11 @@ def test_what_replays_nothing_cannot_advance(
     lecture: LectureSession, replay: LectureSession
 ) -> None:
     with pytest.raises(InvalidInput):
-        lecture_sessions.advance(lecture, 1_000)
+        speech.advance(lecture, 1_000)
     replay.transcript.video.delete()  # type: ignore[union-attr]
     replay.refresh_from_db()
     with pytest.raises(InvalidInput):
-        lecture_sessions.advance(replay, 1_000)
+        speech.advance(replay, 1_000)
 
 
 # What is left
@@ -433,11 +423,11 @@ def test_citations_are_seen_by_whoever_sees_the_lecture_and_the_source(
     scope: Scope, lecture: LectureSession, collection: Collection
 ) -> None:
     source = make_document(collection, ["Entropy is disorder."])
-    [window] = lecture_sessions.push(lecture, spoken(3))[:1]
+    [window] = speech.push(lecture, spoken(3))[:1]
     made = cite(window, source, page=3)
     assert list(lecture_sessions.citations_of(lecture)) == [made]
     assert lecture_sessions.find_citation(scope, str(made.uuid)) == made
-    assert lecture_sessions.told(made)["page_number"] == 3
+    assert lecture_sessions.event_data(made)["page_number"] == 3
     with pytest.raises(CitationNotFound):
         lecture_sessions.find_citation(NOTHING, made.uuid)
     Source.objects.update(collection=Collection.objects.create(name="Other", slug="other"))
@@ -450,12 +440,12 @@ def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(
     lecture: LectureSession, collection: Collection
 ) -> None:
     source = make_document(collection, ["Entropy is disorder."], title="Physics *for* all")
-    windows = lecture_sessions.push(
+    windows = speech.push(
         lecture, [*spoken(4), Utterance(4, "1. We <b>close</b> [now](x)."), Utterance(5, "_Bye_.")]
-    ) + lecture_sessions.end(lecture)
+    ) + speech.end(lecture)
     cite(windows[0], source, page=3, last_page=4, section_heading="Heat")
     cite(windows[0], source, rank=2, start=65_000)
-    notes = lecture_sessions.export(lecture)
+    notes = lecture_report.export(lecture)
     assert notes.startswith("# Networks\n")
     assert f"{SENTENCE.format(windows[0].last)}[^1-1][^1-2]\n" in notes.replace("\\", "")
     assert "[^1-1]: **Physics \\*for\\* all**, pages 3–4, Heat. “Entropy is disorder.” <" in notes
@@ -467,8 +457,8 @@ def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(
 
 
 def test_the_notes_of_a_lecture_without_citations_say_so(lecture: LectureSession) -> None:
-    lecture_sessions.say(lecture, "Nothing of it.")
-    assert "*Nothing was cited.*" in lecture_sessions.export(lecture)
+    speech.say(lecture, "Nothing of it.")
+    assert "*Nothing was cited.*" in lecture_report.export(lecture)
 
 
 def test_statistics_tell_shares_and_times_by_session_and_in_all(
@@ -496,7 +486,7 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(
         Window.objects.create(session=lecture, index=index, text="a", outcome=outcome, **about)
     other = lecture_sessions.start(scope, None, collection=collection)
     Window.objects.create(session=other, index=0, text="a", outcome=WindowOutcome.CITED)
-    found = lecture_sessions.statistics(lecture)
+    found = lecture_report.statistics(lecture)
     assert (found.windows, found.waiting, found.citations) == (7, 1, 0)
     assert (found.cited, found.off_topic, found.too_far, found.too_weak) == (0.4, 0.2, 0.2, 0.2)
     [search] = found.stages
@@ -505,11 +495,9 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(
     assert found.total is not None
     assert found.total.p50 == 10.0
     assert found.notes == {"Ordered by similarity.": 6}
-    assert lecture_sessions.statistics().windows == 8
+    assert lecture_report.statistics().windows == 8
     assert (
-        lecture_sessions.statistics(
-            lecture_sessions.start(scope, None, collection=collection)
-        ).cited
+        lecture_report.statistics(lecture_sessions.start(scope, None, collection=collection)).cited
         == 0.0
     )
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.lectures.windows import (
-    LEAST_WORDS,
-    MOST_WORDS,
+    MAX_WORDS,
+    MIN_WORDS,
     PATIENCE,
     Buffer,
     SpeechWindow,
@@ -88,8 +88,8 @@ def test_no_word_is_lost_and_only_the_shared_sentence_is_said_twice(texts, size)
 
     assert said(windows) == [word for words in numbered for word in words]
     assert [window.index for window in windows] == list(range(len(windows)))
-    assert all(count_words(window.text) <= MOST_WORDS for window in windows)
-    assert all(count_words(window.text) >= LEAST_WORDS for window in windows[:-1])
+    assert all(count_words(window.text) <= MAX_WORDS for window in windows)
+    assert all(count_words(window.text) >= MIN_WORDS for window in windows[:-1])
 
 
 @given(st.lists(WORDS, min_size=1, max_size=25), st.data())
@@ -169,7 +169,7 @@ def test_speech_without_any_punctuation_is_cut_where_the_speaker_pauses():
         window.text.split()[0][-1] == "0" and window.text.split()[-1][-1] == "9"
         for window in windows
     )
-    assert all(LEAST_WORDS <= count_words(window.text) <= 60 for window in windows[:-1])
+    assert all(MIN_WORDS <= count_words(window.text) <= 60 for window in windows[:-1])
 
 
 def test_chinese_speech_is_cut_too():

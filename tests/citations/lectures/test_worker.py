@@ -17,7 +17,7 @@ from django.db import connection
 from django.utils import timezone
 
 from citations.errors import InvalidProvider, LectureEnded, ModelError, WindowTaken
-from citations.lectures import events, sessions
+from citations.lectures import events, sessions, speech
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import worker as lecture_worker
 from citations.lectures.citation_storage import StoredWindow
@@ -74,7 +74,7 @@ def embed(*sources: Source) -> EmbeddingSpace:
 @pytest.fixture(autouse=True)
 def nothing_recent(monkeypatch: pytest.MonkeyPatch) -> None:
     """No vector of another test is remembered."""
-    monkeypatch.setattr(lecture_pipeline, "_recent", lecture_pipeline._Recent())
+    monkeypatch.setattr(lecture_pipeline, "_query_cache", lecture_pipeline._QueryCache())
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_without_a_cross_encoder_the_score_is_the_cosine_and_the_note_says_so(
     assert cited.citations[0].relevance_score == pytest.approx(near, abs=1e-3)
     assert cited.window.distance == pytest.approx(2 - 2 * near, abs=2e-3)
     assert cited.window.note.startswith(
-        "Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine. `kb models fetch` gets it"
+        "Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine. Run `kb"
     )
     settings.LIVE_RERANKER = "none"
     assert cite(lecture, SAID.upper()).window.note == "Ordered by similarity: re-ranking is off."
@@ -193,7 +193,7 @@ def test_what_is_cited_is_told_with_what_became_of_the_window(
     assert told.data.keys() == {"window_index", "outcome", "note", "milliseconds", "citations"}
     assert (told.data["window_index"], told.data["outcome"]) == (0, "cited")
     first = told.data["citations"][0]
-    assert first == sessions.told(cited.citations[0])
+    assert first == sessions.event_data(cited.citations[0])
     assert (first["id"], first["document_id"], first["document_name"]) == (
         str(cited.citations[0].uuid),
         str(textbook.uuid),
@@ -498,9 +498,9 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
     assert (cited.is_stored, cited.citations, cited.window.note) == (
         False,
         (),
-        "The database does not answer.",
+        "The database is unavailable.",
     )
-    assert "The database does not answer" in caplog.text
+    assert "Database unavailable" in caplog.text
     waiting.refresh_from_db()
     assert waiting.outcome == WindowOutcome.WAITING
     assert [one.window.outcome for one in lecture_worker.catch_up(lecture)] == [WindowOutcome.CITED]
@@ -520,7 +520,7 @@ def test_when_the_database_goes_away_a_question_is_answered_with_nothing(
         3,
         (),
         WindowOutcome.FAILED,
-        "The database does not answer.",
+        "The database is unavailable.",
     )
     assert lecture_worker.query(scope, lecture, SAID, 3).citations
 
@@ -549,7 +549,7 @@ def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(
     assert cited.window.outcome == WindowOutcome.CITED
     assert (
         cited.window.note
-        == "Ordered by similarity, not re-ranked: it failed unexpectedly; the server's log says more."
+        == "Ordered by similarity, not re-ranked: an unexpected error occurred; see the server's log."
     )
 
 
@@ -655,7 +655,7 @@ def test_a_source_that_is_gone_when_it_is_cited_is_not(
     cited = cite(lecture)
     assert (
         cited.window.outcome,
-        cited.window.note.endswith("What was found was deleted meanwhile."),
+        cited.window.note.endswith("The passages were deleted meanwhile."),
     ) == (WindowOutcome.TOO_FAR, True)
 
 
@@ -715,7 +715,7 @@ def test_the_same_question_gets_the_same_answer_and_another_text_is_refused(
     )
     with pytest.raises(WindowTaken, match="Window 0"):
         lecture_worker.query(scope, lecture, ASIDE, 0)
-    made = sessions.push(lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(6)])
+    made = speech.push(lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(6)])
     assert [one.index for one in made] == list(range(1, len(made) + 1))
 
 
@@ -731,7 +731,7 @@ def test_questions_that_cannot_be_are_refused(scope: Scope, lecture: LectureSess
             lecture_worker.query(scope, lecture, text, index)
     with pytest.raises(Forbidden):
         lecture_worker.query(Scope(readable=scope.readable), lecture, SAID, 0)
-    sessions.end(lecture)
+    speech.end(lecture)
     with pytest.raises(LectureEnded):
         lecture_worker.query(scope, lecture, SAID, 0)
     assert not Window.objects.exists()
@@ -746,7 +746,7 @@ def test_what_waits_is_cited_by_the_threads_of_the_process(
     textbook: Source,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = sessions.push(lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(30)])
+    made = speech.push(lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(30)])
     began = time.monotonic()
     lecture_worker.submit([one.pk for one in made])
     assert time.monotonic() - began < 1
@@ -791,7 +791,7 @@ def test_speech_is_taken_while_a_model_hangs(
     try:
         began = time.monotonic()
         for one in said:
-            lecture_worker.submit([made.pk for made in sessions.push(lecture, [one])])
+            lecture_worker.submit([made.pk for made in speech.push(lecture, [one])])
         assert time.monotonic() - began < 10
         assert (
             Window.objects.filter(outcome=WindowOutcome.WAITING).count()
@@ -806,7 +806,7 @@ def test_speech_is_taken_while_a_model_hangs(
 
 def _wait_until(is_so: Callable[[], bool], *, seconds: float = 20) -> None:
     deadline = time.monotonic() + seconds
-    while not is_so() or lecture_worker._crew.at_work:
+    while not is_so() or lecture_worker._pool.active:
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -817,14 +817,14 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
 import django
 django.setup()
 from citations.lectures import worker as live
-live._take, live._release = lambda: [1], lambda: None
+live._claim, live._close_connections = lambda: [1], lambda: None
 live.cite = lambda taken, **later: time.sleep(0.05) or []
-live._learn = lambda pk: [time.sleep(0.05) for _ in range(10_000) if live._is_running()]
-live._crew.ring()
-live._prepare(1)
-live._prepare(2)
+live._warm_keywords = lambda pk: [time.sleep(0.05) for _ in range(10_000) if live._is_running()]
+live._pool.notify()
+live._start_warming(1)
+live._start_warming(2)
 time.sleep(0.3)
-print("at work:", live._crew.at_work)
+print("at work:", live._pool.active)
 """
 
 
@@ -854,7 +854,7 @@ def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
     def cite_(windows: Sequence[Window], **later: Any) -> list[StoredWindow]:
         if windows[0].index == 7:
             window(lecture)
-            assert lecture_worker._take() == []
+            assert lecture_worker._claim() == []
         return real(windows, **later)
 
     monkeypatch.setattr(lecture_worker, "cite", cite_)
@@ -897,7 +897,7 @@ def test_a_window_that_no_process_survives_is_given_up(
     given_up = Window.objects.get()
     assert (given_up.outcome, given_up.note) == (
         WindowOutcome.FAILED,
-        "It could not be cited: every process that tried died.",
+        "Every process that tried to cite it died.",
     )
     assert events.after(lecture, 0)[-1].data["outcome"] == "failed"
 
@@ -908,16 +908,16 @@ def test_nobody_takes_windows_of_a_session_whose_earlier_ones_are_being_cited(
     for number in range(lecture_worker.BATCH + 3):
         window(lecture, f"{SAID} {number}")
     other = window(sessions.start(scope, None), "Another session.")
-    assert [one.index for one in lecture_worker._take()] == list(range(lecture_worker.BATCH))
-    assert lecture_worker._take() == [other]
-    assert lecture_worker._take() == []
+    assert [one.index for one in lecture_worker._claim()] == list(range(lecture_worker.BATCH))
+    assert lecture_worker._claim() == [other]
+    assert lecture_worker._claim() == []
 
 
 def test_models_are_warmed_and_words_learnt_before_they_are_said(
     lecture: LectureSession, textbook: Source, embedded: list[str]
 ) -> None:
     lecture_worker.warm()
-    lecture_worker._learn(lecture.pk)
+    lecture_worker._warm_keywords(lecture.pk)
     embedded.clear()
     cite(lecture, PASSAGES[2])
     assert all(" " in text for text in embedded)  # words are known; pairs and whole texts are not
@@ -935,15 +935,15 @@ def test_whoever_begins_many_lectures_keeps_no_window_waiting(
         release.wait(20)
         learnt.append(pk)
 
-    monkeypatch.setattr(lecture_worker, "_learn", learn)
+    monkeypatch.setattr(lecture_worker, "_warm_keywords", learn)
     try:
-        for _ in range(3 * lecture_worker.PREPARED):
+        for _ in range(3 * lecture_worker.MAX_PREPARATIONS):
             lecture_worker.prepare(lecture)
         lecture_worker.submit([window(lecture).pk])
         _wait_until(lambda: not Window.objects.filter(outcome=WindowOutcome.WAITING).exists())
     finally:
         release.set()
-    _wait_until(lambda: len(learnt) == lecture_worker.PREPARED)
+    _wait_until(lambda: len(learnt) == lecture_worker.MAX_PREPARATIONS)
 
 
 @pytest.mark.parametrize("model", ["gate", "keywords"])

@@ -16,7 +16,7 @@ def test_whoever_may_no_longer_read_a_source_sees_nothing_that_came_from_it(
 ) -> None:
     asked(scope, owner, conversation)
     asked(scope, owner, conversation, "Who won the football match in Lisbon yesterday?")
-    answered, refused = answers.of(NOTHING, conversation)
+    answered, refused = answers.of_conversation(NOTHING, conversation)
     assert (answered.claims, answered.quotes, answered.nearest, refused.nearest) == ((), (), (), ())
     assert answered.withheld > 0
     assert answered.trace["evidence"] == answered.trace["checks"] == refused.trace["evidence"] == []
@@ -27,9 +27,9 @@ def test_what_cited_a_source_that_was_deleted_stays_readable_and_says_so(
     scope: Scope, owner: User, conversation: Conversation, talk: Source, collection: Collection
 ) -> None:
     asked(scope, owner, conversation)
-    (before,) = answers.of(scope, conversation)
+    (before,) = answers.of_conversation(scope, conversation)
     talk.delete()
-    (after,) = answers.of(scope, conversation)
+    (after,) = answers.of_conversation(scope, conversation)
     assert (after.claims, after.quotes, after.withheld) == (before.claims, (), 0)
     assert after.gone == tuple(quote.number for quote in before.quotes)
     with pytest.raises(Conflict, match="deleted"):
@@ -38,7 +38,7 @@ def test_what_cited_a_source_that_was_deleted_stays_readable_and_says_so(
         )
     elsewhere = Scope(readable=frozenset({Collection.objects.create(name="Else", slug="else").pk}))
     for narrow in (NOTHING, elsewhere):
-        (hidden,) = answers.of(narrow, conversation)
+        (hidden,) = answers.of_conversation(narrow, conversation)
         assert (hidden.claims, hidden.gone, hidden.withheld) == ((), (), len(before.claims))
         assert "error of a network" not in str(hidden)
 
@@ -63,9 +63,11 @@ def test_what_stands_on_a_deleted_source_and_on_one_that_may_not_be_read_is_not_
     }
     Answer.objects.filter(pk=answer.pk).update(claims=[claim])
     talk.delete()
-    assert [claim.text for claim in answers.of(both, conversation)[0].claims] == ["Of both."]
-    assert answers.of(both, conversation)[0].gone == (1,)
-    assert answers.of(scope, conversation)[0].claims == ()
+    assert [claim.text for claim in answers.of_conversation(both, conversation)[0].claims] == [
+        "Of both."
+    ]
+    assert answers.of_conversation(both, conversation)[0].gone == (1,)
+    assert answers.of_conversation(scope, conversation)[0].claims == ()
     other.delete()
-    assert answers.of(scope, conversation)[0].claims == ()
-    assert answers.of(both, conversation)[0].gone == (1, 2)
+    assert answers.of_conversation(scope, conversation)[0].claims == ()
+    assert answers.of_conversation(both, conversation)[0].gone == (1, 2)

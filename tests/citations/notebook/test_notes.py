@@ -108,7 +108,7 @@ def test_an_answer_is_not_kept_where_its_sources_may_not_be_read(
 ) -> None:
     elsewhere = Collection.objects.create(name="Else", slug="else")
     both = Scope(readable=scope.readable | {elsewhere.pk}, writable=scope.writable | {elsewhere.pk})
-    with pytest.raises(Conflict, match="not in “Else”"):
+    with pytest.raises(Conflict, match="outside “Else”"):
         notes.keep(both, owner, answer, collection="else")
     Source.objects.all().delete()
     with pytest.raises(Conflict):

@@ -44,7 +44,7 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(
         (quote.id, quote.number, quote.text, *quote.locator.span) for quote in finished.reply.quotes
     ]
     assert [quote.id for quote in told] == [row.uuid for row in rows]
-    (record,) = notebook_answers.of(scope, conversation)
+    (record,) = notebook_answers.of_conversation(scope, conversation)
     assert (record.id, record.question, record.state) == (
         finished.answer,
         QUESTION,
@@ -79,7 +79,7 @@ def test_a_question_is_there_before_it_is_answered(
     scope: Scope, owner: User, conversation: Conversation
 ) -> None:
     ask(scope, owner, conversation, "  What is\nthe learning   rate? ")
-    (record,) = notebook_answers.of(scope, conversation)
+    (record,) = notebook_answers.of_conversation(scope, conversation)
     assert (record.question, record.is_running) == ("What is the learning rate?", True)
     with pytest.raises(AlreadyAnswering):
         ask(scope, owner, conversation, QUESTION)
@@ -89,16 +89,16 @@ def test_a_question_is_there_before_it_is_answered(
 def test_a_question_that_nobody_answers_any_more_counts_as_failed_and_holds_nobody_up(
     scope: Scope, owner: User, conversation: Conversation
 ) -> None:
-    lost = questions.put(scope, owner, conversation, QUESTION)
+    lost = questions.ask(scope, owner, conversation, QUESTION)
     age(lost)
-    (record,) = notebook_answers.of(scope, conversation)
+    (record,) = notebook_answers.of_conversation(scope, conversation)
     assert (record.state, record.error, record.hint) == (
         AnswerState.FAILED,
         notebook_answers.LOST,
         notebook_answers.ASK_AGAIN,
     )
     asked(scope, owner, conversation)
-    assert [one.state for one in notebook_answers.of(scope, conversation)] == [
+    assert [one.state for one in notebook_answers.of_conversation(scope, conversation)] == [
         AnswerState.FAILED,
         AnswerState.ANSWERED,
     ]
@@ -107,7 +107,7 @@ def test_a_question_that_nobody_answers_any_more_counts_as_failed_and_holds_nobo
 def test_a_question_is_answered_by_one_process_alone(
     scope: Scope, owner: User, conversation: Conversation
 ) -> None:
-    answer = questions.put(scope, owner, conversation, QUESTION)
+    answer = questions.ask(scope, owner, conversation, QUESTION)
     first = questions.respond(scope, owner, answer)
     next(first)
     with pytest.raises(AlreadyAnswering):
@@ -126,7 +126,7 @@ def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(
     *_, last = again(scope, owner, answer)
     with pytest.raises(AnswerNotFound):
         list(slow)
-    (record,) = notebook_answers.of(scope, conversation)
+    (record,) = notebook_answers.of_conversation(scope, conversation)
     assert isinstance(last, FinalEvent)
     assert [one.id for one in record.quotes] == [one.id for one in last.reply.quotes]
 
@@ -137,8 +137,11 @@ def test_whoever_leaves_before_the_end_leaves_a_question_that_failed(
     events: Any = ask(scope, owner, conversation, QUESTION)
     next(events)
     events.close()
-    (record,) = notebook_answers.of(scope, conversation)
-    assert (record.state, record.error) == (AnswerState.FAILED, "Nobody waited for the answer.")
+    (record,) = notebook_answers.of_conversation(scope, conversation)
+    assert (record.state, record.error) == (
+        AnswerState.FAILED,
+        "The request ended before the answer was ready.",
+    )
 
 
 def test_what_fails_is_stored_and_raised(
@@ -150,7 +153,7 @@ def test_what_fails_is_stored_and_raised(
     monkeypatch.setattr(answer_pipeline, "ask", fail)
     with pytest.raises(ModelServerError):
         list(ask(scope, owner, conversation, QUESTION))
-    (record,) = notebook_answers.of(scope, conversation)
+    (record,) = notebook_answers.of_conversation(scope, conversation)
     assert (record.state, record.error, record.hint) == (
         AnswerState.FAILED,
         "The server is on fire.",
@@ -180,7 +183,7 @@ def test_what_went_before_is_told_in_order_and_without_what_failed(
     scope: Scope, owner: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = asked(scope, owner, conversation)
-    age(questions.put(scope, owner, conversation, "Lost?"))
+    age(questions.ask(scope, owner, conversation, "Lost?"))
     heard: list[Any] = []
     real = answer_pipeline.ask
 
@@ -199,11 +202,11 @@ def test_a_question_that_is_refused_begins_no_conversation_and_chooses_no_source
     scope: Scope, owner: User, conversation: Conversation, talk: Source
 ) -> None:
     with pytest.raises(EmptyQuery):
-        questions.put_first(scope, owner, "?!")
+        questions.ask_first(scope, owner, "?!")
     assert Conversation.objects.get() == conversation
-    questions.put(scope, owner, conversation, QUESTION)
+    questions.ask(scope, owner, conversation, QUESTION)
     with pytest.raises(AlreadyAnswering):
-        questions.put(scope, owner, conversation, "And then?", sources=[str(talk.uuid)])
+        questions.ask(scope, owner, conversation, "And then?", sources=[str(talk.uuid)])
     assert conversations.find(scope, owner, conversation.uuid).sources == []
 
 
@@ -233,7 +236,7 @@ def test_a_source_that_is_deleted_in_the_middle_of_an_answer_is_marked_as_gone(
             talk.delete()
             break
     list(events)
-    (record,) = notebook_answers.of(scope, conversation)
+    (record,) = notebook_answers.of_conversation(scope, conversation)
     assert (record.state, record.quotes) == (AnswerState.ANSWERED, ())
     assert record.withheld + len(record.gone) > 0
 
@@ -288,7 +291,7 @@ def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(
     questions.rate(answer, 1)
     before = set(Citation.objects.values_list("uuid", flat=True))
     list(again(scope, owner, answer))
-    (record,) = notebook_answers.of(scope, conversation)
+    (record,) = notebook_answers.of_conversation(scope, conversation)
     assert (record.id, record.state, record.feedback) == (answer.uuid, AnswerState.ANSWERED, None)
     assert {quote.id for quote in record.quotes} == before
 
@@ -297,13 +300,13 @@ def test_an_answer_stays_when_making_it_anew_comes_to_nothing(
     scope: Scope, owner: User, conversation: Conversation
 ) -> None:
     answer = asked(scope, owner, conversation)
-    (before,) = notebook_answers.of(scope, conversation)
+    (before,) = notebook_answers.of_conversation(scope, conversation)
     events: Any = again(scope, owner, answer)
     next(events)
     events.close()
-    (after,) = notebook_answers.of(scope, conversation)
+    (after,) = notebook_answers.of_conversation(scope, conversation)
     assert (after.state, after.claims, after.quotes) == (before.state, before.claims, before.quotes)
-    assert after.error == "Nobody waited for the answer."
+    assert after.error == "The request ended before the answer was ready."
 
 
 # Feedback
@@ -315,6 +318,6 @@ def test_feedback_is_given_and_taken_back(
     answer = asked(scope, owner, conversation)
     for value in (1, -1, None):
         questions.rate(answer, value)
-        assert notebook_answers.of(scope, conversation)[0].feedback == value
+        assert notebook_answers.of_conversation(scope, conversation)[0].feedback == value
     with pytest.raises(InvalidInput):
         questions.rate(answer, 5)

@@ -66,9 +66,9 @@ def test_the_fragment_of_a_document_asks_again_until_it_is_done(page: Client) ->
 def test_a_plain_browser_is_told_on_the_sources_page(page: Client) -> None:
     response = upload(page, ("notes.md", NOTES), htmx=False)
     assert response["Location"] == "/sources/"
-    assert "is read as a document now" in text_of(page.get("/sources/"))
+    assert "is being read" in text_of(page.get("/sources/"))
     again = upload(page, ("other name.md", NOTES), htmx=False)
-    assert "is there already" in text_of(page.get(again["Location"]))
+    assert "already exists" in text_of(page.get(again["Location"]))
 
 
 def test_the_sources_page_takes_files_from_who_may_write_alone(

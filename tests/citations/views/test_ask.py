@@ -240,7 +240,9 @@ def test_while_one_question_is_answered_no_other_is_taken(
 
 def told(events: Iterator[Event]) -> list[str]:
     return list(
-        answer_stream.written(events, address="/ask/1/", whole=lambda: "<article>\nall\n</article>")
+        answer_stream.encode(
+            events, address="/ask/1/", render_answer=lambda: "<article>\nall\n</article>"
+        )
     )
 
 

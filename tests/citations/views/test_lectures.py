@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations.lectures import sessions
+from citations.lectures import sessions, speech
 from citations.lectures import worker as lecture_worker
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from citations.views import lectures as views
@@ -93,7 +93,7 @@ def path(lecture: LectureSession, rest: str = "") -> str:
 def test_lectures_are_listed_newest_first_with_their_state(
     page: Client, lecture: LectureSession, scope: Scope, owner: User
 ) -> None:
-    sessions.end(sessions.start(scope, owner, title=HOSTILE, collection=lecture.collection))
+    speech.end(sessions.start(scope, owner, title=HOSTILE, collection=lecture.collection))
     found = text_of(page.get("/lectures/"))
     assert found.index("&lt;script&gt;") < found.index("Networks, week 3")
     assert "not begun" in found
@@ -194,7 +194,7 @@ def test_whoever_only_reads_begins_nothing(viewer: Client, collection: Collectio
 def test_what_was_said_stands_with_the_numbers_of_what_it_cites(
     page: Client, lecture: LectureSession, book: Source
 ) -> None:
-    sessions.say(lecture, f"First words {HOSTILE}.\nMore words.")
+    speech.say(lecture, f"First words {HOSTILE}.\nMore words.")
     cite(lecture, book, last=1)
     found = text_of(page.get(path(lecture)))
     line = re.search(r'id="segment-1".*?</p>', found, re.DOTALL)
@@ -257,7 +257,7 @@ def test_a_long_transcript_shows_its_end_first(
     page: Client, lecture: LectureSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views, "LINES", 2)
-    sessions.say(lecture, "One.\nTwo.\nThree.")
+    speech.say(lecture, "One.\nTwo.\nThree.")
     found = text_of(page.get(path(lecture)))
     assert "One." not in found
     assert "The 1 lines before" in found or "The 1 line before" in found
@@ -312,7 +312,7 @@ def test_after_some_windows_in_vain_it_says_what_to_check(
 
 
 def test_the_page_goes_on_where_it_was_drawn(page: Client, lecture: LectureSession) -> None:
-    sessions.say(lecture, "One.\nTwo.")
+    speech.say(lecture, "One.\nTwo.")
     Window.objects.create(session=lecture, index=7, text="Waits.")
     found = text_of(page.get(path(lecture)))
     assert 'data-after="2"' in found
@@ -438,7 +438,7 @@ def test_what_cannot_be_understood_is_refused(
 
 
 def test_nothing_is_said_after_the_end(page: Client, lecture: LectureSession) -> None:
-    sessions.end(lecture)
+    speech.end(lecture)
     assert page.post(path(lecture, "say/"), {"text": "Too late."}, **HTMX).status_code == 409
 
 
@@ -446,7 +446,7 @@ def test_nothing_is_said_after_the_end(page: Client, lecture: LectureSession) ->
 
 
 def test_notes_are_a_markdown_file(page: Client, lecture: LectureSession, book: Source) -> None:
-    sessions.say(lecture, "First words.")
+    speech.say(lecture, "First words.")
     cite(lecture, book)
     answer = page.get(path(lecture, "notes.md"))
     assert answer["Content-Type"] == "text/markdown; charset=utf-8"

@@ -202,7 +202,7 @@ def test_the_address_of_a_search_says_all_of_it(page: Client) -> None:
     values = "collection=x&source=s&kind=pdf&kind=video&channel=c&tag=t&language=en"
     bounds = "since=2024-01-02&until=2024-02-03&start=1%3A00&end=1%3A01%3A00"
     said = f"q=a+%22b+c%22+-d&mode=vector&{values}&{bounds}&limit=30"
-    assert SearchForm(QueryDict(said)).asked().address == said
+    assert SearchForm(QueryDict(said)).parameters().address == said
 
 
 def test_an_empty_question_is_answered_with_help(page: Client, source: Source) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from citations.lectures import sessions
+from citations.lectures import sessions, speech
 from citations.models import LectureSession, Source, Window, WindowOutcome
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
@@ -101,8 +101,8 @@ def test_a_lecture_goes_on_with_its_own_video_alone(
 def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> None:
     assert "No lecture" in kb("lectures").out
     session = begin(library, title="Heat")
-    sessions.say(session, "Entropy grows.")
-    sessions.end(session)
+    speech.say(session, "Entropy grows.")
+    speech.end(session)
     (lecture,) = kb("lectures", "--json").json
     assert (lecture["title"], lecture["windows"], lecture["citations"], lecture["collection"]) == (
         "Heat",

@@ -1,0 +1,250 @@
+"""Take the speech of a lecture: segments become windows that wait to be cited.
+
+Speech is stored under a lock of the session's row, so that segments, windows and events have one
+order. No model runs here: callers submit the windows once the transaction has committed.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import accumulate
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from citations.errors import LectureEnded, LectureNotFound
+from citations.lectures import windows
+from citations.lectures.events import ENDED, SEGMENT, WINDOW, publish
+from citations.lectures.windows import Utterance
+from citations.models import LectureSession, Segment, Window
+from transcripts import library
+from transcripts.cues import Cue
+from transcripts.errors import InvalidInput, TooLarge
+from transcripts.models import Transcript
+from transcripts.sanitize import clean
+
+MAX_TEXT: Final = 5_000  # characters of a segment
+MAX_SAID: Final = 500_000  # characters at once: a long lecture that is pasted
+MAX_SEGMENTS: Final = 1_000  # at once
+MAX_EVENTS: Final = 1_000_000  # of a session: weeks of speech
+MAX_INTEGER: Final = 2**31 - 1  # of the database, for numbers and times (ms)
+
+
+def push(session: LectureSession, utterances: Iterable[Utterance]) -> list[Window]:
+    """Store segments, in any order, ignoring known numbers; return the windows completed by them.
+
+    Raises ``LectureEnded``, ``LectureNotFound`` (deleted), ``InvalidInput`` for more than
+    ``MAX_SEGMENTS``, texts longer than ``MAX_TEXT`` and numbers or times out of range.
+    """
+    cleaned = _clean(utterances)
+    with transaction.atomic():
+        return _add(lock_open(session), cleaned)
+
+
+def say(
+    session: LectureSession, text: str, *, start: int | None = None, end: int | None = None
+) -> list[Window]:
+    """Store speech without numbers: typed, pasted or recognised by a browser. Times in ms.
+
+    Returns and raises as ``push`` does.
+    """
+    if len(text) > MAX_SAID:
+        raise TooLarge(
+            f"The text is longer than {MAX_SAID:,} characters.", hint="Send it in parts."
+        )
+    pieces = list(_split_lines(text))
+    with transaction.atomic():
+        locked = lock_open(session)
+        first = _buffer(locked).following
+        return _add(
+            locked,
+            _clean(
+                [Utterance(first + n, piece, start, end) for n, piece in enumerate(pieces)],
+                most=MAX_SAID,
+            ),
+        )
+
+
+def advance(session: LectureSession, position_ms: int) -> list[Window]:
+    """Replay: store the cues that end by this position; end the session after the last one.
+
+    Returns the windows completed by them. An earlier position than the last one changes
+    nothing. Raises ``InvalidInput`` if the session replays nothing.
+    """
+    cues, ends = _transcript(session)
+    position = max(0, min(position_ms, MAX_INTEGER))
+    with transaction.atomic():
+        locked = _lock(session)
+        if locked.ended_at is not None or position <= locked.position:
+            return []
+        first = bisect_right(ends, locked.position) if locked.position else 0
+        until = bisect_right(ends, position)
+        locked.position = position
+        following = _buffer(locked).following  # after any speech that was sent besides
+        made = _add(
+            locked,
+            [
+                Utterance(following + n, cue.text, cue.start, cue.end)
+                for n, cue in enumerate(cues[first:until])
+            ],
+        )
+        return made + _finish(locked) if until == len(cues) else made
+
+
+def flush(session: LectureSession) -> list[Window]:
+    """Make windows of the remaining speech; speech may go on. Raises as ``push`` does."""
+    with transaction.atomic():
+        return _flush(lock_open(session))
+
+
+def end(session: LectureSession) -> list[Window]:
+    """End a session; return the windows of the remaining speech. Ending twice is harmless."""
+    with transaction.atomic():
+        locked = _lock(session)
+        return [] if locked.ended_at else _finish(locked)
+
+
+# Under the lock
+
+
+def _lock(session: LectureSession) -> LectureSession:
+    locked = LectureSession.objects.select_for_update(of=("self",)).filter(pk=session.pk).first()
+    if locked is None:
+        raise LectureNotFound("This lecture was deleted.")
+    return locked
+
+
+def lock_open(session: LectureSession) -> LectureSession:
+    """Lock and return an open session. Raises ``LectureEnded``, ``LectureNotFound`` (deleted)."""
+    locked = _lock(session)
+    if locked.ended_at is not None:
+        raise LectureEnded("This lecture has ended.")
+    if locked.event_count > MAX_EVENTS:
+        raise LectureEnded("This lecture has reached its maximum length.")
+    return locked
+
+
+def _buffer(locked: LectureSession) -> windows.Buffer:
+    return windows.Buffer.from_json(locked.buffer)
+
+
+def _add(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window]:
+    new = _without_known(locked, utterances)
+    segments = [utterance for utterance in new if utterance.text]
+    Segment.objects.bulk_create(
+        [Segment(session=locked, **asdict(utterance)) for utterance in segments]
+    )
+    buffer, made = windows.feed(_buffer(locked), new)
+    return _store(locked, buffer, made, [(SEGMENT, asdict(utterance)) for utterance in segments])
+
+
+def _without_known(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Utterance]:
+    """Drop known numbers; of repeated ones, keep the first."""
+    known = set(
+        locked.segments.filter(
+            number__in=[utterance.number for utterance in utterances]
+        ).values_list("number", flat=True)
+    )
+    first: dict[int, Utterance] = {}
+    for utterance in utterances:
+        if utterance.number not in known:
+            first.setdefault(utterance.number, utterance)
+    return list(first.values())
+
+
+def _flush(locked: LectureSession) -> list[Window]:
+    buffer, made = windows.flush(_buffer(locked))
+    return _store(locked, buffer, made, [])
+
+
+def _finish(locked: LectureSession) -> list[Window]:
+    made = _flush(locked)
+    LectureSession.objects.filter(pk=locked.pk).update(ended_at=timezone.now())
+    publish(locked, [(ENDED, {})])
+    return made
+
+
+def _store(
+    locked: LectureSession,
+    buffer: windows.Buffer,
+    made: Sequence[windows.SpeechWindow],
+    events: Sequence[tuple[str, Mapping[str, Any]]],
+) -> list[Window]:
+    """Store windows and the buffer; publish segments, then windows.
+
+    The session numbers the windows: others than these may have been queried directly.
+    """
+    first = locked.window_count
+    columns = [{**asdict(window), "index": first + n} for n, window in enumerate(made)]
+    rows = [Window(session=locked, **values) for values in columns]
+    Window.objects.bulk_create(rows)
+    locked.buffer, locked.window_count = buffer.to_json(), first + len(rows)
+    LectureSession.objects.filter(pk=locked.pk).update(
+        buffer=locked.buffer, window_count=locked.window_count, position=locked.position
+    )
+    publish(locked, [*events, *((WINDOW, values) for values in columns)])
+    return rows
+
+
+# Validation
+
+
+def _clean(utterances: Iterable[Utterance], *, most: int = MAX_SEGMENTS) -> list[Utterance]:
+    cleaned: list[Utterance] = []
+    for utterance in utterances:
+        if len(cleaned) == most:
+            raise TooLarge(
+                f"More than {most:,} segments were sent at once.", hint="Send them in parts."
+            )
+        if len(utterance.text) > MAX_TEXT:
+            raise TooLarge(
+                f"Segment {utterance.number} has {len(utterance.text):,} characters;"
+                f" at most {MAX_TEXT:,} are allowed.",
+                hint="Send it in parts.",
+            )
+        if not 0 <= utterance.number <= MAX_INTEGER:
+            raise InvalidInput("The number of a segment must be an integer from 0.")
+        cleaned.append(
+            Utterance(
+                utterance.number,
+                " ".join(clean(utterance.text, MAX_TEXT).split()),
+                *_times(utterance),
+            )
+        )
+    return cleaned
+
+
+def _times(utterance: Utterance) -> tuple[int | None, int | None]:
+    for time in (utterance.start, utterance.end):
+        if time is not None and not 0 <= time <= MAX_INTEGER:
+            raise InvalidInput("Times must be milliseconds since the start of the lecture.")
+    if utterance.start is None or utterance.end is None:
+        return utterance.start, utterance.end
+    return utterance.start, max(utterance.start, utterance.end)
+
+
+def _split_lines(text: str) -> Iterator[str]:
+    """Split text into segments at line ends; split long lines at blanks."""
+    for line in clean(text, MAX_SAID).splitlines():
+        while len(line) > MAX_TEXT:
+            end = line.rfind(" ", 0, MAX_TEXT) + 1 or MAX_TEXT
+            yield line[:end]
+            line = line[end:]
+        if line.strip():
+            yield line
+
+
+def _transcript(session: LectureSession) -> tuple[tuple[Cue, ...], list[int]]:
+    """Return the cues to replay, and the running maximum of their ends (ms)."""
+    transcript = (
+        Transcript.objects.light().filter(pk=session.transcript_id).first()
+        if session.transcript_id
+        else None
+    )
+    if transcript is None:
+        raise InvalidInput(
+            "This lecture replays nothing.", hint="Start one from a recording, or send speech."
+        )
+    cues = library.cues_of(transcript)
+    return cues, list(accumulate((cue.end for cue in cues), max))
