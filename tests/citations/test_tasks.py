@@ -1,6 +1,4 @@
-"""Messages are nudges: what waits is sent, what got lost is sent again, and nothing long keeps
-words waiting.
-"""
+"""Which messages are sent and when, and what long tasks must not delay."""
 
 import shutil
 from collections.abc import Iterator
@@ -49,9 +47,7 @@ def sent() -> set[str]:
     return set(Source.objects.exclude(sent_at=None).values_list("video__key", flat=True))
 
 
-def test_a_sweep_makes_new_videos_found_by_words_and_sends_some_of_them(
-    collection: Collection,
-) -> None:
+def test_a_sweep_indexes_the_words_of_new_videos_and_sends_some(collection: Collection) -> None:
     add(collection, *"abcd")
     tasks.sweep()
     assert set(Source.objects.values_list("state", flat=True)) == {State.WORDS}
@@ -59,9 +55,7 @@ def test_a_sweep_makes_new_videos_found_by_words_and_sends_some_of_them(
     assert sent() == {"a", "b"}
 
 
-def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(
-    collection: Collection,
-) -> None:
+def test_a_lost_message_is_sent_again_after_a_while(collection: Collection) -> None:
     add(collection, "a")
     tasks.sweep()
     before = Source.objects.get().sent_at
@@ -75,7 +69,7 @@ def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(
     assert after > before
 
 
-def test_doing_one_sends_the_next(collection: Collection) -> None:
+def test_an_ingest_sends_the_next_sources(collection: Collection) -> None:
     add(collection, *"abc")
     ingest_pipeline.index_words()
     first = Source.objects.order_by("pk")[0]
@@ -87,7 +81,7 @@ def test_doing_one_sends_the_next(collection: Collection) -> None:
     tasks.ingest_source(0)
 
 
-def test_one_thread_of_the_worker_is_left_for_other_work(
+def test_long_tasks_leave_one_thread_of_the_worker_free(
     collection: Collection, django_capture_on_commit_callbacks: Any
 ) -> None:
     add(collection, "a")
@@ -106,7 +100,7 @@ def test_one_thread_of_the_worker_is_left_for_other_work(
     assert source.state == State.READY
 
 
-def test_words_of_others_do_not_wait_for_a_long_ingest(
+def test_the_words_of_new_sources_are_indexed_during_a_long_ingest(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "WORDS_EVERY", 0.0)
@@ -125,7 +119,7 @@ def test_words_of_others_do_not_wait_for_a_long_ingest(
     assert late[0] == State.WORDS
 
 
-def test_a_migration_goes_on_by_itself(collection: Collection) -> None:
+def test_a_migration_continues_automatically(collection: Collection) -> None:
     add(collection, "a", "b")
     for source in ingest_pipeline.adopt():
         ingest_pipeline.ingest(source.pk)
@@ -139,7 +133,7 @@ def test_a_migration_goes_on_by_itself(collection: Collection) -> None:
     tasks.advance_migration(0)
 
 
-def test_a_migration_that_fails_is_tried_again_after_a_pause(
+def test_a_failed_migration_is_retried_after_a_pause(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(collection, "a")
@@ -157,9 +151,7 @@ def test_a_migration_that_fails_is_tried_again_after_a_pause(
     assert space.sent_at == before
 
 
-def test_what_waited_for_other_settings_is_tried_when_a_worker_starts(
-    collection: Collection,
-) -> None:
+def test_a_starting_worker_retries_what_waited_for_other_settings(collection: Collection) -> None:
     add(collection, "a")
     ingest_pipeline.index_words()
     Source.objects.update(run_after=timezone.now() + timedelta(hours=1), error_code="model_missing")
@@ -173,7 +165,7 @@ def test_tending_an_empty_library_does_nothing(db: None) -> None:
     tasks.tend()
 
 
-def test_a_queue_that_cannot_be_written_refuses_nobody_and_is_tried_again(
+def test_an_unwritable_queue_refuses_no_request_and_is_retried(
     collection: Collection, django_capture_on_commit_callbacks: Any
 ) -> None:
     folder = Path(site.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_out"])

@@ -1,6 +1,4 @@
-"""Whatever is killed while the library is indexed or moves to another model: nothing is lost or
-there twice, and searches go on.
-"""
+"""Processes killed while the library is indexed or migrated: nothing is lost or doubled."""
 
 import json
 import random
@@ -33,9 +31,7 @@ def instance(tmp_path: Path) -> Iterator[Instance]:
         yield made
 
 
-def test_what_is_added_is_found_by_words_within_seconds_and_killed_workers_lose_nothing(
-    instance: Instance,
-) -> None:
+def test_killed_workers_lose_nothing_and_words_are_found_within_seconds(instance: Instance) -> None:
     with instance.worker() as worker:
         wait_until(lambda: instance.rows("SELECT FROM transcripts_workerpulse"), what="the worker")
         instance.python(ADD)
@@ -61,7 +57,7 @@ def test_what_is_added_is_found_by_words_within_seconds_and_killed_workers_lose_
     _finishes(instance)
 
 
-def test_a_killed_kb_leaves_the_rest_to_the_next(instance: Instance) -> None:
+def test_a_worker_finishes_what_a_killed_command_began(instance: Instance) -> None:
     instance.python(ADD)
     with _process(
         instance, "-m", "kbsite.cli", "add", "--wait", str(_captions(instance.home))
@@ -89,10 +85,11 @@ while True:
     for mode in (SearchMode.VECTOR, SearchMode.HYBRID):
         answer = {"spaces": [vector_space.active().pk]}
         try:
-            found = search_pipeline.search(scope, "Talk 7 is on its own subject 7.", mode=mode, limit=5)
-            answer["texts"] = [one.text[:24] for one in found.passages]
-            answer["scores"] = [one.score for one in found.passages]
-            answer["notes"] = list(found.notes)
+            query = "Talk 7 is on its own subject 7."
+            results = search_pipeline.search(scope, query, mode=mode, limit=5)
+            answer["texts"] = [passage.text[:24] for passage in results.passages]
+            answer["scores"] = [passage.score for passage in results.passages]
+            answer["notes"] = list(results.notes)
         except Exception as error:
             answer["error"] = repr(error)
         answer["spaces"].append(vector_space.active().pk)
@@ -113,7 +110,7 @@ MIGRATE = (
 )
 
 
-def test_searches_go_on_while_a_migration_is_killed_resumed_and_finished(
+def test_searches_continue_while_a_migration_is_killed_resumed_and_finished(
     instance: Instance,
 ) -> None:
     instance.python(ADD)
@@ -138,26 +135,20 @@ def test_searches_go_on_while_a_migration_is_killed_resumed_and_finished(
         wait_until(lambda: _switched(instance, old), what="the switch")
         seen = len(_lines(answers))
         wait_until(lambda: len(_lines(answers)) > seen + 10, what="searches after the switch")
-        found = [json.loads(line) for line in _lines(answers)]
-    assert [one for one in found if "error" in one or one["notes"]] == []
-    # A search in one space gives what that space gives: everything else would be of two.
-    settled = [one for one in found if one["spaces"][0] == one["spaces"][1]]
-    for space in {one["spaces"][0] for one in settled}:
-        assert (
-            len(
-                {
-                    json.dumps([one["texts"], one["scores"]])
-                    for one in settled
-                    if one["spaces"][0] == space
-                }
-            )
-            == 2
-        ), "one answer for each mode"
-    assert {space for one in found for space in one["spaces"]} == {
+        results = [json.loads(line) for line in _lines(answers)]
+    assert [result for result in results if "error" in result or result["notes"]] == []
+    # A search that saw one space returns what that space returns, never a mixture of two.
+    by_space: dict[int, set[str]] = {}
+    for result in results:
+        if result["spaces"][0] == result["spaces"][1]:
+            hits = json.dumps([result["texts"], result["scores"]])
+            by_space.setdefault(result["spaces"][0], set()).add(hits)
+    assert all(len(hits) == 2 for hits in by_space.values()), "one result for each mode"
+    assert {space for result in results for space in result["spaces"]} == {
         old,
         instance.rows("SELECT id FROM citations_embeddingspace WHERE state = 'active'")[0][0],
     }
-    assert all(len(one["texts"]) == 5 and "Talk 7" in one["texts"][0] for one in found)
+    assert all(len(row["texts"]) == 5 and "Talk 7" in row["texts"][0] for row in results)
     assert instance.rows("SELECT count(*) FROM citations_embedding WHERE space_id <> %s", old) == [
         (chunks,)
     ]

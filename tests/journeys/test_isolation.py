@@ -567,7 +567,7 @@ def is_stream(door: Door) -> bool:
 
 
 @pytest.mark.parametrize("door", WALK, ids=str)
-def test_the_owner_comes_in(house: House, door: Door) -> None:
+def test_the_owner_may_use_each_door(house: House, door: Door) -> None:
     response = house.send(signed_in(house.owner), door)
     if door.route == "sign-in/<str:secret>/":
         assert SECRET not in body_of(response)  # a link of nobody
@@ -577,7 +577,7 @@ def test_the_owner_comes_in(house: House, door: Door) -> None:
 
 
 @pytest.mark.parametrize("door", [door for door in WALK if door.kind in ("thing", "note")], ids=str)
-def test_the_viewer_of_another_collection_finds_nothing_there(house: House, door: Door) -> None:
+def test_the_viewer_of_another_collection_finds_nothing(house: House, door: Door) -> None:
     client = signed_in(house.outsider)
     response = house.send(client, door)
     assert (
@@ -597,7 +597,7 @@ def test_the_viewer_of_another_collection_finds_nothing_there(house: House, door
 @pytest.mark.parametrize(
     "door", [door for door in WALK if door.kind not in ("thing", "note")], ids=str
 )
-def test_no_list_tells_the_viewer_of_another_collection_anything(house: House, door: Door) -> None:
+def test_no_list_shows_a_foreign_collection(house: House, door: Door) -> None:
     response = house.send(signed_in(house.outsider), door)
     assert SECRET not in body_of(response)
     assert "secrets" not in body_of(response).casefold()
@@ -605,7 +605,7 @@ def test_no_list_tells_the_viewer_of_another_collection_anything(house: House, d
 
 
 @pytest.mark.parametrize("door", [door for door in WALK if door.kind != "open"], ids=str)
-def test_a_stranger_is_sent_to_the_door(house: House, door: Door) -> None:
+def test_a_stranger_has_to_sign_in(house: House, door: Door) -> None:
     response = house.send(signed_in(None), door)
     if door.route.startswith("api/") and not door.route.endswith("/docs"):
         assert response.status_code == 401
@@ -617,7 +617,7 @@ def test_a_stranger_is_sent_to_the_door(house: House, door: Door) -> None:
 
 
 @pytest.mark.parametrize("door", [door for door in WALK if door.kind == "open"], ids=str)
-def test_what_is_open_to_strangers_tells_nothing(house: House, door: Door) -> None:
+def test_open_pages_show_nothing_of_a_collection(house: House, door: Door) -> None:
     assert SECRET not in body_of(house.send(signed_in(None), door))
 
 
@@ -633,7 +633,7 @@ def test_a_viewer_of_the_collection_changes_nothing(house: House, door: Door) ->
 @pytest.mark.parametrize(
     "door", [door for door in WALK if any(gap in door.route for gap in PRIVATE)], ids=str
 )
-def test_a_conversation_is_shown_to_nobody_else_not_even_to_an_owner_of_its_collection(
+def test_a_conversation_is_hidden_even_from_owners_of_its_collection(
     house: House, door: Door
 ) -> None:
     colleague = make_user("other", collection=house.shelf, role=Role.OWNER)

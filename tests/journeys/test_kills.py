@@ -1,6 +1,4 @@
-"""A worker may be killed at any moment: after the next start every job ends, and nothing is there
-twice.
-"""
+"""Killed workers: after the next start every job ends, and nothing is stored twice."""
 
 import random
 import time
@@ -55,7 +53,7 @@ def instance(tmp_path: Path, youtube: YouTubeStandIn) -> Iterator[Instance]:
         yield made
 
 
-def test_a_worker_killed_while_it_asks_youtube_does_it_again(
+def test_a_request_to_youtube_is_repeated_after_a_kill(
     instance: Instance, youtube: YouTubeStandIn
 ) -> None:
     youtube.delay = 2
@@ -67,7 +65,7 @@ def test_a_worker_killed_while_it_asks_youtube_does_it_again(
     _finishes(instance, videos=len(IDS))
 
 
-def test_a_worker_killed_while_it_stores_leaves_no_half_video(instance: Instance) -> None:
+def test_a_kill_while_storing_leaves_no_partial_video(instance: Instance) -> None:
     instance.python(ADD_VIDEOS)
     with instance.worker() as worker, instance.locked("transcripts_transcriptindex"):
         _wait_for_step(instance, "storing")
@@ -77,7 +75,7 @@ def test_a_worker_killed_while_it_stores_leaves_no_half_video(instance: Instance
     _finishes(instance, videos=len(IDS))
 
 
-def test_a_worker_killed_while_it_reads_a_playlist_queues_each_video_once(
+def test_a_kill_while_reading_a_playlist_queues_each_video_once(
     instance: Instance, youtube: YouTubeStandIn
 ) -> None:
     youtube.delay = 2
@@ -89,9 +87,7 @@ def test_a_worker_killed_while_it_reads_a_playlist_queues_each_video_once(
     _finishes(instance, videos=len(IDS))
 
 
-def test_a_worker_killed_in_the_middle_of_an_import_goes_on_with_the_next_file(
-    instance: Instance,
-) -> None:
+def test_an_import_continues_with_the_next_file_after_a_kill(instance: Instance) -> None:
     instance.python(ADD_FILES)
     with instance.worker() as worker:
         wait_until(
@@ -143,7 +139,7 @@ def _finishes(instance: Instance, *, videos: int) -> None:
 
 
 @pytest.mark.redis
-def test_over_redis_a_killed_worker_and_a_restarted_broker_lose_nothing(
+def test_with_redis_a_killed_worker_and_a_restarted_broker_lose_nothing(
     tmp_path: Path, youtube: YouTubeStandIn
 ) -> None:
     with (
@@ -165,7 +161,7 @@ def test_over_redis_a_killed_worker_and_a_restarted_broker_lose_nothing(
             _finishes(instance, videos=len(IDS) + FILES)
 
 
-def test_a_job_outlives_a_broker_that_is_away(tmp_path: Path) -> None:
+def test_a_job_survives_an_unreachable_broker(tmp_path: Path) -> None:
     with Instance(tmp_path / "home", CELERY_BROKER_URL="redis://127.0.0.1:1/0") as instance:
         instance.python(ADD_VIDEOS)
         assert instance.rows("SELECT state, sent_at FROM transcripts_job") == [

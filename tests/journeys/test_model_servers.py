@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 QUESTION = "Where does backpropagation carry the error?"
 
 
-def test_a_video_is_indexed_and_found_with_models_of_servers(
+def test_a_video_is_indexed_and_found_with_remote_models(
     model_server: ModelStandIn,
     settings: Any,
     scope: Scope,

@@ -126,7 +126,7 @@ def listeners(instance: Instance) -> Any:
     return instance.rows("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%%'")[0][0]
 
 
-def test_a_lecture_is_watched_left_and_watched_on_until_the_server_ends(instance: Instance) -> None:
+def test_a_viewer_reconnects_to_a_lecture_until_the_server_stops(instance: Instance) -> None:
     session, token = instance.json(SEED)
     server = Server(instance, token, session)
     try:

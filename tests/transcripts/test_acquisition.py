@@ -1,4 +1,4 @@
-"""The write side, against the real YouTube libraries and a stand-in for YouTube."""
+"""Requesting and running jobs, with the real YouTube libraries and a stand-in for YouTube."""
 
 import json
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def test_an_address_becomes_a_video_with_transcript_metadata_and_picture(
     assert library.read(video).reading.text
 
 
-def test_asking_twice_is_one_job_and_fetching_twice_one_video(
+def test_two_requests_make_one_job_and_two_fetches_one_video(
     collection: Collection, youtube: YouTubeStandIn
 ) -> None:
     youtube.add_video("first-video")
@@ -57,7 +57,7 @@ def test_asking_twice_is_one_job_and_fetching_twice_one_video(
     assert (Video.objects.count(), Transcript.objects.count(), Job.objects.count()) == (1, 1, 2)
 
 
-def test_what_is_no_address_of_youtube_is_refused_before_anything_is_queued(
+def test_an_address_outside_youtube_is_refused_before_anything_is_queued(
     collection: Collection,
 ) -> None:
     with pytest.raises(InvalidUrl):
@@ -115,7 +115,7 @@ def test_a_network_problem_is_tried_three_times(
     assert (job.error_code, bool(job.hint)) == ("network", True)
 
 
-def test_a_playlist_queues_what_is_new_and_a_second_sync_only_what_came_since(
+def test_a_second_sync_of_a_playlist_queues_only_new_videos(
     collection: Collection, youtube: YouTubeStandIn
 ) -> None:
     ids = [f"list-video{n}" for n in range(3)]
@@ -141,7 +141,7 @@ def test_a_playlist_queues_what_is_new_and_a_second_sync_only_what_came_since(
     assert sorted(queued.values_list("target", flat=True)) == ids
 
 
-def test_uploaded_files_are_stored_one_by_one_and_what_is_broken_is_told(
+def test_uploaded_files_are_stored_one_by_one_and_problems_are_listed(
     collection: Collection,
 ) -> None:
     uploads = [
@@ -158,7 +158,7 @@ def test_uploaded_files_are_stored_one_by_one_and_what_is_broken_is_told(
     assert Video.objects.get().key == "good"
 
 
-def test_two_uploaded_files_of_one_name_are_both_looked_at(collection: Collection) -> None:
+def test_two_uploaded_files_of_the_same_name_are_both_imported(collection: Collection) -> None:
     other = b"WEBVTT\n\n00:01.000 --> 00:02.000\nquite another recording\n"
     job = done(
         acquisition.request_files(
@@ -173,17 +173,13 @@ def test_two_uploaded_files_of_one_name_are_both_looked_at(collection: Collectio
     assert library.cues_of(Transcript.objects.get())[0].text == "hello there world"
 
 
-def test_an_uploaded_file_that_cannot_be_read_gives_way_to_another_format_of_the_recording(
-    collection: Collection,
-) -> None:
+def test_another_format_replaces_an_unreadable_upload(collection: Collection) -> None:
     job = done(acquisition.request_files(collection, [("talk.vtt", VTT), ("talk.json3", b"")]))
     assert (job.state, job.problems) == (Job.State.DONE, [])
     assert Transcript.objects.get().video.key == "talk"
 
 
-def test_an_import_of_which_nothing_can_be_read_fails_with_the_reason(
-    collection: Collection,
-) -> None:
+def test_an_import_without_a_readable_file_fails_with_the_reason(collection: Collection) -> None:
     job = done(acquisition.request_files(collection, [("bad.vtt", b"<html></html>")]))
     assert (job.state, "bad.vtt" in job.error) == (Job.State.FAILED, True)
     with pytest.raises(InvalidInput):
@@ -250,7 +246,7 @@ def test_a_download_folder_of_yt_dlp_brings_title_chapters_and_the_youtube_id(
     )
 
 
-def test_a_kept_original_is_parsed_again_after_the_parser_changed(collection: Collection) -> None:
+def test_a_stored_original_can_be_parsed_again(collection: Collection) -> None:
     video = make_video(collection)
     transcript = video.transcripts.get()
     Transcript.objects.filter(pk=transcript.pk).update(
@@ -260,7 +256,7 @@ def test_a_kept_original_is_parsed_again_after_the_parser_changed(collection: Co
     assert video.transcripts.get().cue_count == 60
 
 
-def test_a_job_that_nobody_holds_is_taken_up_again_and_given_up_after_five_crashes(
+def test_an_abandoned_job_is_queued_again_and_fails_after_five_crashes(
     collection: Collection,
 ) -> None:
     job = acquisition.request(collection, "first-video")
@@ -290,7 +286,9 @@ def test_a_caption_file_keeps_its_own_id_title_and_language(
     assert library.find_video(scope, "own-id") == stored.video
 
 
-def test_titles_tags_and_languages_of_half_characters_are_cleaned(collection: Collection) -> None:
+def test_unpaired_surrogates_are_removed_from_titles_tags_and_languages(
+    collection: Collection,
+) -> None:
     stored = storage.add_captions(
         collection,
         VTT,
@@ -306,7 +304,7 @@ def test_titles_tags_and_languages_of_half_characters_are_cleaned(collection: Co
     )
 
 
-def test_an_id_of_another_site_is_not_taken_for_one_of_youtube(collection: Collection) -> None:
+def test_the_id_of_another_site_is_not_a_youtube_id(collection: Collection) -> None:
     info = {"id": "12345678901", "extractor_key": "Vimeo", "title": "Elsewhere"}
     assert (
         storage.add_captions(
@@ -316,7 +314,7 @@ def test_an_id_of_another_site_is_not_taken_for_one_of_youtube(collection: Colle
     )
 
 
-def test_while_the_network_is_away_no_video_loses_its_tries(
+def test_a_network_outage_uses_up_no_attempts(
     collection: Collection, youtube: YouTubeStandIn
 ) -> None:
     youtube.stop()
@@ -331,9 +329,7 @@ def test_while_the_network_is_away_no_video_loses_its_tries(
     assert YouTubeGate.current().state == "open"
 
 
-def test_a_version_that_times_its_words_is_an_update_though_the_text_is_the_same(
-    collection: Collection,
-) -> None:
+def test_added_word_times_are_an_update_of_the_same_text(collection: Collection) -> None:
     plain = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello world\n"
     timed = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello<00:01.500><c> world</c>\n"
     changes = [

@@ -93,7 +93,7 @@ def ten_thousand(collection: Collection) -> None:
         (Transcript(video=video, **values) for video in videos), batch_size=2000
     )
     RawCaptions.objects.bulk_create(
-        (RawCaptions(transcript=one, name="x.vtt", data=b"x") for one in transcripts),
+        (RawCaptions(transcript=row, name="x.vtt", data=b"x") for row in transcripts),
         batch_size=2000,
     )
     with connection.cursor() as cursor:
@@ -123,7 +123,7 @@ def act(browser: Client, model: type[models.Model], action: str, rows: Any, **mo
 
 
 @pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
-def test_every_table_is_there_searchable_and_filterable(model: type[models.Model]) -> None:
+def test_every_table_can_be_searched_and_filtered(model: type[models.Model]) -> None:
     table = admin.site.get_model_admin(model)
     assert table.search_fields
     assert table.list_filter
@@ -160,7 +160,7 @@ def test_every_page_of_every_table_opens(
 
 
 @pytest.mark.usefixtures("one_of_each")
-def test_no_listing_loads_a_long_column_or_asks_more_for_more_rows(
+def test_listings_load_no_long_column_and_need_no_query_per_row(
     browser: Client, boss: User, django_assert_max_num_queries: Any
 ) -> None:
     for n in range(10):
@@ -186,7 +186,7 @@ def test_progress_is_a_bar_without_a_style(browser: Client, one_of_each: None) -
     assert 'style="' not in re.sub(r"(?s)<header.*?</header>", "", page)
 
 
-def test_what_failed_is_shown_as_text(browser: Client, one_of_each: None) -> None:
+def test_problems_are_escaped(browser: Client, one_of_each: None) -> None:
     page = browser.get(
         reverse("admin:transcripts_job_change", args=[Job.objects.get().pk])
     ).content.decode()
@@ -217,7 +217,7 @@ def test_tags_are_words(browser: Client, collection: Collection) -> None:
     assert 'value="a, week 3"' in browser.get(path).content.decode()
 
 
-def test_a_feed_that_is_changed_is_planned_anew(browser: Client, one_of_each: None) -> None:
+def test_a_changed_feed_is_scheduled_again(browser: Client, one_of_each: None) -> None:
     feed = Feed.objects.get()
     browser.post(
         reverse("admin:transcripts_feed_change", args=[feed.pk]),
@@ -240,7 +240,7 @@ def paste(browser: Client, collection: Collection, addresses: str, **more: str) 
     return response.content.decode()
 
 
-def test_adding_a_video_is_pasting_addresses(browser: Client) -> None:
+def test_videos_are_added_by_pasting_addresses(browser: Client) -> None:
     for model in ("video", "feed"):
         assert browser.get(reverse(f"admin:transcripts_{model}_add")).headers[
             "Location"
@@ -248,7 +248,7 @@ def test_adding_a_video_is_pasting_addresses(browser: Client) -> None:
     assert browser.get(reverse("admin:transcripts_job_add")).status_code == 200
 
 
-def test_each_line_becomes_a_job_or_says_why_not(
+def test_each_line_becomes_a_job_or_an_error(
     browser: Client, boss: User, collection: Collection
 ) -> None:
     lines = (
@@ -276,7 +276,7 @@ def test_too_many_lines_are_refused_as_a_whole(browser: Client, collection: Coll
     assert not Job.objects.exists()
 
 
-def test_adding_needs_the_right_to_add(collection: Collection) -> None:
+def test_adding_needs_the_permission_to_add(collection: Collection) -> None:
     client = Client()
     client.force_login(make_user("helper", is_staff=True))
     assert client.get(reverse("admin:transcripts_job_add")).status_code == 403
@@ -286,9 +286,7 @@ def test_adding_needs_the_right_to_add(collection: Collection) -> None:
 # Asking for work
 
 
-def test_videos_are_fetched_again_where_they_came_from_youtube(
-    browser: Client, collection: Collection
-) -> None:
+def test_only_youtube_videos_are_fetched_again(browser: Client, collection: Collection) -> None:
     make_video(collection, key="file")
     tube = make_video(collection, key="tube")
     Video.objects.filter(pk=tube.pk).update(youtube_id="dQw4w9WgXcQ")
@@ -307,16 +305,14 @@ def test_originals_are_parsed_again(browser: Client, collection: Collection) -> 
     assert "was not stored" in act(browser, Transcript, "reparse", Transcript.objects.all())
 
 
-def test_too_many_to_parse_while_somebody_waits_are_refused(
-    browser: Client, collection: Collection
-) -> None:
+def test_too_many_transcripts_to_parse_are_refused(browser: Client, collection: Collection) -> None:
     for n in range(51):
         make_video(collection, key=f"v{n}", cues=make_cues(1))
     page = act(browser, Transcript, "reparse", Transcript.objects.all()[:1], select_across="1")
     assert "the limit is 50" in page
 
 
-def test_failed_jobs_are_tried_again(browser: Client, collection: Collection) -> None:
+def test_failed_jobs_are_retried(browser: Client, collection: Collection) -> None:
     failed = Job.objects.create(
         collection=collection, kind="video", target="a", state="failed", finished_at=timezone.now()
     )
@@ -328,7 +324,7 @@ def test_failed_jobs_are_tried_again(browser: Client, collection: Collection) ->
     assert failed.state == "queued"
 
 
-def test_feeds_are_looked_at_now(browser: Client, one_of_each: None) -> None:
+def test_feeds_are_checked_now(browser: Client, one_of_each: None) -> None:
     assert "1 queued" in act(browser, Feed, "sync", Feed.objects.all())
     assert Job.objects.get(kind="feed").target == "UCx"
 
@@ -339,7 +335,7 @@ def test_the_gate_is_reopened(browser: Client) -> None:
     assert YouTubeGate.current().state == "open"
 
 
-def test_work_needs_the_right_to_change(collection: Collection) -> None:
+def test_work_needs_the_permission_to_change(collection: Collection) -> None:
     helper = make_user("helper", is_staff=True)
     helper.user_permissions.add(Permission.objects.get(codename="view_job"))
     client = Client()
@@ -366,7 +362,7 @@ def test_ten_thousand_videos_are_listed_searched_and_filtered(
 
 
 @pytest.mark.usefixtures("ten_thousand")
-def test_deleting_ten_thousand_videos_is_counted_asked_and_done(
+def test_ten_thousand_videos_are_deleted_after_confirmation(
     browser: Client, collection: Collection, django_assert_max_num_queries: Any
 ) -> None:
     other = make_video(Collection.objects.create(name="Other", slug="other"), key="other")
@@ -386,7 +382,7 @@ def test_deleting_ten_thousand_videos_is_counted_asked_and_done(
 
 
 @pytest.mark.usefixtures("ten_thousand")
-def test_deleting_their_collection_is_counted_too(
+def test_the_deletion_of_a_collection_is_counted(
     browser: Client, collection: Collection, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(35):
@@ -397,11 +393,11 @@ def test_deleting_their_collection_is_counted_too(
     assert len(page) < 30_000
 
 
-def test_a_few_are_deleted_as_ticked(browser: Client, collection: Collection) -> None:
+def test_selected_videos_are_deleted(browser: Client, collection: Collection) -> None:
     videos = [make_video(collection, key=f"v{n}", cues=make_cues(2)) for n in range(3)]
     page = browser.post(
         listing(Video),
-        {"action": "delete_selected", "_selected_action": [one.pk for one in videos[:2]]},
+        {"action": "delete_selected", "_selected_action": [video.pk for video in videos[:2]]},
     ).content.decode()
     assert "Videos: 2" in page
     ticked = re.findall(r'name="_selected_action" value="(\d+)"', page)
@@ -411,7 +407,7 @@ def test_a_few_are_deleted_as_ticked(browser: Client, collection: Collection) ->
     assert list(Video.objects.all()) == videos[2:]
 
 
-def test_deleting_needs_the_right_to_delete_all_that_goes(collection: Collection) -> None:
+def test_deleting_needs_the_permission_for_all_dependents(collection: Collection) -> None:
     helper = make_user("helper", is_staff=True)
     helper.user_permissions.set(
         Permission.objects.filter(codename__in=("view_video", "delete_video"))

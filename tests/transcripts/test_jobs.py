@@ -1,4 +1,4 @@
-"""What becomes of jobs when two things happen at once, and when a job ends otherwise than well."""
+"""Jobs under concurrency and failure."""
 
 import asyncio
 import threading
@@ -66,7 +66,7 @@ def meanwhile(work: Any, *, wait: float = 1.0) -> threading.Thread:
 # Asking
 
 
-def test_a_job_that_ends_just_when_the_same_is_asked_for_does_not_refuse_it(
+def test_a_request_succeeds_while_the_same_job_ends(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     acquisition.request(collection, "first-video")
@@ -82,7 +82,7 @@ def test_a_job_that_ends_just_when_the_same_is_asked_for_does_not_refuse_it(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_job_tried_again_just_when_the_same_is_asked_for_is_that_one(
+def test_a_retry_returns_the_same_job_that_was_just_requested(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = acquisition.request(collection, "first-video")
@@ -97,9 +97,7 @@ def test_a_job_tried_again_just_when_the_same_is_asked_for_is_that_one(
     assert acquisition.retry(failed) == Job.objects.unfinished().get()
 
 
-def test_a_video_that_waits_behind_a_channel_goes_first_when_somebody_asks_for_it(
-    collection: Collection,
-) -> None:
+def test_a_requested_video_goes_before_those_of_a_channel(collection: Collection) -> None:
     enqueue(Job(collection=collection, kind=Job.Kind.VIDEO, target="other-video"))
     waiting, _ = enqueue(
         Job(collection=collection, kind=Job.Kind.VIDEO, target="first-video", tags=["course"])
@@ -115,7 +113,7 @@ def test_a_video_that_waits_behind_a_channel_goes_first_when_somebody_asks_for_i
 # Premieres
 
 
-def test_a_premiere_that_never_comes_is_asked_for_ever_more_rarely(collection: Collection) -> None:
+def test_the_pauses_of_a_late_premiere_grow(collection: Collection) -> None:
     job = acquisition.request(collection, "first-video")
     pauses = []
     for hours_late in (0, 4, 400):
@@ -143,7 +141,7 @@ def test_waiting_for_a_premiere_does_not_count_as_a_crash(collection: Collection
 # Playlists and channels
 
 
-def test_a_schedule_holds_even_if_the_first_look_fails(
+def test_a_schedule_holds_even_if_the_first_check_fails(
     collection: Collection, youtube: YouTubeStandIn
 ) -> None:
     youtube.stop()
@@ -164,7 +162,7 @@ def during_the_listing(monkeypatch: pytest.MonkeyPatch, work: Any) -> None:
     monkeypatch.setattr(youtube_door, "YouTube", Interrupted)
 
 
-def test_a_schedule_that_is_changed_while_the_list_is_read_stays_changed(
+def test_a_schedule_changed_while_the_list_is_read_stays_changed(
     collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     youtube.add_playlist("PLnewnewnewnew", [], title="A course")
@@ -177,7 +175,7 @@ def test_a_schedule_that_is_changed_while_the_list_is_read_stays_changed(
     assert (feed.title, feed.every_hours, feed.next_sync_at is not None) == ("A course", 6, True)
 
 
-def test_a_feed_that_is_removed_while_its_list_is_read_queues_nothing_and_breaks_nothing(
+def test_a_feed_removed_while_its_list_is_read_queues_nothing(
     collection: Collection,
     youtube: YouTubeStandIn,
     monkeypatch: pytest.MonkeyPatch,
@@ -195,7 +193,7 @@ def test_a_feed_that_is_removed_while_its_list_is_read_queues_nothing_and_breaks
 # Videos
 
 
-def test_a_worker_killed_after_fetching_what_is_still_live_fetches_the_end_later(
+def test_after_a_kill_the_end_of_a_live_video_is_still_fetched_later(
     collection: Collection, youtube: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     youtube.add_video("first-video", live="now")
@@ -213,7 +211,7 @@ def test_a_worker_killed_after_fetching_what_is_still_live_fetches_the_end_later
     assert Job.objects.unfinished().get().run_after is not None
 
 
-def test_a_transcript_that_goes_while_it_is_read_is_not_there(collection: Collection) -> None:
+def test_a_transcript_deleted_while_it_is_read_is_not_found(collection: Collection) -> None:
     video = make_video(collection)
     found = library.find_transcript(video)
     Transcript.objects.all().delete()
@@ -222,9 +220,7 @@ def test_a_transcript_that_goes_while_it_is_read_is_not_there(collection: Collec
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_others_change_of_a_video_while_it_is_stored_again_stays(
-    collection: Collection,
-) -> None:
+def test_concurrent_changes_of_a_video_survive_storing_it_again(collection: Collection) -> None:
     make_video(collection)
     changed = threading.Event()
 
@@ -247,7 +243,7 @@ def test_what_others_change_of_a_video_while_it_is_stored_again_stays(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("added", ["video", "transcript"])
-def test_a_collection_can_be_deleted_while_things_are_added_to_it(
+def test_a_collection_can_be_deleted_while_transcripts_are_added_to_it(
     collection: Collection, added: str
 ) -> None:
     make_video(collection)
@@ -319,7 +315,7 @@ def test_the_stream_of_a_job_that_is_deleted_ends() -> None:
 # Files
 
 
-def test_a_worker_killed_in_an_import_does_not_take_the_lesser_format_of_what_it_has_stored(
+def test_after_a_kill_an_import_does_not_store_a_lesser_format(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = acquisition.request_files(collection, [("a.vtt", VTT), ("a.srt", SRT), ("b.vtt", VTT)])
@@ -335,7 +331,7 @@ def test_a_worker_killed_in_an_import_does_not_take_the_lesser_format_of_what_it
     }
 
 
-def test_a_file_that_breaks_the_import_does_not_keep_the_others_out(
+def test_a_file_that_fails_unexpectedly_does_not_stop_the_others(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT), ("c.vtt", VTT)])
@@ -347,7 +343,7 @@ def test_a_file_that_breaks_the_import_does_not_keep_the_others_out(
     assert set(Video.objects.values_list("key", flat=True)) == {"a", "c"}
 
 
-def test_a_database_that_goes_away_in_an_import_loses_no_file(
+def test_an_import_loses_no_file_when_the_database_goes_away(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT)])
@@ -370,7 +366,7 @@ def store_all_but(patch: pytest.MonkeyPatch, name: str, error: BaseException) ->
     patch.setattr(storage, "add_captions", unless_it_is_that)
 
 
-def test_large_files_are_queued_one_statement_each(collection: Collection) -> None:
+def test_each_large_file_is_queued_with_its_own_statement(collection: Collection) -> None:
     large = VTT + b"\n" * acquisition.LARGE_FILE
     with CaptureQueriesContext(connection) as queries:
         job = acquisition.request_files(

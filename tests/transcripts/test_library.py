@@ -14,7 +14,7 @@ from transcripts.scope import NOTHING, Scope
 pytestmark = pytest.mark.django_db
 
 
-def test_a_video_is_found_by_its_id_its_youtube_id_and_any_address_of_it(
+def test_a_video_is_found_by_its_id_youtube_id_and_addresses(
     collection: Collection, scope: Scope
 ) -> None:
     video = make_video(collection, key="talk-7", youtube_id="dQw4w9WgXcQ")
@@ -28,9 +28,7 @@ def test_a_video_is_found_by_its_id_its_youtube_id_and_any_address_of_it(
         assert library.find_video(scope, reference) == video
 
 
-def test_a_video_outside_the_scope_is_as_absent_as_one_that_does_not_exist(
-    collection: Collection,
-) -> None:
+def test_a_video_outside_the_scope_does_not_exist(collection: Collection) -> None:
     make_video(collection, key="secret")
     for reference in ("secret", "never-was"):
         with pytest.raises(VideoNotFound) as caught:
@@ -40,16 +38,14 @@ def test_a_video_outside_the_scope_is_as_absent_as_one_that_does_not_exist(
         library.list_videos(NOTHING, VideoFilter(collection="lectures"))
 
 
-def test_an_id_with_blanks_umlauts_and_slashes_is_kept_as_far_as_possible(
+def test_an_id_with_blanks_umlauts_and_slashes_is_normalized(
     collection: Collection, scope: Scope
 ) -> None:
     make_video(collection, key="Über uns / Teil 1")
     assert library.find_video(scope, "Über uns / Teil 1").key == "Über uns - Teil 1"
 
 
-def test_a_listing_is_newest_first_and_goes_on_where_it_stopped(
-    collection: Collection, scope: Scope
-) -> None:
+def test_a_listing_is_newest_first_and_has_pages(collection: Collection, scope: Scope) -> None:
     made = [make_video(collection, key=f"v{n}") for n in range(5)]
     first = library.list_videos(scope, limit=3)
     rest = library.list_videos(scope, limit=3, offset=first.next or 0)
@@ -74,7 +70,7 @@ def test_a_listing_is_filtered_by_words_channel_tag_and_language(
         assert {video.key for video in library.list_videos(scope, wanted).videos} == keys
 
 
-def test_search_ranks_the_segment_that_says_it_and_links_to_its_second(
+def test_search_ranks_the_matching_segment_first_and_links_to_it(
     collection: Collection, scope: Scope
 ) -> None:
     video = make_video(collection, youtube_id="dQw4w9WgXcQ", cues=make_cues(6, seconds=30))
@@ -89,7 +85,7 @@ def test_search_ranks_the_segment_that_says_it_and_links_to_its_second(
     )
 
 
-def test_a_recording_that_came_as_a_file_is_linked_here(collection: Collection) -> None:
+def test_the_link_of_a_file_points_to_this_server(collection: Collection) -> None:
     video = make_video(collection)
     assert (
         library.search(video, "networks").hits[0].timestamp_link
@@ -97,7 +93,7 @@ def test_a_recording_that_came_as_a_file_is_linked_here(collection: Collection) 
     )
 
 
-def test_search_says_what_is_missing(collection: Collection) -> None:
+def test_search_without_words_or_transcript_raises(collection: Collection) -> None:
     video = make_video(collection, lang="en")
     with pytest.raises(EmptyQuery):
         library.search(video, "  ")
@@ -107,14 +103,14 @@ def test_search_says_what_is_missing(collection: Collection) -> None:
     assert library.search(video, "zebra").hits == ()
 
 
-def test_a_changed_transcript_is_never_answered_from_memory(collection: Collection) -> None:
+def test_a_changed_transcript_is_read_anew(collection: Collection) -> None:
     video = make_video(collection)
     assert not library.search(video, "zebra").hits
     make_video(collection, cues=[*make_cues(59), make_cues(1, sentences=["A zebra."])[0]])
     assert library.search(video, "zebra").hits
 
 
-def test_a_lost_or_outdated_index_is_built_anew(collection: Collection) -> None:
+def test_a_missing_or_outdated_index_is_rebuilt(collection: Collection) -> None:
     video = make_video(collection)
     expected = library.search(video, "error 404").hits
     TranscriptIndex.objects.all().delete()
@@ -122,7 +118,7 @@ def test_a_lost_or_outdated_index_is_built_anew(collection: Collection) -> None:
     assert library.search(video, "error 404").hits == expected
 
 
-def test_a_second_search_asks_the_database_for_no_long_column(
+def test_a_second_search_loads_no_long_column(
     collection: Collection, django_assert_max_num_queries: object
 ) -> None:
     video = make_video(collection)
@@ -131,9 +127,7 @@ def test_a_second_search_asks_the_database_for_no_long_column(
         library.search(video, "gradient")
 
 
-def test_the_transcript_of_a_preferred_language_and_of_a_person_comes_first(
-    collection: Collection,
-) -> None:
+def test_a_preferred_language_and_a_manual_transcript_come_first(collection: Collection) -> None:
     video = make_video(collection, lang="de")
     make_video(collection, lang="en-US")
     assert library.find_transcript(video).language == "en-US"
@@ -149,7 +143,7 @@ def test_the_transcript_of_a_preferred_language_and_of_a_person_comes_first(
 @pytest.mark.parametrize(
     "hostile", ["a\x00b", "\ud800", "x" * 100_000, "%", "'; DROP TABLE", "\u202e"]
 )
-def test_no_text_from_outside_upsets_the_database(
+def test_no_input_makes_the_database_fail(
     collection: Collection, scope: Scope, hostile: str
 ) -> None:
     video = make_video(collection)
@@ -165,9 +159,7 @@ def test_no_text_from_outside_upsets_the_database(
         assert library.search(video, hostile).hits == ()
 
 
-def test_of_several_transcripts_in_one_language_a_persons_comes_first_and_each_can_be_asked_for(
-    collection: Collection,
-) -> None:
+def test_each_of_several_transcripts_in_one_language_has_a_name(collection: Collection) -> None:
     video = make_video(collection, key="talk")
     auto = storage.add_captions(
         collection, caption_json(make_cues(3, seconds=7)), name="talk.en.auto.json"
@@ -191,9 +183,7 @@ def test_of_several_transcripts_in_one_language_a_persons_comes_first_and_each_c
     assert "de, en, en.auto" in caught.value.hint
 
 
-def test_a_transcript_of_no_known_language_is_read_and_told_as_unknown(
-    collection: Collection,
-) -> None:
+def test_a_transcript_of_unknown_language_can_be_read(collection: Collection) -> None:
     video = make_video(collection, key="talk", lang="")
     assert library.find_transcript(video).language == ""
     assert library.tracks(video) == []
@@ -202,7 +192,7 @@ def test_a_transcript_of_no_known_language_is_read_and_told_as_unknown(
     assert "unknown" in caught.value.hint
 
 
-def test_the_chunk_of_a_moment_is_the_one_it_lies_in(collection: Collection) -> None:
+def test_a_moment_maps_to_its_chunk(collection: Collection) -> None:
     transcript = library.find_transcript(make_video(collection, cues=make_cues(600)))
     assert [library.chunk_index_at(transcript, seconds) for seconds in (0, 299.9, 300, 10**6)] == [
         0,

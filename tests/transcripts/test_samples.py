@@ -19,7 +19,7 @@ def test_the_samples_are_stored_once_however_often_they_are_loaded() -> None:
     assert Video.objects.count() == 3
 
 
-def test_the_samples_get_a_collection_of_their_own_or_the_one_that_is_named() -> None:
+def test_the_samples_get_their_own_collection_or_a_given_one() -> None:
     samples.load()
     assert set(Video.objects.values_list("collection__slug", "collection__name")) == {
         ("samples", "Sample library")
@@ -29,7 +29,7 @@ def test_the_samples_get_a_collection_of_their_own_or_the_one_that_is_named() ->
     assert other.videos.count() == 3
 
 
-def test_a_sample_has_title_channel_chapters_and_no_address_at_youtube() -> None:
+def test_a_sample_has_a_title_a_channel_chapters_and_no_youtube_address() -> None:
     samples.load()
     for video in Video.objects.all():
         assert video.title != video.key
@@ -39,7 +39,7 @@ def test_a_sample_has_title_channel_chapters_and_no_address_at_youtube() -> None
         assert video.tags == ["sample"]
 
 
-def test_one_talk_is_there_in_two_languages() -> None:
+def test_one_talk_has_two_languages() -> None:
     samples.load()
     talk = Video.objects.get(key="why-captions-have-times")
     assert {transcript.language for transcript in talk.transcripts.all()} == {"en", "de"}

@@ -1,4 +1,4 @@
-"""Messages are nudges: what is sent, when, and what a lost broker does."""
+"""Which messages are sent and when, and what happens without a broker."""
 
 import shutil
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def sent() -> set[str]:
     return set(Job.objects.exclude(sent_at=None).values_list("target", flat=True))
 
 
-def test_of_many_videos_one_is_sent_at_a_time_and_files_all_at_once(collection: Collection) -> None:
+def test_one_video_is_sent_at_a_time_and_all_files_at_once(collection: Collection) -> None:
     queued(collection, "first-video", "other-video")
     for name in ("a.vtt", "b.vtt"):
         acquisition.request_files(collection, [(name, b"WEBVTT")])
@@ -54,9 +54,7 @@ def test_nothing_is_sent_to_youtube_while_the_gate_is_closed(collection: Collect
     assert sent() == {"first-video"}
 
 
-def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(
-    collection: Collection,
-) -> None:
+def test_a_lost_message_is_sent_again_after_a_while(collection: Collection) -> None:
     (job,) = queued(collection, "first-video")
     job.mark_sent()
     before = job.sent_at
@@ -72,9 +70,7 @@ def test_a_message_that_got_lost_is_sent_again_but_not_before_its_time(
     assert WorkerPulse.is_alive()
 
 
-def test_a_feed_is_looked_at_when_its_time_has_come_and_planned_anew(
-    collection: Collection,
-) -> None:
+def test_a_due_feed_is_queued_and_scheduled_again(collection: Collection) -> None:
     now = timezone.now()
     due = Feed.objects.create(
         collection=collection,
@@ -99,7 +95,7 @@ def test_a_feed_is_looked_at_when_its_time_has_come_and_planned_anew(
     assert timedelta(hours=5.9) < due.next_sync_at - now < timedelta(hours=6.1)
 
 
-def test_a_queue_that_cannot_be_written_refuses_nobody_and_is_tried_again(
+def test_an_unwritable_queue_refuses_no_request_and_is_retried(
     collection: Collection, django_capture_on_commit_callbacks: Any
 ) -> None:
     folder = Path(settings.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_out"])

@@ -22,10 +22,10 @@ def test_code_in_hints_is_escaped() -> None:
 @pytest.mark.parametrize(
     ("ms", "said"), [(40_000, "40 s"), (61_000, "1 min"), (3_900_000, "1 h 5 min")]
 )
-def test_lengths_are_written_as_spoken(ms: int, said: str) -> None:
+def test_durations_are_written_in_words(ms: int, said: str) -> None:
     assert spoken_length(ms) == said
 
 
-def test_a_moment_just_gone_is_not_zero_minutes_ago() -> None:
+def test_a_recent_moment_is_just_now() -> None:
     assert ago(timezone.now()) == "just now"
     assert ago(timezone.now() - timedelta(hours=3)) == "3\xa0hours ago"

@@ -18,9 +18,7 @@ WRITES = ("/videos/{0}/fetch/", "/videos/{0}/delete/")
 
 
 @pytest.mark.parametrize("path", READS)
-def test_a_foreign_video_is_as_absent_as_one_that_never_was(
-    stranger: Client, video: Video, path: str
-) -> None:
+def test_a_foreign_video_does_not_exist(stranger: Client, video: Video, path: str) -> None:
     foreign, absent = (stranger.get(path.format(pk), **HTMX) for pk in (video.pk, 10**9))
     assert (foreign.status_code, foreign.content) == (404, absent.content)
 

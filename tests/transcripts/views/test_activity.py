@@ -20,17 +20,17 @@ def failed(collection: Collection) -> Job:
     return job
 
 
-def test_activity_without_jobs_says_what_to_do(page: Client) -> None:
+def test_activity_without_jobs_shows_the_next_step(page: Client) -> None:
     assert "Nothing has been added yet" in text_of(page.get("/activity/"))
 
 
-def test_a_missing_worker_is_told_with_the_command_that_starts_it(page: Client) -> None:
+def test_activity_without_a_worker_shows_how_to_start_one(page: Client) -> None:
     assert "No worker is running" in text_of(page.get("/activity/"))
     WorkerPulse.beat()
     assert "No worker is running" not in text_of(page.get("/activity/"))
 
 
-def test_a_failed_job_shows_why_and_can_be_tried_again(page: Client, failed: Job) -> None:
+def test_a_failed_job_shows_its_error_and_can_be_retried(page: Client, failed: Job) -> None:
     found = text_of(page.get("/activity/"))
     assert "This video has no captions." in found
     assert "Upload a caption file" in found
@@ -51,11 +51,11 @@ def test_jobs_of_other_collections_are_absent(stranger: Client, failed: Job) -> 
     assert stranger.post(f"/jobs/{failed.pk}/retry/").status_code == 404
 
 
-def test_a_viewer_cannot_try_a_job_again(viewer: Client, failed: Job) -> None:
+def test_a_viewer_cannot_retry_a_job(viewer: Client, failed: Job) -> None:
     assert viewer.post(f"/jobs/{failed.pk}/retry/").status_code == 403
 
 
-def test_a_closed_gate_says_why_and_until_when_and_can_be_opened(page: Client) -> None:
+def test_a_closed_gate_shows_the_reason_and_can_be_opened(page: Client) -> None:
     until = timezone.localtime(YouTubeGate.refused(Blocked("YouTube treats this server as a bot.")))
     found = text_of(page.get("/activity/"))
     assert "treats this server as a bot" in found
@@ -78,17 +78,19 @@ def feed(collection: Collection) -> Feed:
     )
 
 
-def test_who_may_change_a_channel_is_offered_to(page: Client, viewer: Client, feed: Feed) -> None:
+def test_only_editors_see_the_actions_of_a_channel(
+    page: Client, viewer: Client, feed: Feed
+) -> None:
     assert "Sync again" in text_of(page.get("/activity/"))
     assert "Sync again" not in text_of(viewer.get("/activity/"))
 
 
-def test_a_channel_is_looked_at_again_when_asked(page: Client, feed: Feed) -> None:
+def test_a_channel_is_checked_on_request(page: Client, feed: Feed) -> None:
     page.post(f"/feeds/{feed.pk}/sync/")
     assert Job.objects.get().feed == feed
 
 
-def test_a_channel_gets_a_schedule_and_loses_it(page: Client, feed: Feed) -> None:
+def test_the_schedule_of_a_channel_can_be_set_and_removed(page: Client, feed: Feed) -> None:
     page.post(f"/feeds/{feed.pk}/schedule/", {"newest": "3", "every_hours": "12"})
     feed.refresh_from_db()
     assert (feed.newest, feed.every_hours) == (3, 12)
@@ -99,7 +101,7 @@ def test_a_channel_gets_a_schedule_and_loses_it(page: Client, feed: Feed) -> Non
     assert (feed.newest, feed.every_hours, feed.next_sync_at) == (None, None, None)
 
 
-def test_a_channel_is_removed_after_a_question_and_its_videos_stay(
+def test_removing_a_channel_asks_for_confirmation_and_keeps_its_videos(
     page: Client, feed: Feed, video: Video
 ) -> None:
     assert "Remove “Lecture Hall”?" in text_of(page.get(f"/feeds/{feed.pk}/remove/"))
@@ -116,7 +118,7 @@ def test_a_channel_is_changed_by_editors_only(
     assert stranger.post(f"/feeds/{feed.pk}/{path}/").status_code == 404
 
 
-def test_an_event_stream_of_a_finished_job_says_so_and_ends(page: Client, failed: Job) -> None:
+def test_the_stream_of_a_finished_job_ends(page: Client, failed: Job) -> None:
     response: Any = page.get(f"/jobs/{failed.pk}/events/")
     assert response["Content-Type"] == "text/event-stream"
     assert response["Cache-Control"] == "no-store"

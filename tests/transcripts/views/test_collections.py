@@ -10,26 +10,26 @@ from transcripts import collections
 from transcripts.models import Collection, Membership, Role, Video
 
 
-def test_a_new_collection_belongs_to_whoever_made_it(page: Client, owner: User) -> None:
+def test_a_new_collection_belongs_to_its_creator(page: Client, owner: User) -> None:
     page.post("/collections/create/", {"name": "Physics  II"})
     made = Collection.objects.get(name="Physics II")
     assert made.slug == "physics-ii"
     assert collections.role_in(made, owner) == Role.OWNER
 
 
-def test_two_collections_of_alike_names_get_different_short_names(page: Client) -> None:
+def test_similar_names_get_different_slugs(page: Client) -> None:
     page.post("/collections/create/", {"name": "Физика"})
     page.post("/collections/create/", {"name": "物理"})
     assert Collection.objects.filter(slug__startswith="collection").count() == 2
 
 
-def test_a_name_that_is_taken_is_told(page: Client, collection: Collection) -> None:
+def test_a_duplicate_name_is_an_error(page: Client, collection: Collection) -> None:
     response = page.post("/collections/create/", {"name": collection.name})
     assert response.status_code == 409
     assert "already" in text_of(response)
 
 
-def test_members_are_added_promoted_and_taken_off(page: Client, collection: Collection) -> None:
+def test_members_are_added_promoted_and_removed(page: Client, collection: Collection) -> None:
     bob = make_user("bob")
     page.post(f"/collections/{collection.pk}/members/", {"username": "bob", "role": "viewer"})
     page.post(f"/collections/{collection.pk}/members/", {"username": "bob", "role": "editor"})
@@ -49,9 +49,7 @@ def test_the_last_owner_stays(page: Client, owner: User, collection: Collection)
     assert collections.role_in(collection, owner) == Role.OWNER
 
 
-def test_an_unknown_user_is_told_with_the_command_that_makes_one(
-    page: Client, collection: Collection
-) -> None:
+def test_an_unknown_user_is_an_error_with_a_hint(page: Client, collection: Collection) -> None:
     response = page.post(
         f"/collections/{collection.pk}/members/", {"username": "nobody", "role": "viewer"}
     )
@@ -59,7 +57,7 @@ def test_an_unknown_user_is_told_with_the_command_that_makes_one(
     assert "kb user add" in text_of(response)
 
 
-def test_a_collection_is_deleted_after_counting_what_goes(
+def test_deleting_a_collection_shows_what_is_deleted(
     page: Client, collection: Collection, video: Video
 ) -> None:
     assert "1 video with 1 transcript" in text_of(page.get(f"/collections/{collection.pk}/delete/"))
@@ -89,7 +87,7 @@ def test_only_an_owner_changes_a_collection(
 
 
 @pytest.mark.parametrize("change", ["", *CHANGES])
-def test_a_foreign_collection_is_absent(
+def test_a_foreign_collection_does_not_exist(
     stranger: Client, collection: Collection, change: str
 ) -> None:
     path = f"/collections/{collection.pk}/{change}"

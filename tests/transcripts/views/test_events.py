@@ -7,7 +7,7 @@ from typing import cast
 from transcripts.views import events
 
 
-def test_a_stream_sends_what_has_changed_and_ends_with_the_final_state() -> None:
+def test_a_stream_sends_changes_and_ends_with_the_final_state() -> None:
     states = iter([("one", False), ("one", False), ("two\nlines", True)])
 
     async def collect() -> list[str]:
@@ -24,7 +24,7 @@ def test_a_stream_sends_what_has_changed_and_ends_with_the_final_state() -> None
     ]
 
 
-def test_a_stream_does_not_send_again_what_differs_only_in_the_token_of_its_forms() -> None:
+def test_a_stream_ignores_changes_of_the_csrf_token() -> None:
     form = '<input type="hidden" name="csrfmiddlewaretoken" value="{}">'
     states = iter([(form.format("a"), False), (form.format("b"), False), (form.format("c"), True)])
 
@@ -40,6 +40,6 @@ def test_a_stream_does_not_send_again_what_differs_only_in_the_token_of_its_form
     ]
 
 
-def test_no_line_break_in_the_data_can_begin_another_event() -> None:
+def test_a_line_break_in_the_data_starts_no_other_event() -> None:
     assert events.event("job", "a\r\nevent: x\u2028y\x85z").count("event:") == 2
     assert events.event("job", "a\r\nevent: x").splitlines()[1:3] == ["data: a", "data: event: x"]

@@ -11,19 +11,19 @@ from transcripts import acquisition
 from transcripts.models import Collection, Feed, Job, Video
 
 
-def test_an_empty_library_says_what_to_do_next(page: Client) -> None:
+def test_an_empty_library_shows_the_next_step(page: Client) -> None:
     found = text_of(page.get("/library/"))
     assert "Your library is empty" in found
     assert "<code>kb add URL</code>" in found
 
 
-def test_a_viewer_of_an_empty_library_is_told_whom_to_ask(viewer: Client) -> None:
+def test_a_viewer_of_an_empty_library_learns_whom_to_ask(viewer: Client) -> None:
     found = text_of(viewer.get("/library/"))
     assert "ask an owner" in found
     assert 'id="add"' not in found
 
 
-def test_a_filter_that_nothing_fits_says_so_and_can_be_cleared(page: Client, video: Video) -> None:
+def test_a_filter_without_a_match_can_be_cleared(page: Client, video: Video) -> None:
     found = text_of(page.get("/library/?q=zebra"))
     assert "Nothing fits “zebra”" in found
     assert "Clear the filter" in found
@@ -35,9 +35,7 @@ def test_htmx_gets_the_list_alone(page: Client, video: Video) -> None:
     assert "<html" not in found
 
 
-def test_the_next_page_comes_after_the_last_card_and_keeps_the_filter(
-    page: Client, collection: Collection
-) -> None:
+def test_the_next_page_keeps_the_filter(page: Client, collection: Collection) -> None:
     for number in range(25):
         make_video(collection, key=f"v{number:02}", title=f"Talk {number:02}", cues=make_cues(1))
     first = text_of(page.get("/library/?q=talk"))
@@ -53,7 +51,7 @@ def test_titles_are_escaped(page: Client, collection: Collection) -> None:
     assert "<script>alert" not in text_of(page.get("/library/"))
 
 
-def test_the_library_costs_the_same_number_of_queries_for_many_videos(
+def test_the_number_of_queries_does_not_grow_with_the_library(
     page: Client, collection: Collection, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(20):
@@ -69,9 +67,7 @@ def test_videos_of_other_collections_are_not_listed(stranger: Client, video: Vid
 # Adding
 
 
-def test_an_address_becomes_a_job_that_is_followed_live(
-    page: Client, collection: Collection
-) -> None:
+def test_an_address_becomes_a_job_with_live_progress(page: Client, collection: Collection) -> None:
     found = text_of(
         page.post(
             "/library/add/",
@@ -89,7 +85,7 @@ def test_an_address_becomes_a_job_that_is_followed_live(
     assert f"/jobs/{job.pk}/events/" in found
 
 
-def test_of_several_addresses_the_wrong_one_does_not_stop_the_others(page: Client) -> None:
+def test_a_wrong_address_does_not_stop_the_others(page: Client) -> None:
     found = text_of(
         page.post(
             "/library/add/", {"what": "https://youtu.be/dQw4w9WgXcQ\nhttps://example.org/x"}, **HTMX
@@ -99,7 +95,7 @@ def test_of_several_addresses_the_wrong_one_does_not_stop_the_others(page: Clien
     assert "is not YouTube" in found
 
 
-def test_a_playlist_keeps_how_much_and_how_often(page: Client) -> None:
+def test_a_playlist_keeps_its_limit_and_schedule(page: Client) -> None:
     page.post(
         "/library/add/",
         {"what": "https://www.youtube.com/@lecturehall", "newest": "5", "every_hours": "24"},
@@ -109,7 +105,7 @@ def test_a_playlist_keeps_how_much_and_how_often(page: Client) -> None:
     assert (feed.newest, feed.every_hours) == (5, 24)
 
 
-def test_an_uploaded_file_arrives_and_its_job_links_to_it(page: Client) -> None:
+def test_the_job_of_an_upload_links_to_the_video(page: Client) -> None:
     upload = SimpleUploadedFile("talk.json", caption_json(make_cues(3), id="talk", title="A talk"))
     page.post("/library/add/", {"files": [upload]}, **HTMX)
     job = acquisition.perform(Job.objects.get().pk)

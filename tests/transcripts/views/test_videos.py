@@ -24,7 +24,7 @@ def test_a_video_opens_at_a_moment_with_its_line_marked(page: Client, video: Vid
     assert "part 4 of 10" in found
 
 
-def test_a_moment_cut_to_whole_seconds_means_the_line_that_begins_within_it(
+def test_a_whole_second_means_the_line_that_begins_within_it(
     page: Client, collection: Collection
 ) -> None:
     cues = [
@@ -37,7 +37,7 @@ def test_a_moment_cut_to_whole_seconds_means_the_line_that_begins_within_it(
     assert '<p class="cue at" id="t59000"' in text_of(page.get(f"{address}?t=59s"))
 
 
-def test_a_moment_behind_the_end_opens_the_last_line(page: Client, video: Video) -> None:
+def test_a_moment_after_the_end_opens_the_last_line(page: Client, video: Video) -> None:
     assert '<p class="cue at" id="t2995000"' in text_of(page.get(f"/videos/{video.pk}/?t=90000"))
 
 
@@ -49,13 +49,11 @@ def test_a_broken_moment_still_shows_the_video(page: Client, video: Video) -> No
     ("chunk", "status"),
     [("9", 200), ("10", 404), ("-1", 422), ("x", 422), ("9" * 30, 422), ("²", 422)],
 )
-def test_a_chunk_that_is_not_there_is_told(
-    page: Client, video: Video, chunk: str, status: int
-) -> None:
+def test_a_missing_chunk_is_an_error(page: Client, video: Video, chunk: str, status: int) -> None:
     assert page.get(f"/videos/{video.pk}/", {"chunk": chunk}).status_code == status
 
 
-def test_scrolling_on_brings_the_next_chunk_without_a_way_back(page: Client, video: Video) -> None:
+def test_scrolling_loads_the_next_chunk(page: Client, video: Video) -> None:
     found = text_of(page.get(f"/videos/{video.pk}/chunks/1/?only=next", **HTMX))
     assert 'rel="next"' in found
     assert 'rel="prev"' not in found
@@ -69,7 +67,7 @@ def test_the_chunks_together_are_the_transcript(page: Client, video: Video) -> N
     assert all(any(f"Point {number}." in found for found in pages) for number in range(600))
 
 
-def test_a_plain_browser_that_follows_a_chunk_gets_the_page(page: Client, video: Video) -> None:
+def test_a_plain_browser_gets_the_page_of_a_chunk(page: Client, video: Video) -> None:
     assert page.get(f"/videos/{video.pk}/chunks/2/")["Location"] == f"/videos/{video.pk}/?chunk=2"
 
 
@@ -79,7 +77,7 @@ def test_hits_mark_the_words_and_lead_to_their_time(page: Client, video: Video) 
     assert f"/videos/{video.pk}/?t=0s&amp;q=gradient" in found
 
 
-def test_hits_escape_what_is_said_and_what_is_asked(page: Client, collection: Collection) -> None:
+def test_hits_escape_the_text_and_the_query(page: Client, collection: Collection) -> None:
     cues = make_cues(2, sentences=("<img src=x onerror=alert(1)> gradient & co.",))
     video = make_video(collection, cues=cues)
     found = text_of(page.get(f"/videos/{video.pk}/?q=gradient%3Cscript%3E"))
@@ -88,7 +86,7 @@ def test_hits_escape_what_is_said_and_what_is_asked(page: Client, collection: Co
     assert "<mark>gradient</mark>" in found
 
 
-def test_a_search_without_a_hit_says_so(page: Client, video: Video) -> None:
+def test_a_search_without_hits_has_a_message(page: Client, video: Video) -> None:
     assert "Nothing is said about “zebra”" in text_of(
         page.get(f"/videos/{video.pk}/search/?q=zebra", **HTMX)
     )
@@ -102,14 +100,14 @@ def test_without_scripts_a_search_shows_its_hits_in_the_page(page: Client, video
     assert "<mark>gradient</mark>" in text_of(page.get(f"/videos/{video.pk}/?q=gradient"))
 
 
-def test_a_video_without_transcript_says_where_to_look(
+def test_a_video_without_a_transcript_points_to_its_job(
     page: Client, collection: Collection
 ) -> None:
     bare = Video.objects.create(collection=collection, key="bare", title="Bare")
     assert "has no transcript yet" in text_of(page.get(f"/videos/{bare.pk}/"))
 
 
-def test_a_language_that_is_missing_names_those_there_are(page: Client, video: Video) -> None:
+def test_a_missing_language_lists_the_available_ones(page: Client, video: Video) -> None:
     response = page.get(f"/videos/{video.pk}/?lang=fr")
     assert response.status_code == 404
     assert "Available: en" in text_of(response)
@@ -145,7 +143,7 @@ def test_a_player_is_offered_for_youtube_only_and_nothing_of_it_is_loaded(
         ("md", "text/markdown"),
     ],
 )
-def test_a_transcript_can_be_taken_away_as_a_file(
+def test_a_transcript_can_be_downloaded(
     page: Client, video: Video, form: str, media_type: str
 ) -> None:
     response = page.get(f"/videos/{video.pk}/download/{form}/")
@@ -154,19 +152,19 @@ def test_a_transcript_can_be_taken_away_as_a_file(
     assert "Point 599." in text_of(response)
 
 
-def test_a_files_name_cannot_break_out_of_its_header(page: Client, collection: Collection) -> None:
+def test_a_file_name_cannot_inject_a_header(page: Client, collection: Collection) -> None:
     video = make_video(collection, key='a"; x=ü')
     header = page.get(f"/videos/{video.pk}/download/vtt/")["Content-Disposition"]
     assert header.startswith("attachment; filename*=utf-8''a%22%3B")
 
 
-def test_an_unknown_format_names_those_there_are(page: Client, video: Video) -> None:
+def test_an_unknown_format_lists_the_known_ones(page: Client, video: Video) -> None:
     response = page.get(f"/videos/{video.pk}/download/docx/")
     assert response.status_code == 404
     assert "vtt" in text_of(response)
 
 
-def test_a_picture_is_drawn_where_none_was_kept(page: Client, video: Video) -> None:
+def test_a_missing_thumbnail_is_drawn(page: Client, video: Video) -> None:
     drawn = page.get(f"/videos/{video.pk}/thumbnail")
     assert drawn["Content-Type"] == "image/svg+xml"
     Thumbnail.objects.create(video=video, data=b"\xff\xd8jpeg", content_type="image/jpeg")
@@ -174,7 +172,7 @@ def test_a_picture_is_drawn_where_none_was_kept(page: Client, video: Video) -> N
     assert (kept["Content-Type"], kept.content) == ("image/jpeg", b"\xff\xd8jpeg")
 
 
-def test_a_video_of_youtube_is_fetched_in_another_language(page: Client, video: Video) -> None:
+def test_a_youtube_video_is_fetched_in_another_language(page: Client, video: Video) -> None:
     Video.objects.filter(pk=video.pk).update(youtube_id="dQw4w9WgXcQ")
     page.post(f"/videos/{video.pk}/fetch/", {"language": "fr"}, **HTMX)
     assert Job.objects.get().language == "fr"
@@ -186,7 +184,7 @@ def test_a_file_cannot_be_fetched_from_youtube(page: Client, video: Video) -> No
     assert "came from a file" in text_of(response)
 
 
-def test_deleting_asks_first_and_says_what_goes(page: Client, video: Video) -> None:
+def test_deleting_asks_for_confirmation(page: Client, video: Video) -> None:
     assert "600 lines" in text_of(page.get(f"/videos/{video.pk}/delete/"))
     assert Video.objects.filter(pk=video.pk).exists()
     response = page.post(f"/videos/{video.pk}/delete/", follow=True)
@@ -195,5 +193,5 @@ def test_deleting_asks_first_and_says_what_goes(page: Client, video: Video) -> N
     assert escape("“Lecture 1” was deleted.") in text_of(response)
 
 
-def test_a_video_is_found_by_any_address_of_it(page: Client, video: Video) -> None:
+def test_a_video_is_found_by_its_address(page: Client, video: Video) -> None:
     assert page.get("/library/find/", {"id": "lecture-1"})["Location"] == f"/videos/{video.pk}/"
