@@ -82,8 +82,8 @@ class AddReport:
                 for document in self.documents
             ],
             "jobs": [shapes.job(job) for job in self.jobs],
-            "problems": [problem.as_json() for problem in self.problems],
-            "indexed": self.indexed.as_json(),
+            "problems": self.problems,
+            "indexed": self.indexed,
         }
 
     def print(self) -> None:

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -34,9 +34,6 @@ class FileProblem:
     @classmethod
     def of(cls, name: str, error: KnowledgeBaseError) -> "FileProblem":
         return cls(name=name, code=error.code, message=error.message, hint=error.hint)
-
-    def as_json(self) -> dict[str, str]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import typer
 from kbsite.cli import completion, first_start
 from kbsite.cli.database import open_library
 from kbsite.cli.options import Json, Yes
-from kbsite.cli.terminal import confirm, print_json, say, table
+from kbsite.cli.terminal import confirm, print_json, print_result, table
 from transcripts import collections, library
 from transcripts.models import Collection, Membership, Video
 from transcripts.scope import Scope
@@ -50,10 +50,8 @@ def add(name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = 
     """Add a collection."""
     open_library()
     collection = collections.create(name, owner=first_start.owner())
-    if as_json:
-        print_json({"id": collection.slug, "name": collection.name})
-    else:
-        say(f"Added the collection “{collection.name}” ({collection.slug}).")
+    added = f"Added the collection “{collection.name}” ({collection.slug})."
+    print_result(added, {"id": collection.slug, "name": collection.name}, as_json=as_json)
 
 
 @app.command()
@@ -69,10 +67,8 @@ def delete(
     contents, slug = deleted_with(collection), collection.slug
     confirm(f"Delete the collection “{collection}” with {contents}?", yes=yes)
     collections.delete(collection)
-    if as_json:
-        print_json({"deleted": slug})
-    else:
-        say(f"Deleted the collection {slug}: {contents}.")
+    deleted = f"Deleted the collection {slug}: {contents}."
+    print_result(deleted, {"deleted": slug}, as_json=as_json)
 
 
 def find_collection(scope: Scope, name: str) -> Collection:

@@ -1,6 +1,6 @@
 """`kb config`: the settings in use, and the origin of each value."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import environ
@@ -34,9 +34,6 @@ class SettingInUse:
             return ",".join(map(str, self.value))
         return str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 class _File(environ.Env):  # type: ignore[misc]
     """The .env file without the environment."""
@@ -51,7 +48,7 @@ def config(as_json: Json = False) -> None:
     """
     rows = settings_in_use()
     if as_json:
-        print_json([row.as_json() for row in rows])
+        print_json(rows)
         return
     table(
         ("Setting", "Value", "From", "Meaning"),

@@ -9,7 +9,7 @@ from citations.conf import EmbeddingChoice
 from kbsite.cli import db_backup, db_contexts, db_migrate, db_status
 from kbsite.cli.database import open_library
 from kbsite.cli.options import Json, Yes, argument, option
-from kbsite.cli.terminal import confirm, print_json, say
+from kbsite.cli.terminal import confirm, print_json, print_result, say
 from transcripts.errors import InvalidInput
 
 app = typer.Typer(
@@ -23,7 +23,7 @@ def status(as_json: Json = False) -> None:
     open_library()
     database = db_status.status()
     if as_json:
-        print_json(database.as_json())
+        print_json(database)
     else:
         database.print()
 
@@ -84,10 +84,8 @@ def backup(
         confirm(f"{file} exists. Replace it?", yes=yes)
     open_library()
     size = db_backup.back_up(file)
-    if as_json:
-        print_json({"file": str(file), "bytes": size})
-    else:
-        say(f"{file}: {size / 2**20:,.1f} MB. `kb db restore` restores it.")
+    written = f"{file}: {size / 2**20:,.1f} MB. `kb db restore` restores it."
+    print_result(written, {"file": str(file), "bytes": size}, as_json=as_json)
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """Sizes of the database, the lock to an embedding model, and unfinished work."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
@@ -28,9 +28,6 @@ class DatabaseStatus:
     waiting: int
     mismatch: str
     hint: str
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     def print(self) -> None:
         say(

@@ -6,7 +6,7 @@ from citations.models import Source
 from kbsite.cli.collections import counted, deleted_with
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, VideoId, Yes
-from kbsite.cli.terminal import confirm, print_json, say
+from kbsite.cli.terminal import confirm, print_result
 from transcripts import collections, library
 from transcripts.sanitize import is_uuid
 from transcripts.scope import Scope
@@ -24,13 +24,13 @@ def delete(
         passages = counted(document.chunk_count, "passage")
         confirm(f"Delete “{document.title}” with {passages}?", yes=yes)
         ingest_pipeline.remove(document)
-        print_json({"deleted": reference}) if as_json else say(f"Deleted “{document.title}”.")
+        print_result(f"Deleted “{document.title}”.", {"deleted": reference}, as_json=as_json)
         return
     video = library.find_video(scope, _video_key(scope, reference), collection=collection)
     contents, key = deleted_with(video), video.key
     confirm(f"Delete “{video}” ({key}) with {contents}?", yes=yes)
     collections.delete_video(video)
-    print_json({"deleted": key}) if as_json else say(f"Deleted {key}: {contents}.")
+    print_result(f"Deleted {key}: {contents}.", {"deleted": key}, as_json=as_json)
 
 
 def _video_key(scope: Scope, reference: str) -> str:

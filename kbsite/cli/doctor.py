@@ -5,10 +5,9 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import typer
 from django.db import connection
@@ -46,9 +45,6 @@ class HealthCheck:
     detail: str
     hint: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     def print(self) -> None:
         mark, style = MARKS[self.ok]
         say(f"{mark} {self.name}: {self.detail}", style)
@@ -67,7 +63,7 @@ def doctor(as_json: Json = False) -> None:
     results = _run_all()
     has_failed = any(result.ok is False for result in results)
     if as_json:
-        print_json({"ok": not has_failed, "checks": [result.as_json() for result in results]})
+        print_json({"ok": not has_failed, "checks": results})
     else:
         for result in results:
             result.print()

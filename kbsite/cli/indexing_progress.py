@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 from rich.progress import Progress, TaskID
@@ -28,9 +28,6 @@ class IndexingCounts:
     failed: int = 0
     error: str = ""
     hint: str = ""
-
-    def as_json(self) -> dict[str, object]:
-        return asdict(self)
 
     def print(self) -> None:
         """Print the first error and what is still to be embedded."""

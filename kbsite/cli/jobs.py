@@ -13,7 +13,7 @@ from django.utils import timezone
 from kbsite.cli import job_progress, shapes
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Wait, argument
-from kbsite.cli.terminal import exit_code_of, note, print_json, say, table
+from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, say, table
 from transcripts import acquisition, activity, library, tasks
 from transcripts.errors import Conflict, InvalidUrl, NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
@@ -115,10 +115,7 @@ def reopen(as_json: Json = False) -> None:
     open_library()
     YouTubeGate.reopen()
     gate = YouTubeGate.current()
-    if as_json:
-        print_json({"youtube": _gate_json(gate)})
-    else:
-        say(f"YouTube: {gate_text(gate)}")
+    print_result(f"YouTube: {gate_text(gate)}", {"youtube": _gate_json(gate)}, as_json=as_json)
 
 
 def gate_text(gate: YouTubeGate) -> str:

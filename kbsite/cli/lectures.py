@@ -11,7 +11,7 @@ from citations.lectures import sessions as lecture_sessions
 from citations.models import LectureSession
 from kbsite.cli.database import open_library
 from kbsite.cli.options import Json, Yes, argument
-from kbsite.cli.terminal import confirm, note, print_json, say, table
+from kbsite.cli.terminal import confirm, note, print_json, print_result, say, table
 from transcripts.scope import Scope
 
 LIST_LIMIT: Final = 1_000
@@ -68,10 +68,7 @@ def delete(reference: LectureId, yes: Yes = False, as_json: Json = False) -> Non
     count = lecture_sessions.citations_of(lecture).count()
     confirm(f"Delete the lecture “{lecture.title}” with {count:,} citations?", yes=yes)
     lecture_sessions.delete(lecture)
-    if as_json:
-        print_json({"deleted": str(lecture.uuid)})
-    else:
-        say(f"Deleted “{lecture.title}”.")
+    print_result(f"Deleted “{lecture.title}”.", {"deleted": str(lecture.uuid)}, as_json=as_json)
 
 
 def find(scope: Scope, reference: str) -> LectureSession:

@@ -1,7 +1,6 @@
 """`kb models`: list the configured models, or download missing ones. Needs no database."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +25,7 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
         return
     entries = inventory.configured_models()
     if as_json:
-        print_json([asdict(entry) for entry in entries])
+        print_json(entries)
     else:
         _print(entries)
 

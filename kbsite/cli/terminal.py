@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
 from functools import cache
 from typing import Any
 
@@ -88,12 +89,16 @@ def report(error: KnowledgeBaseError) -> int:
 
 
 def print_json(value: Any) -> None:
-    """Print a value, or one of the shapes that every door shows, as indented JSON."""
+    """Print a value, which may contain pydantic models and dataclasses, as indented JSON."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
 
 
-def _plain(value: Any) -> Any:
-    return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)
+def print_result(text: str, value: Any, *, as_json: bool) -> None:
+    """Print a result as a line, or as JSON."""
+    if as_json:
+        print_json(value)
+    else:
+        say(text)
 
 
 def say(text: str, style: str = "") -> None:
@@ -183,6 +188,12 @@ def _console(*, stderr: bool) -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPE_WIDTH
     return console
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
 def _is_a(error: Exception, module: str, name: str) -> bool:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from kbsite.cli import completion, first_start
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, Json, option
-from kbsite.cli.terminal import note, print_json, say, table
+from kbsite.cli.terminal import note, print_json, print_result, say, table
 from kbsite.models import ApiToken
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput, NotFound
@@ -36,9 +36,6 @@ class TokenSummary:
     last_used_at: str | None
     expires_at: str | None
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
@@ -48,7 +45,7 @@ class NewToken:
     text: str
 
     def as_json(self) -> dict[str, Any]:
-        return {"token": self.text, **self.token.as_json()}
+        return {"token": self.text, **asdict(self.token)}
 
 
 @app.command("create")
@@ -90,7 +87,7 @@ def list_tokens(as_json: Json = False) -> None:
     rows = ApiToken.objects.select_related("user").prefetch_related("collections")
     tokens = [_summary(token) for token in rows]
     if as_json:
-        print_json([token.as_json() for token in tokens])
+        print_json(tokens)
         return
     table(
         ("No.", "Name", "Begins", "User", "May", "State", "Last used"),
@@ -122,10 +119,7 @@ def revoke_token(
     token = _find(reference)
     token.revoke()
     summary = _summary(token)
-    if as_json:
-        print_json(summary.as_json())
-    else:
-        say(f"Revoked {summary.name} ({summary.hint}…).")
+    print_result(f"Revoked {summary.name} ({summary.hint}…).", summary, as_json=as_json)
 
 
 def issue(

@@ -1,8 +1,8 @@
 """`kb user`: add and list users, make a sign-in link."""
 
 import sys
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 from django.contrib.auth import get_user_model
@@ -15,7 +15,7 @@ from kbsite.cli import first_start, server_lock
 from kbsite.cli.collections import find_collection
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, UserName
-from kbsite.cli.terminal import print_json, say, table
+from kbsite.cli.terminal import print_json, print_result, table
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection, Membership, Role
 
@@ -38,9 +38,6 @@ class UserSummary:
         roles = [f"{role} of {slug}" for slug, role in self.roles.items()]
         granted = ["everything"] if self.admin else roles or ["nothing yet"]
         return ", ".join(granted) + ("" if self.active else " (not active)")
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @app.command("add")
@@ -67,10 +64,7 @@ def add_user(
     user = User(username=name, is_superuser=admin, is_staff=admin)
     _set_password(user, password)
     summary = _save(user, member_of, role)
-    if as_json:
-        print_json(summary.as_json())
-    else:
-        say(f"Added {summary.name}: {summary.permissions}.")
+    print_result(f"Added {summary.name}: {summary.permissions}.", summary, as_json=as_json)
 
 
 @app.command("list")
@@ -79,7 +73,7 @@ def list_users(as_json: Json = False) -> None:
     open_library()
     users = [_summary(user) for user in get_user_model().objects.order_by("username")]
     if as_json:
-        print_json([user.as_json() for user in users])
+        print_json(users)
     else:
         table(
             ("Name", "Permissions", "Last sign-in"),
@@ -94,10 +88,7 @@ def link(name: UserName = "", as_json: Json = False) -> None:
     open_library()
     user = first_start.find_user(name)
     address = first_start.sign_in_link(user, base=server_lock.public_url())
-    if as_json:
-        print_json({"user": user.get_username(), "link": address})
-    else:
-        say(address)
+    print_result(address, {"user": user.get_username(), "link": address}, as_json=as_json)
 
 
 def _set_password(user: User, password: str) -> None:
