@@ -1,9 +1,10 @@
-"""Measure answers made of the sources' own sentences: whether what they cite is right, what is refused, how long checking takes.
+"""Measure answers without a language model: right citations, refusals, and time.
 
-Run ``python bench/answering.py`` from the repository; names of sets measure only these. Gold questions are asked of their own library, of one about something
-else (which has no answer), and of their own without the talk that answers them (which may have another one). What is refused was trained on such questions,
-these among them: how it does on others says ``bench/train_confidence.py``. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the
-repository).
+Run ``python bench/answering.py`` from the repository; names of sets measure only these. Gold
+questions are asked of their own library, of a foreign one without an answer, and of their own
+without the talk that answers them, which may have another answer. Refusals were trained on such
+questions, these among them; ``bench/train_confidence.py`` measures them on new ones. The data come
+from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
 import argparse
@@ -19,13 +20,12 @@ boot()
 
 from bm25 import write
 from kept import kept_vectors
-from questions import FOREIGN, GOLD, LEFT_OUT, SETS, Asked, Library
+from questions import FOREIGN, GOLD, LEFT_OUT, SETS, Library, Trial
 
 TITLE: Final = "## Answers"
 
 
 def main() -> None:
-    """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
@@ -34,55 +34,51 @@ def main() -> None:
     options = parser.parse_args()
     with kept_vectors():
         library = Library(options.sets or list(SETS), note)
-        asked = list(
-            library.ask_all(most=options.questions, kinds=(GOLD, FOREIGN, LEFT_OUT), tell=note)
-        )
-    report = "\n".join(reported(asked))
+        kinds = (GOLD, FOREIGN, LEFT_OUT)
+        trials = list(library.ask_all(most=options.questions, kinds=kinds, tell=note))
+    report = "\n".join(reported(trials))
     print(report)
     write(report)
 
 
-def reported(asked: Sequence[Asked]) -> Iterator[str]:
-    """Write the section of the results."""
-    yield f"{TITLE}\n\n`python {shlex.join(['bench/answering.py', *sys.argv[1:]])}`: no language model. A citation is right when it shares half of itself"
-    yield "with the gold range; shares are of the answered. Milliseconds are medians; checking looks every quote up in its source's text.\n"
-    yield "| set | questions | answered | first citation right | any right | foreign ones refused | left out refused | checking, ms | whole, ms |"
+def reported(trials: Sequence[Trial]) -> Iterator[str]:
+    command = shlex.join(["bench/answering.py", *sys.argv[1:]])
+    yield f"{TITLE}\n\n`python {command}`: no language model."
+    yield "A citation is right if it shares half of itself with the gold range; shares are of the"
+    yield "answered. Milliseconds are medians; checking looks every quote up in its source.\n"
+    yield (
+        "| set | questions | answered | first citation right | any right | foreign ones refused"
+        " | left out refused | checking, ms | whole, ms |"
+    )
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
-    for name in [*dict.fromkeys(one.set for one in asked), "all"]:
-        yield row(name, [one for one in asked if name in (one.set, "all")])
+    for name in [*dict.fromkeys(trial.set for trial in trials), "all"]:
+        yield row(name, [trial for trial in trials if name in (trial.set, "all")])
     yield ""
 
 
-def row(name: str, asked: Sequence[Asked]) -> str:
-    """Write a set's figures."""
+def row(name: str, trials: Sequence[Trial]) -> str:
     gold, foreign, left_out = (
-        [one for one in asked if one.kind == kind] for kind in (GOLD, FOREIGN, LEFT_OUT)
+        [trial for trial in trials if trial.kind == kind] for kind in (GOLD, FOREIGN, LEFT_OUT)
     )
-    answered = [one for one in gold if not one.is_refused]
+    answered = [trial for trial in gold if not trial.is_refused]
     shares = [
-        share([not one.is_refused for one in gold]),
-        share([one.first_right for one in answered]),
-        share([one.any_right for one in answered]),
-        share([one.is_refused for one in foreign]),
-        share([one.is_refused for one in left_out]),
+        share([not trial.is_refused for trial in gold]),
+        share([trial.first_right for trial in answered]),
+        share([trial.any_right for trial in answered]),
+        share([trial.is_refused for trial in foreign]),
+        share([trial.is_refused for trial in left_out]),
     ]
-    times = [
-        median(times) if times else 0.0
-        for times in (
-            [one.milliseconds("ground") for one in answered],
-            [one.milliseconds() for one in gold],
-        )
-    ]
+    checking = [trial.milliseconds("ground") for trial in answered]
+    whole = [trial.milliseconds() for trial in gold]
+    times = [median(values) if values else 0.0 for values in (checking, whole)]
     return f"| {name} | {len(gold)} | {' | '.join(shares)} | {times[0]:.1f} | {times[1]:.0f} |"
 
 
-def share(said: Sequence[bool]) -> str:
-    """Write which share is true."""
-    return f"{fmean(said):.0%}" if said else "–"
+def share(values: Sequence[bool]) -> str:
+    return f"{fmean(values):.0%}" if values else "–"
 
 
 def note(text: str) -> None:
-    """Say how far it is."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,14 +1,16 @@
-"""Measure how well evidence for answers is found: chunks alone against levels of detail, on questions whose answers people have marked.
+"""Measure the retrieval of evidence for answers: chunks alone against the summary tree.
 
-Run ``python bench/answers.py`` from the repository; names of sets measure only these, ``--questions N`` at most so many of each, evenly drawn. It prints a
-table and writes it into ``bench/RESULTS.md``. Library, ingest, kept vectors and data are those of ``bench/quality.py``.
+Run ``python bench/answers.py`` from the repository; names of sets measure only these,
+``--questions N`` at most so many of each, evenly drawn. People have marked the answers. It prints a
+table and writes it into ``bench/RESULTS.md``. Library, ingest, kept vectors and data are those of
+``bench/quality.py``.
 """
 
 import argparse
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -37,11 +39,11 @@ from transcripts.scope import Scope
 
 LIMIT = 10
 ALL = "all sets"
+COUNTS = ("chunks", "nodes", "questions", "broad", "several")
 Way = Callable[[Scope, QuestionPart], answer_evidence.EvidenceSet]
 
 
 def main() -> None:
-    """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "sets", nargs="*", metavar="SET", help=f"of {', '.join(quality.TRANSCRIPTS)} (default: all)"
@@ -50,9 +52,7 @@ def main() -> None:
         "--questions", type=int, default=10_000, help="of each set, at most (default: all)"
     )
     parser.add_argument(
-        "--remark",
-        default="",
-        help="a sentence for the results: under which circumstances this was measured",
+        "--remark", default="", help="a sentence for the results, on the circumstances"
     )
     options = parser.parse_args()
     with kept_vectors():
@@ -65,14 +65,14 @@ def main() -> None:
 
 
 def ways() -> dict[str, Way]:
-    """Return the ways to look for evidence, by the names that they have in the results."""
+    """Return the ways to find evidence, by their names in the results."""
 
     def way(
         strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: QuestionPart
     ) -> answer_evidence.EvidenceSet:
         return answer_evidence.find(
             scope,
-            part if breadth is None else asked(part.text, breadth),
+            part if breadth is None else whole_part(part.text, breadth),
             limit=LIMIT,
             strategy=strategy,
         )
@@ -91,7 +91,7 @@ def ways() -> dict[str, Way]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """How good each way is on one set, how many characters its evidence has on average, and how the questions were routed."""
+    """A set, how its questions were routed, and each way's scores and mean characters."""
 
     name: str
     chunks: int
@@ -104,7 +104,7 @@ class Measured:
 
 
 def measure(name: str, most: int) -> Measured:
-    """Fill a library with a set's transcripts, and look for evidence in every way."""
+    """Fill a library with a set's transcripts, and find evidence in every way."""
     collection = Collection.objects.create(name=name, slug=name)
     questions = quality.transcripts(collection, name)
     lexical_index.merge()
@@ -113,23 +113,21 @@ def measure(name: str, most: int) -> Measured:
     judged = [
         question for question in questions[:: -(-len(questions) // most)] if library.count(question)
     ]
-    quality.note(
-        f"{name}: {Chunk.objects.count():,} chunks, {Node.objects.count():,} nodes, {len(judged):,} questions"
-    )
+    counts = f"{Chunk.objects.count():,} chunks, {Node.objects.count():,} nodes"
+    quality.note(f"{name}: {counts}, {len(judged):,} questions")
     embed = registry.embedder("local").embed_queries
     routes = [router.route(question.query, embed=embed) for question in judged]
     scores: dict[str, list[Scores]] = {way: [] for way in ways()}
     characters: dict[str, list[int]] = {way: [] for way in ways()}
     for number, (question, route) in enumerate(zip(judged, routes, strict=True)):
         quality.tell(name, number, len(judged))
-        part = asked(question.query, route.parts[0].breadth)
+        part = whole_part(question.query, route.parts[0].breadth)
         for way, find in ways().items():
-            found = find(scope, part).evidence
-            scores[way].append(
-                score([library.is_answer(question, one) for one in found], library.count(question))
-            )
-            characters[way].append(sum(len(one.text) for one in found))
-    made = Measured(
+            evidence = find(scope, part).evidence
+            hits = [library.is_answer(question, passage) for passage in evidence]
+            scores[way].append(score(hits, library.count(question)))
+            characters[way].append(sum(len(passage.text) for passage in evidence))
+    measured = Measured(
         name=name,
         chunks=Chunk.objects.count(),
         nodes=Node.objects.count(),
@@ -137,14 +135,14 @@ def measure(name: str, most: int) -> Measured:
         broad=sum(route.parts[0].breadth == Breadth.BROAD for route in routes),
         several=sum(len(route.parts) > 1 for route in routes),
         scores=scores,
-        characters={way: fmean(found) for way, found in characters.items()},
+        characters={way: fmean(counts) for way, counts in characters.items()},
     )
-    quality.note("  " + ", ".join(f"{way} {cell(found)}" for way, found in scores.items()))
+    quality.note("  " + ", ".join(f"{way} {cell(own)}" for way, own in scores.items()))
     collection.delete()
-    return made
+    return measured
 
 
-def asked(question: str, breadth: Breadth) -> QuestionPart:
+def whole_part(question: str, breadth: Breadth) -> QuestionPart:
     """Return a question in one part, as routing would."""
     return QuestionPart(
         text=question,
@@ -154,30 +152,30 @@ def asked(question: str, breadth: Breadth) -> QuestionPart:
 
 
 class Library:
-    """What answers, by the rule of ``kb eval``; of a summary at least half of what it tells of has to lie in the answer."""
+    """Judges evidence by the rule of ``kb eval``; half of a summary's range must be the answer."""
 
     def __init__(self, scope: Scope) -> None:
-        self._library = RelevanceJudge(scope)
-        self._called = {
+        self._judge = RelevanceJudge(scope)
+        self._names = {
             str(uuid): {str(uuid), key or ""}
             for uuid, key in Source.objects.visible(scope).values_list("uuid", "video__key")
         }
 
     def count(self, question: Question) -> int:
-        """Count the chunks that answer."""
-        return self._library.count(question)
+        """Count the chunks that answer a question."""
+        return self._judge.count(question)
 
-    def is_answer(self, question: Question, one: Evidence) -> bool:
-        """Say whether evidence answers."""
-        if one.level == 0:
-            return self._library.is_answer(question, one.origin.id, one.locator)
-        if one.locator.start is None or one.locator.end is None:
+    def is_answer(self, question: Question, passage: Evidence) -> bool:
+        locator = passage.locator
+        if passage.level == 0:
+            return self._judge.is_answer(question, passage.origin.id, locator)
+        if locator.start is None or locator.end is None:
             return False
-        start, end = one.locator.start / 1000, one.locator.end / 1000
+        start, end = locator.start / 1000, locator.end / 1000
         ranges = [
             pair
             for answer in question.answers
-            if answer.source in self._called[str(one.origin.id)]
+            if answer.source in self._names[str(passage.origin.id)]
             for pair in answer.ranges
         ]
         return any(
@@ -191,21 +189,23 @@ class Library:
 def section(measured: Sequence[Measured], remark: str) -> str:
     """Write the section of the results."""
     names = list(ways())
+    command = shlex.join(["bench/answers.py", *without_remark(sys.argv[1:])])
     lines = [
         "## Evidence for answers: chunks alone against levels",
         "",
-        f"`python {shlex.join(['bench/answers.py', *without_remark(sys.argv[1:])])}`: nDCG@10 · hit@1 · hit@5 · MRR@10 of the first {LIMIT} passages, and how"
-        " many characters these have together. A chunk counts when it shares at least half of itself, or half of the answer, with the answer; a summary only"
-        " when half of all that it tells of lies in the answer. Questions without an answer in the set are skipped. *Flat* are chunks alone;"
-        " *collapsed* looks at all levels at once, *descent* from the documents downwards, both as broad as the question was routed (rules, then likeness to"
-        f" known questions); *all as broad* looks for sections and documents whatever is asked. Python {platform.python_version()}."
-        f" {reranker()}{remark}".rstrip(),
+        f"`python {command}`: nDCG@10 · hit@1 · hit@5 · MRR@10 of the first {LIMIT} passages, and\n"
+        "how many characters these have together. A chunk counts if it shares half of itself, or\n"
+        "half of the answer, with the answer; a summary only if half of its range lies in the\n"
+        "answer. Questions without an answer in the set are skipped. *Flat* are chunks alone;\n"
+        "*collapsed* searches all levels at once, *descent* from the documents down, both as\n"
+        "broad as the question was routed; *all as broad* searches sections and documents always.\n"
+        f"Python {platform.python_version()}. {reranker()}{remark}".rstrip(),
         "",
         "| set | chunks | nodes | questions | broad | in parts | " + " | ".join(names) + " |",
         "|---|---:|---:|---:|---:|---:|" + "---|" * len(names),
         *(
-            row(one.name, one, {way: (cell(one.scores[way]), one.characters[way]) for way in names})
-            for one in measured
+            row(own.name, own, {way: (cell(own.scores[way]), own.characters[way]) for way in names})
+            for own in measured
         ),
         *([total(measured, names)] if len(measured) > 1 else []),
         "",
@@ -216,45 +216,42 @@ def section(measured: Sequence[Measured], remark: str) -> str:
 
 
 def without_remark(arguments: Sequence[str]) -> list[str]:
-    """Leave out of a command what is written in the text already."""
-    kept = list(arguments)
-    if "--remark" in kept:
-        place = kept.index("--remark")
-        del kept[place : place + 2]
-    return kept
+    rest = list(arguments)
+    if "--remark" in rest:
+        index = rest.index("--remark")
+        del rest[index : index + 2]
+    return rest
 
 
 def reranker() -> str:
-    """Say whether a cross-encoder was there."""
     return "" if registry.reranker() else "No cross-encoder was on the machine. "
 
 
-def row(name: str, one: Measured, cells: Mapping[str, tuple[str, float]]) -> str:
-    """Write a line of the table."""
-    told = " | ".join(f"{scores} ({characters:,.0f})" for scores, characters in cells.values())
-    return f"| {name} | {one.chunks:,} | {one.nodes:,} | {one.questions:,} | {one.broad:,} | {one.several:,} | {told} |"
+def row(name: str, measured: Measured, cells: Mapping[str, tuple[str, float]]) -> str:
+    counts = (getattr(measured, count) for count in COUNTS)
+    return line(name, counts, (f"{scores} ({count:,.0f})" for scores, count in cells.values()))
 
 
 def total(measured: Sequence[Measured], names: Sequence[str]) -> str:
     """Write the last line of the table: sets count alike, however many questions they have."""
-    told = " | ".join(
-        f"{numbers(mean([mean(one.scores[way]) for one in measured]))} ({fmean(one.characters[way] for one in measured):,.0f})"
+    sums = (sum(getattr(own, count) for own in measured) for count in COUNTS)
+    cells = (
+        f"{numbers(mean([mean(own.scores[way]) for own in measured]))}"
+        f" ({fmean(own.characters[way] for own in measured):,.0f})"
         for way in names
     )
-    sums = (
-        sum(getattr(one, name) for one in measured)
-        for name in ("chunks", "nodes", "questions", "broad", "several")
-    )
-    return f"| {ALL} (mean) | " + " | ".join(f"{number:,}" for number in sums) + f" | {told} |"
+    return line(f"{ALL} (mean)", sums, cells)
+
+
+def line(name: str, counts: Iterable[int], cells: Iterable[str]) -> str:
+    return f"| {' | '.join([name, *(f'{count:,}' for count in counts), *cells])} |"
 
 
 def cell(scores: Sequence[Scores]) -> str:
-    """Write the mean scores of one way."""
     return numbers(mean(scores))
 
 
 def numbers(scores: Scores) -> str:
-    """Write scores."""
     return " · ".join(
         f"{value:.3f}".lstrip("0") if value < 1 else "1"
         for value in (scores.ndcg10, scores.hit1, scores.hit5, scores.mrr10)
@@ -262,19 +259,18 @@ def numbers(scores: Scores) -> str:
 
 
 def compared(measured: Sequence[Measured], names: Sequence[str]) -> list[str]:
-    """Say how far each way is from chunks alone, question by question, and whether that is beyond chance."""
+    """Compare each way with chunks alone, question by question."""
     lines = []
     for way in names[1:]:
-        for what in ("ndcg10", "hit1", "hit5", "mrr10"):
+        for metric in ("ndcg10", "hit1", "hit5", "mrr10"):
             before, after = (
-                [getattr(found, what) for one in measured for found in one.scores[name]]
+                [getattr(scores, metric) for own in measured for scores in own.scores[name]]
                 for name in ("flat", way)
             )
             change = compare(before, after)
             chance = "" if change.low > 0 or change.high < 0 else ", within chance"
-            lines.append(
-                f"- {way}: {what} {change.mean:+.3f} against flat (95 %: {change.low:+.3f} to {change.high:+.3f}{chance})"
-            )
+            interval = f"95 %: {change.low:+.3f} to {change.high:+.3f}{chance}"
+            lines.append(f"- {way}: {metric} {change.mean:+.3f} against flat ({interval})")
     return lines
 
 

@@ -1,8 +1,10 @@
-"""Measure overviews made of the sources' own sentences: in how many of a talk's sections, as people named them, they cite something.
+"""Measure overviews without a language model: in how many of a talk's sections they cite.
 
-Run ``python bench/overviews.py`` from the repository; names of sets measure only these. Of each talk with several sections an overview is asked for, as answers
-give it, and as they would give it without levels, from the chunks that a search finds. Drawing as many moments of the talk at random is what has to be beaten.
-The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); vectors are kept in ``build/vectors``.
+Run ``python bench/overviews.py`` from the repository; names of sets measure only these. People have
+named the sections. Each talk with several of them is asked for an overview, once with the summary
+tree and once from chunks alone; as many moments drawn at random are the baseline. The data come
+from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); vectors are kept in
+``build/vectors``.
 """
 
 import argparse
@@ -10,7 +12,7 @@ import random
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -39,7 +41,7 @@ Ranges = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """Of a talk: its sections, how many citations there were each way, and in what share of the sections that these could reach."""
+    """A talk's sections, its citations, and their shares of the sections that they can reach."""
 
     set: str
     sections: int
@@ -50,7 +52,6 @@ class Overview:
 
 
 def main() -> None:
-    """Measure, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
@@ -58,8 +59,8 @@ def main() -> None:
     options = parser.parse_args()
     with kept_vectors():
         library = Library(options.sets or SETS, note)
-        told = [one for name in library.questions for one in overviews(library, name)]
-    report = "\n".join(reported(told))
+        measured = [row for name in library.questions for row in overviews(library, name)]
+    report = "\n".join(reported(measured))
     print(report)
     write(report)
 
@@ -71,20 +72,18 @@ def overviews(library: Library, name: str) -> Iterator[Overview]:
         for answer in question.answers:
             sections[answer.source] |= set(answer.ranges)
     for talk, ranges in sorted(sections.items()):
-        widest = [
-            one
-            for one in sorted(ranges)
-            if not any(
-                other != one and other[0] <= one[0] and one[1] <= other[1] for other in ranges
-            )
-        ]
+        widest = [span for span in sorted(ranges) if not is_within_another(span, ranges)]
         if len(widest) >= FEWEST:
             yield overview(library, name, talk, widest)
     note(f"{name}: done")
 
 
+def is_within_another(span: tuple[float, float], ranges: Iterable[tuple[float, float]]) -> bool:
+    return any(other != span and other[0] <= span[0] and span[1] <= other[1] for other in ranges)
+
+
 def overview(library: Library, name: str, talk: str, sections: Ranges) -> Overview:
-    """Ask for an overview of a talk in both ways."""
+    """Ask for an overview of a talk with the summary tree and without it."""
     whole = library.ask_about(name, talk, ASKED)
     real = evidence.find
     evidence.find = partial(real, strategy=Strategy.FLAT)
@@ -92,14 +91,14 @@ def overview(library: Library, name: str, talk: str, sections: Ranges) -> Overvi
         flat = library.ask_about(name, talk, ASKED)
     finally:
         evidence.find = real
-    places = middles(whole)
+    moments = middles(whole)
     return Overview(
         set=name,
         sections=len(sections),
-        citations=len(places),
-        with_levels=reached(places, sections),
-        flat=reached(middles(flat), sections, of=len(places)),
-        chance=by_chance(sections, len(places)),
+        citations=len(moments),
+        with_levels=reached(moments, sections),
+        flat=reached(middles(flat), sections, of=len(moments)),
+        chance=by_chance(sections, len(moments)),
     )
 
 
@@ -112,48 +111,45 @@ def middles(reply: Reply) -> list[float]:
     ]
 
 
-def reached(places: Sequence[float], sections: Ranges, *, of: int = 0) -> float:
-    """Return in what share of the sections that so many places could reach (``of``, if more) there is one."""
-    hit = sum(any(start <= place < end for place in places) for start, end in sections)
-    return hit / max(1, min(max(of, len(places)), len(sections)))
+def reached(moments: Sequence[float], sections: Ranges, *, of: int = 0) -> float:
+    """Return the share of sections with a moment, out of those that so many can reach.
+
+    ``of`` counts instead of the moments if it is more.
+    """
+    hit = sum(any(start <= moment < end for moment in moments) for start, end in sections)
+    return hit / max(1, min(max(of, len(moments)), len(sections)))
 
 
 def by_chance(sections: Ranges, count: int) -> float:
-    """Return what as many moments drawn at random reach."""
+    """Return the share that ``count`` moments drawn at random reach."""
+    if not count:
+        return 0.0
     chance = random.Random(0)
     first, last = min(start for start, _ in sections), max(end for _, end in sections)
-    return (
-        fmean(
-            reached([chance.uniform(first, last) for _ in range(count)], sections)
-            for _ in range(DRAWS)
-        )
-        if count
-        else 0.0
-    )
+    draws = ([chance.uniform(first, last) for _ in range(count)] for _ in range(DRAWS))
+    return fmean(reached(moments, sections) for moments in draws)
 
 
-def reported(told: Sequence[Overview]) -> Iterator[str]:
+def reported(measured: Sequence[Overview]) -> Iterator[str]:
     """Write the section of the results."""
-    yield f"{TITLE}\n\n`python {shlex.join(['bench/overviews.py', *sys.argv[1:]])}`: no language model, “{ASKED}” of each talk with {FEWEST} sections or more."
-    yield "Shares of the sections that so many citations can reach, in which one is.\n"
-    yield "| set | talks | sections | citations | as answers do it | from chunks alone | as many moments at random |\n|---|---:|---:|---:|---:|---:|---:|"
-    for name in [*dict.fromkeys(one.set for one in told), "all"]:
-        own = [one for one in told if name in (one.set, "all")]
-        figures = (
-            f"{fmean(one.sections for one in own):.1f} | {fmean(one.citations for one in own):.1f}"
-        )
-        shares = " | ".join(
-            f"{fmean(values):.2f}"
-            for values in zip(
-                *((one.with_levels, one.flat, one.chance) for one in own), strict=True
-            )
-        )
-        yield f"| {name} | {len(own)} | {figures} | {shares} |"
+    command = shlex.join(["bench/overviews.py", *sys.argv[1:]])
+    yield f"{TITLE}\n\n`python {command}`: no language model, “{ASKED}” of each talk with"
+    yield f"{FEWEST} sections or more. Shares of the sections that so many citations can reach.\n"
+    yield (
+        "| set | talks | sections | citations | as answers do it | from chunks alone"
+        " | as many moments at random |\n|---|---:|---:|---:|---:|---:|---:|"
+    )
+    for name in [*dict.fromkeys(row.set for row in measured), "all"]:
+        own = [row for row in measured if name in (row.set, "all")]
+        sections = fmean(row.sections for row in own)
+        citations = fmean(row.citations for row in own)
+        columns = zip(*((row.with_levels, row.flat, row.chance) for row in own), strict=True)
+        shares = " | ".join(f"{fmean(column):.2f}" for column in columns)
+        yield f"| {name} | {len(own)} | {sections:.1f} | {citations:.1f} | {shares} |"
     yield ""
 
 
 def note(text: str) -> None:
-    """Say how far it is."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Gold questions over real transcripts, and what is answered to them: what benchmarks of answers share. To be imported once Django is set up."""
+"""Gold questions over real transcripts, and their answers. Import it once Django is set up."""
 
 import json
 import random
@@ -31,13 +31,13 @@ SETS: Final = {
     "qmsum": "qmsum",
 }
 GOLD, FOREIGN, LEFT_OUT = "gold", "foreign", "left out"
-MOST_SOURCES: Final = 100  # that a filter takes
+MAX_SOURCES: Final = 100  # of a filter
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question as it was asked: of its own library (gold), of one about something else (foreign), or of its own without the talk that answers it."""
+class Trial:
+    """A question and its reply, from its own library, a foreign one, or without its talk."""
 
     set: str
     kind: str
@@ -48,22 +48,20 @@ class Asked:
 
     @property
     def is_refused(self) -> bool:
-        """Whether there was no answer."""
         return self.reply.outcome == AnswerOutcome.REFUSED
 
     @property
     def signs(self) -> Mapping[str, float]:
-        """What spoke for the first citation."""
+        """The signs of the first part."""
         signs = self.reply.trace.signs
         return signs[0] if signs else {}
 
     def milliseconds(self, *names: str) -> float:
-        """How long stages took together; without names, the whole."""
-        return (
-            sum(one.milliseconds for one in self.reply.trace.stages if one.name in names)
-            if names
-            else self.reply.milliseconds
-        )
+        """Return the time of some stages; without names, of the whole answer."""
+        if not names:
+            return self.reply.milliseconds
+        stages = self.reply.trace.stages
+        return sum(stage.milliseconds for stage in stages if stage.name in names)
 
 
 class Library:
@@ -92,21 +90,17 @@ class Library:
             )
         return Scope(readable=frozenset({collection.pk}))
 
-    def ask(self, name: str, question: Question, *, kind: str = GOLD, of: str = "") -> Asked:
-        """Ask a question of a set, in the library of another one where ``of`` names it."""
+    def ask(self, name: str, question: Question, *, kind: str = GOLD, of: str = "") -> Trial:
+        """Ask a question of a set, in its own library or in that of another set, ``of``."""
         scope = self._scopes[of or name]
-        wanted = self._others(name, question) if kind == LEFT_OUT else Filter()
-        reply = next(
-            event.reply
-            for event in answer_pipeline.ask(scope, question.query, filter=wanted)
-            if isinstance(event, FinalEvent)
-        )
-        places = RelevanceJudge(scope)
+        filter = self._others(name, question) if kind == LEFT_OUT else Filter()
+        reply = _reply(scope, question.query, filter)
+        judge = RelevanceJudge(scope)
         right = [
-            kind == GOLD and places.is_answer(question, quote.origin.id, quote.locator)
+            kind == GOLD and judge.is_answer(question, quote.origin.id, quote.locator)
             for quote in reply.quotes
         ]
-        return Asked(
+        return Trial(
             set=name,
             kind=kind,
             question=question,
@@ -116,16 +110,10 @@ class Library:
         )
 
     def ask_about(self, name: str, talk: str, question: str) -> Reply:
-        """Ask a question of one talk of a set, which is called by its video's key."""
+        """Ask a question of one talk of a set, by its video's key."""
         scope = self._scopes[name]
-        (source,) = (
-            Source.objects.visible(scope).filter(video__key=talk).values_list("uuid", flat=True)[:1]
-        )
-        return next(
-            one.reply
-            for one in answer_pipeline.ask(scope, question, filter=Filter(sources=(str(source),)))
-            if isinstance(one, FinalEvent)
-        )
+        uuids = Source.objects.visible(scope).filter(video__key=talk).values_list("uuid", flat=True)
+        return _reply(scope, question, Filter(sources=(str(uuids[:1].get()),)))
 
     def _others(self, name: str, question: Question) -> Filter:
         own = {answer.source for answer in question.answers}
@@ -135,11 +123,14 @@ class Library:
             .values_list("uuid", "video__key")
         )
         return Filter(
-            sources=tuple(str(uuid) for uuid, key in rows if key not in own)[:MOST_SOURCES]
+            sources=tuple(str(uuid) for uuid, key in rows if key not in own)[:MAX_SOURCES]
         )
 
-    def ask_all(self, *, most: int, kinds: Sequence[str], tell: Tell) -> Iterator[Asked]:
-        """Ask ``most`` questions of each set, evenly drawn, in every way that ``kinds`` names; foreign ones of a library that is drawn for each."""
+    def ask_all(self, *, most: int, kinds: Sequence[str], tell: Tell) -> Iterator[Trial]:
+        """Ask ``most`` questions of each set, evenly drawn, in all ``kinds``.
+
+        A foreign library is drawn for each question.
+        """
         chance = random.Random(0)
         for name, questions in self.questions.items():
             drawn = questions[:: -(-len(questions) // most)]
@@ -155,8 +146,14 @@ class Library:
             tell(f"{name}: asked {len(drawn)} questions")
 
 
+def _reply(scope: Scope, question: str, filter: Filter) -> Reply:
+    *_, last = answer_pipeline.ask(scope, question, filter=filter)
+    assert isinstance(last, FinalEvent)
+    return last.reply
+
+
 def _gold(name: str) -> list[Question]:
-    """Read a set's questions; titles that make sense only inside one video are none."""
+    """Read a set's questions, without titles that make sense only inside one video."""
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return gold_questions.from_file(
         "\n".join(line for line in lines if not json.loads(line).get("generic"))

@@ -1,8 +1,10 @@
-"""Measure whether a claim is told from what it has nothing to do with: answers that were written to gold questions, and quotes of the talks.
+"""Measure how well unrelated quotes are told from a claim's own.
 
-Run ``python bench/relating.py`` from the repository. A claim is a sentence of a written answer. *Its own* quote is some words of the sentence of its gold range
-that has most words in common with it; the others are words of any sentence of the gold range of another question, of the same talk or of
-another one: true quotes under claims that they do not prove. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+Run ``python bench/relating.py`` from the repository. A claim is a sentence of an answer that was
+written to a gold question. *Its own* quote is some words of the sentence of its gold range that
+shares most words with it. The others are words of the gold range of another question, of the same
+talk or of another one: true quotes that do not prove the claim. The data come from
+``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
 import argparse
@@ -35,8 +37,8 @@ OWN, SAME, OTHER = "its own", "another of the same talk", "of another talk"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """A question, the sentences that were written to answer it, and the text that they were made of."""
+class WrittenAnswer:
+    """A question, the sentences of its answer, and the text that these are based on."""
 
     talk: str
     query: str
@@ -46,54 +48,45 @@ class Answered:
 
 
 def main() -> None:
-    """Measure, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=120, help="of each set, at most")
     options = parser.parse_args()
+    command = shlex.join(["bench/relating.py", *sys.argv[1:]])
     lines = [
-        f"{TITLE}\n\n`python {shlex.join(['bench/relating.py', *sys.argv[1:]])}`: claims that are taken to have nothing to do with a true quote.\n"
-    ]
-    lines += [
+        f"{TITLE}\n\n`python {command}`: claims that a true quote is found unrelated to.\n",
         f"| set | answers | claims | {OWN} | {SAME} | {OTHER} |",
         "|---|---|---:|---:|---:|---:|",
     ]
     for name, by in WRITTEN.items():
-        asked = list(read(name, options.questions))
-        claims = sum(len(one.claims) for one in asked)
-        lines.append(
-            f"| {name} | {by} | {claims} | {' | '.join(f'{share:.1%}' for share in measured(asked))} |"
-        )
+        answers = list(read(name, options.questions))
+        claims = sum(len(answer.claims) for answer in answers)
+        shares = " | ".join(f"{share:.1%}" for share in measured(answers))
+        lines.append(f"| {name} | {by} | {claims} | {shares} |")
     report = "\n".join([*lines, ""])
     print(report)
     write(report)
 
 
-def read(name: str, most: int) -> Iterator[Answered]:
-    """Read the questions of a set that were answered in writing, evenly drawn."""
-    rows = [
-        json.loads(line)
-        for line in (DATA / "dev" / "gold" / f"{name}.jsonl")
-        .read_text(encoding="utf-8")
-        .splitlines()
-    ]
-    rows = [row for row in rows if row.get("answer")]
+def read(name: str, most: int) -> Iterator[WrittenAnswer]:
+    """Read the questions of a set that have a written answer, evenly drawn."""
+    gold = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8")
+    rows = [row for row in map(json.loads, gold.splitlines()) if row.get("answer")]
     for row in rows[:: max(1, -(-len(rows) // most))]:
-        text = said(FOLDERS[name], row["video"], row["gold"])
+        text = spoken(FOLDERS[name], row["video"], row["gold"])
         sentences = [span for span in split(text) if len(text[slice(*span)].split()) >= FEWEST]
         answer = row["answer"]
         claims = [answer[slice(*span)].strip() for span in split(answer)]
-        claims = [one for one in claims if len(stems(one)) >= relevance_check.FEWEST]
+        claims = [claim for claim in claims if len(stems(claim)) >= relevance_check.FEWEST]
         if sentences and claims:
-            yield Answered(
+            yield WrittenAnswer(
                 talk=row["video"], query=row["query"], claims=claims, text=text, sentences=sentences
             )
 
 
-def said(folder: str, talk: str, gold: Sequence[Sequence[float]]) -> str:
-    """Return what is said in ranges of a talk."""
-    cues = json.loads(
-        (DATA / "dev" / "transcripts" / folder / f"{talk}.json").read_text(encoding="utf-8")
-    )["cues"]
+def spoken(folder: str, talk: str, gold: Sequence[Sequence[float]]) -> str:
+    """Return the text of some ranges of a talk, in seconds."""
+    path = DATA / "dev" / "transcripts" / folder / f"{talk}.json"
+    cues = json.loads(path.read_text(encoding="utf-8"))["cues"]
     return " ".join(
         cue["text"]
         for cue in cues
@@ -103,35 +96,37 @@ def said(folder: str, talk: str, gold: Sequence[Sequence[float]]) -> str:
     )
 
 
-def measured(asked: Sequence[Answered]) -> list[float]:
-    """Return the shares that are told apart, with quotes of their own, of the same talk, and of another one."""
+def measured(answers: Sequence[WrittenAnswer]) -> list[float]:
+    """Return the shares of unrelated quotes: own ones, of the same talk, and of another one."""
     chance = random.Random(0)
-    found: dict[str, list[bool]] = {OWN: [], SAME: [], OTHER: []}
-    for one in asked:
-        for claim in one.claims:
-            common = [
-                len(set(stems(claim)) & set(stems(one.text[slice(*span)])))
-                for span in one.sentences
-            ]
-            found[OWN].append(
-                is_apart(claim, one.text, one.sentences[common.index(max(common))], chance)
-            )
-            beside = [
-                other for other in asked if other.talk == one.talk and other.query != one.query
-            ]
-            away = [other for other in asked if other.talk != one.talk]
+    verdicts: dict[str, list[bool]] = {OWN: [], SAME: [], OTHER: []}
+    for answer in answers:
+        beside = [
+            other for other in answers if other.talk == answer.talk and other.query != answer.query
+        ]
+        away = [other for other in answers if other.talk != answer.talk]
+        for claim in answer.claims:
+            sentence = closest(claim, answer)
+            verdicts[OWN].append(is_unrelated(claim, answer.text, sentence, chance))
             for kind, others in ((SAME, beside), (OTHER, away)):
                 if others:
                     other = chance.choice(others)
-                    found[kind].append(
-                        is_apart(claim, other.text, chance.choice(other.sentences), chance)
-                    )
-    return [sum(kind) / max(1, len(kind)) for kind in found.values()]
+                    sentence = chance.choice(other.sentences)
+                    verdicts[kind].append(is_unrelated(claim, other.text, sentence, chance))
+    return [sum(kind) / max(1, len(kind)) for kind in verdicts.values()]
 
 
-def is_apart(claim: str, text: str, sentence: tuple[int, int], chance: random.Random) -> bool:
-    """Say whether a claim has nothing to do with a few words of a sentence."""
-    words = [found.span() for found in re.finditer(r"\S+", text[slice(*sentence)])]
+def closest(claim: str, answer: WrittenAnswer) -> tuple[int, int]:
+    """Return the sentence that shares most words with a claim."""
+    wanted = set(stems(claim))
+    return max(
+        answer.sentences, key=lambda span: len(wanted & set(stems(answer.text[slice(*span)])))
+    )
+
+
+def is_unrelated(claim: str, text: str, sentence: tuple[int, int], chance: random.Random) -> bool:
+    """Tell whether a few words of a sentence are found unrelated to a claim."""
+    words = [match.span() for match in re.finditer(r"\S+", text[slice(*sentence)])]
     count = min(len(words), chance.randint(*QUOTED))
     begin = chance.randrange(len(words) - count + 1)
     span = sentence[0] + words[begin][0], sentence[0] + words[begin + count - 1][1]
@@ -139,11 +134,10 @@ def is_apart(claim: str, text: str, sentence: tuple[int, int], chance: random.Ra
 
 
 def rate(claim: str, texts: Sequence[str]) -> list[float]:
-    """Say how near texts are to a claim, as answers do it."""
+    """Return the cosine of each text with a claim, as answers measure it."""
     embedder = registry.configured_embedder()
-    return [
-        float(one) for one in embedder.embed_documents(list(texts)) @ embedder.embed_query(claim)
-    ]
+    cosines = embedder.embed_documents(list(texts)) @ embedder.embed_query(claim)
+    return [float(cosine) for cosine in cosines]
 
 
 if __name__ == "__main__":
