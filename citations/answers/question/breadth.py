@@ -50,7 +50,6 @@ _NEIGHBOURS: Final = 3
 _MARGIN: Final = 0.13  # cosine that overviews must be nearer by: most questions want a fact
 _MOST_WORDS: Final = 5  # content words; a question with more is about something particular
 
-_FACT: Final = re.compile(rf"{any_of('facts')}(?!\w)", re.IGNORECASE)
 _OVERVIEW: Final = re.compile(rf"(?<!\w){any_of('overviews')}(?!\w)", re.IGNORECASE)
 _OPEN: Final = re.compile(rf"(?:{any_of('question_words', 'orders')}|discuss)(?!\w)", re.IGNORECASE)
 _GENERAL: Final = re.compile(any_of("general"), re.IGNORECASE)
@@ -62,8 +61,6 @@ def by_wording(question: str) -> Breadth | None:
     A heading asks for the place where its subject is explained: it is specific.
     """
     text = " ".join(question[:MAX_CHARACTERS].split())
-    if _FACT.match(text):
-        return Breadth.SPECIFIC
     if _OVERVIEW.search(text) or (_OPEN.match(text) and content(text) and not subject(text)):
         return Breadth.BROAD
     return None if asks(text) else Breadth.SPECIFIC
