@@ -63,9 +63,7 @@ def problem(error: KnowledgeBaseError) -> dict[str, Any]:
         "type": "about:blank",
         "title": error.code.replace("_", " "),
         "status": status_of(error),
-        "code": error.code,
-        "detail": error.message,
-        "hint": error.hint,
+        **error.problem(),
     }
 
 

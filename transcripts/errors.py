@@ -34,6 +34,10 @@ class KnowledgeBaseError(Exception):
         self.message = message
         self.hint = self.default_hint if hint is None else hint
 
+    def problem(self) -> dict[str, str]:
+        """Return what every door says of it, with the names of problem details (RFC 9457)."""
+        return {"code": self.code, "detail": self.message, "hint": self.hint}
+
 
 class UnexpectedError(KnowledgeBaseError):
     """What an interface shows instead of an unexpected error, whose details are in the log."""

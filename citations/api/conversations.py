@@ -285,7 +285,7 @@ def _reply(request: Request, last: Event, answer: Answer | None) -> TracedReplyO
 
 
 def _failure(error: KnowledgeBaseError) -> str:
-    return _event("failed", {"code": error.code, "detail": error.message, "hint": error.hint})
+    return _event("failed", error.problem())
 
 
 def _dump(shape: BaseModel) -> dict[str, Any]:

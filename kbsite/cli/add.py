@@ -11,7 +11,8 @@ import typer
 from django.db.models import Prefetch, prefetch_related_objects
 
 from citations.documents.storage import AddedDocument
-from kbsite.cli import add_files, indexing_progress, job_progress, output, shapes
+from citations.schemas.search import SourceOut
+from kbsite.cli import add_files, indexing_progress, job_progress
 from kbsite.cli.add_files import CaptionFile, DocumentFile, FileProblem
 from kbsite.cli.collections import find_collection
 from kbsite.cli.database import open_library
@@ -19,7 +20,9 @@ from kbsite.cli.options import InCollection, Json, Language, Many, argument, opt
 from kbsite.cli.terminal import exit_code_of, note, print_json, say, table
 from transcripts import acquisition, conf, storage, tasks
 from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
+from transcripts.library import tracks
 from transcripts.models import Collection, Job, Transcript, WorkerPulse
+from transcripts.schemas import JobOut, VideoDetailsOut
 from transcripts.storage import StoredTranscript
 from transcripts.timecodes import parse_target
 
@@ -76,12 +79,12 @@ class AddReport:
         )
         return {
             **self.counts(),
-            "videos": [shapes.video(video) for video in videos.values()],
+            "videos": [VideoDetailsOut.read(video, tracks(video)) for video in videos.values()],
             "documents": [
-                output.source(document.source) | {"is_new": document.is_new}
+                {"source": SourceOut.model_validate(document.source), "is_new": document.is_new}
                 for document in self.documents
             ],
-            "jobs": [shapes.job(job) for job in self.jobs],
+            "jobs": [JobOut.model_validate(job) for job in self.jobs],
             "problems": self.problems,
             "indexed": self.indexed,
         }

@@ -85,13 +85,14 @@ class RootGroup(TyperGroup):
         return name, load(name) if name else command, rest
 
     def invoke(self, ctx: Any) -> Any:
+        as_json = "--json" in (*ctx._protected_args, *ctx.args)
         try:
             return super().invoke(ctx)
         except Exception as error:
             expected = terminal.expected_error(error)
             if expected is None:
                 raise
-            raise typer.Exit(terminal.report(expected)) from None
+            raise typer.Exit(terminal.report(expected, as_json=as_json)) from None
 
 
 def load(name: str) -> Any:

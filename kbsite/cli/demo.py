@@ -12,6 +12,7 @@ from kbsite.cli.terminal import print_json, say
 from transcripts import conf, library
 from transcripts import samples as talks
 from transcripts.library import VideoReading, VideoSearch
+from transcripts.schemas import HitOut, VideoReadingOut
 
 QUERY = "why should a rare word count more than a common one"
 HITS = 3
@@ -28,9 +29,9 @@ class Demonstration:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "reading": shapes.reading(self.reading),
-            "page": shapes.reading(self.page),
-            "hits": [shapes.hit(hit) for hit in self.search.hits],
+            "reading": VideoReadingOut.model_validate(self.reading),
+            "page": VideoReadingOut.model_validate(self.page),
+            "hits": [HitOut.model_validate(hit) for hit in self.search.hits],
             "lecture": {
                 "id": str(self.lecture.uuid),
                 "title": self.lecture.title,

@@ -10,13 +10,14 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from kbsite.cli import job_progress, shapes
+from kbsite.cli import job_progress
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Wait, argument
 from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, say, table
 from transcripts import acquisition, activity, library, tasks
 from transcripts.errors import Conflict, InvalidUrl, NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
+from transcripts.schemas import JobOut
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
 
@@ -37,7 +38,7 @@ class QueueOverview:
         is_closed = self.gate.state == "closed"
         retry_at = self.gate.free_at.isoformat() if is_closed else None
         return {
-            "jobs": [shapes.job(job) for job in self.jobs],
+            "jobs": [JobOut.model_validate(job) for job in self.jobs],
             "worker": self.worker,
             "youtube": {**_gate_json(self.gate), "retry_at": retry_at},
         }
@@ -171,7 +172,7 @@ def _end(jobs: list[Job], *, wait: bool, as_json: bool) -> None:
     if wait:
         jobs = job_progress.follow(jobs, quiet=as_json)
     if as_json:
-        print_json({"jobs": [shapes.job(job) for job in jobs]})
+        print_json({"jobs": [JobOut.model_validate(job) for job in jobs]})
     else:
         _print_jobs(jobs)
     errors = (error for job in jobs if wait and (error := job_progress.error_of(job)))

@@ -21,6 +21,7 @@ from kbsite.cli.options import (
 )
 from kbsite.cli.terminal import note, print_json, table
 from transcripts import captions, library
+from transcripts.schemas import VideoDetailsOut, VideoReadingOut
 from transcripts.timecodes import clock, parse_clock
 
 
@@ -60,7 +61,7 @@ def list_videos(
     sources = library_sources.of_videos(scope, [video.pk for video in page.videos])
     if as_json:
         videos = [
-            shapes.video(video)
+            VideoDetailsOut.read(video, library.tracks(video)).model_dump(mode="json")
             | {
                 "sources": [
                     {"id": str(source.uuid), "language": source.language, "state": source.state}
@@ -123,7 +124,7 @@ def show(
         include_full=full,
     )
     if as_json:
-        print_json(shapes.reading(reading))
+        print_json(VideoReadingOut.model_validate(reading))
     else:
         shapes.print_reading(reading)
 

@@ -1,96 +1,70 @@
 """What a search of the library found, and how far sources are indexed: as JSON and on a terminal."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
+from uuid import UUID
 
 from rich.text import Text
 
 from citations.library.sources import SourcePage
 from citations.models import Source, State
-from citations.passages import Explanation, NearDuplicate, Passage, Results, place
+from citations.passages import Explanation, Passage, Results, place
+from citations.schemas.search import SearchOut, SourceOut
 from kbsite.cli.terminal import note, out, printable, say, table
 from transcripts.conf import absolute
 from transcripts.library import VideoSearch
-from transcripts.timecodes import seconds
+from transcripts.schemas import Shape
+from transcripts.timecodes import milliseconds
 
 TERMS_SHOWN = 6
 
 
-def passage(one: Passage) -> dict[str, Any]:
-    """Return a passage for programs; times in seconds."""
-    origin, locator = one.origin, one.locator
-    found = {
-        "source_id": str(origin.id),
-        "title": origin.title,
-        "kind": origin.kind,
-        "text": one.text,
-        "start": seconds(locator.start),
-        "end": seconds(locator.end),
-        "page": locator.page,
-        "last_page": locator.last_page,
-        "timestamp_link": one.timestamp_link,
-        "score": one.score,
-        "link": absolute(one.link),
-        "channel": origin.author,
-        "collection": origin.collection,
-        "language": origin.language,
-        "video": origin.key or None,
-        "heading": one.heading,
-        "context": one.context,
-        "spans": one.spans,
-        "also": [_near_duplicate(duplicate) for duplicate in one.duplicates],
-        "chunk": one.chunk,
-    }
-    return found if one.explanation is None else {**found, "explanation": asdict(one.explanation)}
+class StateCountsOut(Shape):
+    """The number of sources in each state."""
+
+    pending: int
+    words: int
+    ready: int
+    failed: int
 
 
-def segments(found: VideoSearch) -> list[dict[str, Any]]:
-    """Return the segments of one transcript in the same form; their source is not indexed, so it has no id."""
-    video, same = found.video, ("text", "start", "end", "timestamp_link", "score", "spans")
+class SourcesOut(Shape):
+    """A page of sources, and how many there are in each state."""
+
+    sources: list[SourceOut]
+    total: int
+    counts: StateCountsOut
+    next: int | None
+
+
+def segments(result: VideoSearch, query: str, *, note: str) -> dict[str, Any]:
+    """Return the segments of a video in the shape of a search, but without ids of a source."""
+    video = result.video
     about = {
-        "source_id": None,
+        "source": UUID(int=0),
         "title": video.title,
-        "kind": "video",
-        "page": None,
-        "video": video.key,
-        "language": found.transcript.language,
+        "origin": {
+            "kind": "video",
+            "author": video.channel,
+            "collection": video.collection.slug,
+            "language": result.transcript.language,
+            "key": video.key,
+        },
+        "link": f"/videos/{video.pk}/",
+        **{"context": "", "heading": "", "mark": None, "explanation": None},
+        **{"duplicates": (), "chunk": 0},
     }
-    return [about | {name: getattr(hit, name) for name in same} for hit in found.hits]
-
-
-def source(one: Source) -> dict[str, Any]:
-    """Return what is to be known of a source."""
-    return {
-        "id": str(one.uuid),
-        "title": one.title,
-        "kind": one.kind,
-        "video": one.video.key if one.video else None,
-        "channel": one.author,
-        "collection": one.collection.slug,
-        "language": one.language,
-        "tags": one.tags,
-        "url": one.url,
-        "state": one.state,
-        "step": one.step,
-        "percent": one.percent,
-        "chunks": one.chunk_count,
-        "pages": one.document.page_count or None if hasattr(one, "document") else None,
-        "characters": one.characters,
-        "code": one.error_code,
-        "message": one.error,
-        "hint": one.hint,
-    }
-
-
-def page(found: SourcePage) -> dict[str, Any]:
-    """Return a page of sources, with how many there are in each state."""
-    return {
-        "sources": [source(one) for one in found.sources],
-        "total": found.total,
-        "counts": asdict(found.counts),
-        "next": found.next,
-    }
+    passages = [
+        about
+        | {name: getattr(hit, name) for name in ("text", "score", "spans", "timestamp_link")}
+        | {"start": milliseconds(hit.start), "end": milliseconds(hit.end)}
+        for hit in result.hits
+    ]
+    search = {"query": query, "mode": "lexical", "passages": passages, "notes": [note]}
+    unused = {"stages": (), "reranked": False, "hypothesis": "", "milliseconds": 0}
+    shape = SearchOut.model_validate(search | unused).model_dump(mode="json")
+    unindexed = {"source_id": None, "chunk": None}
+    return shape | {"passages": [passage | unindexed for passage in shape["passages"]]}
 
 
 def print_results(results: Results, *, explain: bool = False) -> None:
@@ -229,21 +203,6 @@ def _terms(how: Explanation) -> str:
     best = sorted(how.terms, key=lambda term: -term.score)
     shown = " + ".join(f"{printable(term.term)} {term.score:.3f}" for term in best[:TERMS_SHOWN])
     return f"{shown} + …" if len(best) > TERMS_SHOWN else shown
-
-
-def _near_duplicate(one: NearDuplicate) -> dict[str, Any]:
-    where = {
-        "start": seconds(one.locator.start),
-        "end": seconds(one.locator.end),
-        "page": one.locator.page,
-    }
-    return {
-        "source_id": str(one.origin.id),
-        "title": one.origin.title,
-        **where,
-        "link": absolute(one.link),
-        "similarity": one.similarity,
-    }
 
 
 def _number(value: float | None, digits: int) -> str:

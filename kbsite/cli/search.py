@@ -10,6 +10,7 @@ from citations.errors import SourceNotFound
 from citations.library import sources
 from citations.library.filters import Filter, matching
 from citations.passages import SearchMode
+from citations.schemas.search import SearchOut
 from citations.search import pipeline as search_pipeline
 from kbsite.cli import output, shapes
 from kbsite.cli.database import open_library
@@ -120,7 +121,7 @@ def list_sources(
         open_library(), filter, words=" ".join(words or ()), state=state, offset=offset, limit=limit
     )
     if as_json:
-        print_json(output.page(page))
+        print_json(output.SourcesOut.model_validate(page))
     else:
         output.print_sources(page)
 
@@ -136,24 +137,25 @@ def _search(scope: Scope, query: str, options: SearchOptions, filter: Filter) ->
         rerank=options.rerank,
     )
     if options.as_json:
-        print_json([output.passage(passage) for passage in results.passages])
+        print_json(SearchOut.model_validate(results))
     else:
         output.print_results(results, explain=options.explain)
     output.print_notes(results)
 
 
 def _search_words(video: Video, query: str, options: SearchOptions, filter: Filter) -> None:
-    note(
+    text = (
         f"“{video}” is not indexed yet, so only the words of its transcript were searched."
         " `kb sources` shows its state."
     )
+    note(text)
     result = library.search(
         video, query, language=next(iter(filter.languages), ""), limit=library.MAX_HITS
     )
     hits = tuple(hit for hit in result.hits if _overlaps(hit, filter))
     result = replace(result, hits=hits[: options.limit])
     if options.as_json:
-        print_json(output.segments(result))
+        print_json(output.segments(result, query, note=text))
     else:
         shapes.print_hits(result)
 

@@ -80,8 +80,11 @@ def unreachable(error: Exception) -> Unavailable:
     )
 
 
-def report(error: KnowledgeBaseError) -> int:
-    """Print message and hint to the error output; return the exit code."""
+def report(error: KnowledgeBaseError, *, as_json: bool = False) -> int:
+    """Print message and hint, or a problem as JSON, to the error output; return the exit code."""
+    if as_json:
+        typer.echo(json.dumps(error.problem(), ensure_ascii=False), err=True)
+        return exit_code_of(error)
     err().print(Text("Error: ", style="bold red") + Text(printable(error.message)), soft_wrap=True)
     if error.hint:
         note(error.hint)

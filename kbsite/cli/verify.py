@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any, Final, NamedTuple
+from typing import IO, Annotated, Final, NamedTuple
 
 import typer
 from rich.text import Text
@@ -14,6 +14,7 @@ from citations.passages import place
 from citations.quotes import verification
 from citations.quotes.matching import Verdict, WordDifference
 from citations.quotes.verification import VerifiedQuote
+from citations.schemas.answers import QuoteCheckOut
 from kbsite.cli import completion
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, argument, option
@@ -97,7 +98,8 @@ def _verify_all(
         are_all_verbatim = are_all_verbatim and result.verdict == Verdict.VERBATIM
         if as_json:
             line = {"line": request.line} if request.line else {}
-            typer.echo(json.dumps({**line, **_as_json(result)}, ensure_ascii=False))
+            check = QuoteCheckOut.model_validate(result).model_dump(mode="json")
+            typer.echo(json.dumps({**line, **check}, ensure_ascii=False))
         else:
             _print(result, request.line)
     if unusable:
@@ -154,28 +156,6 @@ def _parse(line: bytes, number: int, source: str) -> QuoteRequest:
         if isinstance(quote, str) and isinstance(claimed, str):
             return QuoteRequest(quote, claimed, number)
     return unusable("It is neither a text nor an object with a “quote” and an optional “source”.")
-
-
-def _as_json(result: VerifiedQuote) -> dict[str, Any]:
-    origin, at = result.origin, result.locator
-    return {
-        "verdict": result.verdict.value,
-        "quote": result.quote,
-        "is_enough": result.is_enough,
-        "source_id": str(origin.id) if origin else None,
-        "title": origin.title if origin else None,
-        "video": origin.key or None if origin else None,
-        "text": result.text,
-        "start": at.start / 1000 if at and at.start is not None else None,
-        "end": at.end / 1000 if at and at.end is not None else None,
-        "page": at.page if at else None,
-        "last_page": at.last_page if at else None,
-        "span": at.span if at else None,
-        "link": absolute(result.link) if result.link else None,
-        "differences": [difference._asdict() for difference in result.differences],
-        "likeness": round(result.likeness, 3),
-        "ms": round(result.milliseconds, 2),
-    }
 
 
 def _print(result: VerifiedQuote, line: int) -> None:

@@ -21,7 +21,7 @@ from kbsite.mcp.tool_outputs import (
     FetchedOut,
     HitsPage,
     IndexedOut,
-    JobPage,
+    JobProgress,
     TranscriptPage,
     VideosPage,
     clip,
@@ -185,10 +185,10 @@ def _video_line(_: int, video: VideoDetailsOut) -> str:
 
 def render_job(
     job: Job, asked: Arguments, *, sources: Sequence[Source] = ()
-) -> tuple[str, JobPage]:
+) -> tuple[str, JobProgress]:
     """Return a job, how far the sources it added are indexed, and a page of its problems."""
     offset, _ = asked.position if isinstance(asked, GetJob) else (0, "")
-    data = clip(JobPage.model_validate(job))
+    data = clip(JobProgress.model_validate(job))
     rows = [clip(problem) for problem in data.problems[offset:]]
     data.problem_count, data.problems = len(job.problems), []
     data.sources = [_indexed(source) for source in sources[:SOURCES]]

@@ -92,7 +92,7 @@ class IndexedOut(BaseModel):
     hint: str = ""
 
 
-class JobPage(schemas.JobOut):
+class JobProgress(schemas.JobOut):
     """A job, a page of its problems, and how far what it added is indexed."""
 
     problem_count: int = 0
@@ -105,7 +105,7 @@ class FetchedOut(BaseModel):
 
     status: Literal["ready", "queued", "running"]
     transcript: TranscriptPage | None = None
-    job: JobPage | None = None
+    job: JobProgress | None = None
 
 
 class PassagesPage(search.SearchOut):

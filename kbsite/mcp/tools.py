@@ -38,7 +38,7 @@ from kbsite.mcp.tool_inputs import (
 from kbsite.mcp.tool_outputs import (
     FetchedOut,
     HitsPage,
-    JobPage,
+    JobProgress,
     OutputSchema,
     PassagesPage,
     ReplyPage,
@@ -202,8 +202,8 @@ def all_tools() -> list[Tool]:
             (verify_quote, VerifyQuote, QuoteCheckOut, "Check a quote", _READS),
             (list_sources, ListSources, SourcesPage, "List sources to search and cite", _READS),
             (list_transcripts, ListTranscripts, VideosPage, "List transcripts", _READS),
-            (add_source, AddSource, JobPage, "Add a video, playlist or channel", _ADDS),
-            (get_job, GetJob, JobPage, "Follow a job", _READS),
+            (add_source, AddSource, JobProgress, "Add a video, playlist or channel", _ADDS),
+            (get_job, GetJob, JobProgress, "Follow a job", _READS),
         )
     ]
 

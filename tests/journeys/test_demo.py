@@ -30,24 +30,26 @@ def test_the_demonstration_the_browser_and_a_language_model_see_the_same(serving
     shown = serving.json("demo")
     assert sorted(shown) == ["hits", "lecture", "page", "reading"]
     assert [sorted(hit) for hit in shown["hits"]] == [
-        ["end", "score", "start", "text", "timestamp_link"]
+        ["end", "score", "spans", "start", "text", "timestamp_link"]
     ] * 3
 
     token = serving.json("token", "create", "journey")["token"]
     endpoint = Endpoint(int(serving.url.rsplit(":", 1)[1]))
-    whole = data(endpoint.call(token, "get_transcript", videoId=shown["reading"]["id"]))
-    page = data(endpoint.call(token, "get_transcript", videoId=shown["page"]["id"], chunkIndex=1))
+    whole = data(endpoint.call(token, "get_transcript", videoId=shown["reading"]["video"]["id"]))
+    page = data(
+        endpoint.call(token, "get_transcript", videoId=shown["page"]["video"]["id"], chunkIndex=1)
+    )
     found = data(
         endpoint.call(
             token,
             "search_transcript",
-            videoId=shown["reading"]["id"],
+            videoId=shown["reading"]["video"]["id"],
             query="why should a rare word count more than a common one",
             maxResults=3,
         )
     )
-    assert whole["text"] == shown["reading"]["text"]
-    assert page["text"] == shown["page"]["text"]
+    assert whole["reading"]["text"] == shown["reading"]["reading"]["text"]
+    assert page["reading"]["text"] == shown["page"]["reading"]["text"]
     assert [(hit["text"], hit["start"], hit["timestamp_link"]) for hit in found["hits"]] == [
         (hit["text"], hit["start"], hit["timestamp_link"]) for hit in shown["hits"]
     ]

@@ -64,7 +64,10 @@ def test_a_file_is_added_under_the_name_it_has(kb: Kb, tmp_path: Path) -> None:
         report["videos"][0]["languages"],
         report["videos"][0]["tags"],
     ) == ("my talk", ["en"], ["a", "b"])
-    assert kb("show", "my talk", "--json").json["text"] == "Hello and welcome. This is a talk."
+    assert (
+        kb("show", "my talk", "--json").json["reading"]["text"]
+        == "Hello and welcome. This is a talk."
+    )
 
 
 def test_adding_again_changes_nothing_and_a_new_version_updates(kb: Kb, tmp_path: Path) -> None:
@@ -87,10 +90,10 @@ def test_two_files_of_one_recording_do_not_take_turns(kb: Kb, tmp_path: Path) ->
     first, again = (kb("add", tmp_path / "srt", tmp_path / "vtt", "--json").json for _ in range(2))
     assert (first["added"], first["updated"], first["unchanged"]) == (1, 0, 1)
     assert (again["added"], again["updated"], again["unchanged"]) == (0, 0, 2)
-    assert (kb("show", "talk", "--json").json["text"], RawCaptions.objects.get().name) == (
-        "Hello and welcome.",
-        "talk.srt",
-    )
+    assert (
+        kb("show", "talk", "--json").json["reading"]["text"],
+        RawCaptions.objects.get().name,
+    ) == ("Hello and welcome.", "talk.srt")
 
 
 def test_where_the_best_format_cannot_be_read_another_one_of_the_recording_is_taken(
@@ -264,7 +267,7 @@ def test_a_pasted_panel_is_added_with_the_title_that_is_given(kb: Kb) -> None:
     kb("add", "-", "--title", "Pasted talk", stdin="0:00\nHello there\n0:05\nand welcome\n")
     video = Video.objects.get()
     assert video.title == "Pasted talk"
-    assert kb("show", video.key, "--json").json["text"] == "Hello there and welcome"
+    assert kb("show", video.key, "--json").json["reading"]["text"] == "Hello there and welcome"
 
 
 def test_what_is_pasted_needs_a_title(kb: Kb) -> None:
@@ -331,9 +334,9 @@ def test_a_title_for_an_address_is_refused(kb: Kb) -> None:
 
 def test_waiting_without_a_worker_does_the_work_here(kb: Kb, youtube: YouTubeStandIn) -> None:
     report = kb("add", MANUAL, "--wait", "--json").json
-    assert [(job["state"], job["video"]) for job in report["jobs"]] == [("done", MANUAL)]
+    assert [(job["state"], job["video_id"]) for job in report["jobs"]] == [("done", MANUAL)]
     assert [video["id"] for video in report["videos"]] == [MANUAL]
-    assert kb("show", MANUAL, "--json").json["text"]
+    assert kb("show", MANUAL, "--json").json["reading"]["text"]
 
 
 def test_waiting_for_a_playlist_waits_for_its_videos(kb: Kb, youtube: YouTubeStandIn) -> None:

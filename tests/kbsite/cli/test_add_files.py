@@ -21,11 +21,10 @@ def test_words_without_times_become_a_document_and_words_with_times_a_transcript
     (tmp_path / "page.html").write_text("<!doctype html><title>Zebras</title><p>They graze.</p>")
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff")
     report = kb("add", tmp_path, "--json").json
-    assert {(row["title"], row["kind"], row["is_new"]) for row in report["documents"]} == {
-        ("prose", "text", True),
-        ("Walruses", "markdown", True),
-        ("Zebras", "html", True),
-    }
+    assert {
+        (row["source"]["title"], row["source"]["kind"], row["is_new"])
+        for row in report["documents"]
+    } == {("prose", "text", True), ("Walruses", "markdown", True), ("Zebras", "html", True)}
     assert (report["added"], report["skipped"], report["problems"]) == (1, 1, [])
     assert Video.objects.get().key == "talk"
 
@@ -34,7 +33,7 @@ def test_a_document_is_found_by_its_words_at_once_and_told_as_such(kb: Kb, tmp_p
     (tmp_path / "prose.txt").write_text(PROSE)
     assert "“prose” added as a document (text)" in kb("add", tmp_path / "prose.txt").out
     assert "“prose” is already in the library (text)" in kb("add", tmp_path / "prose.txt").out
-    hits = kb("search", "walruses", "--mode", "lexical", "--json").json
+    hits = kb("search", "walruses", "--mode", "lexical", "--json").json["passages"]
     assert [(row["title"], row["page"]) for row in hits] == [("prose", 1)]
 
 
@@ -60,7 +59,7 @@ def test_a_document_that_cannot_be_read_says_so_and_is_listed_as_failed(
 def test_a_document_is_deleted_after_a_question(kb: Kb, tmp_path: Path) -> None:
     (tmp_path / "prose.txt").write_text(PROSE)
     [added] = kb("add", tmp_path / "prose.txt", "--json").json["documents"]
-    kb("delete", added["id"], code=1)
+    kb("delete", added["source"]["id"], code=1)
     assert Source.objects.count() == 1
-    kb("delete", added["id"], "--yes")
+    kb("delete", added["source"]["id"], "--yes")
     assert (Source.objects.count(), Page.objects.count()) == (0, 0)

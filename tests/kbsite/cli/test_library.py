@@ -47,9 +47,8 @@ def test_a_title_with_brackets_is_no_markup(kb: Kb, library: Collection) -> None
 
 def test_a_short_transcript_is_shown_whole(kb: Kb, library: Collection) -> None:
     make_video(library, key="talk", cues=make_cues(3))
-    read = kb("show", "talk", "--json").json
+    read = kb("show", "talk", "--json").json["reading"]
     assert read["mode"] == "full"
-    assert read["is_complete"]
     assert read["text"].endswith("Point 2.")
     assert "Point 2." in kb("show", "talk").out
 
@@ -66,7 +65,7 @@ def test_a_long_transcript_is_previewed_with_the_commands_to_read_on(
 
 def test_a_chunk_tells_its_neighbours(kb: Kb, library: Collection) -> None:
     make_video(library, key="talk", cues=make_cues(180))
-    chunk = kb("show", "talk", "--chunk", 1, "--json").json["chunk"]
+    chunk = kb("show", "talk", "--chunk", 1, "--json").json["reading"]["chunk"]
     assert (chunk["index"], chunk["count"], chunk["previous"], chunk["next"], chunk["start"]) == (
         1,
         3,
@@ -78,8 +77,11 @@ def test_a_chunk_tells_its_neighbours(kb: Kb, library: Collection) -> None:
 
 def test_a_range_is_given_by_the_clock_or_in_seconds(kb: Kb, library: Collection) -> None:
     make_video(library, key="talk", cues=make_cues(900))
-    by_clock = kb("show", "talk", "--start", "1:02:00", "--end", "1:02:10", "--json").json
-    assert by_clock == kb("show", "talk", "--start", 3720, "--end", "1h2m10s", "--json").json
+    by_clock = kb("show", "talk", "--start", "1:02:00", "--end", "1:02:10", "--json").json[
+        "reading"
+    ]
+    again = kb("show", "talk", "--start", 3720, "--end", "1h2m10s", "--json").json["reading"]
+    assert by_clock == again
     assert (by_clock["mode"], by_clock["start"], by_clock["end"]) == ("range", 3720, 3730)
 
 
@@ -165,12 +167,13 @@ def test_a_second_collection_of_that_name_is_a_conflict(kb: Kb) -> None:
 def test_the_demo_reads_pages_and_finds(kb: Kb) -> None:
     shown = kb("demo", "--json").json
     assert list(shown) == ["reading", "page", "hits", "lecture"]
-    assert shown["reading"]["text"].startswith("Hello, and welcome.")
-    assert shown["page"]["chunk"]["index"] == 1
-    assert shown["page"]["chunk"]["count"] >= 3
+    assert shown["reading"]["reading"]["text"].startswith("Hello, and welcome.")
+    assert shown["page"]["reading"]["chunk"]["index"] == 1
+    assert shown["page"]["reading"]["chunk"]["count"] >= 3
     assert len(shown["hits"]) == 3
     assert all(
-        set(hit) == {"text", "start", "end", "score", "timestamp_link"} for hit in shown["hits"]
+        set(hit) == {"text", "start", "end", "score", "spans", "timestamp_link"}
+        for hit in shown["hits"]
     )
     assert "a rare word should count more" in shown["hits"][0]["text"]
 

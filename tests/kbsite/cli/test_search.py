@@ -31,7 +31,7 @@ def talks(library: Collection) -> list[Source]:
 
 
 def search(kb: Kb, *arguments: object, **options: Any) -> Any:
-    return kb("search", *arguments, "--json", **options).json
+    return kb("search", *arguments, "--json", **options).json["passages"]
 
 
 def test_the_whole_library_is_searched_best_first(kb: Kb, talks: list[Source]) -> None:
@@ -43,7 +43,7 @@ def test_the_whole_library_is_searched_best_first(kb: Kb, talks: list[Source]) -
 
 def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Source]) -> None:
     (hit,) = search(kb, "missing page")
-    assert (hit["source_id"], hit["title"], hit["kind"], hit["video"]) == (
+    assert (hit["source_id"], hit["title"], hit["kind"], hit["video_id"]) == (
         str(talks[0].uuid),
         "Learning",
         "video",
@@ -162,13 +162,13 @@ def test_a_video_that_is_not_indexed_yet_is_searched_by_the_words_of_its_transcr
     make_video(library, key="talk", cues=make_cues(60))
     ran = kb("search", "backpropagation gradient", "--in", "talk", "--limit", 3, "--json")
     assert "not indexed yet" in ran.err
-    assert len(ran.json) == 3
-    assert all(set(hit) >= KEYS for hit in ran.json)
-    assert [hit["score"] for hit in ran.json] == sorted(
-        (hit["score"] for hit in ran.json), reverse=True
+    assert len(ran.json["passages"]) == 3
+    assert all(set(hit) >= KEYS for hit in ran.json["passages"])
+    assert [hit["score"] for hit in ran.json["passages"]] == sorted(
+        (hit["score"] for hit in ran.json["passages"]), reverse=True
     )
     assert (
-        ran.json[0]["timestamp_link"]
+        ran.json["passages"][0]["timestamp_link"]
         in kb("search", "backpropagation gradient", "--in", "talk").out
     )
     late = search(kb, "backpropagation", "--in", "talk", "--from", "2:00", "--to", "3:00")

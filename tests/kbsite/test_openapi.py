@@ -1,0 +1,80 @@
+"""Every operation's responses are described by the classes that the operation declares."""
+
+import inspect
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from kbsite.api import api
+
+DESCRIPTION = api.get_openapi_schema(path_prefix="/api/v1/")
+COMPONENTS = DESCRIPTION["components"]["schemas"]
+
+
+def operations() -> Iterator[Any]:
+    for _, router in api._routers:
+        for view in router.path_operations.values():
+            yield from view.operations
+
+
+def models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models in an annotation, and those in their fields."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from models(field.annotation)
+    else:
+        for part in get_args(annotation):
+            yield from models(part)
+
+
+def responses() -> Iterator[tuple[str, int, Any]]:
+    """Yield each operation's name, a status and the type that it declares for it."""
+    for operation in operations():
+        for status, model in operation.response_models.items():
+            if isinstance(status, int) and isinstance(model, type):
+                yield (
+                    operation.view_func.__name__,
+                    status,
+                    model.model_fields["response"].annotation,
+                )
+
+
+def described(name: str) -> dict[str, Any]:
+    (found,) = (
+        operation
+        for path in DESCRIPTION["paths"].values()
+        for operation in path.values()
+        if operation["operationId"] == name
+    )
+    return found["responses"]
+
+
+def test_no_two_classes_have_one_component_name() -> None:
+    classes: defaultdict[str, set[type[BaseModel]]] = defaultdict(set)
+    for _, _, annotation in responses():
+        for model in models(annotation):
+            classes[model.__name__].add(model)
+    assert len(classes) > 40
+    assert {name: found for name, found in classes.items() if len(found) > 1} == {}
+    assert classes.keys() <= COMPONENTS.keys()
+
+
+@pytest.mark.parametrize(("name", "status", "annotation"), list(responses()), ids=str)
+def test_a_response_is_described_by_the_class_that_the_operation_declares(
+    name: str, status: int, annotation: Any
+) -> None:
+    contents = described(name)[status]["content"].items()
+    (content,) = (content for kind, content in contents if kind.endswith("json"))
+    options = content["schema"].get("anyOf", [content["schema"]])
+    declared = get_args(annotation) or (annotation,)
+    assert [option["$ref"].rpartition("/")[2] for option in options] == [
+        model.__name__ for model in declared
+    ]
+    for model in models(annotation):
+        component = COMPONENTS[model.__name__]
+        assert component["properties"].keys() == model.model_fields.keys()
+        assert component.get("description") == inspect.cleandoc(model.__doc__ or "") or None
