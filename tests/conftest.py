@@ -96,7 +96,7 @@ def model_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mod
     monkeypatch.setattr(
         provider_http,
         "RETRY_POLICY",
-        provider_http.RetryPolicy(first=0.001, pause=0.005, total=5.0),
+        provider_http.HttpRetryPolicy(first=0.001, pause=0.005, total=5.0),
     )
     registry.reset()
     with ModelStandIn() as standin:

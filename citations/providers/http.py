@@ -51,7 +51,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
+class HttpRetryPolicy:
     """How long a failing server is asked again: ``tries`` in all, growing random pauses of up to ``pause`` seconds, none that ends after ``total`` seconds."""
 
     tries: int = 5
@@ -60,7 +60,7 @@ class RetryPolicy:
     total: float = 120.0
 
 
-RETRY_POLICY = RetryPolicy()
+RETRY_POLICY = HttpRetryPolicy()
 """The patience with every server; tests put one with tiny pauses in its place."""
 
 
@@ -308,7 +308,7 @@ class _Key(httpx.Auth):
         yield request
 
 
-def _pauses(patience: RetryPolicy) -> Callable[[RetryCallState], float]:
+def _pauses(patience: HttpRetryPolicy) -> Callable[[RetryCallState], float]:
     usual = wait_random_exponential(multiplier=patience.first, max=patience.pause)
 
     def pause(state: RetryCallState) -> float:

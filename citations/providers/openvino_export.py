@@ -55,7 +55,7 @@ class PooledEncoder(torch.nn.Module):
         )  # the length is lost anyway, so no division by the count
 
 
-class PairScorer(torch.nn.Module):
+class PairScorerGraph(torch.nn.Module):
     """A model that says one number of a pair of texts."""
 
     def __init__(self, inner: torch.nn.Module) -> None:
@@ -78,7 +78,7 @@ def _module(folder: Path, head: str, blueprint: ModelConfig) -> torch.nn.Module:
         trust_remote_code=False,
     ).eval()
     return (
-        PooledEncoder(model, blueprint.pooling) if head == "vector" else PairScorer(model)
+        PooledEncoder(model, blueprint.pooling) if head == "vector" else PairScorerGraph(model)
     ).eval()
 
 

@@ -247,7 +247,7 @@ def _add_paths(
     gathered = add_files.gather(list(paths))
     report.skipped += gathered.skipped
     report.problems += gathered.problems
-    metadata = add_files.Metadata(options.tags, options.language, options.title)
+    metadata = add_files.SidecarMetadata(options.tags, options.language, options.title)
     results: Iterable[tuple[CaptionFile | DocumentFile, add_files.Result]] = chain(
         add_files.add_captions(collection, gathered.captions, metadata, quiet=options.quiet),
         add_files.add_documents(collection, gathered.documents, metadata, quiet=options.quiet),

@@ -70,7 +70,7 @@ class FilesToAdd:
     problems: list[FileProblem] = field(default_factory=list)
 
 
-class Metadata(NamedTuple):
+class SidecarMetadata(NamedTuple):
     """Given metadata, which takes precedence over a file's own."""
 
     tags: Sequence[str]
@@ -100,7 +100,11 @@ def gather(paths: Sequence[Path]) -> FilesToAdd:
 
 
 def add_captions(
-    collection: Collection, captions: Sequence[CaptionFile], metadata: Metadata, *, quiet: bool
+    collection: Collection,
+    captions: Sequence[CaptionFile],
+    metadata: SidecarMetadata,
+    *,
+    quiet: bool,
 ) -> Iterator[tuple[CaptionFile, StoredTranscript | KnowledgeBaseError]]:
     """Store caption files with a progress bar; yield the result for each."""
     written: set[int] = set()
@@ -112,7 +116,11 @@ def add_captions(
 
 
 def add_documents(
-    collection: Collection, documents: Sequence[DocumentFile], metadata: Metadata, *, quiet: bool
+    collection: Collection,
+    documents: Sequence[DocumentFile],
+    metadata: SidecarMetadata,
+    *,
+    quiet: bool,
 ) -> Iterator[tuple[DocumentFile, AddedDocument | KnowledgeBaseError]]:
     """Store documents, unread, with a progress bar; yield the result for each."""
     for file in _tracked(documents, quiet=quiet):
@@ -125,7 +133,7 @@ def _tracked(found: Sequence[File], *, quiet: bool) -> Iterator[File]:
 
 
 def _store_document(
-    collection: Collection, file: DocumentFile, metadata: Metadata
+    collection: Collection, file: DocumentFile, metadata: SidecarMetadata
 ) -> AddedDocument | KnowledgeBaseError:
     try:
         if not file.path.is_file():
@@ -139,7 +147,7 @@ def _store_document(
 
 
 def _store_best(
-    collection: Collection, file: CaptionFile, metadata: Metadata, written: set[int]
+    collection: Collection, file: CaptionFile, metadata: SidecarMetadata, written: set[int]
 ) -> StoredTranscript | KnowledgeBaseError:
     result = _store(collection, file, metadata, written)
     if not isinstance(result, CaptionError):
@@ -149,7 +157,7 @@ def _store_best(
 
 
 def _store(
-    collection: Collection, file: CaptionFile, metadata: Metadata, written: set[int]
+    collection: Collection, file: CaptionFile, metadata: SidecarMetadata, written: set[int]
 ) -> StoredTranscript | KnowledgeBaseError:
     try:
         info = _read(file.info) if file.info else None

@@ -25,7 +25,7 @@ from transcripts.schemas import VideoDetailsOut, VideoReadingOut
 from transcripts.timecodes import clock, parse_clock
 
 
-class TranscriptFormat(StrEnum):
+class CaptionFormat(StrEnum):
     """Formats of an exported transcript."""
 
     VTT = "vtt"
@@ -34,9 +34,9 @@ class TranscriptFormat(StrEnum):
 
 
 _WRITERS = {
-    TranscriptFormat.VTT: captions.to_vtt,
-    TranscriptFormat.SRT: captions.to_srt,
-    TranscriptFormat.TXT: captions.to_txt,
+    CaptionFormat.VTT: captions.to_vtt,
+    CaptionFormat.SRT: captions.to_srt,
+    CaptionFormat.TXT: captions.to_txt,
 }
 
 
@@ -132,8 +132,8 @@ def show(
 def export(
     reference: VideoId,
     form: Annotated[
-        TranscriptFormat, option("--format", "-f", help="vtt, srt or txt.")
-    ] = TranscriptFormat.VTT,
+        CaptionFormat, option("--format", "-f", help="vtt, srt or txt.")
+    ] = CaptionFormat.VTT,
     lang: Track = "",
     collection: InCollection = "",
 ) -> None:

@@ -7,7 +7,7 @@ from citations.models import Source
 from transcripts.models import Transcript, Video
 
 
-class VideoFilter(django_filters.FilterSet):  # type: ignore[misc]
+class VideoFilterSet(django_filters.FilterSet):  # type: ignore[misc]
     """Which videos."""
 
     collection = django_filters.CharFilter(field_name="collection__slug")

@@ -147,7 +147,7 @@ class Videos(
 ):
     """Recordings, newest first. Videos are added under /api/v1/; here their title and tags change, and they are deleted."""
 
-    filterset_class = filters.VideoFilter
+    filterset_class = filters.VideoFilterSet
     search_fields = ("title", "channel", "key")
     ordering_fields = ("title", "channel", "duration", "published_at", "created_at")
 

@@ -76,8 +76,9 @@ def _fit(passage: PassageOut, *, room: int) -> PassageOut:
     """Fit one passage into the budget: without duplicates and explanation, then with less text."""
     how = passage.explanation
     if how:
-        terms = sorted(how.terms, key=lambda term: -term.score)[:TERMS]
-        how = how.model_copy(update={"terms": [clip(term) for term in terms]})
+        best = sorted(how.terms, key=lambda term: -term.score)[:TERMS]
+        terms = [clip(term) for term in how.terms if term in best]
+        how = how.model_copy(update={"terms": terms})
     duplicates = [clip(duplicate) for duplicate in passage.duplicates[:DUPLICATES]]
     row = clip(passage).model_copy(
         update={"text": "", "duplicates": duplicates, "explanation": how}

@@ -43,7 +43,7 @@ def responses() -> Iterator[tuple[str, int, Any]]:
                 )
 
 
-def described(name: str) -> dict[str, Any]:
+def described(name: str) -> Any:
     (found,) = (
         operation
         for path in DESCRIPTION["paths"].values()

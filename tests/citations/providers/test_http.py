@@ -14,7 +14,7 @@ from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelRefused, ModelServerError
 from citations.providers import http as provider_http
 from citations.providers import server_errors
-from citations.providers.http import ModelServer, RetryPolicy
+from citations.providers.http import HttpRetryPolicy, ModelServer
 from citations.providers.server_errors import Refusal, ServerNames
 from tests.model_standin import KEY, Fault, ModelStandIn
 
@@ -133,7 +133,7 @@ def test_pauses_grow_and_are_random(
     monkeypatch: pytest.MonkeyPatch, server: ModelServer, model_server: ModelStandIn
 ) -> None:
     monkeypatch.setattr(
-        provider_http, "RETRY_POLICY", RetryPolicy(tries=6, first=100.0, pause=500.0, total=1e6)
+        provider_http, "RETRY_POLICY", HttpRetryPolicy(tries=6, first=100.0, pause=500.0, total=1e6)
     )
     pauses: list[float] = []
     monkeypatch.setattr("citations.providers.http.time.sleep", pauses.append)
