@@ -53,7 +53,7 @@ def test_meaning_is_measured_by_the_model_that_it_was_trained_with() -> None:
 
 def test_a_table_tells_what_was_estimated_and_what_was_right() -> None:
     table = confidence.reliability([(0.9, True), (0.9, False), (0.1, False), (1.0, True)])
-    assert [(one.low, one.answers, round(one.right, 2)) for one in table] == [
+    assert [(part.low, part.answers, round(part.right, 2)) for part in table] == [
         (0.0, 1, 0.0),
         (0.8, 3, 0.67),
     ]

@@ -43,7 +43,7 @@ def test_chunks_answer_where_there_is_no_level_above_them(
     first = found.evidence[0]
     assert (first.number, first.text, first.level, first.source) == (1, TEXTS[1], 0, source.pk)
     assert first.spans == (first.locator.span,)
-    assert [one.number for one in found.evidence] == list(range(1, len(found.evidence) + 1))
+    assert [passage.number for passage in found.evidence] == list(range(1, len(found.evidence) + 1))
 
 
 def test_nothing_outside_the_scope_or_the_filter_is_found(
@@ -55,7 +55,7 @@ def test_nothing_outside_the_scope_or_the_filter_is_found(
     found = answer_evidence.find(
         scope, QuestionPart(text="enthalpy"), filter=Filter(sources=(str(other.uuid),))
     )
-    assert {one.source for one in found.evidence} == {other.pk}
+    assert {passage.source for passage in found.evidence} == {other.pk}
 
 
 def test_quotation_marks_that_stand_in_the_way_are_overlooked_and_that_is_said(
@@ -97,14 +97,14 @@ SUBJECTS = {
 
 
 def lecture(collection: Collection, *subjects: str, key: str = "talk", count: int = 12) -> Source:
-    """Ingest a talk that speaks of one subject after the other, in sentences of which no two are equal."""
+    """Ingest a talk on one subject after the other, in sentences that all differ."""
     cues = [
         Cue(
             start=n * 5_000,
             end=n * 5_000 + 5_000,
             text=f"{SUBJECTS[subject]} This is point {n} about {subject}.",
         )
-        for n, subject in enumerate(one for one in subjects for _ in range(count))
+        for n, subject in enumerate(subject for subject in subjects for _ in range(count))
     ]
     video = make_video(collection, key=key, title=f"A talk on {' and '.join(subjects)}", cues=cues)
     ingest_pipeline.adopt()
@@ -114,7 +114,7 @@ def lecture(collection: Collection, *subjects: str, key: str = "talk", count: in
 
 
 def levels(found: EvidenceSet) -> list[int]:
-    return [one.level for one in found.evidence]
+    return [passage.level for passage in found.evidence]
 
 
 def text_of(source: Source) -> str:
@@ -143,11 +143,11 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
     )
     assert specific.evidence[0].level == 0
     assert set(levels(specific)) <= {0, Level.GROUP}
-    assert all(0 <= one.score <= 1 for found in (broad, specific) for one in found.evidence)
-    assert [one.score for one in specific.evidence] == sorted(
-        (one.score for one in specific.evidence), reverse=True
+    assert all(0 <= passage.score <= 1 for found in (broad, specific) for passage in found.evidence)
+    assert [passage.score for passage in specific.evidence] == sorted(
+        (passage.score for passage in specific.evidence), reverse=True
     )
-    assert [one.name for one in broad.stages][-1] == "levels"
+    assert [stage.name for stage in broad.stages][-1] == "levels"
 
 
 def test_every_passage_stands_in_its_source_word_for_word(
@@ -156,13 +156,19 @@ def test_every_passage_stands_in_its_source_word_for_word(
     source = lecture(collection, "entropy", "whales")
     text = text_of(source)
     found = answer_evidence.find(scope, OVERVIEW)
-    assert {one.digest for one in found.evidence} == {Source.objects.get(pk=source.pk).digest}
+    assert {passage.digest for passage in found.evidence} == {
+        Source.objects.get(pk=source.pk).digest
+    }
     assert all(
-        one.text == " ".join(text[first:last] for first, last in one.spans)
-        for one in found.evidence
-        if one.level
+        passage.text == " ".join(text[first:last] for first, last in passage.spans)
+        for passage in found.evidence
+        if passage.level
     )
-    assert all(one.text == text[slice(*one.spans[0])] for one in found.evidence if not one.level)
+    assert all(
+        passage.text == text[slice(*passage.spans[0])]
+        for passage in found.evidence
+        if not passage.level
+    )
 
 
 def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_largest_sections(
@@ -173,7 +179,7 @@ def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_large
     found = answer_evidence.find(scope, WHOLE, filter=Filter(sources=(str(source.uuid),)))
     assert found.evidence[0].level == Level.DOCUMENT
     assert set(levels(found)[1:]) == {Level.SECTION}
-    assert {one.source for one in found.evidence} == {source.pk}
+    assert {passage.source for passage in found.evidence} == {source.pk}
 
 
 @pytest.mark.parametrize("breadth", Breadth)
@@ -207,7 +213,8 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
     parts = (QuestionPart(text=OVERVIEW.text), OVERVIEW, WHOLE)
     for part, strategy in product(parts, (Strategy.COLLAPSED_TREE, Strategy.TREE_TRAVERSAL)):
         assert {
-            one.source for one in answer_evidence.find(scope, part, strategy=strategy).evidence
+            passage.source
+            for passage in answer_evidence.find(scope, part, strategy=strategy).evidence
         } <= {mine.pk, other.pk}
         narrowed = answer_evidence.find(
             scope,
@@ -216,15 +223,15 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
             filter=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000),
         )
         assert narrowed.evidence
-        assert {one.source for one in narrowed.evidence} == {mine.pk}
+        assert {passage.source for passage in narrowed.evidence} == {mine.pk}
         assert all(
-            (one.locator.end or 0) > 30_000 and (one.locator.start or 0) < 110_000
-            for one in narrowed.evidence
+            (passage.locator.end or 0) > 30_000 and (passage.locator.start or 0) < 110_000
+            for passage in narrowed.evidence
         )
         assert all(
-            (one.locator.start or 0) >= 30_000 and (one.locator.end or 0) <= 110_000
-            for one in narrowed.evidence
-            if one.level
+            (passage.locator.start or 0) >= 30_000 and (passage.locator.end or 0) <= 110_000
+            for passage in narrowed.evidence
+            if passage.level
         )
         assert not answer_evidence.find(NOTHING, part, strategy=strategy).evidence
 
@@ -257,15 +264,17 @@ def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(
         scope, QuestionPart(text="whales sea"), strategy=Strategy.FLAT
     ).evidence
     found = [
-        one
-        for one in answer_evidence.find(scope, QuestionPart(text="whales sea")).evidence
-        if not one.level
+        passage
+        for passage in answer_evidence.find(scope, QuestionPart(text="whales sea")).evidence
+        if not passage.level
     ]
-    lifted = {one.locator.span: one.score for one in found if one.source == flat[0].source}
+    lifted = {
+        passage.locator.span: passage.score for passage in found if passage.source == flat[0].source
+    }
     assert all(
-        lifted[one.locator.span] > one.score / (1 + tree_search.DOCUMENT_WEIGHT)
-        for one in flat
-        if one.locator.span in lifted
+        lifted[passage.locator.span] > passage.score / (1 + tree_search.DOCUMENT_WEIGHT)
+        for passage in flat
+        if passage.locator.span in lifted
     )
 
 
@@ -281,7 +290,7 @@ def test_a_cross_encoder_scores_nodes_and_chunks_alike(
     lecture(collection, "entropy", "whales")
     monkeypatch.setattr(registry, "reranker", Counter)
     found = answer_evidence.find(scope, OVERVIEW).evidence
-    assert {one.score for one in found} <= {0.9, 0.1}
+    assert {passage.score for passage in found} <= {0.9, 0.1}
     assert found[0].score == 0.9
 
 

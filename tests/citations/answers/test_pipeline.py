@@ -39,7 +39,7 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
     reply = answer(scope, "What does backpropagation carry?")
     assert reply.outcome == AnswerOutcome.ANSWERED
     assert "Backpropagation carries the error" in reply.claims[0].text
-    assert [one.citations for one in reply.claims] == [
+    assert [claim.citations for claim in reply.claims] == [
         (number,) for number in range(1, len(reply.quotes) + 1)
     ]
     quote = reply.quotes[0]
@@ -78,7 +78,7 @@ def test_stages_are_told_in_their_order_and_claims_before_the_end(
     lecture: Source, scope: Scope
 ) -> None:
     events = list(answer_pipeline.ask(scope, "What does backpropagation carry?"))
-    assert [one.stage for one in events if isinstance(one, Progress)] == [
+    assert [event.stage for event in events if isinstance(event, Progress)] == [
         "route",
         "retrieve",
         "write",
@@ -86,7 +86,8 @@ def test_stages_are_told_in_their_order_and_claims_before_the_end(
     ]
     assert isinstance(events[-1], FinalEvent)
     assert (
-        tuple(one.claim for one in events if isinstance(one, ClaimEvent)) == events[-1].reply.claims
+        tuple(event.claim for event in events if isinstance(event, ClaimEvent))
+        == events[-1].reply.claims
     )
 
 

@@ -25,8 +25,8 @@ def real(claim: str, sentences: Sequence[str]) -> list[float]:
     """Rate by the model that comes along."""
     embedder = registry.embedder("local")
     return [
-        float(one)
-        for one in embedder.embed_documents(list(sentences)) @ embedder.embed_query(claim)
+        float(sentence)
+        for sentence in embedder.embed_documents(list(sentences)) @ embedder.embed_query(claim)
     ]
 
 
@@ -48,7 +48,7 @@ def test_a_true_quote_proves_nothing_about_something_else(claim: str) -> None:
         "Errors travel backwards through a neural net.",
         "What went wrong at the output is handed back to earlier layers.",
         "It goes back.",  # too short to be judged
-        "Der Mond besteht aus grünem Käse, wie man sagt.",  # a model that knows English alone cannot tell
+        "Der Mond besteht aus grünem Käse, wie man sagt.",  # beyond an English model
     ],
 )
 def test_a_claim_in_other_words_keeps_its_quote(claim: str) -> None:
@@ -91,6 +91,6 @@ def test_what_a_model_puts_above_a_true_quote_is_left_out_where_it_is_about_some
     )
     *_, last = answer_pipeline.ask(scope, "What does backpropagation carry?")
     assert isinstance(last, FinalEvent)
-    assert [(one.text, one.citations) for one in last.reply.claims] == [(claims[1], (1,))]
-    assert [one.number for one in last.reply.trace.checks] == [0, 1]
+    assert [(claim.text, claim.citations) for claim in last.reply.claims] == [(claims[1], (1,))]
+    assert [check.number for check in last.reply.trace.checks] == [0, 1]
     assert any("do not relate to" in note for note in last.reply.trace.notes)

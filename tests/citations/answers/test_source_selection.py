@@ -22,8 +22,13 @@ from transcripts.scope import Scope
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 SAID = {
-    "Keeping the Time": "The second is defined by the caesium atom. Pendulum clocks drift with the heat of the room.",
-    "How clocks are made": "The second hand is pressed onto its post. Pendulum clocks are made of brass and steel.",
+    "Keeping the Time": (
+        "The second is defined by the caesium atom. Pendulum clocks drift with the heat of "
+        "the room."
+    ),
+    "How clocks are made": (
+        "The second hand is pressed onto its post. Pendulum clocks are made of brass and steel."
+    ),
     "Birds of the coast": "Puffins breed on cliffs. They dig burrows with their feet.",
 }
 
@@ -65,7 +70,7 @@ def answer(scope: Scope, question: str, **about: Any) -> Reply:
 
 
 def looked_in(reply: Reply) -> set[int]:
-    return {one.source for one in reply.trace.evidence}
+    return {passage.source for passage in reply.trace.evidence}
 
 
 def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(
@@ -86,9 +91,9 @@ def test_where_the_named_source_says_nothing_everything_is_looked_in_and_that_is
     reply = answer(scope, "In the talk “Birds of the coast”, what are pendulum clocks made of?")
     assert reply.outcome == AnswerOutcome.ANSWERED
     assert library["How clocks are made"] in looked_in(reply)
-    assert (
-        reply.trace.notes[0]
-        == "Nothing that answers was found in “Birds of the coast”, which the question names; looked everywhere."
+    assert reply.trace.notes[0] == (
+        "Nothing that answers was found in “Birds of the coast”, which the question names; "
+        "looked everywhere."
     )
 
 
@@ -126,7 +131,7 @@ def test_the_only_document_or_recording_need_not_be_called_by_its_title(
     paper = written(
         collection, "A history", b"Pendulum clocks were drawn by Huygens, who had seen none."
     )
-    talk = {one.pk for one in Source.objects.exclude(pk=paper.pk)}
+    talk = {source.pk for source in Source.objects.exclude(pk=paper.pk)}
     assert len(talk) == 2
     assert looked_in(answer(scope, "What does the book say about pendulum clocks?")) == {paper.pk}
     assert looked_in(answer(scope, "What is the book about?")) == {paper.pk}

@@ -1,4 +1,4 @@
-"""Questions as people ask them, and what a person says each wants: a fact or one place, or an overview."""
+"""Questions as people ask them, by what a person says they want: a fact or an overview."""
 
 SPECIFIC = """
     What is exponential backoff?

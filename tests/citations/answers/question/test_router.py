@@ -98,7 +98,7 @@ def test_each_part_has_a_breadth_of_its_own() -> None:
 
 
 class Leaning:
-    """A model for which all questions but the known specific ones point one way, and these another."""
+    """A model whose vectors point one way for the specific examples, another for all else."""
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
@@ -158,7 +158,10 @@ def test_a_language_model_splits_and_judges_where_there_is_one() -> None:
 
     def ask(prompt: str) -> str:
         asked.append(prompt)
-        return "<think>Two?</think>\n1. **BROAD**: What are entropy's consequences?\n- SPECIFIC: Who measured entropy first?"
+        return (
+            "<think>Two?</think>\n1. **BROAD**: What are entropy's consequences?\n- SPECIFIC: "
+            "Who measured entropy first?"
+        )
 
     routed = route("entropy: consequences, who measured it first?", ask=ask, model="fake:words")
     assert routed.parts == (

@@ -46,7 +46,7 @@ def found(
     rate: Rate | None = None,
     read: Read | None = None,
 ) -> Extract:
-    """Return what answers a question: an overview of what it is ``about``, where that is given, be it nothing."""
+    """Return the extracts of a question; with ``about``, even if empty, of an overview."""
     part = (
         QuestionPart(text=question)
         if about is None

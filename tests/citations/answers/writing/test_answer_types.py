@@ -77,7 +77,10 @@ def test_most_questions_do_not_say_what_their_answer_has_in_it(question: str) ->
 
 
 def test_of_two_sentences_that_speak_of_it_the_one_that_defines_it_comes_first() -> None:
-    text = "Everybody at the party spoke of entropy.\n\nEntropy was in all their words.\n\nWhat grows with disorder is called entropy."
+    text = (
+        "Everybody at the party spoke of entropy.\n\nEntropy was in all their words.\n\nWhat "
+        "grows with disorder is called entropy."
+    )
     assert (
         told(passage(text), question="What is entropy?")[0]
         == "What grows with disorder is called entropy."

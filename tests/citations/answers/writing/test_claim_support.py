@@ -32,7 +32,8 @@ def test_numbers_of_a_claim_have_to_be_said(claim: str, is_true: bool) -> None:
 
 
 SAID = (
-    "So BM25 rests on three observations: rare words count. It can't carry the error back! Salt is added at the end, never at the start. "
+    "So BM25 rests on three observations: rare words count. It can't carry the error back! "
+    "Salt is added at the end, never at the start. "
     "Nothing, not even light, can escape a black hole. Is the rate always falling after a while?"
 )
 

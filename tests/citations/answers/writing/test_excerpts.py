@@ -10,17 +10,26 @@ WEATHER = f"{'There was much talk of the weather ' * 11}then."
 
 
 def test_what_follows_on_a_sentence_is_told_with_it() -> None:
-    text = f"Entropy measures something very simple. It is how much disorder there is in a gas. {WEATHER}"
+    text = (
+        f"Entropy measures something very simple. It is how much disorder there is in a gas. "
+        f"{WEATHER}"
+    )
     assert told(passage(text)) == [text[:82]]
 
 
 def test_the_sentence_that_one_leans_on_is_told_with_it() -> None:
-    text = f"{WEATHER} A gas may be in many states. So entropy measures how many they are, on a scale of logarithms, for which Boltzmann is known. {WEATHER}"
+    text = (
+        f"{WEATHER} A gas may be in many states. So entropy measures how many they are, on a "
+        f"scale of logarithms, for which Boltzmann is known. {WEATHER}"
+    )
     assert told(passage(text)) == [text[len(WEATHER) + 1 : -len(WEATHER) - 1]]
 
 
 def test_an_excerpt_goes_on_where_its_passage_ends() -> None:
-    text = "Much was said before. Entropy measures three things. Disorder is the first. Ignorance is the second. Waste is the third.\n\nLunch was served."
+    text = (
+        "Much was said before. Entropy measures three things. Disorder is the first. "
+        "Ignorance is the second. Waste is the third.\n\nLunch was served."
+    )
     one = passage(text[:52])
     assert told(one) == ["Entropy measures three things."]
     assert told(one, read=lambda _: (0, text)) == [text[22:120]]
@@ -44,13 +53,16 @@ def test_where_the_text_was_changed_the_sentence_stands_alone() -> None:
 
 
 def test_two_excerpts_share_no_sentence() -> None:
-    text = "Entropy measures disorder in gases. Engineers measure entropy in turbines, too. Entropy is measured by nobody in a library."
+    text = (
+        "Entropy measures disorder in gases. Engineers measure entropy in turbines, too. "
+        "Entropy is measured by nobody in a library."
+    )
     picks = found(passage(text)).picks
     assert all(
-        one.span[1] <= other.span[0] or other.span[1] <= one.span[0]
-        for one in picks
+        pick.span[1] <= other.span[0] or other.span[1] <= pick.span[0]
+        for pick in picks
         for other in picks
-        if one is not other
+        if pick is not other
     )
 
 

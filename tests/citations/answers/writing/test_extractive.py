@@ -12,13 +12,19 @@ from tests.citations.answers.writing.conftest import passage, told
 
 
 def test_the_sentence_with_the_questions_words_comes_first() -> None:
-    text = "We met on a Monday in the hall. Entropy measures how much disorder there is. Then there was coffee for everybody."
+    text = (
+        "We met on a Monday in the hall. Entropy measures how much disorder there is. Then "
+        "there was coffee for everybody."
+    )
     assert told(passage(text))[0].startswith("Entropy measures how much disorder there is.")
 
 
 def test_headings_and_contents_are_no_answers() -> None:
-    text = "2 What does entropy measure\n\nIt is the disorder of a gas, said Boltzmann. Entropy measures that, and grows. He wrote it down."
-    assert not any("2 What" in one for one in told(passage(text)))
+    text = (
+        "2 What does entropy measure\n\nIt is the disorder of a gas, said Boltzmann. Entropy "
+        "measures that, and grows. He wrote it down."
+    )
+    assert not any("2 What" in quote for quote in told(passage(text)))
     contents = passage(
         "Entropy, page 3 2.1 What does entropy measure, page 4 2.2 Gases, page 5", number=1
     )
@@ -27,7 +33,8 @@ def test_headings_and_contents_are_no_answers() -> None:
 
 def test_what_follows_a_question_that_is_asked_likewise_is_taken_for_its_answer() -> None:
     said = passage(
-        "What does entropy measure in gases? Disorder, and no less. Later somebody tried to measure the gases of the hall."
+        "What does entropy measure in gases? Disorder, and no less. Later somebody tried to "
+        "measure the gases of the hall."
     )
     assert told(said, question="What does entropy measure in gases?")[0].startswith("Disorder")
 
@@ -35,7 +42,8 @@ def test_what_follows_a_question_that_is_asked_likewise_is_taken_for_its_answer(
 def test_an_answer_follows_the_question_that_the_speaker_asks() -> None:
     assert told(
         passage(
-            "So what does entropy measure? How much disorder there is in a system. Somebody opened the window then."
+            "So what does entropy measure? How much disorder there is in a system. Somebody "
+            "opened the window then."
         )
     )[0].startswith("How much")
 
@@ -57,10 +65,10 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
     ]
     question = [QuestionPart(text="What does entropy measure?")]
     (first,) = extract(question, evidence)
-    (second,) = extract(question, evidence, told=[one.text for one in first.picks])
+    (second,) = extract(question, evidence, told=[pick.text for pick in first.picks])
     assert second.picks
-    assert {one.text for one in second.picks}.isdisjoint({one.text for one in first.picks})
-    assert not any("coffee" in one.text for one in second.picks)
+    assert {pick.text for pick in second.picks}.isdisjoint({pick.text for pick in first.picks})
+    assert not any("coffee" in pick.text for pick in second.picks)
     assert (second.signs, first.repeats, second.repeats) == (first.signs, False, True)
 
 
@@ -99,8 +107,8 @@ def test_each_part_is_answered_from_what_was_found_for_it() -> None:
         [QuestionPart(text="What is entropy?"), QuestionPart(text="What is enthalpy?")], evidence
     )
     assert (
-        [one.evidence.number for one in first.picks],
-        [one.evidence.number for one in second.picks],
+        [pick.evidence.number for pick in first.picks],
+        [pick.evidence.number for pick in second.picks],
     ) == ([1], [2])
 
 
@@ -109,7 +117,7 @@ def test_meaning_decides_where_words_do_not() -> None:
     (found,) = extract(
         [QuestionPart(text="Disorder?")],
         [passage(text)],
-        rate=lambda _, sentences: [0.1 if "first" in one else 0.9 for one in sentences],
+        rate=lambda _, sentences: [0.1 if "first" in sentence else 0.9 for sentence in sentences],
     )
     assert found.picks[0].text == "The second one is what was wanted."
     assert found.signs.meaning == 0.9

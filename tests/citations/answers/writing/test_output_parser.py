@@ -80,15 +80,21 @@ def test_a_claim_is_told_when_it_is_complete_not_at_the_end() -> None:
 
 
 def test_thoughts_are_not_read_whatever_they_quote() -> None:
-    said = '<think>\nCLAIM: no\nQUOTE [1]: "never said"\n</THINK>CLAIM: yes\nQUOTE [1]: "was said here"\n<reasoning>CLAIM: hidden'
+    said = (
+        '<think>\nCLAIM: no\nQUOTE [1]: "never said"\n</THINK>CLAIM: yes\nQUOTE [1]: "was '
+        'said here"\n<reasoning>CLAIM: hidden'
+    )
     assert list(drafts([said])) == [
         ClaimDraft(text="yes", cited=(CitedQuote(quote="was said here", passage=1),))
     ]
 
 
 def test_claims_carry_no_markup_no_addresses_and_no_marks() -> None:
-    said = "CLAIM: See ![x](https://evil.example/a?b=c) **this** at http://evil.example/ and </passage-0123456789ab> `code`"
-    assert [one.text for one in drafts([said])] == ["See x this at and code"]
+    said = (
+        "CLAIM: See ![x](https://evil.example/a?b=c) **this** at http://evil.example/ and "
+        "</passage-0123456789ab> `code`"
+    )
+    assert [draft.text for draft in drafts([said])] == ["See x this at and code"]
 
 
 def test_an_answer_without_end_is_read_to_an_end() -> None:
@@ -115,13 +121,13 @@ def test_how_an_answer_is_cut_into_pieces_does_not_matter_and_nothing_in_it_brea
         list(drafts([text[start:stop] for start, stop in zip(borders, borders[1:], strict=False)]))
         == whole
     )
-    for one in whole:
-        assert len(one.text) <= MAX_CLAIM
-        assert "\x00" not in one.text
-        if isinstance(one, ClaimDraft):
-            assert one.text
-            assert len(one.cited) <= MAX_QUOTES
-            assert all(0 < len(cited.quote) <= MAX_QUOTE for cited in one.cited)
+    for draft in whole:
+        assert len(draft.text) <= MAX_CLAIM
+        assert "\x00" not in draft.text
+        if isinstance(draft, ClaimDraft):
+            assert draft.text
+            assert len(draft.cited) <= MAX_QUOTES
+            assert all(0 < len(cited.quote) <= MAX_QUOTE for cited in draft.cited)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_each_passage_has_its_say_before_one_has_it_twice() -> None:
         "A library burns, and its entropy is greater than before.", number=2, source=2, score=0.7
     )
     picks = found(long, short, about="entropy").picks
-    assert {one.evidence.number for one in picks} == {1, 2}
+    assert {pick.evidence.number for pick in picks} == {1, 2}
 
 
 def test_it_goes_through_each_source_from_the_front() -> None:
@@ -47,16 +47,17 @@ def test_of_the_whole_every_source_tells_something() -> None:
     ]
     other = passage("Whales are mammals that live in the sea and breathe air.", number=4, source=4)
     picks = found(*evidence, other, question="What is this about?", about="").picks
-    assert {one.evidence.source for one in picks} >= {1, 4}
+    assert {pick.evidence.source for pick in picks} >= {1, 4}
 
 
 def test_titles_and_questions_are_no_overview() -> None:
     text = (
-        "A small book about entropy for engineers\n\nWhat does entropy measure in every gas, then? Entropy measures the disorder of a gas in a box."
+        "A small book about entropy for engineers\n\nWhat does entropy measure in every gas, then?"
+        " Entropy measures the disorder of a gas in a box."
         " It grows. It never sinks."
     )
     assert not any(
-        "small book" in one or one.endswith("?") for one in told(passage(text), about="entropy")
+        "small book" in line or line.endswith("?") for line in told(passage(text), about="entropy")
     )
 
 
@@ -72,14 +73,17 @@ def test_a_sentence_that_can_be_understood_by_itself_is_preferred() -> None:
         )
     ]
     chosen = told(*evidence, question="What is it about?", about="")
-    assert (len(chosen), sum(one.startswith("They") for one in chosen)) == (
+    assert (len(chosen), sum(text.startswith("They") for text in chosen)) == (
         6,
         1,
     )  # five sources have one each, and one has two
 
 
 def test_sentences_of_a_summary_are_at_their_own_places() -> None:
-    source = "Entropy measures the disorder of all gases. Much else is said here. Enthalpy measures how warm the engines are."
+    source = (
+        "Entropy measures the disorder of all gases. Much else is said here."
+        " Enthalpy measures how warm the engines are."
+    )
     spans = [(0, 43), (68, len(source))]
     summary = passage(" ".join(source[start:stop] for start, stop in spans), spans=spans, level=2)
     (one,) = extract(
