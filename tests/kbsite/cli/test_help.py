@@ -115,6 +115,26 @@ def test_help_answers_within_half_a_second() -> None:
     assert min(took) < 0.5
 
 
+@pytest.mark.parametrize(
+    ("words", "position", "expected"),
+    [("kb sea", 1, {"search"}), ("kb db ba", 2, {"backup"}), ("kb show --fu", 2, {"--full"})],
+)
+def test_the_shell_completes_commands_and_options(
+    words: str, position: int, expected: set[str]
+) -> None:
+    completion = {"_KB_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(position)}
+    done = subprocess.run(
+        [sys.executable, "-c", "from kbsite.cli import main; main()"],
+        cwd=ROOT,
+        env={**os.environ, **completion},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert set(done.stdout.split()) == expected
+
+
 def test_the_version_is_printed() -> None:
     result = CliRunner().invoke(app, ["--version"], prog_name="kb")
     assert result.stdout.startswith("kb ")
