@@ -7,10 +7,10 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 
+from citations.admin.positions import PositionAdmin
 from citations.lectures import report as lecture_report
 from citations.models import Citation, LectureSession, Segment, Window, WindowOutcome
 from transcripts.admin import RecordAdmin
-from transcripts.timecodes import clock
 
 OUTCOMES = (
     (WindowOutcome.CITED, "cited"),
@@ -44,9 +44,8 @@ class LectureSessionAdmin(RecordAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request).defer("buffer")
-        counts = {
-            f"n_{outcome}": _count(Window, Q(outcome=outcome)) for outcome in WindowOutcome.values
-        }
+        names = WindowOutcome.values
+        counts = {f"n_{name}": _count(Window, Q(outcome=name)) for name in names}
         counted: QuerySet[Any] = rows.annotate(
             n_windows=_count(Window, Q()), n_citations=_count(Citation, Q()), **counts
         )
@@ -142,19 +141,15 @@ class LectureSessionAdmin(RecordAdmin):
 
 
 @admin.register(Segment)
-class SegmentAdmin(RecordAdmin):
+class SegmentAdmin(PositionAdmin):
     list_display = ("session", "number", "at", "text")
     list_filter = ("session__collection", "created_at")
     list_select_related = ("session",)
     search_fields = ("session__title",)
 
-    @admin.display(ordering="start")
-    def at(self, segment: Any) -> str:
-        return _clock(segment.start)
-
 
 @admin.register(Window)
-class WindowAdmin(RecordAdmin):
+class WindowAdmin(PositionAdmin):
     list_display = (
         "session",
         "index",
@@ -170,13 +165,9 @@ class WindowAdmin(RecordAdmin):
     list_select_related = ("session",)
     search_fields = ("session__title", "note")
 
-    @admin.display(ordering="start")
-    def at(self, window: Any) -> str:
-        return _clock(window.start)
-
 
 @admin.register(Citation)
-class CitationAdmin(RecordAdmin):
+class CitationAdmin(PositionAdmin):
     list_display = (
         "quoted",
         "source",
@@ -198,14 +189,6 @@ class CitationAdmin(RecordAdmin):
     @admin.display(description="quote", ordering="quote")
     def quoted(self, citation: Citation) -> str:
         return citation.snippet or citation.quote
-
-    @admin.display(ordering="start")
-    def at(self, citation: Citation) -> str:
-        return _clock(citation.start)
-
-
-def _clock(start: int | None) -> str:
-    return "–" if start is None else clock(start)
 
 
 def _share(session: Any, outcome: str) -> str:

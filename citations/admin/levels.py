@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.http import HttpRequest
 
+from citations.admin.positions import PositionAdmin
 from citations.models import Node, Topic
 from transcripts.admin import RecordAdmin
-from transcripts.timecodes import clock
 
 
 class BuiltAdmin(RecordAdmin):
@@ -18,7 +18,7 @@ class BuiltAdmin(RecordAdmin):
 
 
 @admin.register(Node)
-class NodeAdmin(BuiltAdmin):
+class NodeAdmin(PositionAdmin, BuiltAdmin):
     list_display = ("title", "level", "source", "at", "page", "beginning", "is_told")
     list_filter = ("level", "source__kind", "source__collection")
     list_select_related = ("source",)
@@ -26,14 +26,6 @@ class NodeAdmin(BuiltAdmin):
     search_help_text = "Title, or the source's"
     ordering = ("source_id", "-level", "ordinal")
     exclude: ClassVar[Any] = ("digest", "vector")
-
-    @admin.display(ordering="start")
-    def at(self, node: Any) -> str:
-        return clock(node.start) if node.start is not None else "–"
-
-    @admin.display
-    def beginning(self, node: Any) -> str:
-        return str(node.text[:100])
 
     @admin.display(boolean=True)
     def is_told(self, node: Any) -> bool:

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
+from citations.admin.positions import PositionAdmin
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
@@ -15,7 +16,6 @@ from citations.models import Chunk, Mark, Source
 from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
 from transcripts.admin.tables import QUEUED_AT_ONCE
-from transcripts.timecodes import clock
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
@@ -46,15 +46,13 @@ class SourceAdmin(RecordAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Skip the long columns of videos."""
-        return (
-            super().get_queryset(request).select_related("video", "collection").defer(*LONG_VIDEO)
-        )
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.select_related("video", "collection").defer(*LONG_VIDEO)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Allow it for documents: a recording is deleted with its video."""
-        return (
-            obj is not None and obj.video_id is None and super().has_delete_permission(request, obj)
-        )
+        is_document = obj is not None and obj.video_id is None
+        return is_document and super().has_delete_permission(request, obj)
 
     @admin.display(ordering="done")
     def progress(self, source: Any) -> str:
@@ -87,7 +85,7 @@ class SourceAdmin(RecordAdmin):
 
 
 @admin.register(Chunk)
-class ChunkAdmin(RecordAdmin):
+class ChunkAdmin(PositionAdmin):
     """The passages that a search finds."""
 
     list_display = ("__str__", "source", "at", "page", "beginning", "has_context")
@@ -114,14 +112,6 @@ class ChunkAdmin(RecordAdmin):
         )
         return queryset.filter(position__in=[hit.position for hit in hits]), False
 
-    @admin.display(ordering="start")
-    def at(self, chunk: Any) -> str:
-        return clock(chunk.start) if chunk.start is not None else "–"
-
-    @admin.display
-    def beginning(self, chunk: Any) -> str:
-        return str(chunk.text[:100])
-
     @admin.display(boolean=True)
     def has_context(self, chunk: Any) -> bool:
         """Whether a language model has written its context."""
@@ -129,12 +119,8 @@ class ChunkAdmin(RecordAdmin):
 
 
 @admin.register(Mark)
-class MarkAdmin(RecordAdmin):
+class MarkAdmin(PositionAdmin):
     list_display = ("query", "right", "source", "user", "at", "created_at")
     list_filter = ("right", "created_at", "source__collection")
     list_select_related = ("source", "user")
     search_fields = ("query", "source__title", "user__username")
-
-    @admin.display(ordering="start")
-    def at(self, mark: Any) -> str:
-        return clock(mark.start) if mark.start is not None else "–"

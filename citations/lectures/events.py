@@ -22,10 +22,14 @@ def publish(session: LectureSession, events: Sequence[tuple[str, Mapping[str, An
     """
     if events:
         kinds, data = [kind for kind, _ in events], [json.dumps(about) for _, about in events]
+        values: dict[str, Any] = {
+            "session": session.pk,
+            "kinds": kinds,
+            "data": data,
+            "channel": CHANNEL,
+        }
         with connection.cursor() as cursor:
-            cursor.execute(
-                _PUBLISH, {"session": session.pk, "kinds": kinds, "data": data, "channel": CHANNEL}
-            )
+            cursor.execute(_PUBLISH, values)
 
 
 # One statement, as it runs several times a second in each lecture.
@@ -46,6 +50,5 @@ _PUBLISH: Final = """
 
 def after(session: LectureSession, number: int, *, limit: int = AT_ONCE) -> list[LectureEvent]:
     """Return the events after a number, in order."""
-    return list(
-        LectureEvent.objects.filter(session=session, number__gt=number).order_by("number")[:limit]
-    )
+    events = LectureEvent.objects.filter(session=session, number__gt=number)
+    return list(events.order_by("number")[:limit])

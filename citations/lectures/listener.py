@@ -81,7 +81,7 @@ class Listener:
                     await self._forward(connected)
             except (psycopg.Error, OSError, TimeoutError) as error:
                 logger.warning(
-                    "Lost the connection for lecture events (%s); polling until it is back.", error
+                    "Lost the connection for lecture events (%s); polling instead.", error
                 )
             self._set_listening(False)
             await asyncio.sleep(pause)

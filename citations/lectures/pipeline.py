@@ -47,7 +47,7 @@ from transcripts.scope import Scope
 
 logger = logging.getLogger(__name__)
 
-MAX_CANDIDATES: Final = 5  # passages per window
+CANDIDATES: Final = 5  # passages per window
 CITED: Final = 3  # of them, at most
 MAX_TOKENS: Final = 199  # of a query, with the model's special tokens
 _SPECIAL_TOKENS: Final = 2  # special tokens of a query
@@ -215,9 +215,8 @@ def _embed_queries(runs: Sequence[WindowRun], space: EmbeddingSpace, form: Windo
         for run in runs:
             run.vector = run.embedding
     missing = [run for run in runs if run.vector is None]
-    for run, vector in zip(
-        missing, _query_cache.vectors(model, [run.text for run in missing]), strict=True
-    ):
+    vectors = _query_cache.vectors(model, [run.text for run in missing])
+    for run, vector in zip(missing, vectors, strict=True):
         run.vector = vector
 
 
@@ -280,9 +279,7 @@ def distance_of(cosine: float) -> float:
 def _search(run: WindowRun, space: EmbeddingSpace) -> None:
     assert run.vector is not None
     assert run.resolved is not None
-    hits = vector_search.search(
-        run.vector, space=space, limit=MAX_CANDIDATES, resolved=run.resolved
-    )
+    hits = vector_search.search(run.vector, space=space, limit=CANDIDATES, resolved=run.resolved)
     if not hits:
         run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
         return

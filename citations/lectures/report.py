@@ -77,9 +77,8 @@ class LectureStatistics:
 def statistics(session: LectureSession | None = None) -> LectureStatistics:
     """Compute the statistics of a session; without one, of all."""
     windows = Window.objects.filter(session=session) if session else Window.objects.all()
-    citations = (
-        Citation.objects.filter(session=session) if session else Citation.objects.in_lectures()
-    )
+    citations = Citation.objects.in_lectures()
+    citations = citations.filter(session=session) if session else citations
     outcomes = dict(windows.order_by().values_list("outcome").annotate(Count("pk")))
     notes = (
         windows.exclude(note="")
@@ -104,9 +103,7 @@ def export(session: LectureSession) -> str:
     visible = Citation.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(
         session=session
     )
-    rows = list(
-        visible.select_related("source", "source__video", "window").order_by("window_index", "rank")
-    )
+    rows = list(visible.select_related("source", "window").order_by("window_index", "rank"))
     lines = [f"# {escape_markdown(session.title)}", "", _subtitle(session), ""]
     lines += _transcript(session, rows)
     lines += (

@@ -102,17 +102,11 @@ def list_sessions(
         sessions = sessions.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, 1_000).split()[:10]:
         sessions = sessions.filter(title__icontains=word)
-    rows = tuple(
-        sessions.select_related("collection", "owner")
-        .defer("buffer")
-        .annotate(citation_count=Count("citations"))
-        .order_by("-created_at", "-pk")[offset : offset + limit + 1]
-    )
-    return SessionPage(
-        sessions=rows[:limit],
-        total=sessions.count(),
-        next=offset + limit if len(rows) > limit else None,
-    )
+    counted = sessions.annotate(citation_count=Count("citations")).defer("buffer")
+    newest = counted.select_related("collection", "owner").order_by("-created_at", "-pk")
+    rows = tuple(newest[offset : offset + limit + 1])
+    following = offset + limit if len(rows) > limit else None
+    return SessionPage(sessions=rows[:limit], total=sessions.count(), next=following)
 
 
 def find_session(scope: Scope, reference: UUID | str, *, write: bool = False) -> LectureSession:
@@ -120,12 +114,8 @@ def find_session(scope: Scope, reference: UUID | str, *, write: bool = False) ->
 
     Raises ``LectureNotFound``, and ``Forbidden`` if it is to be written and is read-only.
     """
-    session = (
-        LectureSession.objects.visible(scope)
-        .select_related("collection")
-        .filter(uuid=uuid_of(reference))
-        .first()
-    )
+    visible = LectureSession.objects.visible(scope).select_related("collection")
+    session = visible.filter(uuid=uuid_of(reference)).first()
     if session is None:
         raise LectureNotFound("There is no such lecture.")
     if write:
@@ -155,13 +145,9 @@ def citations_of(session: LectureSession) -> CitationQuerySet:
 
 def find_citation(scope: Scope, reference: UUID | str) -> Citation:
     """Return the visible citation of this id. Raises ``CitationNotFound``."""
-    citation = (
-        Citation.objects.in_lectures()
-        .visible(scope)
-        .select_related("source", "session", "window")
-        .filter(uuid=uuid_of(reference))
-        .first()
-    )
+    visible = Citation.objects.in_lectures().visible(scope)
+    related = visible.select_related("source", "session", "window")
+    citation = related.filter(uuid=uuid_of(reference)).first()
     if citation is None:
         raise CitationNotFound("There is no such citation.")
     return citation

@@ -50,9 +50,7 @@ def say(
     Returns and raises as ``push`` does.
     """
     if len(text) > MAX_SAID:
-        raise TooLarge(
-            f"The text is longer than {MAX_SAID:,} characters.", hint="Send it in parts."
-        )
+        raise TooLarge(f"The text exceeds {MAX_SAID:,} characters.", hint="Send it in parts.")
     pieces = list(_split_lines(text))
     with transaction.atomic():
         locked = lock_open(session)
@@ -132,9 +130,8 @@ def _buffer(locked: LectureSession) -> windows.Buffer:
 def _add(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window]:
     new = _without_known(locked, utterances)
     segments = [utterance for utterance in new if utterance.text]
-    Segment.objects.bulk_create(
-        [Segment(session=locked, **asdict(utterance)) for utterance in segments]
-    )
+    rows = [Segment(session=locked, **asdict(utterance)) for utterance in segments]
+    Segment.objects.bulk_create(rows)
     buffer, made = windows.feed(_buffer(locked), new)
     return _store(locked, buffer, made, [(SEGMENT, asdict(utterance)) for utterance in segments])
 
@@ -194,9 +191,7 @@ def _clean(utterances: Iterable[Utterance], *, most: int = MAX_SEGMENTS) -> list
     cleaned: list[Utterance] = []
     for utterance in utterances:
         if len(cleaned) == most:
-            raise TooLarge(
-                f"More than {most:,} segments were sent at once.", hint="Send them in parts."
-            )
+            raise TooLarge(f"More than {most:,} segments were sent.", hint="Send them in parts.")
         if len(utterance.text) > MAX_TEXT:
             raise TooLarge(
                 f"Segment {utterance.number} has {len(utterance.text):,} characters;"
@@ -243,8 +238,6 @@ def _transcript(session: LectureSession) -> tuple[tuple[Cue, ...], list[int]]:
         else None
     )
     if transcript is None:
-        raise InvalidInput(
-            "This lecture replays nothing.", hint="Start one from a recording, or send speech."
-        )
+        raise InvalidInput("This lecture replays nothing.", hint="Start one from a recording.")
     cues = library.cues_of(transcript)
     return cues, list(accumulate((cue.end for cue in cues), max))

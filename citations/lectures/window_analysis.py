@@ -24,9 +24,8 @@ SENSE, GATE, KEYWORDS = STAGES = ("sense", "gate", "keywords")
 def embed_speech(runs: Sequence[WindowRun]) -> None:
     """Embed the speech for the gate and the keywords."""
     with timed(SENSE, runs) as open_runs:
-        for run, vector in zip(
-            open_runs, _embed_texts([run.window.text for run in open_runs]), strict=False
-        ):
+        vectors = _embed_texts([run.window.text for run in open_runs])
+        for run, vector in zip(open_runs, vectors, strict=False):
             run.embedding = vector
 
 

@@ -105,9 +105,8 @@ def _insert(buffer: Buffer, utterances: Iterable[Utterance]) -> Buffer:
     new: dict[int, Utterance] = {}
     for utterance in utterances:
         if not _is_known(buffer.seen, utterance.number):
-            new.setdefault(
-                utterance.number, replace(utterance, text=" ".join(utterance.text.split()))
-            )
+            text = " ".join(utterance.text.split())
+            new.setdefault(utterance.number, replace(utterance, text=text))
     spoken = (utterance for utterance in new.values() if utterance.text)
     fresh = sorted((*buffer.fresh, *spoken), key=lambda utterance: utterance.number)
     return replace(
@@ -160,9 +159,8 @@ def _make_windows(
     line = _Text((*buffer.overlap, *buffer.fresh[:ready]))
     spans = _sentences(line, len(buffer.overlap), is_last=is_last)
     shared = 1 if buffer.overlap else 0
-    groups = _groups(
-        [count_words(line.text[start:stop]) for start, stop in spans], shared, is_last=is_last
-    )
+    words = [count_words(line.text[start:stop]) for start, stop in spans]
+    groups = _groups(words, shared, is_last=is_last)
     if not groups:
         return buffer, []
     windows = [

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 from django.db import InterfaceError, OperationalError, connection, connections, transaction
@@ -53,9 +53,7 @@ __all__ = [
 
 THREADS: Final = 2  # of a process that cite: a model is asked by one thread a core
 BATCH: Final = 8  # windows that are cited together, so many at most
-GRACE: Final = timedelta(
-    seconds=10
-)  # how long a sweep leaves windows to the process that has made them
+GRACE: Final = timedelta(seconds=10)  # a sweep leaves newer windows to the process that made them
 MAX_SWEPT: Final = 64  # windows of one sweep at most
 MAX_TEXT: Final = 10_000  # characters of a question's text
 MAX_INDEX: Final = 1_000_000
@@ -98,20 +96,16 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
     text_ = _clean(text, index)
     try:
         window = _get_or_create(session, text_, index)
-        stored = (
-            cite([window])[0]
-            if window.outcome == WindowOutcome.WAITING
-            else StoredWindow(window=window, citations=_stored_citations(window))
-        )
+        if window.outcome == WindowOutcome.WAITING:
+            stored = cite([window])[0]
+        else:
+            stored = StoredWindow(window=window, citations=_stored_citations(window))
         transaction.on_commit(_pool.notify)  # speech of the lecture has waited for this window
         return _result(index, stored)
     except (OperationalError, InterfaceError) as error:
-        logger.warning(
-            "Database unavailable; a query in lecture %s gets no citations: %s", session.pk, error
-        )
-        return WindowResult(
-            window_index=index, outcome=WindowOutcome.FAILED, note="The database is unavailable."
-        )
+        logger.warning("Database unavailable for a query in lecture %s: %s", session.pk, error)
+        note = "The database is unavailable."
+        return WindowResult(window_index=index, outcome=WindowOutcome.FAILED, note=note)
 
 
 def _clean(text: str, index: int) -> str:
@@ -119,9 +113,7 @@ def _clean(text: str, index: int) -> str:
     if not words:
         raise InvalidInput("The text is empty.", hint="Send the text of the window.")
     if len(text) > MAX_TEXT:
-        raise InvalidInput(
-            f"A window has at most {MAX_TEXT:,} characters.", hint="Send a few sentences."
-        )
+        raise InvalidInput(f"A window has at most {MAX_TEXT:,} characters.", hint="Send less.")
     if not 0 <= index <= MAX_INDEX:
         raise InvalidInput(f"The index of a window must be an integer from 0 to {MAX_INDEX:,}.")
     return words
@@ -139,12 +131,10 @@ def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
                 f"Window {index} has another text.",
                 hint=f"The next free index is {locked.window_count}.",
             )
-        window = Window.objects.create(
-            session=locked, index=index, text=text, holder=uuid4(), attempts=1
-        )
-        LectureSession.objects.filter(pk=locked.pk).update(
-            window_count=max(locked.window_count, index + 1)
-        )
+        columns: dict[str, Any] = {"session": locked, "index": index, "text": text}
+        window = Window.objects.create(**columns, holder=uuid4(), attempts=1)
+        count = max(locked.window_count, index + 1)
+        LectureSession.objects.filter(pk=locked.pk).update(window_count=count)
         location = {"first": None, "last": None, "start": None, "end": None}
         publish(locked, [(WINDOW, {"index": index, "text": text, **location})])
         return window
@@ -216,9 +206,7 @@ def _claim(
     Skips sessions of which another process holds windows, to keep their citations in order.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(
-            "SET LOCAL synchronous_commit = off"
-        )  # if the lease is lost, they simply wait on
+        cursor.execute("SET LOCAL synchronous_commit = off")  # a lost lease is harmless
         locks.hold_for_transaction(Lock.WINDOWS)
         queue = Window.objects.waiting()
         due = queue.free().filter(created_at__lte=timezone.now() - waiting)
@@ -228,9 +216,8 @@ def _claim(
         pks = due.exclude(Exists(others)).order_by("created_at", "pk").values_list("pk", flat=True)
         chosen = list(pks.select_for_update(of=("self",), skip_locked=True)[:BATCH])
         Window.objects.filter(pk__in=chosen).claim(uuid4())
-    claimed = list(
-        Window.objects.filter(pk__in=chosen).select_related("session").order_by("created_at", "pk")
-    )
+    rows = Window.objects.filter(pk__in=chosen).select_related("session")
+    claimed = list(rows.order_by("created_at", "pk"))
     _give_up([window for window in claimed if window.attempts > Window.MAX_CRASHES])
     return [window for window in claimed if window.attempts <= Window.MAX_CRASHES]
 

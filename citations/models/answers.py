@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils import timezone
 
 from transcripts.models import Collection, VisibleQuerySet
@@ -33,15 +33,13 @@ class Conversation(models.Model):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(
-        Collection, on_delete=models.CASCADE, null=True, blank=True, related_name="conversations"
+        Collection, models.CASCADE, null=True, blank=True, related_name="conversations"
     )
     owner = models.ForeignKey(
-        User, on_delete=models.CASCADE, null=True, blank=True, related_name="conversations"
+        User, models.CASCADE, null=True, blank=True, related_name="conversations"
     )
     title = models.CharField(max_length=300)
-    sources = models.JSONField(
-        default=list, blank=True, help_text="Ids of the sources to answer from; empty: all."
-    )
+    sources = models.JSONField(default=list, blank=True, help_text="Ids of sources; empty: all.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -49,9 +47,7 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ("-updated_at", "-pk")
-        indexes = (
-            models.Index(fields=("owner", "-updated_at", "-id"), name="conversation_latest"),
-        )
+        indexes = (Index(fields=("owner", "-updated_at", "-id"), name="conversation_latest"),)
 
     def __str__(self) -> str:
         return self.title
@@ -80,32 +76,26 @@ class Answer(LeasedWork):
     LEASE = timedelta(minutes=5)
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="answers")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="answers")
     ordinal = models.PositiveIntegerField()
     question = models.TextField()
-    asked_as = models.TextField(
-        blank=True, help_text="The question rewritten to stand alone, if it was a follow-up."
-    )
+    asked_as = models.TextField(blank=True, help_text="The question as a stand-alone one.")
     state = models.CharField(
         max_length=10, choices=AnswerState.choices, default=AnswerState.RUNNING
     )
     claims = models.JSONField(default=list, blank=True)
     nearest = models.JSONField(
-        default=list, blank=True, help_text="After a refusal: the nearest passages."
+        default=list, blank=True, help_text="After a refusal: near passages."
     )
     note = models.TextField(blank=True, help_text="The refusal, or a remark for the reader.")
     error = models.TextField(blank=True)
     hint = models.TextField(blank=True)
     confidence = models.FloatField(
-        null=True, blank=True, help_text="Calibrated probability that the first citation is right."
+        null=True, blank=True, help_text="That the first citation is right."
     )
-    model = models.CharField(
-        max_length=200, blank=True, help_text="The language model; empty: an extractive answer."
-    )
+    model = models.CharField(max_length=200, blank=True, help_text="Empty: extractive.")
     trace = models.JSONField(
-        default=dict,
-        blank=True,
-        help_text="How it was made: queries, levels, passages, verdicts, milliseconds, tokens.",
+        default=dict, blank=True, help_text="Queries, passages, verdicts, times."
     )
     feedback = models.SmallIntegerField(null=True, blank=True, help_text="1: helpful, -1: not.")
     milliseconds = models.FloatField(null=True, blank=True)
@@ -116,12 +106,12 @@ class Answer(LeasedWork):
     class Meta:
         ordering = ("conversation_id", "ordinal")
         constraints = (
-            models.UniqueConstraint(fields=("conversation", "ordinal"), name="answer_once"),
-            models.CheckConstraint(condition=Q(state__in=AnswerState.values), name="answer_state"),
-            models.CheckConstraint(
+            UniqueConstraint(fields=("conversation", "ordinal"), name="answer_once"),
+            CheckConstraint(condition=Q(state__in=AnswerState.values), name="answer_state"),
+            CheckConstraint(
                 condition=Q(feedback__in=(-1, 1)) | Q(feedback=None), name="answer_feedback"
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 condition=Q(confidence__gte=0, confidence__lte=1) | Q(confidence=None),
                 name="answer_confidence",
             ),
@@ -143,13 +133,9 @@ class Note(models.Model):
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="notes")
-    author = models.ForeignKey(
-        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="notes"
-    )
-    answer = models.ForeignKey(
-        Answer, on_delete=models.SET_NULL, null=True, blank=True, related_name="notes"
-    )
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="notes")
+    author = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="notes")
+    answer = models.ForeignKey(Answer, models.SET_NULL, null=True, blank=True, related_name="notes")
     title = models.CharField(max_length=300)
     text = models.TextField(help_text="Markdown.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -159,8 +145,8 @@ class Note(models.Model):
 
     class Meta:
         ordering = ("-updated_at", "-pk")
-        indexes = (models.Index(fields=("collection", "-updated_at", "-id"), name="note_latest"),)
-        constraints = (models.UniqueConstraint(fields=("answer", "collection"), name="note_once"),)
+        indexes = (Index(fields=("collection", "-updated_at", "-id"), name="note_latest"),)
+        constraints = (UniqueConstraint(fields=("answer", "collection"), name="note_once"),)
 
     def __str__(self) -> str:
         return self.title

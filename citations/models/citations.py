@@ -3,11 +3,11 @@
 import uuid
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 
 from citations.models.answers import Answer
 from citations.models.lectures import LectureSession, Window
-from citations.models.sources import Chunk, Source
+from citations.models.sources import Chunk, Located, Source
 from transcripts.scope import Scope
 
 
@@ -26,7 +26,7 @@ class CitationQuerySet(models.QuerySet["Citation"]):
         return self.filter(session__isnull=False)
 
 
-class Citation(models.Model):
+class Citation(Located):
     """A verbatim quote of a source: ``quote`` is its text with that ``digest`` in the span.
 
     A citation belongs either to an answer, where it has a number, or to a window of a lecture,
@@ -36,37 +36,25 @@ class Citation(models.Model):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     answer = models.ForeignKey(
-        Answer, on_delete=models.DO_NOTHING, null=True, blank=True, related_name="citations"
+        Answer, models.DO_NOTHING, null=True, blank=True, related_name="citations"
     )  # the database deletes it with its answer
     number = models.PositiveSmallIntegerField(null=True, blank=True)
     session = models.ForeignKey(
-        LectureSession, on_delete=models.CASCADE, null=True, blank=True, related_name="citations"
+        LectureSession, models.CASCADE, null=True, blank=True, related_name="citations"
     )
     window = models.ForeignKey(
-        Window, on_delete=models.CASCADE, null=True, blank=True, related_name="citations"
+        Window, models.CASCADE, null=True, blank=True, related_name="citations"
     )
     window_index = models.PositiveIntegerField(null=True, blank=True)
     rank = models.PositiveSmallIntegerField(null=True, blank=True)
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="citations")
-    chunk = models.ForeignKey(
-        Chunk, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    page = models.PositiveIntegerField(null=True, blank=True)
-    last_page = models.PositiveIntegerField(null=True, blank=True)
-    start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
-    end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
+    source = models.ForeignKey(Source, models.CASCADE, related_name="citations")
+    chunk = models.ForeignKey(Chunk, models.SET_NULL, null=True, blank=True, related_name="+")
     section_heading = models.CharField(max_length=300, blank=True)
     quote = models.TextField(help_text="In a lecture: the whole passage.")
     prefix = models.CharField(max_length=100, blank=True)
     suffix = models.CharField(max_length=100, blank=True)
-    span_start = models.PositiveIntegerField()
-    span_end = models.PositiveIntegerField()
-    digest = models.CharField(
-        max_length=64, help_text="Of the source text that the span refers to."
-    )
-    snippet = models.TextField(
-        blank=True, help_text="In a lecture: 100 to 200 characters of the passage."
-    )
+    digest = models.CharField(max_length=64, help_text="Of the text that the span refers to.")
+    snippet = models.TextField(blank=True, help_text="In a lecture.")
     relevance_score = models.FloatField(null=True, blank=True, help_text="In a lecture: 0 to 1.")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -75,7 +63,7 @@ class Citation(models.Model):
     class Meta:
         ordering = ("session_id", "window_index", "rank", "answer_id", "number")
         constraints = (
-            models.CheckConstraint(
+            CheckConstraint(
                 condition=Q(
                     answer__isnull=False,
                     number__isnull=False,
@@ -96,17 +84,13 @@ class Citation(models.Model):
                 ),
                 name="citation_of_answer_or_lecture",
             ),
-            models.UniqueConstraint(fields=("answer", "number"), name="citation_number_once"),
-            models.UniqueConstraint(
-                fields=("session", "window_index", "rank"), name="citation_once"
-            ),
-            models.CheckConstraint(condition=Q(rank__gte=1, rank__lte=3), name="citation_rank"),
-            models.CheckConstraint(
+            UniqueConstraint(fields=("answer", "number"), name="citation_number_once"),
+            UniqueConstraint(fields=("session", "window_index", "rank"), name="citation_once"),
+            CheckConstraint(condition=Q(rank__gte=1, rank__lte=3), name="citation_rank"),
+            CheckConstraint(
                 condition=Q(relevance_score__gte=0, relevance_score__lte=1), name="citation_score"
             ),
-            models.CheckConstraint(
-                condition=Q(span_end__gt=F("span_start")), name="citation_not_empty"
-            ),
+            CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="citation_not_empty"),
         )
 
     def __str__(self) -> str:

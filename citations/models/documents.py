@@ -1,6 +1,7 @@
 """Documents: the bytes of a file, and the pages read from it."""
 
 from django.db import models
+from django.db.models import UniqueConstraint
 
 from citations.models.sources import Source
 
@@ -8,25 +9,17 @@ from citations.models.sources import Source
 class Document(models.Model):
     """The file of a source. The database holds its bytes, so backups and all workers have them."""
 
-    source = models.OneToOneField(
-        Source, on_delete=models.CASCADE, primary_key=True, related_name="document"
-    )
+    source = models.OneToOneField(Source, models.CASCADE, primary_key=True, related_name="document")
     name = models.CharField(max_length=300, help_text="The original file name.")
     media_type = models.CharField(max_length=60)
     size = models.PositiveBigIntegerField(help_text="Bytes.")
     digest = models.CharField(max_length=64, db_index=True, help_text="SHA-256 of the bytes.")
     read_by = models.CharField(
-        max_length=40,
-        blank=True,
-        help_text="Name and version of the reader that made the pages; empty: not finished.",
+        max_length=40, blank=True, help_text="Name and version of the reader; empty: not finished."
     )
     page_count = models.PositiveIntegerField(default=0)
-    outline = models.JSONField(
-        default=list, blank=True, help_text="[[level, title, page], …], in order."
-    )
-    note = models.TextField(
-        blank=True, help_text="Findings of the reader: pages without text, a broken text layer."
-    )
+    outline = models.JSONField(default=list, blank=True, help_text="[[level, title, page], …]")
+    note = models.TextField(blank=True, help_text="Findings of the reader.")
 
     def __str__(self) -> str:
         return self.name
@@ -35,15 +28,13 @@ class Document(models.Model):
 class DocumentPart(models.Model):
     """About one megabyte of a document's bytes."""
 
-    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="parts")
+    document = models.ForeignKey(Document, models.CASCADE, related_name="parts")
     ordinal = models.PositiveIntegerField()
     data = models.BinaryField()
 
     class Meta:
         ordering = ("document_id", "ordinal")
-        constraints = (
-            models.UniqueConstraint(fields=("document", "ordinal"), name="document_part_once"),
-        )
+        constraints = (UniqueConstraint(fields=("document", "ordinal"), name="document_part_once"),)
 
     def __str__(self) -> str:
         return f"{self.document_id} · {self.ordinal}"
@@ -55,14 +46,12 @@ class Page(models.Model):
     The source's text consists of its pages' texts, each at its ``start``.
     """
 
-    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="pages")
+    document = models.ForeignKey(Document, models.CASCADE, related_name="pages")
     number = models.PositiveIntegerField(help_text="Counted from 1.")
     label = models.CharField(
-        max_length=40,
-        blank=True,
-        help_text="The printed page number, such as xii, if the file has it.",
+        max_length=40, blank=True, help_text="The printed number, such as xii."
     )
-    start = models.PositiveIntegerField(help_text="Offset in the source's text, in characters.")
+    start = models.PositiveIntegerField(help_text="Offset in the source's text.")
     text = models.TextField(blank=True)
     blocks = models.JSONField(
         default=list,
@@ -72,7 +61,7 @@ class Page(models.Model):
 
     class Meta:
         ordering = ("document_id", "number")
-        constraints = (models.UniqueConstraint(fields=("document", "number"), name="page_once"),)
+        constraints = (UniqueConstraint(fields=("document", "number"), name="page_once"),)
 
     def __str__(self) -> str:
         return f"{self.document_id} · page {self.number}"

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 from citations.models.sources import Source
 from transcripts.models import Collection, Transcript, VisibleQuerySet
@@ -30,30 +30,17 @@ class LectureSession(models.Model):
     """A lecture. It cites the sources it names; if it never named any, its collection's."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="lectures")
-    owner = models.ForeignKey(
-        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="lectures"
-    )
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="lectures")
+    owner = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="lectures")
     title = models.CharField(max_length=300)
     language = models.CharField(max_length=35, blank=True)
     sources = models.ManyToManyField(Source, blank=True, related_name="lectures")
-    names_sources = models.BooleanField(
-        default=False, help_text="It cites only those, even when all of them are deleted."
-    )
+    names_sources = models.BooleanField(default=False, help_text="It cites no others.")
     transcript = models.ForeignKey(
-        Transcript,
-        on_delete=models.SET_NULL,
-        null=True,
-        blank=True,
-        related_name="+",
-        help_text="The recording to replay.",
+        Transcript, models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    position = models.PositiveIntegerField(
-        "position (ms)", default=0, help_text="How far the recording has been replayed."
-    )
-    buffer = models.JSONField(
-        default=dict, blank=True, help_text="Speech after the last window: windows.Buffer as JSON."
-    )
+    position = models.PositiveIntegerField("position (ms)", default=0)
+    buffer = models.JSONField(default=dict, blank=True, help_text="windows.Buffer as JSON.")
     window_count = models.PositiveIntegerField(default=0)
     event_count = models.PositiveIntegerField(default=0)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -63,9 +50,7 @@ class LectureSession(models.Model):
 
     class Meta:
         ordering = ("-created_at", "-pk")
-        indexes = (
-            models.Index(fields=("collection", "-created_at", "-id"), name="lecture_newest"),
-        )
+        indexes = (Index(fields=("collection", "-created_at", "-id"), name="lecture_newest"),)
 
     def __str__(self) -> str:
         return self.title
@@ -74,7 +59,7 @@ class LectureSession(models.Model):
 class Segment(models.Model):
     """A piece of speech as it was sent. The sender numbers it; a repeated number is ignored."""
 
-    session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="segments")
+    session = models.ForeignKey(LectureSession, models.CASCADE, related_name="segments")
     number = models.PositiveIntegerField()
     text = models.TextField()
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
@@ -83,7 +68,7 @@ class Segment(models.Model):
 
     class Meta:
         ordering = ("session_id", "number")
-        constraints = (models.UniqueConstraint(fields=("session", "number"), name="segment_once"),)
+        constraints = (UniqueConstraint(fields=("session", "number"), name="segment_once"),)
 
     def __str__(self) -> str:
         return f"{self.session_id} · {self.number}"
@@ -102,7 +87,7 @@ class Window(LeasedWork):
 
     LEASE = timedelta(seconds=90)
 
-    session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="windows")
+    session = models.ForeignKey(LectureSession, models.CASCADE, related_name="windows")
     index = models.PositiveIntegerField()
     text = models.TextField()
     first = models.PositiveIntegerField("first segment", null=True, blank=True)
@@ -112,16 +97,10 @@ class Window(LeasedWork):
     outcome = models.CharField(
         max_length=14, choices=WindowOutcome.choices, default=WindowOutcome.WAITING
     )
-    note = models.TextField(
-        blank=True, help_text="A remark for the reader: not re-ranked, or why it failed."
-    )
+    note = models.TextField(blank=True, help_text="A remark for the reader.")
     keywords = models.JSONField(default=list, blank=True)
-    off_topic = models.FloatField(
-        null=True, blank=True, help_text="Probability, by the gate, that it is off-topic."
-    )
-    distance = models.FloatField(
-        null=True, blank=True, help_text="Squared L2 distance to the nearest chunk, 0 to 4."
-    )
+    off_topic = models.FloatField(null=True, blank=True, help_text="Probability.")
+    distance = models.FloatField(null=True, blank=True, help_text="Squared L2, 0 to 4.")
     stages = models.JSONField(default=dict, blank=True, help_text="Milliseconds by stage.")
     milliseconds = models.FloatField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -132,15 +111,11 @@ class Window(LeasedWork):
     class Meta:
         ordering = ("session_id", "index")
         constraints = (
-            models.UniqueConstraint(fields=("session", "index"), name="window_once"),
-            models.CheckConstraint(
-                condition=Q(outcome__in=WindowOutcome.values), name="window_outcome"
-            ),
+            UniqueConstraint(fields=("session", "index"), name="window_once"),
+            CheckConstraint(condition=Q(outcome__in=WindowOutcome.values), name="window_outcome"),
         )
         indexes = (
-            models.Index(
-                fields=("created_at",), condition=Q(outcome="waiting"), name="window_waiting"
-            ),
+            Index(fields=("created_at",), condition=Q(outcome="waiting"), name="window_waiting"),
         )
 
     def __str__(self) -> str:
@@ -150,7 +125,7 @@ class Window(LeasedWork):
 class LectureEvent(models.Model):
     """An event for the viewers of a session, numbered without gaps in commit order."""
 
-    session = models.ForeignKey(LectureSession, on_delete=models.CASCADE, related_name="events")
+    session = models.ForeignKey(LectureSession, models.CASCADE, related_name="events")
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=20)
     data = models.JSONField(default=dict)
@@ -158,9 +133,7 @@ class LectureEvent(models.Model):
 
     class Meta:
         ordering = ("session_id", "number")
-        constraints = (
-            models.UniqueConstraint(fields=("session", "number"), name="lecture_event_once"),
-        )
+        constraints = (UniqueConstraint(fields=("session", "number"), name="lecture_event_once"),)
 
     def __str__(self) -> str:
         return f"{self.session_id} · {self.number} {self.kind}"

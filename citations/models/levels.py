@@ -3,10 +3,10 @@
 import uuid
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from pgvector.django import HalfVectorField
 
-from citations.models.sources import Source
+from citations.models.sources import Located, Source
 from citations.models.spaces import EmbeddingSpace
 from transcripts.models import Collection
 
@@ -19,7 +19,7 @@ class Level(models.IntegerChoices):
     DOCUMENT = 3, "document"
 
 
-class Node(models.Model):
+class Node(Located):
     """A node of the summary tree.
 
     ``text`` joins the sentences at ``spans`` of the source's text with blanks. The children of
@@ -27,57 +27,39 @@ class Node(models.Model):
     ``vector``, of length 1, points where the mean of its chunks' vectors in ``space`` does.
     """
 
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="nodes")
+    source = models.ForeignKey(Source, models.CASCADE, related_name="nodes")
     level = models.PositiveSmallIntegerField(choices=Level.choices)
     ordinal = models.PositiveIntegerField(help_text="Among the source's nodes of this level.")
     parent = models.ForeignKey(
-        "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="children"
+        "self", models.DO_NOTHING, null=True, blank=True, related_name="children"
     )
     title = models.CharField(
-        max_length=300,
-        blank=True,
-        help_text="The heading or chapter; without one, words that tell it from its neighbours.",
+        max_length=300, blank=True, help_text="A heading, chapter or distinctive words."
     )
     text = models.TextField(help_text="The summary: verbatim sentences.")
-    spans = models.JSONField(
-        default=list, help_text="[first, last) characters of each sentence in the source's text."
-    )
-    abstract = models.TextField(
-        blank=True, help_text="The summary by a language model; empty: not written yet."
-    )
-    first = models.PositiveIntegerField(
-        "first chunk", help_text="Ordinal of the first chunk below it."
-    )
+    spans = models.JSONField(default=list, help_text="[first, last) characters of each sentence.")
+    abstract = models.TextField(blank=True, help_text="The summary by a language model.")
+    first = models.PositiveIntegerField("first chunk")
     last = models.PositiveIntegerField("last chunk")
-    span_start = models.PositiveIntegerField()
-    span_end = models.PositiveIntegerField()
-    start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
-    end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
-    page = models.PositiveIntegerField(null=True, blank=True)
-    last_page = models.PositiveIntegerField(null=True, blank=True)
-    digest = models.BinaryField(
-        max_length=32, help_text="SHA-256 of its input: a node with the same input is kept."
-    )
+    digest = models.BinaryField(max_length=32, help_text="SHA-256 of its input.")
     space = models.ForeignKey(
-        EmbeddingSpace, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+        EmbeddingSpace, models.SET_NULL, null=True, blank=True, related_name="+"
     )
     vector = HalfVectorField(null=True, blank=True)
 
     class Meta:
         ordering = ("source_id", "-level", "ordinal")
         constraints = (
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=("source", "level", "ordinal"),
                 name="node_once",
                 deferrable=models.Deferrable.DEFERRED,
             ),
-            models.CheckConstraint(condition=Q(level__in=Level.values), name="node_level"),
-            models.CheckConstraint(
-                condition=Q(span_end__gt=F("span_start")), name="node_not_empty"
-            ),
-            models.CheckConstraint(condition=Q(last__gte=F("first")), name="node_chunks"),
+            CheckConstraint(condition=Q(level__in=Level.values), name="node_level"),
+            CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="node_not_empty"),
+            CheckConstraint(condition=Q(last__gte=F("first")), name="node_chunks"),
         )
-        indexes = (models.Index(fields=("space", "level"), name="node_of_space"),)
+        indexes = (Index(fields=("space", "level"), name="node_of_space"),)
 
     def __str__(self) -> str:
         return f"{self.source_id} · {self.get_level_display()} {self.ordinal}"
@@ -87,17 +69,14 @@ class Topic(models.Model):
     """What sections of a collection have in common. A section may belong to several topics."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="topics")
-    space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="+")
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="topics")
+    space = models.ForeignKey(EmbeddingSpace, models.CASCADE, related_name="+")
     label = models.CharField(max_length=200)
     terms = models.JSONField(default=list)
     vector = HalfVectorField()
-    size = models.PositiveIntegerField(
-        default=0,
-        help_text="Sections when it was last updated; if it has fewer now, some were deleted.",
-    )
+    size = models.PositiveIntegerField(default=0, help_text="Sections at the last update.")
     size_at_rebuild = models.PositiveIntegerField(
-        default=0, help_text="Sections when all topics of the collection were last rebuilt."
+        default=0, help_text="Sections at the last rebuild."
     )
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -111,17 +90,15 @@ class Topic(models.Model):
 class TopicMember(models.Model):
     """A section's share in a topic, above 0 and at most 1; a section's shares add up to 1."""
 
-    # The database deletes it with either; Django need not load every node of what is deleted then.
-    topic = models.ForeignKey(Topic, on_delete=models.DO_NOTHING, related_name="members")
-    node = models.ForeignKey(Node, on_delete=models.DO_NOTHING, related_name="topics")
+    # DO_NOTHING: the database deletes it with either, so Django need not load the nodes.
+    topic = models.ForeignKey(Topic, models.DO_NOTHING, related_name="members")
+    node = models.ForeignKey(Node, models.DO_NOTHING, related_name="topics")
     weight = models.FloatField()
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(fields=("topic", "node"), name="topic_member_once"),
-            models.CheckConstraint(
-                condition=Q(weight__gt=0, weight__lte=1), name="topic_member_weight"
-            ),
+            UniqueConstraint(fields=("topic", "node"), name="topic_member_once"),
+            CheckConstraint(condition=Q(weight__gt=0, weight__lte=1), name="topic_member_weight"),
         )
 
     def __str__(self) -> str:

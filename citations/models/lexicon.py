@@ -6,7 +6,7 @@ one block per term, and the chunks' lengths.
 """
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Index, Q
 
 from citations.models.sources import Source
 
@@ -18,7 +18,7 @@ class LexEntry(models.Model):
     its postings, even if merged into packs, no longer count.
     """
 
-    source = models.OneToOneField(Source, on_delete=models.SET_NULL, null=True, related_name="+")
+    source = models.OneToOneField(Source, models.SET_NULL, null=True, related_name="+")
     first = models.BigIntegerField(unique=True)
     count = models.PositiveIntegerField()
     tokens = models.BigIntegerField()
@@ -30,9 +30,7 @@ class LexEntry(models.Model):
         ordering = ("first",)
         # Every search reads these: entries not in the packs yet, and tombstones.
         indexes = (
-            models.Index(
-                fields=("id",), condition=Q(merged=False) | Q(source=None), name="lexentry_open"
-            ),
+            Index(fields=("id",), condition=Q(merged=False) | Q(source=None), name="lexentry_open"),
         )
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 
 from citations.models.sources import Source
 
@@ -13,11 +13,9 @@ class Mark(models.Model):
     It is anchored to the text, not to a chunk, so it survives new chunking.
     """
 
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="marks"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="marks")
     query = models.CharField(max_length=1000)
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="marks")
+    source = models.ForeignKey(Source, models.CASCADE, related_name="marks")
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
@@ -30,12 +28,10 @@ class Mark(models.Model):
     class Meta:
         ordering = ("-pk",)
         constraints = (
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=("user", "query", "source", "span_start", "span_end"), name="mark_once"
             ),
-            models.CheckConstraint(
-                condition=Q(span_end__gt=F("span_start")), name="mark_not_empty"
-            ),
+            CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="mark_not_empty"),
         )
 
     def __str__(self) -> str:

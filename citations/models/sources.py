@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from django.core.exceptions import EmptyResultSet
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from django.utils import timezone
 
 from transcripts.errors import KnowledgeBaseError
@@ -61,13 +61,11 @@ class Source(QueuedWork):
     MAX_CRASHES = 10
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="sources")
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="sources")
     kind = models.CharField(max_length=10, choices=SourceKind.choices)
-    video = models.ForeignKey(
-        Video, on_delete=models.CASCADE, null=True, blank=True, related_name="sources"
-    )
+    video = models.ForeignKey(Video, models.CASCADE, null=True, blank=True, related_name="sources")
     transcript = models.OneToOneField(
-        Transcript, on_delete=models.CASCADE, null=True, blank=True, related_name="source"
+        Transcript, models.CASCADE, null=True, blank=True, related_name="source"
     )
     title = models.CharField(max_length=300)
     author = models.CharField("author or channel", max_length=200, blank=True)
@@ -75,28 +73,20 @@ class Source(QueuedWork):
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
-    digest = models.CharField(
-        max_length=64, blank=True, help_text="Of the chunked text; empty: not chunked yet."
-    )
+    digest = models.CharField(max_length=64, blank=True, help_text="Of the chunked text.")
     chunking = models.CharField(
         max_length=10, blank=True, choices=Chunking.choices, help_text="How it was chunked."
     )
-    fingerprint = models.CharField(
-        max_length=32,
-        blank=True,
-        help_text="Of its transcript, to detect changes without reading it.",
-    )
+    fingerprint = models.CharField(max_length=32, blank=True, help_text="Of its transcript.")
     contexts_digest = models.CharField(
-        max_length=64,
-        blank=True,
-        help_text="The digest of the text whose chunks all have contexts.",
+        max_length=64, blank=True, help_text="Of the text whose chunks have contexts."
     )
     characters = models.PositiveIntegerField(default=0)
     chunk_count = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     step = models.CharField(max_length=60, blank=True)
     refreshed_at = models.DateTimeField(
-        null=True, blank=True, help_text="The video's updated_at when its metadata was last copied."
+        null=True, blank=True, help_text="The video's updated_at, when last copied."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -106,21 +96,21 @@ class Source(QueuedWork):
     class Meta:
         ordering = ("-created_at", "-pk")
         constraints = (
-            models.CheckConstraint(condition=Q(kind__in=SourceKind.values), name="source_kind"),
-            models.CheckConstraint(condition=Q(state__in=State.values), name="source_state"),
-            models.UniqueConstraint(
+            CheckConstraint(condition=Q(kind__in=SourceKind.values), name="source_kind"),
+            CheckConstraint(condition=Q(state__in=State.values), name="source_state"),
+            UniqueConstraint(
                 fields=("video", "language"),
                 condition=Q(video__isnull=False),
                 name="source_once_a_language",
             ),
         )
         indexes = (
-            models.Index(
+            Index(
                 fields=("state", "id"),
                 condition=Q(state__in=("pending", "words")),
                 name="source_waiting",
             ),
-            models.Index(fields=("collection", "-created_at", "-id"), name="source_newest"),
+            Index(fields=("collection", "-created_at", "-id"), name="source_newest"),
         )
 
     def __str__(self) -> str:
@@ -167,40 +157,43 @@ def visible_sources_sql(scope: Scope) -> tuple[str, Mapping[str, int]]:
     return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
 
 
-class Chunk(models.Model):
-    """A passage of about 500 characters: ``text`` is the source's text in the span.
+class Located(models.Model):
+    """A span of a source's text, with its time in a recording or its pages."""
 
-    ``position`` is its number in the lexicon, to which the postings refer.
-    """
-
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="chunks")
-    ordinal = models.PositiveIntegerField()
-    position = models.BigIntegerField(unique=True)
-    text = models.TextField()
-    context = models.TextField(
-        blank=True,
-        help_text="One or two sentences by a language model about its context in the document.",
-    )
-    heading = models.CharField(max_length=300, blank=True)
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
     page = models.PositiveIntegerField(null=True, blank=True)
     last_page = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Chunk(Located):
+    """A passage of about 500 characters: ``text`` is the source's text in the span.
+
+    ``position`` is its number in the lexicon, to which the postings refer.
+    """
+
+    source = models.ForeignKey(Source, models.CASCADE, related_name="chunks")
+    ordinal = models.PositiveIntegerField()
+    position = models.BigIntegerField(unique=True)
+    text = models.TextField()
+    context = models.TextField(blank=True, help_text="By a language model.")
+    heading = models.CharField(max_length=300, blank=True)
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of ``indexed_text``.")
 
     class Meta:
         ordering = ("source_id", "ordinal")
         constraints = (
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=("source", "ordinal"),
                 name="chunk_once",
                 deferrable=models.Deferrable.DEFERRED,
             ),
-            models.CheckConstraint(
-                condition=Q(span_end__gt=F("span_start")), name="chunk_not_empty"
-            ),
+            CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="chunk_not_empty"),
         )
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Embedding spaces: the active one, the one being built, and their vectors."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from pgvector.django import HalfVectorField
 
 from citations.models.sources import Chunk, Source
@@ -33,18 +33,12 @@ class EmbeddingSpace(QueuedWork):
     model = models.CharField(max_length=200)
     dimensions = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=SpaceState.choices)
-    guarded = models.BooleanField(
-        default=False, help_text="Do not switch if marked hits would rank lower."
-    )
+    guarded = models.BooleanField(default=False, help_text="Do not switch to worse ranks.")
     max_distance = models.FloatField(
-        null=True,
-        blank=True,
-        help_text="Greatest squared L2 distance at which a lecture cites; empty: not calibrated.",
+        null=True, blank=True, help_text="Squared L2 distance up to which lectures cite."
     )
     calibrated_at = models.DateTimeField(null=True, blank=True)
-    calibration = models.JSONField(
-        default=dict, blank=True, help_text="How the distance was calibrated."
-    )
+    calibration = models.JSONField(default=dict, blank=True, help_text="How it was calibrated.")
     created_at = models.DateTimeField(auto_now_add=True)
     activated_at = models.DateTimeField(null=True, blank=True)
 
@@ -53,14 +47,14 @@ class EmbeddingSpace(QueuedWork):
     class Meta:
         ordering = ("-pk",)
         constraints = (
-            models.CheckConstraint(condition=Q(state__in=SpaceState.values), name="space_state"),
-            models.CheckConstraint(
+            CheckConstraint(condition=Q(state__in=SpaceState.values), name="space_state"),
+            CheckConstraint(
                 condition=Q(dimensions__gte=1, dimensions__lte=4000), name="space_dimensions"
             ),  # the most that a halfvec index takes
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=("state",), condition=Q(state="active"), name="space_one_active"
             ),
-            models.UniqueConstraint(
+            UniqueConstraint(
                 fields=("state",), condition=Q(state="building"), name="space_one_building"
             ),
         )
@@ -81,17 +75,17 @@ class Embedding(models.Model):
     """
 
     # DO_NOTHING: the database deletes it with its chunk, so Django need not load the chunks.
-    chunk = models.ForeignKey(Chunk, on_delete=models.DO_NOTHING, related_name="embeddings")
-    space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="embeddings")
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="+", db_index=False)
+    chunk = models.ForeignKey(Chunk, models.DO_NOTHING, related_name="embeddings")
+    space = models.ForeignKey(EmbeddingSpace, models.CASCADE, related_name="embeddings")
+    source = models.ForeignKey(Source, models.CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
     vector = HalfVectorField()
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=("chunk", "space"), name="embedding_once"),)
+        constraints = (UniqueConstraint(fields=("chunk", "space"), name="embedding_once"),)
         indexes = (
-            models.Index(fields=("source", "space"), name="embedding_of_source"),
-            models.Index(fields=("space", "digest"), name="embedding_of_text"),
+            Index(fields=("source", "space"), name="embedding_of_source"),
+            Index(fields=("space", "digest"), name="embedding_of_text"),
         )
 
     def __str__(self) -> str:

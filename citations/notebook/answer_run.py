@@ -23,9 +23,7 @@ class AnswerLease:
     holder: UUID = field(default_factory=uuid4)
     is_stored: bool = False
     ids: dict[int, UUID] = field(default_factory=dict)  # of citations, by number
-    previous: dict[tuple[int, int, int, str], UUID] = field(
-        default_factory=dict
-    )  # ids in the previous answer
+    previous: dict[tuple[int, int, int, str], UUID] = field(default_factory=dict)
 
     def take(self) -> None:
         """Claim the question. Raises ``AlreadyAnswering``."""

@@ -161,9 +161,8 @@ def quote_of(row: Citation) -> Quote:
 def _quotes(scope: Scope, rows: Sequence[Answer]) -> dict[int, list[Quote]]:
     quotes: dict[int, list[Quote]] = {row.pk: [] for row in rows}
     citations = Citation.objects.visible(scope).filter(answer__in=quotes)
-    for citation in citations.select_related("source__collection", "source__video").order_by(
-        "answer", "number"
-    ):
+    citations = citations.select_related("source__collection", "source__video")
+    for citation in citations.order_by("answer", "number"):
         quotes[citation.answer_id or 0].append(quote_of(citation))
     return quotes
 
@@ -171,9 +170,8 @@ def _quotes(scope: Scope, rows: Sequence[Answer]) -> dict[int, list[Quote]]:
 def _numbers(rows: Sequence[Answer]) -> dict[int, set[int]]:
     """Return the numbers of all stored citations; other numbers that claims cite are deleted."""
     numbers: dict[int, set[int]] = {row.pk: set() for row in rows}
-    for answer, number in Citation.objects.filter(answer__in=numbers).values_list(
-        "answer_id", "number"
-    ):
+    citations = Citation.objects.filter(answer__in=numbers)
+    for answer, number in citations.values_list("answer_id", "number"):
         numbers[answer or 0].add(number or 0)
     return numbers
 
@@ -246,6 +244,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
         )
         for claim_ in claims
     )
+    cited = {number for claim in shown for number in claim.citations}
     state = state_of(row)
     is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
     same = (
@@ -265,9 +264,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
         state=state,
         claims=shown,
         quotes=evident.quotes,
-        gone=tuple(
-            sorted({number for claim in shown for number in claim.citations} - evident.stored)
-        ),
+        gone=tuple(sorted(cited - evident.stored)),
         nearest=tuple(passage for passage in row.nearest if passage["source"] in evident.seen),
         error=LOST if is_lost else row.error,
         hint=ASK_AGAIN if is_lost else row.hint,

@@ -82,27 +82,17 @@ def list_conversations(
         conversations = conversations.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, MAX_WORDS).split()[:10]:
         conversations = conversations.filter(title__icontains=word)
-    counted = (
-        conversations.select_related("collection")
-        .annotate(answer_count=Count("answers"))
-        .order_by("-updated_at", "-pk")
-    )
-    rows = tuple(counted[offset : offset + limit + 1])
-    return ConversationPage(
-        conversations=rows[:limit],
-        total=conversations.count(),
-        next=offset + limit if len(rows) > limit else None,
-    )
+    counted = conversations.select_related("collection").annotate(answer_count=Count("answers"))
+    rows = tuple(counted.order_by("-updated_at", "-pk")[offset : offset + limit + 1])
+    following = offset + limit if len(rows) > limit else None
+    total = conversations.count()
+    return ConversationPage(conversations=rows[:limit], total=total, next=following)
 
 
 def find(scope: Scope, user: User | None, reference: UUID | str) -> Conversation:
     """Return the user's conversation of this id. Raises ``ConversationNotFound``."""
-    conversation = (
-        Conversation.objects.of(scope, user)
-        .select_related("collection")
-        .filter(uuid=uuid_of(reference))
-        .first()
-    )
+    own = Conversation.objects.of(scope, user).select_related("collection")
+    conversation = own.filter(uuid=uuid_of(reference)).first()
     if conversation is None:
         raise ConversationNotFound("There is no such conversation.")
     return conversation

@@ -51,9 +51,8 @@ def export(scope: Scope, conversation: Conversation, form: ExportFormat) -> Expo
     A bibliography contains each source once.
     """
     render, media_type, ending = _FORMS[form]
-    visible = _VisibleConversation(
-        conversation, notebook_answers.of_conversation(scope, conversation), scope
-    )
+    answers = notebook_answers.of_conversation(scope, conversation)
+    visible = _VisibleConversation(conversation, answers, scope)
     return ExportFile(
         text=render(visible),
         media_type=media_type,
@@ -230,9 +229,8 @@ def _label(claim: Claim) -> SafeString:
 
 
 def _anchors(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
-    return format_html_join(
-        "", "{}", ((anchors[number],) for number in claim.citations if number in anchors)
-    )
+    known = ((anchors[number],) for number in claim.citations if number in anchors)
+    return format_html_join("", "{}", known)
 
 
 def _locate(quote: Quote) -> str:

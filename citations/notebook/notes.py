@@ -18,6 +18,7 @@ from transcripts.models import Collection
 from transcripts.sanitize import clean, uuid_of
 from transcripts.scope import Scope
 
+DETAILS: Final = ("collection", "author", "answer__conversation")  # to load with notes
 MAX_TEXT: Final = 50_000  # characters
 TITLE: Final = 80  # characters of the first line, for notes without a title
 
@@ -51,14 +52,10 @@ def list_notes(
         notes = notes.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, 1_000).split()[:10]:
         notes = notes.filter(title__icontains=word) | notes.filter(text__icontains=word)
-    rows = tuple(
-        notes.select_related("collection", "author", "answer__conversation").order_by(
-            "-updated_at", "-pk"
-        )[offset : offset + limit + 1]
-    )
-    return NotePage(
-        notes=rows[:limit], total=notes.count(), next=offset + limit if len(rows) > limit else None
-    )
+    latest = notes.select_related(*DETAILS).order_by("-updated_at", "-pk")
+    rows = tuple(latest[offset : offset + limit + 1])
+    following = offset + limit if len(rows) > limit else None
+    return NotePage(notes=rows[:limit], total=notes.count(), next=following)
 
 
 def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> Note:
@@ -66,9 +63,7 @@ def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> No
 
     Raises ``NoteNotFound``, and ``Forbidden`` if it is to be written and is read-only.
     """
-    visible = Note.objects.visible(scope).select_related(
-        "collection", "author", "answer__conversation"
-    )
+    visible = Note.objects.visible(scope).select_related(*DETAILS)
     note = visible.filter(uuid=uuid_of(reference)).first()
     if note is None:
         raise NoteNotFound("There is no such note.")
@@ -97,15 +92,10 @@ def keep(
     Raises what ``pin`` raises, and ``Conflict`` for an empty answer, or one that quotes sources
     which readers of the collection may not see.
     """
-    collection_ = answer.conversation.collection
-    target = library.target_collection(
-        scope, collection or (collection_.slug if collection_ else "")
-    )
-    existing = (
-        Note.objects.filter(answer=answer, collection=target)
-        .select_related("collection", "author", "answer__conversation")
-        .first()
-    )
+    default = answer.conversation.collection
+    target = library.target_collection(scope, collection or (default.slug if default else ""))
+    notes = Note.objects.filter(answer=answer, collection=target)
+    existing = notes.select_related(*DETAILS).first()
     if existing is not None:
         return StoredNote(note=existing, is_new=False)
     columns = _columns(title or answer.question, _answer_text(target, answer))
@@ -118,11 +108,8 @@ def keep(
 def saved(scope: Scope, answers: Iterable[UUID]) -> dict[UUID, Note]:
     """Return the visible note of each of these answers (by id): the latest."""
     visible = Note.objects.visible(scope).filter(answer__uuid__in=list(answers))
-    return {
-        note.answer.uuid: note
-        for note in visible.select_related("collection", "answer").order_by("pk")
-        if note.answer
-    }
+    notes = visible.select_related("collection", "answer").order_by("pk")
+    return {note.answer.uuid: note for note in notes if note.answer}
 
 
 def change(note: Note, *, title: str, text: str) -> None:

@@ -76,7 +76,7 @@ def ask(
         last = locked.answers.aggregate(last=Max("ordinal"))["last"] or 0
         if last >= MAX_ANSWERS:
             raise Conflict(
-                f"This conversation has reached {MAX_ANSWERS:,} questions.", hint="Start a new one."
+                f"This conversation has {MAX_ANSWERS:,} questions.", hint="Start a new one."
             )
         if sources is not None:
             conversations.restrict(scope, locked, sources)
@@ -147,9 +147,7 @@ def _lock(scope: Scope, user: User | None, conversation: Conversation) -> Conver
         raise ConversationNotFound("There is no such conversation.")
     active = Answer.objects.running().active().filter(conversation__owner=user)
     if active.count() >= MAX_RUNNING:
-        raise Throttled(
-            f"{MAX_RUNNING} of your questions are being answered.", hint="Wait for one of them."
-        )
+        raise Throttled(f"You have {MAX_RUNNING} running questions.", hint="Wait for one of them.")
     if active.filter(conversation=locked).exists():
         raise AlreadyAnswering("The previous question is still being answered.")
     for lost in Answer.objects.running().filter(conversation=locked):
@@ -179,9 +177,8 @@ def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
     earlier = Answer.objects.filter(
         conversation=answer.conversation_id, ordinal__lt=answer.ordinal, state__in=ANSWERED
     )
-    turns = notebook_answers.read(
-        scope, earlier.select_related("conversation").order_by("-ordinal")[:TURNS]
-    )
+    latest = earlier.select_related("conversation").order_by("-ordinal")[:TURNS]
+    turns = notebook_answers.read(scope, latest)
     return [(turn.asked_as or turn.question, turn.text) for turn in reversed(turns)]
 
 
@@ -216,9 +213,7 @@ def _filter(scope: Scope, conversation: Conversation) -> Filter:
 
 def _validate(text: str) -> str:
     if len(text) > MAX_QUESTION:
-        raise InvalidInput(
-            f"The question is longer than {MAX_QUESTION:,} characters.", hint="Shorten it."
-        )
+        raise InvalidInput(f"The question exceeds {MAX_QUESTION:,} characters.", hint="Shorten it.")
     question = " ".join(clean(text, MAX_QUESTION).split())
     if not any(mark.isalnum() for mark in question):
         raise EmptyQuery("The question is empty.", hint="Ask something in words.")

@@ -42,12 +42,9 @@ def add(request: PageRequest) -> HttpResponse:
         file for file in values["files"] if document_storage.is_document(file, file.name or "")
     ]
     values["files"] = [file for file in values["files"] if file not in documents]
-    outcomes = view_library.add_all(
-        request, form
-    )  # first: if it refuses the request, nothing is stored
-    added = [
-        _add(values, file, alone=len(documents) == 1 and not values["text"]) for file in documents
-    ]
+    outcomes = view_library.add_all(request, form)  # first: it may refuse the request
+    is_alone = len(documents) == 1 and not values["text"]
+    added = [_add(values, file, alone=is_alone) for file in documents]
     if request.htmx:
         return fragment(request, "citations/_added.html", {"papers": added, "outcomes": outcomes})
     _report(request, added)

@@ -72,9 +72,8 @@ def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
         claim_context(claim, quotes, gone=record.gone, is_quoted=not record.model)
         for claim in record.claims
     )
-    return AnswerContext(
-        answer=record, claims=claims, confidence=_confidence(record.confidence), note=note
-    )
+    confidence = _confidence(record.confidence)
+    return AnswerContext(answer=record, claims=claims, confidence=confidence, note=note)
 
 
 def _confidence(share: float | None) -> str:

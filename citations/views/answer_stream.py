@@ -18,27 +18,23 @@ logger = logging.getLogger(__name__)
 
 
 def stream(
-    answer_events: Iterator[Event], *, address: str, render_answer: Callable[[], str]
+    steps: Iterator[Event], *, address: str, render: Callable[[], str]
 ) -> StreamingHttpResponse:
     """Stream answer events; ``address`` is the conversation's.
 
     ``render_answer`` renders the stored answer.
     """
-    return events.streamed(
-        events.apart(encode(answer_events, address=address, render_answer=render_answer))
-    )
+    return events.streamed(events.apart(encode(steps, address=address, render=render)))
 
 
-def encode(
-    answer_events: Iterator[Event], *, address: str, render_answer: Callable[[], str]
-) -> Iterator[str]:
+def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -> Iterator[str]:
     """Encode events: ``begun``, ``stage`` and ``claim``, then ``answer`` or ``failed``."""
     yield events.event("begun", address)
     quotes: dict[int, Quote] = {}
     try:
-        for event_ in answer_events:
+        for event_ in steps:
             yield from _encode_event(event_, quotes)
-        yield events.event("answer", render_answer())
+        yield events.event("answer", render())
     except KnowledgeBaseError as error:
         yield _failed(error)
     except Exception:
@@ -66,6 +62,5 @@ def _encode_event(event_: Event, quotes: dict[int, Quote]) -> Iterator[str]:
 
 
 def _failed(error: KnowledgeBaseError) -> str:
-    return events.event(
-        "failed", render_to_string("citations/_answer_failed.html", {"error": error})
-    )
+    html = render_to_string("citations/_answer_failed.html", {"error": error})
+    return events.event("failed", html)

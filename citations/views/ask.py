@@ -1,6 +1,8 @@
 """The Ask page: conversations, questions and answers."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 from uuid import UUID
 
@@ -28,32 +30,16 @@ STREAM: Final = "text/event-stream"
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: PageRequest) -> HttpResponseBase:
     """Show an empty conversation, or start one with its first question."""
+    form = AskForm(request.POST if request.method == "POST" else request.GET)
+    slug, chosen = form.collection_slug(), form.sources()
     if request.method != "POST":
-        form = AskForm(request.GET)
-        return render(
-            request,
-            "citations/ask.html",
-            _page(
-                request,
-                None,
-                shelf=form.collection_slug(),
-                chosen=form.sources(),
-                typed=form.typed(),
-            ),
-        )
-    form = AskForm(request.POST)
+        context = _page(request, None, shelf=slug, chosen=chosen, typed=form.typed())
+        return render(request, "citations/ask.html", context)
+    about: dict[str, Any] = {"collection": slug, "sources": chosen}
     try:
         question = form.question()
-        return _answer(
-            request,
-            questions.ask_first(
-                request.reach,
-                request.user,
-                question,
-                collection=form.collection_slug(),
-                sources=form.sources(),
-            ),
-        )
+        answer = questions.ask_first(request.reach, request.user, question, **about)
+        return _answer(request, answer)
     except KnowledgeBaseError as error:
         return _render_refusal(request, error, None, form)
 
@@ -64,20 +50,13 @@ def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpRespon
     conversation = conversations.find(request.reach, request.user, conversation_id)
     if request.method != "POST":
         typed = AskForm(request.GET).typed()
-        return render(
-            request,
-            "citations/ask.html",
-            _page(request, conversation, chosen=conversation.sources, typed=typed),
-        )
+        context = _page(request, conversation, chosen=conversation.sources, typed=typed)
+        return render(request, "citations/ask.html", context)
     form = AskForm(request.POST)
     try:
-        question = form.question()
-        return _answer(
-            request,
-            questions.ask(
-                request.reach, request.user, conversation, question, sources=form.sources()
-            ),
-        )
+        question, chosen = form.question(), form.sources()
+        answer = questions.ask(request.reach, request.user, conversation, question, sources=chosen)
+        return _answer(request, answer)
     except KnowledgeBaseError as error:
         return _render_refusal(request, error, conversation, form)
 
@@ -92,18 +71,15 @@ def again(request: PageRequest, answer_id: UUID) -> HttpResponseBase:
 @require_safe
 def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
     answer = answers.find_answer(request.reach, request.user, answer_id)
-    return fragment(request, "citations/_answer.html", _answer_page_context(request, answer))
+    return fragment(request, "citations/_answer.html", _answer_values(request, answer))
 
 
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
     """Show the sources of a collection that can be asked."""
-    form = AskForm(request.GET)
-    return fragment(
-        request,
-        "citations/_ask_sources.html",
-        {**_source_choices(request, form.collection_slug()), "chosen": [], "is_new": True},
-    )
+    choices = _source_choices(request, AskForm(request.GET).collection_slug())
+    context = {**choices, "chosen": [], "is_new": True}
+    return fragment(request, "citations/_ask_sources.html", context)
 
 
 # Answering
@@ -115,7 +91,7 @@ def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
     address = reverse("conversation", args=(answer.conversation.uuid,))
     if request.headers.get("Accept") == STREAM:
         return answer_stream.stream(
-            events, address=address, render_answer=lambda: _render(request, answer)
+            events, address=address, render=lambda: _render(request, answer)
         )
     _consume(events)
     return redirect(f"{address}#answer-{answer.uuid}")
@@ -123,21 +99,17 @@ def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
 
 def _consume(events: Iterator[Event]) -> None:
     """Run the answering; errors are stored with the question."""
-    try:
-        for _ in events:
-            pass
-    except KnowledgeBaseError:
-        pass
+    with suppress(KnowledgeBaseError):
+        deque(events, maxlen=0)
 
 
 def _render(request: PageRequest, answer: Answer) -> str:
     fresh = answers.find_answer(request.reach, request.user, answer.uuid)
-    return render_to_string(
-        "citations/_answer.html", _answer_page_context(request, fresh), request=request
-    )
+    context = _answer_values(request, fresh)
+    return render_to_string("citations/_answer.html", context, request=request)
 
 
-def _answer_page_context(request: PageRequest, answer: Answer) -> dict[str, Any]:
+def _answer_values(request: PageRequest, answer: Answer) -> dict[str, Any]:
     (context,) = _contexts(request, answers.read(request.reach, [answer]))
     return {"one": context, "conversation": answer.conversation, **_note_choices(request)}
 
@@ -176,18 +148,18 @@ def _page(
     chosen: list[str],
     typed: str = "",
 ) -> dict[str, Any]:
-    slug = conversation.collection.slug if conversation and conversation.collection else shelf
+    slug, address = shelf, reverse("ask")
+    records: Sequence[AnswerRecord] = ()
+    if conversation:
+        slug = conversation.collection.slug if conversation.collection else shelf
+        address = reverse("conversation", args=(conversation.uuid,))
+        records = answers.of_conversation(request.reach, conversation)
+    latest = conversations.list_conversations(request.reach, request.user, limit=LATEST)
     return {
         "conversation": conversation,
-        "answers": _contexts(request, answers.of_conversation(request.reach, conversation))
-        if conversation
-        else [],
-        "latest": conversations.list_conversations(
-            request.reach, request.user, limit=LATEST
-        ).conversations,
-        "address": reverse("conversation", args=(conversation.uuid,))
-        if conversation
-        else reverse("ask"),
+        "answers": _contexts(request, records),
+        "latest": latest.conversations,
+        "address": address,
         "exports": EXPORTS,
         "longest": questions.MAX_QUESTION,
         "chosen": chosen,
@@ -209,20 +181,15 @@ EXPORTS: Final = (
 def _source_choices(request: PageRequest, slug: str) -> dict[str, Any]:
     """Return sources that can be asked: all but those that could not be read."""
     shelf = library.find_collection(request.reach, slug) if slug else None
-    sources: SourceQuerySet = Source.objects.visible(request.reach).exclude(
-        state=State.FAILED, chunk_count=0
-    )
-    if shelf:
-        sources = sources.filter(collection=shelf)
+    visible: SourceQuerySet = Source.objects.visible(request.reach)
+    visible = visible.filter(collection=shelf) if shelf else visible
+    sources = visible.exclude(state=State.FAILED, chunk_count=0)
+    shown = sources.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")
     total = sources.count()
     return {
         "collection": slug,
         "shelves": library.collections(request.reach),
-        "sources": list(
-            sources.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")[
-                :MOST_SHOWN
-            ]
-        ),
+        "sources": list(shown[:MOST_SHOWN]),
         "total": total,
         "more": total > MOST_SHOWN,
     }

@@ -55,9 +55,8 @@ def _clip(citation: Citation, at: Locator | None) -> Clip | None:
     video = citation.source.video
     if at is None or at.start is None or video is None or not video.youtube_id:
         return None
-    return Clip(
-        youtube=video.youtube_id, start=at.start // 1000, end=-(-(at.end or at.start) // 1000)
-    )
+    end = -(-(at.end or at.start) // 1000)
+    return Clip(youtube=video.youtube_id, start=at.start // 1000, end=end)
 
 
 def _page(request: PageRequest, citation: Citation, at: Locator | None) -> Any:

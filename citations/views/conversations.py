@@ -1,6 +1,6 @@
 """Conversations: list, rename, delete, export; rate and save their answers."""
 
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -33,12 +33,9 @@ def show_conversations(request: PageRequest) -> HttpResponse:
     """List the user's conversations, latest first, filtered by words of the title."""
     offset = number_of(request.GET.get("offset", "")) or 0
     words = words_of(request.GET)
-    page = conversations.list_conversations(
-        request.reach, request.user, words=words, offset=offset, limit=PAGE
-    )
-    return render(
-        request, "citations/conversations.html", {"page": page, "offset": offset, "words": words}
-    )
+    part: dict[str, Any] = {"words": words, "offset": offset}
+    page = conversations.list_conversations(request.reach, request.user, limit=PAGE, **part)
+    return render(request, "citations/conversations.html", {"page": page, **part})
 
 
 @require_POST
@@ -88,9 +85,8 @@ def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
     questions.rate(answer, rating(request.POST.get("rating", "")))
     if not request.htmx:
         return _back(answer)
-    return fragment(
-        request, "citations/_feedback.html", {"answer": _record(request, answer), "is_new": True}
-    )
+    context = {"answer": _record(request, answer), "is_new": True}
+    return fragment(request, "citations/_feedback.html", context)
 
 
 @require_POST
@@ -98,9 +94,8 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
     """Save an answer as a note, or lead to the note it is saved as."""
     request.caller.require_write()
     answer = notebook_answers.find_answer(request.reach, request.user, answer_id)
-    saved = notes.keep(
-        request.reach, request.user, answer, collection=AskForm(request.POST).collection_slug()
-    )
+    slug = AskForm(request.POST).collection_slug()
+    saved = notes.keep(request.reach, request.user, answer, collection=slug)
     if request.htmx:
         return fragment(
             request,
@@ -117,6 +112,5 @@ def _record(request: PageRequest, answer: Answer) -> AnswerRecord:
 
 
 def _back(answer: Answer) -> HttpResponse:
-    return redirect(
-        f"{reverse('conversation', args=(answer.conversation.uuid,))}#answer-{answer.uuid}"
-    )
+    address = reverse("conversation", args=(answer.conversation.uuid,))
+    return redirect(f"{address}#answer-{answer.uuid}")

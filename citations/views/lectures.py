@@ -79,12 +79,8 @@ def new(request: PageRequest) -> HttpResponse:
     except Forbidden:
         raise
     except KnowledgeBaseError as error:
-        return render(
-            request,
-            "citations/lecture_new.html",
-            {**_choices(request, values), "error": error},
-            status=422,
-        )
+        context = {**_choices(request, values), "error": error}
+        return render(request, "citations/lecture_new.html", context, status=422)
     lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
@@ -120,11 +116,8 @@ def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpRespo
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show older cards."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
-    return fragment(
-        request,
-        "citations/_cited_more.html",
-        {"lecture": lecture, **_cards(lecture, before=number_of(request.GET.get("before", "")))},
-    )
+    cards = _cards(lecture, before=number_of(request.GET.get("before", "")))
+    return fragment(request, "citations/_cited_more.html", {"lecture": lecture, **cards})
 
 
 @require_safe
@@ -137,9 +130,8 @@ def show_figures(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Download the transcript with citations as Markdown."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
-    response = HttpResponse(
-        lecture_report.export(lecture), content_type="text/markdown; charset=utf-8"
-    )
+    text = lecture_report.export(lecture)
+    response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
     response["Content-Disposition"] = content_disposition_header(
         True, f"{slugify(lecture.title)[:80] or 'lecture'}.md"
     )
@@ -184,11 +176,9 @@ def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Confirm, then delete a lecture."""
     lecture = _find_writable(request, lecture_id)
     if request.method != "POST":
-        return render(
-            request,
-            "citations/delete_lecture.html",
-            {"lecture": lecture, "count": lecture_sessions.citations_of(lecture).count()},
-        )
+        count = lecture_sessions.citations_of(lecture).count()
+        context = {"lecture": lecture, "count": count}
+        return render(request, "citations/delete_lecture.html", context)
     lecture_sessions.delete(lecture)
     return done(request, f"“{lecture}” was deleted.", "lectures")
 
@@ -203,9 +193,9 @@ def _submitted(
 ) -> HttpResponse:
     """Submit windows to be cited; the page receives the events itself."""
     lecture_worker.submit([window.pk for window in windows])
-    return (
-        HttpResponse(status=204) if request.htmx else redirect("lecture", lecture_id=lecture.uuid)
-    )
+    if request.htmx:
+        return HttpResponse(status=204)
+    return redirect("lecture", lecture_id=lecture.uuid)
 
 
 def _split_sentences(text: str) -> str:
@@ -219,12 +209,8 @@ def _split_sentences(text: str) -> str:
 def _start(request: PageRequest, values: dict[str, Any]) -> LectureSession:
     talk = None
     if values["transcript"]:
-        talk = (
-            Transcript.objects.visible(request.reach)
-            .select_related("video")
-            .filter(pk=values["transcript"])
-            .first()
-        )
+        visible = Transcript.objects.visible(request.reach).select_related("video")
+        talk = visible.filter(pk=values["transcript"]).first()
         if talk is None:
             raise TranscriptNotFound("This recording no longer exists.", hint="Choose another one.")
     settings_ = {name: values[name] for name in ("title", "collection", "language", "sources")}
@@ -234,12 +220,8 @@ def _start(request: PageRequest, values: dict[str, Any]) -> LectureSession:
 def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
     """Return the choices for a new lecture; an address may preset a recording."""
     writable = request.reach.writable
-    talks = (
-        Transcript.objects.visible(request.reach)
-        .light()
-        .select_related("video")
-        .order_by("-created_at", "-pk")
-    )
+    visible = Transcript.objects.visible(request.reach).light().select_related("video")
+    talks = visible.order_by("-created_at", "-pk")
     video = number_of(request.GET.get("video", ""))
     preset = talks.filter(video=video).first() if video is not None else None
     if preset is not None:
@@ -266,28 +248,23 @@ def _talk(lecture: LectureSession) -> Transcript | None:
     """Return the recording to replay, without its long columns."""
     if lecture.transcript_id is None:
         return None
-    return (
-        Transcript.objects.light().select_related("video").filter(pk=lecture.transcript_id).first()
-    )
+    recordings = Transcript.objects.light().select_related("video")
+    return recordings.filter(pk=lecture.transcript_id).first()
 
 
 def _citable(request: PageRequest, collections: Iterable[int]) -> SourceQuerySet:
     """Return sources of collections, except those that could not be read."""
-    sources: SourceQuerySet = (
-        Source.objects.visible(request.reach)
-        .filter(collection__in=collections)
-        .exclude(state=State.FAILED, chunk_count=0)
-    )
-    return sources.select_related("collection")
+    visible = Source.objects.visible(request.reach).filter(collection__in=collections)
+    readable: SourceQuerySet = visible.exclude(state=State.FAILED, chunk_count=0)
+    return readable.select_related("collection")
 
 
 def _documents(lecture: LectureSession) -> dict[str, Any]:
     """Count the citable sources and those not ready."""
-    candidates: SourceQuerySet = (
-        lecture.sources.all() if lecture.names_sources else Source.objects.all()
-    )
-    inside = candidates.filter(collection=lecture.collection)
-    citable = inside.exclude(transcript=lecture.transcript_id) if lecture.transcript_id else inside
+    sources: Any = lecture.sources if lecture.names_sources else Source.objects
+    citable: SourceQuerySet = sources.filter(collection=lecture.collection)
+    if lecture.transcript_id:
+        citable = citable.exclude(transcript=lecture.transcript_id)
     return {
         "source_count": citable.count(),
         "unready": citable.exclude(state=State.READY).count(),
@@ -319,11 +296,8 @@ def _speech(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
     ]
     waiting = lecture.windows.filter(outcome=WindowOutcome.WAITING).values_list("index", flat=True)
     finished = lecture.windows.exclude(outcome=WindowOutcome.WAITING)
-    last = (
-        finished.filter(outcome__in=(WindowOutcome.CITED, WindowOutcome.FAILED))
-        .order_by("-index")
-        .first()
-    )
+    telling = finished.filter(outcome__in=(WindowOutcome.CITED, WindowOutcome.FAILED))
+    last = telling.order_by("-index").first()
     return {
         "lines": lines,
         "earlier": skipped,
@@ -346,14 +320,8 @@ def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:
 
 def _citing(lecture: LectureSession) -> Any:
     """Return windows that cite, each with its ``cited`` citations."""
-    citations = (
-        Citation.objects.filter(pk__in=lecture_sessions.citations_of(lecture).values("pk"))
-        .select_related("source")
-        .order_by("rank")
-    )
-    windows = (
-        Window.objects.filter(session=lecture, citations__in=lecture_sessions.citations_of(lecture))
-        .distinct()
-        .order_by("index")
-    )
-    return windows.prefetch_related(Prefetch("citations", queryset=citations, to_attr="cited"))
+    visible = lecture_sessions.citations_of(lecture)
+    citations = Citation.objects.filter(pk__in=visible.values("pk")).select_related("source")
+    cited = Prefetch("citations", queryset=citations.order_by("rank"), to_attr="cited")
+    windows = Window.objects.filter(session=lecture, citations__in=visible).distinct()
+    return windows.order_by("index").prefetch_related(cited)

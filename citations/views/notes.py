@@ -32,19 +32,14 @@ def show_notes(request: PageRequest) -> HttpResponse:
 def add(request: PageRequest) -> HttpResponse:
     request.caller.require_write()
     form = NoteForm(request.POST)
+    slug = form.collection_slug()
     try:
-        note = notes.pin(
-            request.reach, request.user, collection=form.collection_slug(), **form.values()
-        )
+        note = notes.pin(request.reach, request.user, collection=slug, **form.values())
     except (Forbidden, NotFound):
         raise
     except KnowledgeBaseError as error:
-        return render(
-            request,
-            "citations/notes.html",
-            {**_page(request, form.collection_slug()), "error": error, "values": form.typed()},
-            status=422,
-        )
+        context = _page(request, slug) | {"error": error, "values": form.typed()}
+        return render(request, "citations/notes.html", context, status=422)
     return redirect(address_of(note))
 
 
@@ -53,21 +48,14 @@ def change(request: PageRequest, note_id: UUID) -> HttpResponse:
     """Show or store a note."""
     note = _find_writable(request, note_id)
     if request.method != "POST":
-        return render(
-            request,
-            "citations/note.html",
-            {"note": note, "values": {"title": note.title, "text": note.text}},
-        )
+        context = {"note": note, "values": {"title": note.title, "text": note.text}}
+        return render(request, "citations/note.html", context)
     form = NoteForm(request.POST)
     try:
         notes.change(note, **form.values())
     except KnowledgeBaseError as error:
-        return render(
-            request,
-            "citations/note.html",
-            {"note": note, "error": error, "values": form.typed()},
-            status=422,
-        )
+        context = {"note": note, "error": error, "values": form.typed()}
+        return render(request, "citations/note.html", context, status=422)
     return redirect(address_of(note))
 
 

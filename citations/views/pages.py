@@ -74,9 +74,8 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Return the original file as a download."""
     document = pages.find_document(request.reach, source_id)
-    media_type = (
-        page_images.PDF if document.media_type == page_images.PDF else "application/octet-stream"
-    )
+    is_pdf = document.media_type == page_images.PDF
+    media_type = page_images.PDF if is_pdf else "application/octet-stream"
     is_read = request.method == "GET"
     response: HttpResponseBase = (
         StreamingHttpResponse(_parts(document)) if is_read else HttpResponse()

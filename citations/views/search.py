@@ -56,12 +56,8 @@ def show_search(request: PageRequest) -> HttpResponse:
         if request.htmx:
             raise  # the page stays, and the message is shown on top
         status = 404 if isinstance(error, NotFound) else 422
-        return render(
-            request,
-            "citations/search.html",
-            {"asked": form.question(), "modes": MODES, "error": error},
-            status=status,
-        )
+        context = {"asked": form.question(), "modes": MODES, "error": error}
+        return render(request, "citations/search.html", context, status=status)
     return _respond(request, context)
 
 
@@ -73,11 +69,9 @@ def mark(request: PageRequest) -> HttpResponse:
     values = form.cleaned_data
     judgments.mark(request.reach, request.user, values["query"], values["chunk"], right=verdict)
     if request.htmx:
-        return fragment(
-            request,
-            "citations/_marks.html",
-            {"chunk": values["chunk"], "query": values["query"], "mark": verdict, "is_new": True},
-        )
+        context = {name: values[name] for name in ("chunk", "query")}
+        context |= {"mark": verdict, "is_new": True}
+        return fragment(request, "citations/_marks.html", context)
     back = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(
         back, allowed_hosts={request.get_host()}, require_https=request.is_secure()

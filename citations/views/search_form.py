@@ -45,9 +45,8 @@ class PageParameters:
     @property
     def address(self) -> str:
         """The query string of another page with the same marks and zoom; empty by default."""
-        return _question(
-            {**self._marked, "q": self.words, "zoom": self.zoom if self.zoom != ZOOMS[0] else ""}
-        )
+        zoom = self.zoom if self.zoom != ZOOMS[0] else ""
+        return _question({**self._marked, "q": self.words, "zoom": zoom})
 
     @property
     def unsearched(self) -> str:
@@ -97,9 +96,8 @@ class SearchRequest:
     @property
     def filters(self) -> list[tuple[str, str]]:
         """The filter's parameters, one per value."""
-        values = [
-            (name, value) for name, part in LISTS.items() for value in getattr(self.filter, part)
-        ]
+        lists = ((name, getattr(self.filter, part)) for name, part in LISTS.items())
+        values = [(name, value) for name, part in lists for value in part]
         return values + [*self.bounds.items()]
 
     @property
@@ -146,21 +144,20 @@ class MomentField(forms.CharField):
             raise forms.ValidationError(f"{error.message} {error.hint}") from None
 
 
+_DATE: Final[dict[str, Any]] = {
+    "required": False,
+    "input_formats": ["%Y-%m-%d"],
+    "error_messages": {"invalid": "Enter a date like 2025-03-31."},
+}
+
+
 class SearchForm(forms.Form):
     q = forms.CharField(required=False)
     mode = forms.ChoiceField(
         required=False, choices=[(mode.value, mode.value) for mode in SearchMode]
     )
-    since = forms.DateField(
-        required=False,
-        input_formats=["%Y-%m-%d"],
-        error_messages={"invalid": "Enter a date like 2025-03-31."},
-    )
-    until = forms.DateField(
-        required=False,
-        input_formats=["%Y-%m-%d"],
-        error_messages={"invalid": "Enter a date like 2025-03-31."},
-    )
+    since = forms.DateField(**_DATE)
+    until = forms.DateField(**_DATE)
     start = MomentField(required=False, max_length=20)
     end = MomentField(required=False, max_length=20)
     limit = forms.IntegerField(required=False, min_value=1, max_value=MOST)
@@ -173,9 +170,8 @@ class SearchForm(forms.Form):
                 f"{name.capitalize()}: {messages[0]}",
                 hint="Correct or remove this part of the search.",
             )
-        return replace(
-            self.question(), filter=self._filter(), limit=self.cleaned_data["limit"] or PAGE
-        )
+        limit = self.cleaned_data["limit"] or PAGE
+        return replace(self.question(), filter=self._filter(), limit=limit)
 
     def question(self) -> SearchRequest:
         """Return the query and mode, even if the filter is invalid."""

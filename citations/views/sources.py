@@ -63,15 +63,10 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     offset = _number(request.GET["offset"]) if "offset" in request.GET else location.offset
     page = library_chunks.list_chunks(source, offset=offset, limit=PAGE)
     send_for_abstracts(source)
-    rights = {
-        "writable": request.reach.writable,
-        "may_write": source.collection_id in request.reach.writable,
-    }
-    return render(
-        request,
-        "citations/source.html",
-        {"source": source, "page": page, "at": location.chunks, **rights},
-    )
+    writable = request.reach.writable
+    context = {"source": source, "page": page, "at": location.chunks, "writable": writable}
+    context["may_write"] = source.collection_id in writable
+    return render(request, "citations/source.html", context)
 
 
 @require_POST
@@ -125,9 +120,8 @@ def _list(request: PageRequest) -> dict[str, Any]:
 
 def _render(request: PageRequest, token: str) -> tuple[str, bool]:
     """Render the list with a constant token, so that it changes only when its rows do."""
-    return render_to_string(
-        "citations/_sources.html", {**_list(request), "csrf_token": token}, request=request
-    ), False
+    context = {**_list(request), "csrf_token": token}
+    return render_to_string("citations/_sources.html", context, request=request), False
 
 
 def _number(text: str) -> int:

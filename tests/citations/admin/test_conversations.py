@@ -1,4 +1,4 @@
-"""Conversations and notes in the admin: every table is searched, every page opens, and none can be written."""
+"""Conversations and notes in the admin: searchable, viewable and read-only."""
 
 import pytest
 from django.db import models

@@ -232,16 +232,20 @@ def ten_thousand(collection: Collection) -> None:
     )
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO citations_chunk (source_id, ordinal, position, text, context, heading, span_start, span_end, digest)"
-            " SELECT s.id, n, s.id * 2 + n, 'x', '', '', 0, 1, '' FROM citations_source s, generate_series(0, 1) n"
+            "INSERT INTO citations_chunk (source_id, ordinal, position, text, context, heading,"
+            " span_start, span_end, digest)"
+            " SELECT s.id, n, s.id * 2 + n, 'x', '', '', 0, 1, ''"
+            " FROM citations_source s, generate_series(0, 1) n"
         )
         cursor.execute(
-            "INSERT INTO citations_embedding (chunk_id, space_id, source_id, digest, vector) SELECT id, %s, source_id, '', '[1,0,0,0]' FROM citations_chunk",
+            "INSERT INTO citations_embedding (chunk_id, space_id, source_id, digest, vector)"
+            " SELECT id, %s, source_id, '', '[1,0,0,0]' FROM citations_chunk",
             [space.pk],
         )
         # As the database does by itself within a minute.
         cursor.execute(
-            "ANALYZE transcripts_video, transcripts_transcript, citations_source, citations_chunk, citations_embedding"
+            "ANALYZE transcripts_video, transcripts_transcript, citations_source,"
+            " citations_chunk, citations_embedding"
         )
     assert len(sources) == MANY
 

@@ -1,4 +1,4 @@
-"""Watching a lecture: what is stored comes first, what happens comes as it happens, nothing twice, and the stream ends when it should."""
+"""Event streams: past events first, new ones as they happen, none twice, a proper end."""
 
 import asyncio
 import time
@@ -244,5 +244,6 @@ def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_th
 def _break_listeners() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE query LIKE 'LISTEN%' AND datname = current_database()"
         )

@@ -1,4 +1,4 @@
-"""Lectures: what is said is taken once and in order, windows come of it, recordings are replayed, notes are left."""
+"""Lecture sessions and speech: segments in order, windows, replays and reports."""
 
 import threading
 from itertools import pairwise
@@ -42,7 +42,10 @@ from transcripts.scope import NOTHING, Scope
 
 pytestmark = pytest.mark.django_db
 
-SENTENCE = "Backpropagation carries the error from the end of the network to its start, layer by layer, so that every weight learns number {}."
+SENTENCE = (
+    "Backpropagation carries the error from the end of the network to its start, layer by layer,"
+    " so that every weight learns number {}."
+)
 
 
 def spoken(count: int, *, first: int = 0) -> list[Utterance]:

@@ -62,7 +62,7 @@ def talk(utterances: list[Utterance], *, size: int = 1) -> list[SpeechWindow]:
 
 
 def said(windows: list[SpeechWindow]) -> list[str]:
-    """Return the words of windows, without those that begin a window because they ended the one before."""
+    """Return the words of windows, without the sentences that overlap."""
     words: list[str] = []
     for window in windows:
         new = window.text.split()
@@ -135,7 +135,7 @@ def test_short_remarks_wait_for_more():
     assert [count_words(window.text) for window in windows] == [30, 30, 2]
 
 
-def test_abbreviations_decimals_and_unfinished_thoughts_do_not_end_a_sentence_at_the_end_of_what_has_come():
+def test_abbreviations_decimals_and_unfinished_thoughts_do_not_end_the_last_sentence():
     before = sentence(0, words=45)
     for unfinished, rest in [
         ("And so we come to Dr.", "Smith and his law."),

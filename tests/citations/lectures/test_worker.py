@@ -1,4 +1,4 @@
-"""Windows become citations: what is cited, what is left out and why, and what happens when something is broken."""
+"""Windows become citations: what is cited, what is skipped and why, and all failures."""
 
 import shutil
 import subprocess
@@ -54,8 +54,14 @@ PASSAGES = (
     "A gradient points uphill, and descent walks the other way.",
     "Bread rises because yeast gives off gas in the warm dough.",
 )
-SAID = f"So what is entropy? {ENTROPY} We say that disorder grows, and we say it of every closed system there is."
-ASIDE = "Anybody want coffee, milk, sugar? Shall somebody open that window, please, before we all fall asleep here today?"
+SAID = (
+    f"So what is entropy? {ENTROPY}"
+    " We say that disorder grows, and we say it of every closed system there is."
+)
+ASIDE = (
+    "Anybody want coffee, milk, sugar?"
+    " Shall somebody open that window, please, before we all fall asleep here today?"
+)
 
 
 def embed(*sources: Source) -> EmbeddingSpace:
@@ -158,7 +164,8 @@ def test_without_a_cross_encoder_the_score_is_the_cosine_and_the_note_says_so(
     assert cited.citations[0].relevance_score == pytest.approx(near, abs=1e-3)
     assert cited.window.distance == pytest.approx(2 - 2 * near, abs=2e-3)
     assert cited.window.note.startswith(
-        "Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine. Run `kb"
+        "Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine."
+        " Run `kb models fetch` to get it"
     )
     settings.LIVE_RERANKER = "none"
     assert cite(lecture, SAID.upper()).window.note == "Ordered by similarity: re-ranking is off."
@@ -525,7 +532,7 @@ def test_when_the_database_goes_away_a_question_is_answered_with_nothing(
     assert lecture_worker.query(scope, lecture, SAID, 3).citations
 
 
-def test_a_cross_encoder_that_cannot_be_loaded_leaves_the_order_of_similarity_and_the_answer_says_so(
+def test_without_a_loadable_cross_encoder_passages_are_ordered_by_similarity_with_a_note(
     scope: Scope, lecture: LectureSession, textbook: Source, settings: Any, tmp_path: Path
 ) -> None:
     broken = shutil.copytree(tiny_models.folder(tiny_models.CROSS), tmp_path / "broken")
@@ -548,8 +555,8 @@ def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(
     cited = cite(lecture)
     assert cited.window.outcome == WindowOutcome.CITED
     assert (
-        cited.window.note
-        == "Ordered by similarity, not re-ranked: an unexpected error occurred; see the server's log."
+        cited.window.note == "Ordered by similarity, not re-ranked: an unexpected error occurred;"
+        " see the server's log."
     )
 
 
@@ -984,6 +991,9 @@ def test_real_speech_finds_the_passage_that_means_the_same(
     )
     embed(make_document(collection, passages))
     session = sessions.start(scope, None, language="en")
-    said = "If you leave things alone they get messier and messier. Heat spreads out, and you never see it gather again by itself in one corner of the room."
+    said = (
+        "If you leave things alone they get messier and messier. Heat spreads out, and you never"
+        " see it gather again by itself in one corner of the room."
+    )
     cited = cite(session, said)
     assert quotes(cited)[0] == passages[0]

@@ -1,4 +1,4 @@
-"""Answers that are kept: what may be seen of them later, when sources are gone or rights were taken away."""
+"""Stored answers: what is visible after sources are deleted or rights withdrawn."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""Conversations written down: every form has what was asked, answered and cited, and no form lets a title or a claim break out of it."""
+"""Exports contain questions, answers and citations, and escape every text."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Notes of a collection: everybody who reads it sees them, and none tells what its readers may not read."""
+"""Notes: all readers of a collection see them, and none reveals a hidden source."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Questions: one waits at a time, one process answers it, and what comes of it is stored whole or not at all."""
+"""Questions: one at a time, answered by one process, stored completely or not at all."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The Ask page: what it shows, to whom, and what it takes. How it looks and moves is tried in tests/browser."""
+"""The Ask page: content, rights and input. tests/browser covers its look."""
 
 import re
 from collections.abc import Iterator
@@ -240,9 +240,7 @@ def test_while_one_question_is_answered_no_other_is_taken(
 
 def told(events: Iterator[Event]) -> list[str]:
     return list(
-        answer_stream.encode(
-            events, address="/ask/1/", render_answer=lambda: "<article>\nall\n</article>"
-        )
+        answer_stream.encode(events, address="/ask/1/", render=lambda: "<article>\nall\n</article>")
     )
 
 

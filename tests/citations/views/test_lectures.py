@@ -1,4 +1,4 @@
-"""The pages of lectures: what they show, to whom, and what they take. How they look and move is tried in tests/browser."""
+"""The pages of lectures: content, rights and input. tests/browser covers their look."""
 
 import re
 from typing import Any, cast
@@ -364,7 +364,8 @@ def test_pasted_text_is_taken_sentence_by_sentence_and_its_windows_are_handed_on
     page: Client, lecture: LectureSession, submitted: list[int]
 ) -> None:
     said = " ".join(
-        f"Sentence number {n} tells of networks and of the errors that run backwards through all of their layers."
+        f"Sentence number {n} tells of networks and of the errors that run backwards"
+        " through all of their layers."
         for n in range(8)
     )
     assert page.post(path(lecture, "say/"), {"text": said}, **HTMX).status_code == 204

@@ -1,4 +1,4 @@
-"""The notes of a collection: who writes them, who sees them, and what is shown of their Markdown."""
+"""The notes of a collection: who writes and sees them, and their Markdown."""
 
 from typing import Any, cast
 from uuid import uuid4

@@ -70,8 +70,8 @@ def test_a_page_of_text_is_shown_escaped_with_its_quote_and_words_marked(
     assert "<script>alert" not in shown
     assert "Watch &lt;<mark" in shown
     assert (
-        '<mark class="quoted">The </mark><mark class="quoted looked-for">guard</mark><mark class="quoted"> opens.</mark>'
-        in shown
+        '<mark class="quoted">The </mark><mark class="quoted looked-for">guard</mark>'
+        '<mark class="quoted"> opens.</mark>' in shown
     )
     assert "Notes &lt;b&gt;on&lt;/b&gt; guards" in shown
     assert "source-page-image" not in shown

@@ -1,4 +1,4 @@
-"""Pages and operations that list conversations, answers and notes ask the database as often for hundreds as for a few."""
+"""Lists of conversations, answers and notes need a constant number of queries."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The Search and Sources pages: what they show, to whom, and what they refuse. How they look and move is tried in tests/browser."""
+"""The Search and Sources pages: content, rights and errors. tests/browser covers looks."""
 
 import re
 from collections.abc import Sequence

@@ -1,0 +1,20 @@
+"""Columns that several lists of the admin share."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from transcripts.admin import RecordAdmin
+from transcripts.timecodes import clock
+
+
+class PositionAdmin(RecordAdmin):
+    """Rows with a start in ms, and perhaps a text."""
+
+    @admin.display(ordering="start")
+    def at(self, row: Any) -> str:
+        return "–" if row.start is None else clock(row.start)
+
+    @admin.display
+    def beginning(self, row: Any) -> str:
+        return str(row.text[:100])
