@@ -85,7 +85,7 @@ def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
     if request.htmx.target == "results":
         return fragment(request, "citations/_results.html", context)
     response = fragment(request, "citations/_found.html", context)
-    response["HX-Push-Url"] = f"{reverse('search')}?{context['criteria'].address}"
+    response["HX-Push-Url"] = f"{reverse('search')}?{context['asked'].address}"
     return response
 
 
