@@ -11,6 +11,8 @@ JOBS ?= 3
 SCRATCH := YOUTUBE_KB_DATA_DIR=$(CURDIR)/build/lint
 DEPLOY := SECURE=true ALLOWED_HOSTS=kb.example.org CSRF_TRUSTED_ORIGINS=https://kb.example.org
 
+PAGES := $(shell find templates -name '*.html')
+
 .PHONY: help setup dev run test lint docs format bench lock clean
 
 help:
@@ -49,6 +51,7 @@ test: dev
 lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djade --check $(PAGES)
 	$(SCRATCH) $(BIN)/mypy
 	$(BIN)/lint-imports
 	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run
@@ -61,6 +64,7 @@ docs: dev
 format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/djade $(PAGES)
 
 # About an hour and a half on two cores; each can be run by itself. A million segments: python bench/lexical.py 10000 100000 1000000
 bench: dev

@@ -156,7 +156,7 @@ class ApiTokenAdmin(Table):
             "token": obj,
             "text": obj.text_shown_once,
         }
-        return TemplateResponse(request, "admin/kbsite/apitoken/made.html", context)
+        return TemplateResponse(request, "admin/kbsite/apitoken/token_text.html", context)
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
         """Carry the text to the page that shows it."""

@@ -86,7 +86,7 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     elif request.user.is_authenticated:
         response = redirect(_next(request))  # the page was loaded twice
     else:
-        response = render(request, "kbsite/link_used.html", status=410)
+        response = render(request, "kbsite/expired_link.html", status=410)
     response["Referrer-Policy"] = "no-referrer"
     return response
 

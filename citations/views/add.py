@@ -46,7 +46,9 @@ def add(request: PageRequest) -> HttpResponse:
     is_alone = len(documents) == 1 and not values["text"]
     added = [_add(values, file, alone=is_alone) for file in documents]
     if request.htmx:
-        return fragment(request, "citations/_added.html", {"papers": added, "outcomes": outcomes})
+        return fragment(
+            request, "citations/_add_outcomes.html", {"papers": added, "outcomes": outcomes}
+        )
     _report(request, added)
     view_library.tell(request, outcomes)
     return redirect("activity" if outcomes else "sources")
@@ -60,7 +62,7 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
         return redirect("source", source_id=source_id)
     return fragment(
         request,
-        "citations/_paper.html",
+        "citations/_document.html",
         {"source": source, "is_new": True, "writable": request.reach.writable},
     )
 

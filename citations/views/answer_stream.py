@@ -50,9 +50,9 @@ def _encode_event(event_: Event, quotes: dict[int, Quote]) -> Iterator[str]:
         yield events.event(
             "claim",
             render_to_string(
-                "citations/_claim_told.html",
+                "citations/_claim_event.html",
                 {
-                    "said": answer_context.claim_context(event_.claim, quotes),
+                    "claim": answer_context.claim_context(event_.claim, quotes),
                     "quotes": event_.quotes,
                 },
             ),
@@ -62,5 +62,5 @@ def _encode_event(event_: Event, quotes: dict[int, Quote]) -> Iterator[str]:
 
 
 def _failed(error: KnowledgeBaseError) -> str:
-    html = render_to_string("citations/_answer_failed.html", {"error": error})
+    html = render_to_string("citations/_answer_error.html", {"error": error})
     return events.event("failed", html)

@@ -111,7 +111,7 @@ def _render(request: PageRequest, answer: Answer) -> str:
 
 def _answer_values(request: PageRequest, answer: Answer) -> dict[str, Any]:
     (context,) = _contexts(request, answers.read(request.reach, [answer]))
-    return {"one": context, "conversation": answer.conversation, **_note_choices(request)}
+    return {"entry": context, "conversation": answer.conversation, **_note_choices(request)}
 
 
 def _contexts(
@@ -131,7 +131,7 @@ def _render_refusal(
     """Show why a question was refused, and keep what was typed."""
     status = 404 if isinstance(error, NotFound) else 422
     if request.headers.get("Accept") == STREAM:
-        return render(request, "citations/_answer_failed.html", {"error": error}, status=status)
+        return render(request, "citations/_answer_error.html", {"error": error}, status=status)
     shelf = form.collection_slug() if not isinstance(error, NotFound) else ""
     context = _page(request, conversation, shelf=shelf, chosen=form.sources(), typed=form.typed())
     return render(request, "citations/ask.html", {**context, "error": error}, status=status)

@@ -109,7 +109,7 @@ def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpRespo
     window = _citing(lecture).filter(index=index).first()
     if window is None:
         raise LectureNotFound("This window cites nothing.")
-    return fragment(request, "citations/_cited_live.html", {"lecture": lecture, "window": window})
+    return fragment(request, "citations/_window.html", {"lecture": lecture, "window": window})
 
 
 @require_safe
@@ -117,7 +117,7 @@ def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show older cards."""
     lecture = lecture_sessions.find_session(request.reach, lecture_id)
     cards = _cards(lecture, before=number_of(request.GET.get("before", "")))
-    return fragment(request, "citations/_cited_more.html", {"lecture": lecture, **cards})
+    return fragment(request, "citations/_windows.html", {"lecture": lecture, **cards})
 
 
 @require_safe

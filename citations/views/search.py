@@ -71,7 +71,7 @@ def mark(request: PageRequest) -> HttpResponse:
     if request.htmx:
         context = {name: values[name] for name in ("chunk", "query")}
         context |= {"mark": verdict, "is_new": True}
-        return fragment(request, "citations/_marks.html", context)
+        return fragment(request, "citations/_judgment.html", context)
     back = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(
         back, allowed_hosts={request.get_host()}, require_https=request.is_secure()
@@ -83,8 +83,8 @@ def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
     if not request.htmx:
         return render(request, "citations/search.html", context)
     if request.htmx.target == "results":
-        return fragment(request, "citations/_results.html", context)
-    response = fragment(request, "citations/_found.html", context)
+        return fragment(request, "citations/_search_results.html", context)
+    response = fragment(request, "citations/_search_body.html", context)
     response["HX-Push-Url"] = f"{reverse('search')}?{context['asked'].address}"
     return response
 

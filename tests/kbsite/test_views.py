@@ -3,7 +3,7 @@
 import json
 import re
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from kbsite import auth, rate_limits, views
 from kbsite.models import ApiToken, SignInLink
+from tests.html import text_of
 from tests.makers import make_user
 from transcripts.models import Collection
 
@@ -30,10 +31,6 @@ def page(client: Client, user: User) -> Client:
     """A browser in which she is signed in."""
     client.force_login(user)
     return client
-
-
-def text_of(response: Any) -> str:
-    return cast(str, response.content.decode())
 
 
 # Signing in

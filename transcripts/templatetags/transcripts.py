@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from urllib.parse import quote
 
 from django import template
 from django.utils import timezone
@@ -46,6 +47,12 @@ def spoken_length(ms: int) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min" if minutes else f"{rest} s"
+
+
+@register.filter
+def lang_query(language: str, separator: str = "&") -> str:
+    """Write ``lang=…`` behind the separator, or nothing for an unknown language."""
+    return f"{separator}lang={quote(language)}" if language else ""
 
 
 @register.filter

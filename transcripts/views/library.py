@@ -36,7 +36,9 @@ def show_library(request: PageRequest) -> HttpResponse:
     }
     if request.htmx:
         return fragment(
-            request, "transcripts/_cards.html" if offset else "transcripts/_results.html", context
+            request,
+            "transcripts/_video_cards.html" if offset else "transcripts/_results.html",
+            context,
         )
     return render(request, "transcripts/library.html", {**context, **_choices(request)})
 
@@ -49,7 +51,7 @@ def add(request: PageRequest) -> HttpResponse:
     form.checked(request.reach)
     outcomes = add_all(request, form)
     if request.htmx:
-        return fragment(request, "transcripts/_added.html", {"outcomes": outcomes})
+        return fragment(request, "transcripts/_add_outcomes.html", {"outcomes": outcomes})
     tell(request, outcomes)
     return redirect("activity")
 

@@ -1,6 +1,6 @@
 """Adding documents in the browser: what becomes of each file, who may, and what is refused."""
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -8,6 +8,7 @@ from django.test import Client
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, Page, Source, State
+from tests.html import text_of
 from transcripts.models import Collection, Job
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -20,10 +21,6 @@ pytestmark = pytest.mark.usefixtures("fake_models")
 def upload(client: Client, *files: tuple[str, bytes], htmx: bool = True, **more: str) -> Any:
     data = {"files": [SimpleUploadedFile(name, content) for name, content in files], **more}
     return client.post("/sources/add/", data, **(HTMX if htmx else {}))
-
-
-def text_of(response: Any) -> str:
-    return cast(str, response.content.decode())
 
 
 def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(

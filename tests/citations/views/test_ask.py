@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -19,6 +19,7 @@ from citations.notebook import conversations
 from citations.views import answer_stream
 from citations.views import conversations as view_conversations
 from tests.citations.talks import ask
+from tests.html import text_of
 from tests.makers import make_document, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership
@@ -132,10 +133,6 @@ def passage(source: Source, **more: Any) -> dict[str, Any]:
         "link": "/x",
     }
     return {**about, "part": 0, "start": None, "page": 1, **more}
-
-
-def text_of(response: Any) -> str:
-    return cast(str, response.content.decode())
 
 
 def path(conversation: Conversation, rest: str = "") -> str:

@@ -1,7 +1,6 @@
 """The pages of lectures: content, rights and input. tests/browser covers their look."""
 
 import re
-from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -12,6 +11,7 @@ from citations.lectures import sessions, speech
 from citations.lectures import worker as lecture_worker
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from citations.views import lectures as views
+from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -39,10 +39,6 @@ def book(collection: Collection) -> Source:
 def lecture(scope: Scope, owner: User, collection: Collection) -> LectureSession:
     """A lecture in which nothing was said yet."""
     return sessions.start(scope, owner, title="Networks, week 3", collection=collection)
-
-
-def text_of(response: Any) -> str:
-    return cast(str, response.content.decode())
 
 
 def cite(
@@ -219,7 +215,7 @@ def test_cards_are_grouped_by_window_newest_first_and_by_rank_within(
     found = text_of(page.get(path(lecture)))
     assert re.findall(r"Snippet (\d\.\d)", found) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
     assert re.search(r"data-count>5<", found)
-    assert "Page 2</span> · 2. Gradients" in found
+    assert "Page 2</span>· 2. Gradients" in found
     assert all(
         len(one) <= 150 for one in re.findall(r'class="snippet[^>]*>(.*?)</blockquote>', found)
     )

@@ -1,6 +1,5 @@
 """The notes of a collection: who writes and sees them, and their Markdown."""
 
-from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -11,6 +10,7 @@ from citations.models import Answer, Citation, Note, Source
 from citations.notebook import conversations, notes
 from citations.templatetags.citations import written
 from citations.views import notes as view_notes
+from tests.html import text_of
 from tests.makers import make_paper
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -50,10 +50,6 @@ def answer(scope: Scope, owner: User, collection: Collection) -> Answer:
         page=1,
     )
     return made
-
-
-def text_of(response: Any) -> str:
-    return cast(str, response.content.decode())
 
 
 def test_notes_are_written_changed_and_deleted(page: Client, collection: Collection) -> None:

@@ -13,6 +13,7 @@ from django.test import Client
 from citations.models import Source
 from citations.samples import TEXTBOOK
 from tests.citations.documents.test_page_images import QUOTE, textbook
+from tests.html import text_of
 from tests.makers import make_paper, make_source, make_video, replace_chunks
 from transcripts.models import Collection
 
@@ -39,12 +40,6 @@ def book(collection: Collection, settings: Any, tmp_path: Path) -> Source:
     return make_paper(
         collection, textbook(), data=TEXTBOOK.read_bytes(), name=TEXTBOOK.name, title="Textbook"
     )
-
-
-def text_of(response: Any) -> str:
-    """Return an answer's HTML."""
-    assert response.status_code == 200
-    return str(response.content.decode())
 
 
 def address_of(source: Source, number: int = 1) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -16,6 +16,7 @@ from citations.providers import registry
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
+from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
 from transcripts.models import Collection, Video
 from transcripts.views import events
@@ -40,10 +41,6 @@ def video(collection: Collection) -> Video:
 def source(video: Video) -> Source:
     """Its transcript, found by words."""
     return make_source(video, author="Lecture Hall", texts=TEXTS)
-
-
-def text_of(response: Any) -> str:
-    return cast(str, response.content.decode())
 
 
 def hits(response: Any) -> list[str]:

@@ -1,9 +1,7 @@
 """What tests of pages share."""
 
-from typing import Any, cast
+from tests.html import text_of
+
+__all__ = ["HTMX", "text_of"]
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
-
-
-def text_of(response: Any) -> str:
-    return cast(str, response.content.decode())
