@@ -45,6 +45,7 @@ run: setup
 # Files are handed out in the order of tests/conftest.py, longest first.
 # The browser comes after the rest: what a page does within seconds is part of what is tested.
 test: dev
+	sh tests/frontend/check.sh test
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/browser
 
@@ -52,6 +53,7 @@ lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djade --check $(PAGES)
+	sh tests/frontend/check.sh lint
 	$(SCRATCH) $(BIN)/mypy
 	$(BIN)/lint-imports
 	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run

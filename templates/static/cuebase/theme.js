@@ -1,8 +1,10 @@
-// Before the first paint: the theme that was chosen, and the mark that scripts run.
+// Before the first paint: the chosen theme, and the mark that scripts run. No module, so as not
+// to be deferred.
 (() => {
   const root = document.documentElement;
   root.classList.add("js");
   const system = matchMedia("(prefers-color-scheme: dark)");
+  /** @type {string | null} */
   let chosen = null;
   try { chosen = localStorage.getItem("theme"); } catch { /* storage may be forbidden */ }
 
@@ -10,8 +12,9 @@
 
   function show() {
     if (chosen) root.dataset.theme = chosen;
+    const label = isDark() ? "Switch to light mode" : "Switch to dark mode";
     for (const button of document.querySelectorAll("[data-theme-toggle]")) {
-      button.setAttribute("aria-label", isDark() ? "Switch to light mode" : "Switch to dark mode");
+      button.setAttribute("aria-label", label);
     }
   }
 
@@ -19,7 +22,7 @@
   system.addEventListener("change", show);
   document.addEventListener("DOMContentLoaded", show);
   document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-theme-toggle]")) return;
+    if (!(event.target instanceof Element) || !event.target.closest("[data-theme-toggle]")) return;
     chosen = isDark() ? "light" : "dark";
     try { localStorage.setItem("theme", chosen); } catch { /* it lasts for this page, then */ }
     show();

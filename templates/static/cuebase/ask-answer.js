@@ -1,0 +1,144 @@
+// An answer as it is written: stages, claims with their citations, then the whole of it.
+
+import { all, find, need, parsed, scrolling } from "./dom.js";
+import { counted, takeEvents } from "./text.js";
+
+const HEADER = 80; // pixels, as scroll-margin-top of an answer
+const NO_REPLY = '<div class="notice notice-error"><p>The server does not answer. Check that it '
+  + "runs, then load this page again.</p></div>";
+const log = need("[data-told]");
+
+/** @param {string} text */
+function tell(text) {
+  log.append(Object.assign(document.createElement("p"), { textContent: text }));
+}
+
+function isAtEnd() {
+  return document.documentElement.scrollHeight - scrollY - innerHeight < 160;
+}
+
+/**
+ * Scroll along with an answer while its question stays in sight.
+ * @param {HTMLElement} article
+ */
+function scrollAlong(article) {
+  const top = scrollY + article.getBoundingClientRect().top - HEADER;
+  const bottom = document.documentElement.scrollHeight;
+  scrollTo({ top: Math.min(bottom, top), behavior: scrolling() });
+}
+
+/**
+ * Add a claim and its citations.
+ * @param {string} html
+ * @param {HTMLElement} article
+ */
+function addClaim(html, article) {
+  const isFollowing = isAtEnd();
+  const piece = parsed(html);
+  const claim = need(".claim", piece);
+  need("[data-claims]", article).append(claim);
+  const list = need("[data-cited]", article);
+  list.append(...all("li", piece));
+  list.hidden = !list.children.length;
+  tell((claim.textContent ?? "").replaceAll(/\[\d+\]/g, ""));
+  if (isFollowing) scrollAlong(article);
+}
+
+/**
+ * Replace what has arrived by the whole answer.
+ * @param {string} html
+ * @param {HTMLElement} article
+ */
+function finish(html, article) {
+  const answer = parsed(html);
+  const hadFocus = article.contains(document.activeElement);
+  article.replaceWith(answer);
+  htmx.process(answer);
+  const citations = counted(all(".answer-cited > li", answer).length, "citation");
+  const refusal = find(".refusal-note", answer)?.textContent?.trim();
+  tell(refusal ?? `The answer is complete: ${citations}.`);
+  if (hadFocus) find("a, button", answer)?.focus({ preventScroll: true });
+}
+
+/**
+ * @param {string} html
+ * @param {HTMLElement} article
+ */
+function fail(html, article) {
+  find("[data-stage]", article)?.remove();
+  const notice = parsed(html);
+  article.append(notice);
+  tell((notice.textContent ?? "").trim());
+}
+
+/**
+ * Read the events of a POST's response; EventSource can only GET.
+ * @param {Response} response
+ */
+async function* eventsOf(response) {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (reader) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const { events, rest } = takeEvents(text + value);
+    text = rest;
+    yield* events;
+  }
+}
+
+/**
+ * Show an event. Returns true where it is the last one.
+ * @param {{name: string, data: string}} event
+ * @param {HTMLElement} article
+ * @param {(address: string) => void} onBegun
+ */
+function take({ name, data }, article, onBegun) {
+  if (name === "begun") onBegun(data);
+  else if (name === "stage") need("[data-stage-text]", article).textContent = data;
+  else if (name === "claim") addClaim(data, article);
+  else if (name === "answer") finish(data, article);
+  else if (name === "failed") fail(data, article);
+  return name === "answer" || name === "failed";
+}
+
+/**
+ * Return the notice of a response that is an error.
+ * @param {Response} response
+ */
+async function noticeOf(response) {
+  const text = await response.text();
+  const isNotice = text.includes("notice-error") && !text.includes("<html");
+  return response.status < 500 && isNotice ? text : NO_REPLY;
+}
+
+/**
+ * Send a question and show its answer as it arrives. Returns false where it was not taken.
+ * @param {string} address
+ * @param {FormData} body
+ * @param {HTMLElement} article
+ * @param {(address: string) => void} onBegun receives the address of the conversation
+ */
+export async function followAnswer(address, body, article, onBegun) {
+  log.replaceChildren();
+  tell("Asked");
+  let isOver = false;
+  try {
+    const headers = { Accept: "text/event-stream" };
+    const response = await fetch(address, { method: "POST", body, headers });
+    if (!response.ok) {
+      fail(await noticeOf(response), article);
+      isOver = true;
+      return false;
+    }
+    for await (const event of eventsOf(response)) {
+      isOver = take(event, article, onBegun);
+      if (isOver) break; // the next question can be asked at once
+    }
+    return true;
+  } catch {
+    return false;
+  } finally {
+    if (!isOver) fail(NO_REPLY, article);
+  }
+}

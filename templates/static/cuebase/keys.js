@@ -1,0 +1,128 @@
+// Keys that work on every page. Single keys get in the way of speech input: they can be turned off.
+
+import {
+  all, around, find, isPlainKey, isTyping, openDialog, store, stored, target,
+} from "./dom.js";
+
+const choice = /** @type {HTMLInputElement | null} */ (find("#single-keys"));
+const wasOff = stored("single-keys") === "off";
+if (choice) {
+  choice.checked = !wasOff;
+  choice.addEventListener("change", () => store("single-keys", choice.checked ? "on" : "off"));
+}
+
+/** Check that keys without Ctrl or Alt work. */
+export const hasSingleKeys = () => (choice ? choice.checked : !wasOff);
+
+const searchBox = () => /** @type {HTMLInputElement | null} */ (find("[data-search]"));
+const currentItem = () => document.activeElement?.closest("[data-item]");
+
+/** @param {number} step */
+function move(step) {
+  const links = all("[data-item-link]");
+  if (!links.length) return false;
+  const current = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  links[Math.min(Math.max(current + step, 0), links.length - 1)].focus();
+  return true;
+}
+
+/** @param {HTMLInputElement} box */
+function clear(box) {
+  if (!box.value) {
+    box.blur();
+    return;
+  }
+  box.value = "";
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+/**
+ * Press a button.
+ * @param {HTMLElement | null | undefined} button
+ */
+function press(button) {
+  button?.click();
+  return Boolean(button);
+}
+
+function goToSearch() {
+  const box = searchBox();
+  box?.focus();
+  box?.select();
+  return Boolean(box);
+}
+
+function showShortcuts() {
+  /** @type {HTMLDialogElement | null} */ (find("#shortcuts"))?.showModal();
+  return true;
+}
+
+function clearSearch() {
+  const box = searchBox();
+  if (!box?.value) return false;
+  clear(box);
+  return true;
+}
+
+/** @type {Record<string, () => boolean>} */
+const KEYS = {
+  "/": goToSearch,
+  "?": showShortcuts,
+  j: () => move(1),
+  k: () => move(-1),
+  ArrowDown: () => Boolean(currentItem()) && move(1),
+  ArrowUp: () => Boolean(currentItem()) && move(-1),
+  c: () => press(find("[data-copy-link]")),
+  Escape: clearSearch,
+};
+
+/**
+ * Press the button of the current item that names this key.
+ * @param {string} key
+ */
+const pressInItem = (key) =>
+  /^[a-z]$/.test(key) && press(currentItem()?.querySelector(`[data-key="${key}"]`));
+
+function closeMenu() {
+  const menu = all("details.menu[open]").at(-1);
+  if (!menu) return false;
+  menu.removeAttribute("open");
+  find("summary", menu)?.focus();
+  return true;
+}
+
+/**
+ * Handle a key in a search box.
+ * @param {HTMLInputElement} box
+ * @param {KeyboardEvent} event
+ */
+function inSearchBox(box, event) {
+  if (event.key === "Escape") {
+    clear(box);
+    return true;
+  }
+  return event.key === "ArrowDown" && move(1);
+}
+
+/** @param {KeyboardEvent} event */
+function inField(event) {
+  const isSubmit = event.key === "Enter" && !event.shiftKey;
+  if (!isSubmit || !target(event).matches("[data-submit-on-enter]")) return false;
+  /** @type {HTMLTextAreaElement} */ (target(event)).form?.requestSubmit();
+  return true;
+}
+
+/** @param {KeyboardEvent} event */
+function isHandled(event) {
+  const box = /** @type {HTMLInputElement | null} */ (around(event, "[data-search]"));
+  if (box && ["Escape", "ArrowDown"].includes(event.key)) return inSearchBox(box, event);
+  if (isTyping(event)) return inField(event);
+  if (!hasSingleKeys() && event.key.length === 1) return false;
+  return KEYS[event.key]?.() || pressInItem(event.key);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!isPlainKey(event) || openDialog()) return;
+  if (event.key === "Escape" && closeMenu()) return;
+  if (isHandled(event)) event.preventDefault();
+});

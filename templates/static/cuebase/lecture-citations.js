@@ -1,0 +1,187 @@
+// The citations of a lecture: cards beside the transcript, in groups by window, newest first.
+
+import { all, around, field, find, isPlainClick, need, onHtmx, show } from "./dom.js";
+import { hoverCard } from "./hover.js";
+import { goToLine, keepUp, lineOf, pulse, reveal } from "./lecture-transcript.js";
+import { codeParts, filterWords, hasWords, newCitations } from "./text.js";
+
+const SLOW = 2000; // ms until a search is shown
+const FEW = 3; // windows without a citation until that is said
+const QUIET = 1500; // ms between announcements
+
+const page = need("[data-lecture]");
+const panel = need("#citations");
+const groups = need("[data-groups]", panel);
+const filter = field("[data-filter]");
+const badge = need("[data-count]");
+let count = Number(badge.textContent);
+let searched = Number(page.dataset.looked);
+
+// Windows that are being searched
+
+/** @type {Map<number, number | null>} a window's timer; none: it is slow */
+const waiting = new Map();
+
+export const isWaiting = () => waiting.size > 0;
+
+function showSearching() {
+  show(find("[data-finding]"), [...waiting.values()].includes(null));
+}
+
+/** @param {number} index */
+export function waitFor(index) {
+  if (waiting.has(index)) return;
+  waiting.set(index, setTimeout(() => {
+    waiting.set(index, null);
+    showSearching();
+  }, SLOW));
+}
+
+/** @param {number} index */
+function stopWaiting(index) {
+  clearTimeout(waiting.get(index) ?? undefined);
+  waiting.delete(index);
+  showSearching();
+}
+
+// Cards
+
+function filterCards() {
+  const words = filterWords(filter.value);
+  let hasCards = false;
+  for (const group of all("[data-cited]", groups)) {
+    const cards = all("[data-cite]", group);
+    for (const card of cards) show(card, hasWords(card.textContent, words));
+    const isShown = cards.some((card) => !card.hidden);
+    show(group, isShown);
+    hasCards ||= isShown;
+  }
+  show(find("[data-nothing-fits]"), words.length > 0 && count > 0 && !hasCards);
+}
+
+filter.addEventListener("input", filterCards);
+onHtmx("afterSettle", () => { if (filter.value) filterCards(); });
+
+/** @param {HTMLElement} group */
+function insertGroup(group) {
+  const index = Number(group.dataset.cited);
+  const older = all("[data-cited]", groups).find((other) => Number(other.dataset.cited) < index);
+  const next = older ?? find("#older", groups);
+  if (next) next.before(group);
+  else groups.append(group);
+}
+
+/**
+ * Put the numbers of a window's citations into the transcript.
+ * @param {ParentNode} source
+ * @param {number | string} index
+ */
+function insertNumbers(source, index) {
+  const template = /** @type {HTMLTemplateElement | null} */ (find("[data-refs-of]", source));
+  const line = template && lineOf(template.dataset.refsOf);
+  if (!line || document.getElementById(`refs-${index}`)) return;
+  need(".said-text", line).append(template.content);
+}
+
+/**
+ * Fetch a window's cards and numbers.
+ * @param {number | string} index
+ */
+async function fetchWindow(index) {
+  const isShown = () => document.getElementById(`window-${index}`);
+  if (isShown()) return;
+  const address = (page.dataset.window ?? "").replace(/0\/$/, `${index}/`);
+  const response = await fetch(address, { headers: { "HX-Request": "true" } });
+  if (!response.ok) return;
+  const fetched = new DOMParser().parseFromString(await response.text(), "text/html");
+  const group = find("[data-cited]", fetched);
+  if (!group || isShown()) return;
+  insertGroup(group);
+  htmx.process(group);
+  insertNumbers(fetched, index);
+  filterCards();
+  keepUp();
+}
+
+/** @typedef {{document_name: string, page_number?: number | null}} LiveCitation */
+
+/** @type {LiveCitation[]} */
+let news = [];
+let newsTimer = 0;
+
+/**
+ * Announce citations now and then, not at every window.
+ * @param {LiveCitation[]} citations
+ */
+function announceSoon(citations) {
+  news.push(...citations);
+  if (newsTimer) return;
+  newsTimer = setTimeout(() => {
+    need("[data-heard]").textContent = newCitations(news);
+    [news, newsTimer] = [[], 0];
+  }, QUIET);
+}
+
+/** @param {string} text */
+function showNote(text) {
+  const note = need("[data-note]");
+  note.replaceChildren(...codeParts(text).map((part) => (part.isCode
+    ? Object.assign(document.createElement("code"), { textContent: part.text })
+    : part.text)));
+  show(note, Boolean(text));
+}
+
+/**
+ * Show what became of a window.
+ * @param {{window_index: number, outcome: string, citations: LiveCitation[], note: string}} event
+ */
+export async function addCitations({ window_index: index, outcome, citations, note }) {
+  searched += 1;
+  if (["cited", "failed"].includes(outcome)) showNote(note);
+  if (citations.length && !document.getElementById(`window-${index}`)) {
+    await fetchWindow(index);
+    count += citations.length;
+    badge.textContent = String(count);
+    announceSoon(citations);
+  }
+  stopWaiting(index);
+  show(find("[data-nothing]"), !count);
+  show(find("[data-first]"), searched < FEW);
+  show(find("[data-none-found]"), searched >= FEW);
+}
+
+// From a number to its card and back
+
+/** @param {HTMLAnchorElement} number */
+async function goToCard(number) {
+  const id = number.hash.slice(1);
+  if (!document.getElementById(id)) await fetchWindow(number.dataset.ref ?? "");
+  const card = document.getElementById(id);
+  if (!card) return;
+  if (card.hidden) {
+    filter.value = "";
+    filterCards();
+  }
+  pulse(card, "pulse");
+  card.focus({ preventScroll: true });
+  reveal(card, panel);
+}
+
+const tip = hoverCard(
+  need("[data-tip-box]"),
+  "[data-ref]",
+  (number) => [document.createTextNode(number.dataset.tip ?? "")],
+  { isBesidePointer: true },
+);
+
+document.addEventListener("click", (event) => {
+  if (!isPlainClick(event)) return;
+  const number = /** @type {HTMLAnchorElement | null} */ (around(event, "[data-ref]"));
+  const back = /** @type {HTMLAnchorElement | null} */ (around(event, "[data-to-segment]"));
+  if (!number && !back) return;
+  event.preventDefault();
+  tip.hide();
+  if (number) goToCard(number);
+  const line = back && document.getElementById(back.hash.slice(1));
+  if (line) goToLine(line);
+});

@@ -1,0 +1,125 @@
+// Pages of documents: shown in a dialog, turned by keys, scrolled to the quote.
+
+import { around, field, find, isPlainClick, isPlainKey, need, onHtmx, openDialog } from "./dom.js";
+import { hasSingleKeys } from "./keys.js";
+
+const dialog = /** @type {HTMLDialogElement | null} */ (find("#page-dialog"));
+const body = find("#page-view-body");
+
+// Marks
+
+/** Kinds of marks, the most telling first. */
+function markKinds() {
+  const kinds = [".sheet-quote", "mark.quoted", ".sheet-word", "mark:not(.quoted)"];
+  return find("#page-found") ? kinds.reverse() : kinds;
+}
+
+/** Scroll the frame to the quote, or to the first word of a search. */
+function scrollToMark() {
+  const frame = find("#page-frame");
+  if (!frame) return;
+  const found = markKinds().map((kind) => [...frame.querySelectorAll(kind)]);
+  const marks = found.find((elements) => elements.length);
+  if (!marks) return;
+  // A quote may begin in the middle of a line and go on at the left: all its lines count.
+  const counted = find("#page-found") ? marks.slice(0, 1) : marks;
+  const boxes = counted.map((mark) => mark.getBoundingClientRect());
+  const left = Math.min(...boxes.map((box) => box.left));
+  const right = Math.max(...boxes.map((box) => box.right));
+  const edge = frame.getBoundingClientRect();
+  frame.scrollBy({
+    left: left - edge.left - Math.max(16, (frame.clientWidth - (right - left)) / 2),
+    top: boxes[0].top - edge.top - frame.clientHeight / 3,
+    behavior: "instant",
+  });
+}
+
+// The dialog. Links to pages stay in it; on a page's own address they are plain links.
+
+/**
+ * Show what was swapped into the dialog.
+ * @param {HTMLDialogElement} box
+ * @param {HTMLElement} content
+ */
+function showPage(box, content) {
+  const wasOpen = box.open;
+  if (!wasOpen) box.showModal();
+  const status = need("[data-page-said]", content).dataset.pageSaid ?? "";
+  if (wasOpen) need("[data-page-status]", box).textContent = status;
+  // Not by "autofocus": htmx heeds that later, and would take the focus from a search box.
+  if (!wasOpen || !content.contains(document.activeElement)) {
+    need("#page-frame", content).focus({ preventScroll: true });
+  }
+  content.scrollTop = 0;
+  scrollToMark();
+}
+
+if (dialog && body) {
+  const load = (/** @type {string} */ address) =>
+    htmx.ajax("GET", address, { target: body, swap: "innerHTML" });
+
+  document.addEventListener("click", (event) => {
+    const link = /** @type {HTMLAnchorElement | null} */ (around(event, "a[data-page-link]"));
+    if (!link || event.defaultPrevented || !isPlainClick(event)) return;
+    event.preventDefault();
+    load(link.href);
+  });
+  document.addEventListener("submit", (event) => {
+    const form = /** @type {HTMLFormElement | null} */ (around(event, "form[data-page-form]"));
+    if (!form) return;
+    event.preventDefault();
+    const values = /** @type {[string, string][]} */ ([...new FormData(form)]);
+    load(`${form.action}?${new URLSearchParams(values)}`);
+  });
+  onHtmx("afterSwap", ({ detail }) => { if (detail.target === body) showPage(dialog, body); });
+  for (const name of ["responseError", "sendError"]) { // their message stands outside the dialog
+    onHtmx(name, ({ detail }) => { if (detail.target === body) dialog.close(); });
+  }
+  dialog.addEventListener("close", () => { body.replaceChildren(); });
+}
+
+scrollToMark();
+
+// Keys
+
+/** @type {Record<string, string>} */
+const KEYS = {
+  ArrowLeft: "previous",
+  ArrowRight: "next",
+  p: "previous",
+  n: "next",
+  "+": "larger",
+  "=": "larger",
+  "-": "smaller",
+};
+
+/** @param {KeyboardEvent} event */
+function isElsewhere(event) {
+  if (!isPlainKey(event) || around(event, "input, textarea, select")) return true;
+  const open = openDialog();
+  return open ? open !== dialog : !find("main [data-page-view]");
+}
+
+/**
+ * Check that the arrows scroll: the page is wider than its frame, which has the focus.
+ * @param {KeyboardEvent} event
+ */
+function isScrolling(event) {
+  const frame = around(event, "#page-frame");
+  if (!frame || frame !== event.target || !event.key.startsWith("Arrow")) return false;
+  return frame.scrollWidth > frame.clientWidth + 1;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (isElsewhere(event) || isScrolling(event)) return;
+  if (event.key.length === 1 && !hasSingleKeys()) return;
+  if (event.key === "/" && dialog?.open) {
+    field("[data-page-search]").focus();
+    event.preventDefault();
+    return;
+  }
+  const link = find(`[data-page-view] [data-page-key="${KEYS[event.key]}"]`);
+  if (!link) return;
+  event.preventDefault();
+  link.click();
+});

@@ -1,0 +1,25 @@
+// Every page: buttons, menus and dialogs, keys, the file chooser and what htmx swaps in.
+
+import "./files.js";
+import "./keys.js";
+import "./page-view.js";
+import "./swaps.js";
+import { all, around, copiedText, copy, find, need, target } from "./dom.js";
+
+document.addEventListener("click", (event) => {
+  const opener = around(event, "[data-open]");
+  if (opener) /** @type {HTMLDialogElement} */ (need(`#${opener.dataset.open}`)).showModal();
+  around(event, "[data-close]")?.closest(".notice")?.remove();
+  const copier = around(event, "[data-copy]");
+  const source = copier && find(copier.dataset.copy ?? "");
+  if (copier && source) copy(copiedText(source), copier);
+  for (const menu of all("details.menu[open]")) {
+    if (!menu.contains(target(event))) menu.removeAttribute("open");
+  }
+  if (event.target instanceof HTMLDialogElement) event.target.close(); // its backdrop
+});
+
+document.addEventListener("submit", (event) => {
+  const question = target(event).dataset.confirm;
+  if (question && !confirm(question)) event.preventDefault();
+});

@@ -1,0 +1,101 @@
+// What htmx swaps in: folds stay open, focus and position stay, news are announced.
+
+import { all, announce, find, need, onHtmx, parsed, target } from "./dom.js";
+
+/** Renew the library's list of videos where the page has one. */
+export function libraryChanged() {
+  if (find("#filter")) htmx.trigger(document.body, "library-changed");
+}
+
+onHtmx("sseClose", (event) => {
+  if (event.detail.type !== "message") return;
+  const job = find(".job", target(event));
+  const text = (/** @type {string} */ selector) => job && find(selector, job)?.textContent?.trim();
+  if (job) announce(`${text("h3")}: ${text(".state")}`);
+  libraryChanged();
+});
+
+/** @type {string[]} ids of the folds that a person has opened */
+let openFolds = [];
+
+/** @param {HTMLElement} container */
+function rememberFolds(container) {
+  openFolds = all("details[open][id]", container).map((fold) => fold.id);
+}
+
+function openAgain() {
+  for (const id of openFolds) document.getElementById(id)?.setAttribute("open", "");
+}
+
+onHtmx("sseBeforeMessage", (event) => rememberFolds(target(event)));
+onHtmx("sseMessage", openAgain);
+
+// The final order of a search replaces the first one: the hit that is read stays where it is.
+
+/** @type {{focused: string, hit: string, top: number} | null} */
+let reading = null;
+let shownBefore = 0;
+const isResults = (/** @type {Element | undefined} */ element) =>
+  Boolean(element?.matches("#results, #found"));
+
+/** @param {HTMLElement} results */
+function rememberReading(results) {
+  const focused = document.activeElement;
+  const item = results.contains(focused) ? focused?.closest("[data-item]") : null;
+  const link = item && find("[data-item-link]", item);
+  const top = link ? link.getBoundingClientRect().top : 0;
+  reading = link && focused ? { focused: focused.id, hit: link.id, top } : null;
+}
+
+/** @param {HTMLElement} results */
+function goOnReading(results) {
+  if (!reading) return;
+  const hit = document.getElementById(reading.hit) ?? find("[data-item-link]", results);
+  if (!hit) return;
+  (document.getElementById(reading.focused) ?? hit).focus({ preventScroll: true });
+  if (hit.id !== reading.hit) return;
+  scrollBy({ top: hit.getBoundingClientRect().top - reading.top, behavior: "instant" });
+}
+
+onHtmx("beforeSwap", ({ detail }) => {
+  if (!isResults(detail.target)) return;
+  rememberFolds(detail.target);
+  const isMore = detail.requestConfig?.elt?.matches("[data-more]");
+  shownBefore = isMore ? all("[data-item-link]", detail.target).length : 0;
+  rememberReading(detail.target);
+});
+
+onHtmx("afterSettle", ({ detail }) => {
+  if (!isResults(detail.target)) return;
+  openAgain();
+  if (shownBefore) all("[data-item-link]", detail.target)[shownBefore]?.focus();
+  goOnReading(detail.target);
+});
+
+// Announcements. A count is announced only to those who type; a list that renews itself is silent.
+
+onHtmx("afterSwap", (event) => {
+  const news = find("[data-announce]", target(event))?.dataset.announce;
+  if (news) announce(news);
+  const count = find(".count", target(event))?.textContent?.trim();
+  const trigger = event.detail.requestConfig?.triggeringEvent;
+  if (count && trigger?.type === "input") announce(count);
+});
+
+/** @param {CustomEvent} event */
+function refiningFailed(event) {
+  const line = target(event);
+  if (!line.matches("[data-refining]")) return;
+  line.classList.add("refining-failed");
+  need("[data-refining-text]", line).textContent =
+    "A closer look was not possible; these are the first results.";
+}
+
+onHtmx("responseError", refiningFailed);
+onHtmx("sendError", (event) => {
+  refiningFailed(event);
+  need("#notices").replaceChildren(parsed(
+    '<div class="notice notice-error" role="alert">'
+    + "The server does not answer. Check that it runs, then try again.</div>",
+  ));
+});

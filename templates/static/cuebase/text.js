@@ -1,0 +1,117 @@
+// Text and geometry without a page: the parts that tests run outside a browser.
+
+/**
+ * Write a time as 2:03 or 1:02:03.
+ * @param {number} ms milliseconds
+ */
+export function clock(ms) {
+  const seconds = Math.floor(ms / 1000);
+  const parts = [Math.floor(seconds / 60) % 60, seconds % 60];
+  const hours = Math.floor(seconds / 3600);
+  if (hours) parts.unshift(hours);
+  return parts.map((part, index) => (index ? String(part).padStart(2, "0") : part)).join(":");
+}
+
+/**
+ * Count things: "1 file", "2 files".
+ * @param {number} count
+ * @param {string} noun
+ */
+export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/**
+ * Split what is typed into a filter into lower-case words.
+ * @param {string} text
+ */
+export const filterWords = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+/**
+ * Check that a text has every word of a filter.
+ * @param {string | null} text
+ * @param {string[]} words
+ */
+export function hasWords(text, words) {
+  const content = (text ?? "").toLowerCase();
+  return words.every((word) => content.includes(word));
+}
+
+/**
+ * Trim lines, drop empty ones and join white space, as a page shows it.
+ * @param {string} text
+ */
+export function tidy(text) {
+  const lines = text.split("\n").map((line) => line.replaceAll(/\s+/g, " ").trim());
+  return lines.filter(Boolean).join("\n");
+}
+
+/**
+ * Name chosen files, at most three of them.
+ * @param {string[]} names
+ */
+export function fileNames(names) {
+  if (names.length <= 3) return names.join(", ");
+  return `${names.length} files: ${names.slice(0, 2).join(", ")} …`;
+}
+
+/**
+ * Split a text at backticks; every second part is code.
+ * @param {string} text
+ */
+export const codeParts = (text) =>
+  text.split("`").map((part, index) => ({ text: part, isCode: index % 2 === 1 }));
+
+/**
+ * Announce new citations to a screen reader.
+ * @param {{document_name: string, page_number?: number | null}[]} citations at least one
+ */
+export function newCitations(citations) {
+  const [first] = citations;
+  const page = first.page_number ? `, page ${first.page_number}` : "";
+  const others = citations.length > 1 ? ` and ${citations.length - 1} more` : "";
+  return `${counted(citations.length, "new citation")}: ${first.document_name}${page}${others}`;
+}
+
+/**
+ * Take the complete events off the beginning of a server-sent stream.
+ * @param {string} text
+ */
+export function takeEvents(text) {
+  const blocks = text.split("\n\n");
+  const rest = blocks.pop() ?? "";
+  const events = [];
+  for (const block of blocks) {
+    const lines = block.split("\n");
+    const field = (/** @type {string} */ name) =>
+      lines.filter((line) => line.startsWith(name)).map((line) => line.slice(name.length));
+    const [name] = field("event: ");
+    if (name) events.push({ name, data: field("data: ").join("\n") });
+  }
+  return { events, rest };
+}
+
+/** @typedef {{width: number, height: number}} Size */
+
+/**
+ * Place a card below its reference, or above it where there is no room below.
+ * @param {{left: number, top: number, bottom: number}} reference
+ * @param {Size} card
+ * @param {Size} view
+ */
+export function below(reference, card, view) {
+  const left = Math.max(8, Math.min(reference.left - 16, view.width - card.width - 8));
+  const fits = reference.bottom + 8 + card.height <= view.height - 8;
+  const top = fits ? reference.bottom + 8 : Math.max(8, reference.top - card.height - 8);
+  return { left, top };
+}
+
+/**
+ * Place a card beside the pointer, or above it where there is no room below.
+ * @param {{x: number, y: number}} pointer
+ * @param {Size} card
+ * @param {Size} view
+ */
+export function beside(pointer, card, view) {
+  const left = Math.max(8, Math.min(pointer.x + 12, view.width - card.width - 8));
+  const fits = pointer.y + 18 + card.height <= view.height - 8;
+  return { left, top: fits ? pointer.y + 18 : pointer.y - card.height - 10 };
+}

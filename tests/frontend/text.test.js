@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  below, beside, clock, codeParts, counted, fileNames, filterWords, hasWords, newCitations,
+  takeEvents, tidy,
+} from "../../templates/static/cuebase/text.js";
+import { embedAddress, playerInfo } from "../../templates/static/cuebase/youtube.js";
+
+test("a time has hours only where it needs them", () => {
+  assert.equal(clock(0), "0:00");
+  assert.equal(clock(65_999), "1:05");
+  assert.equal(clock(3_600_000), "1:00:00");
+  assert.equal(clock(36_065_000), "10:01:05");
+});
+
+test("things are counted in the singular and the plural", () => {
+  assert.deepEqual([0, 1, 2].map((count) => counted(count, "file")), [
+    "0 files", "1 file", "2 files",
+  ]);
+});
+
+test("a filter needs each of its words, in any case and order", () => {
+  const words = filterWords("  Graph  neural ");
+  assert.deepEqual(words, ["graph", "neural"]);
+  assert.ok(hasWords("Neural networks on GRAPHS", words));
+  assert.ok(!hasWords("Neural networks", words));
+  assert.ok(hasWords("anything", filterWords(" ")));
+  assert.ok(!hasWords(null, words));
+});
+
+test("copied text has the lines that a page shows", () => {
+  assert.equal(tidy("\n  A claim\t[1]  \n\n   Another\n"), "A claim [1]\nAnother");
+});
+
+test("more than three files are counted", () => {
+  assert.equal(fileNames(["a", "b", "c"]), "a, b, c");
+  assert.equal(fileNames(["a", "b", "c", "d"]), "4 files: a, b …");
+  assert.equal(fileNames([]), "");
+});
+
+test("what stands between backticks is code", () => {
+  assert.deepEqual(codeParts("Run `kb serve`."), [
+    { text: "Run ", isCode: false },
+    { text: "kb serve", isCode: true },
+    { text: ".", isCode: false },
+  ]);
+});
+
+test("new citations are announced by the first of them", () => {
+  const [book, talk] = [{ document_name: "Book", page_number: 3 }, { document_name: "Talk" }];
+  assert.equal(newCitations([book]), "1 new citation: Book, page 3");
+  assert.equal(newCitations([talk, book]), "2 new citations: Talk and 1 more");
+});
+
+test("a stream gives its complete events and keeps the rest", () => {
+  const { events, rest } = takeEvents(
+    "event: claim\ndata: <p>\ndata: </p>\n\n: ping\n\nevent: ans",
+  );
+  assert.deepEqual(events, [{ name: "claim", data: "<p>\n</p>" }]);
+  assert.equal(rest, "event: ans");
+  assert.deepEqual(takeEvents(`${rest}wer\ndata: x\n\n`).events, [{ name: "answer", data: "x" }]);
+});
+
+const CARD = { width: 200, height: 100 };
+const VIEW = { width: 800, height: 600 };
+
+test("a card stands below its reference, and above it near the bottom", () => {
+  assert.deepEqual(below({ left: 116, top: 50, bottom: 70 }, CARD, VIEW), { left: 100, top: 78 });
+  assert.deepEqual(below({ left: 0, top: 560, bottom: 580 }, CARD, VIEW), { left: 8, top: 452 });
+  assert.equal(below({ left: 790, top: 0, bottom: 20 }, CARD, VIEW).left, 592);
+});
+
+test("a card beside the pointer stays inside the window", () => {
+  assert.deepEqual(beside({ x: 100, y: 50 }, CARD, VIEW), { left: 112, top: 68 });
+  assert.deepEqual(beside({ x: 790, y: 590 }, CARD, VIEW), { left: 592, top: 480 });
+});
+
+test("a player's address has what is given", () => {
+  const address = new URL(embedAddress("abc", { start: 12, end: undefined }));
+  assert.equal(address.origin + address.pathname, "https://www.youtube-nocookie.com/embed/abc");
+  assert.equal(address.search, "?autoplay=1&playsinline=1&rel=0&start=12");
+});
+
+test("a player's message is read, anything else is not", () => {
+  assert.deepEqual(playerInfo('{"info": {"currentTime": 2}}'), { currentTime: 2 });
+  for (const other of ["no JSON", "null", '{"event": "x"}', { info: {} }]) {
+    assert.equal(playerInfo(other), null);
+  }
+});
