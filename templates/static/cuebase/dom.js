@@ -81,7 +81,7 @@ export const scrolling = () => (calm.matches ? "instant" : "smooth");
 export function announce(text) {
   const announcer = need("#announcer");
   announcer.textContent = "";
-  setTimeout(() => { announcer.textContent = text; }, 50);
+  setTimeout(() => { announcer.textContent = text.replaceAll(/\s+/g, " ").trim(); }, 50);
 }
 
 /**

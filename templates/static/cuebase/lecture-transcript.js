@@ -1,4 +1,4 @@
-// The transcript of a lecture: lines arrive at its end, which stays in sight while it is read there.
+// The transcript of a lecture: lines arrive at its end, which stays in sight while it is read.
 
 import { all, cloned, find, need, scrolling, show } from "./dom.js";
 import { clock } from "./text.js";
