@@ -1,4 +1,4 @@
-"""The admin of keys: API tokens and sign-in links. No secret is kept, so none is shown; a new token's text is shown once, when it is made."""
+"""The admin of API tokens and sign-in links. A new token's text is shown once."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from kbsite.models import ApiToken, SignInLink
 from transcripts.admin import RecordAdmin, Table
 from transcripts.models import Collection
 
-if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
+if TYPE_CHECKING:  # Django's classes cannot be subscripted at run time
     TokenForm = forms.ModelForm[ApiToken]
 else:
     TokenForm = forms.ModelForm
@@ -22,8 +22,21 @@ admin.site.site_header = admin.site.site_title = "Cuebase"
 admin.site.index_title = "Every collection: scopes do not apply here"
 
 
+_NEW_FIELDS = ("user", "name", "can_write", "collections", "days")
+_FIXED_FIELDS = (
+    "hint",
+    "user",
+    "can_write",
+    "limited",
+    "readable",
+    "created_at",
+    "last_used_at",
+    "revoked_at",
+)
+
+
 class NewTokenForm(TokenForm):
-    """What a new token is for; its text is made, never typed."""
+    """The purpose of a new token; its text is generated."""
 
     days = forms.IntegerField(
         required=False,
@@ -37,7 +50,7 @@ class NewTokenForm(TokenForm):
         fields = ("user", "name", "can_write", "collections")
 
     def save(self, commit: bool = True) -> ApiToken:
-        """Make the token and remember its text for the one page that shows it."""
+        """Create the token, and keep its text for the page that shows it."""
         values = self.cleaned_data
         token, self.text = ApiToken.issue(
             values["user"],
@@ -50,12 +63,12 @@ class NewTokenForm(TokenForm):
         return token
 
     def save_m2m(self) -> None:
-        """Do nothing: the collections are set already."""
+        """Do nothing: ``save`` has set the collections."""
 
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(Table):
-    """Tokens: made, renamed, given an end, revoked."""
+    """Tokens are created, renamed, given an expiry and revoked."""
 
     list_display = (
         "name",
@@ -82,73 +95,39 @@ class ApiTokenAdmin(Table):
     actions = ("revoke",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Superusers alone: a token acts for its user, whoever made it."""
+        """Allow superusers alone: a token acts for its user, whoever created it."""
         return bool(request.user.is_active and request.user.is_superuser)
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any
     ) -> Any:
-        """Ask for little when one is made."""
         if obj is None:
-            options |= {
-                "form": NewTokenForm,
-                "fields": ("user", "name", "can_write", "collections", "days"),
-            }
+            options |= {"form": NewTokenForm, "fields": _NEW_FIELDS}
         return super().get_form(request, obj, change=change, **options)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Show what there is."""
-        if obj is None:
-            return ("user", "name", "can_write", "collections", "days")
-        return (
-            "name",
-            "hint",
-            "user",
-            "can_write",
-            "limited",
-            "shelves",
-            "created_at",
-            "last_used_at",
-            "expires_at",
-            "revoked_at",
-        )
+        return _NEW_FIELDS if obj is None else ("name", *_FIXED_FIELDS, "expires_at")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Let name and end change; what a token may do is settled when it is made."""
-        return (
-            ()
-            if obj is None
-            else (
-                "hint",
-                "user",
-                "can_write",
-                "limited",
-                "shelves",
-                "created_at",
-                "last_used_at",
-                "revoked_at",
-            )
-        )
+        """Let name and expiry change; what a token may do never does."""
+        return () if obj is None else _FIXED_FIELDS
 
     @admin.display(description="collections")
-    def shelves(self, token: Any) -> str:
-        """Name the collections it is limited to."""
-        named = Collection.objects.filter(pk__in=token.collections.values("pk")).values_list(
-            "name", flat=True
-        )
-        return ", ".join(named) or (
-            "none that is left" if token.limited else "all that the user may see"
-        )
+    def readable(self, token: Any) -> str:
+        """Name the collections that the token is limited to."""
+        collections = Collection.objects.filter(pk__in=token.collections.values("pk"))
+        names = ", ".join(collections.values_list("name", flat=True))
+        return names or ("none that is left" if token.limited else "all that the user may see")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save changes; a new one is stored already."""
+        """Save changes; ``save_form`` has stored a new token."""
         if change:
             super().save_model(request, obj, form, change)
 
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Show the token's text, this once. Nothing is redirected, so that it is in no cookie, no message and no log."""
+        """Show the token's text once, without a redirect: in no cookie, message or log."""
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -159,7 +138,6 @@ class ApiTokenAdmin(Table):
         return TemplateResponse(request, "admin/kbsite/apitoken/token_text.html", context)
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
-        """Carry the text to the page that shows it."""
         if change:
             return super().save_form(request, form, change)
         token = form.save()
@@ -168,14 +146,13 @@ class ApiTokenAdmin(Table):
 
     @admin.action(description="Revoke", permissions=["work"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Make them useless, keeping the record."""
         count = queryset.filter(revoked_at=None).update(revoked_at=timezone.now())
         self.message_user(request, f"{count} revoked.", messages.SUCCESS)
 
 
 @admin.register(SignInLink)
 class SignInLinkAdmin(RecordAdmin):
-    """Links that were not used yet."""
+    """Unused links."""
 
     list_display = ("user", "expires_at")
     list_filter = ("expires_at",)

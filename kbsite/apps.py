@@ -1,4 +1,4 @@
-"""The site as an app: tokens, sign-in links, system checks; and the admin, which is there where the site's addresses are."""
+"""The site as an app, with tokens, sign-in links and system checks; and the admin."""
 
 from typing import Any
 
@@ -8,12 +8,10 @@ from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core.checks import CheckMessage, Tags, register
 
-from kbsite import celery, checks  # noqa: F401  tasks find their broker through the one, the other registers the checks
+from kbsite import celery, checks  # noqa: F401  both register themselves
 
 
 class SiteConfig(AppConfig):
-    """Where everything is put together."""
-
     default = True
     name = "kbsite"
     verbose_name = "Access"
@@ -21,12 +19,13 @@ class SiteConfig(AppConfig):
 
 
 class AdminConfig(SimpleAdminConfig):
-    """The admin, whose pages are registered with the addresses (see ``kbsite.urls``): they are a third of what a command would otherwise load."""
+    """The admin. ``kbsite.urls`` loads its pages, so that commands do not: they would load a third
+    more.
+    """
 
     default = False
 
     def ready(self) -> None:
-        """Check the admin as Django does, with all of its pages."""
         register(check_dependencies, Tags.admin)
         register(_check_pages, Tags.admin)
 

@@ -13,12 +13,12 @@ from kbsite import boot
 
 boot.boot(migrate=False)
 
-from citations.lectures import event_stream  # noqa: E402  models can be imported only from here on
+from citations.lectures import event_stream  # noqa: E402  Django must be set up for models
 from citations.providers import registry  # noqa: E402
 from kbsite.mcp.server import build_application  # noqa: E402
 from transcripts.views import events  # noqa: E402
 
-# Django warns that a static file is read by a synchronous iterator; ours are a few kilobytes.
+# Django warns that an iterator of a static file is synchronous; ours are a few kilobytes.
 warnings.filterwarnings(
     "ignore", message="StreamingHttpResponse must consume synchronous iterators"
 )
@@ -27,14 +27,15 @@ _application = build_application()
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """Serve; when the process is asked to end, let the streams end first, because web servers wait for them."""
+    """Serve; on a signal to end, end the event streams first, as web servers wait for them."""
     if scope["type"] == "lifespan" and threading.current_thread() is threading.main_thread():
         _end_streams_on_signals(asyncio.get_running_loop())
     await _application(scope, receive, send)
 
 
 def _end_streams_on_signals(loop: asyncio.AbstractEventLoop) -> None:
-    # The web server has set its handlers by now, and the lifespan protocol speaks of the end only when all answers are given.
+    # The web server has set its handlers by now; the lifespan protocol announces the end only
+    # after all responses.
     def end_streams() -> None:
         events.end_all()
         event_stream.end_all()
@@ -58,6 +59,5 @@ def _after(
     return both
 
 
-threading.Thread(
-    target=registry.warm, name="warm"
-).start()  # the first search finds the model loaded
+# Load the models before the first search.
+threading.Thread(target=registry.warm, name="warm").start()

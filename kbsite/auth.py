@@ -1,4 +1,4 @@
-"""Who may do what: a user or a token becomes a Scope, once a request."""
+"""Authorization: once a request, a user or a token becomes a Scope."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,21 +18,23 @@ from transcripts.scope import NOTHING, Scope
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and what they may see and change."""
+    """A user, perhaps with a token, and what they may see and change."""
 
     user: User
     scope: Scope
     token: ApiToken | None = None
 
     def require_write(self) -> None:
-        """Raise ``Forbidden`` for a token that may only read."""
+        """Raise Forbidden for a token that may only read."""
         if self.token is not None and not self.token.can_write:
-            raise Forbidden(
-                "This token may only read.", hint="Make one with `kb token create --write`."
-            )
+            hint = "Make one with `kb token create --write`."
+            raise Forbidden("This token may only read.", hint=hint)
 
     def still_reads(self, collection_id: int) -> bool:
-        """Look again whether they may read a collection: what goes on for long may outlive a membership, a token or an account."""
+        """Check again that they may read a collection.
+
+        A long request may outlive a membership, a token or an account.
+        """
         user = User.objects.filter(pk=self.user.pk).first()
         token = ApiToken.valid().filter(pk=self.token.pk).first() if self.token else None
         if user is None or (self.token and token is None):
@@ -41,13 +43,13 @@ class Caller:
 
 
 def everything() -> Scope:
-    """Return the scope of whoever runs `kb` on this machine: they hold the database itself."""
+    """Return the scope of whoever runs `kb` on this machine, and so owns the database."""
     ids = frozenset(Collection.objects.values_list("pk", flat=True))
     return Scope(readable=ids, writable=ids)
 
 
 def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope:
-    """Return what a user (through a token, when one is given) may see and change."""
+    """Return what a user may see and change, at most what a given token allows."""
     if not user.is_authenticated or not user.is_active:
         return NOTHING
     scope = everything() if user.is_superuser else _as_member(user)
@@ -55,7 +57,7 @@ def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope
 
 
 def caller_of_token(text: str) -> Caller:
-    """Return the caller that a bearer token stands for; raise ``NotSignedIn``."""
+    """Return the caller of a bearer token. Raises NotSignedIn."""
     token = ApiToken.find(text)
     if token is None:
         raise NotSignedIn("This token is unknown, expired or revoked.")
@@ -63,7 +65,7 @@ def caller_of_token(text: str) -> Caller:
 
 
 def caller_of_request(request: HttpRequest) -> Caller | None:
-    """Return the caller of an API request: by bearer token if one is sent, else by session; None for nobody."""
+    """Return the caller by bearer token if one is sent, else by session. Raises NotSignedIn."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     if scheme.casefold() == "bearer":
         return caller_of_token(text.strip())
@@ -73,13 +75,12 @@ def caller_of_request(request: HttpRequest) -> Caller | None:
 
 
 class CallerMiddleware(MiddlewareMixin):
-    """Give every request its ``caller`` and ``reach`` (its Scope), worked out when first asked for: the apps below never look at users or tokens.
+    """Give every request a lazy ``caller`` and ``reach``, its Scope.
 
-    It is not called ``scope``, because an ASGI request has one of its own.
+    The apps never look at users or tokens. ``scope`` is taken: an ASGI request has one of its own.
     """
 
     def process_request(self, request: Any) -> None:
-        """Attach both."""
         _forget_impossible_session(request)
         request.caller = SimpleLazyObject(lambda: caller_of_request(request))
         request.reach = SimpleLazyObject(
@@ -88,18 +89,16 @@ class CallerMiddleware(MiddlewareMixin):
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):
-    """Show nothing to strangers. The APIs say so in their own way; an HTMX request is sent to the sign-in page as a whole."""
+    """Require a session for pages; an htmx request redirects the whole page to the sign-in."""
 
     def process_view(
         self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any
     ) -> Any:
-        """Let the APIs authenticate by themselves; everything else needs a session."""
-        if request.path_info.startswith("/api/"):
+        if request.path_info.startswith("/api/"):  # the APIs authenticate by themselves
             return None
         return super().process_view(request, view_func, view_args, view_kwargs)
 
     def handle_no_permission(self, request: HttpRequest, view_func: Any) -> Any:
-        """Redirect to the sign-in page."""
         if getattr(request, "htmx", False):
             return HttpResponse(status=204, headers={"HX-Redirect": reverse("sign-in")})
         return super().handle_no_permission(request, view_func)
@@ -107,9 +106,8 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
 
 def _forget_impossible_session(request: Any) -> None:
     session = getattr(request, "session", None)
-    if session is not None and "\0" in (
-        session.session_key or ""
-    ):  # a quoted cookie can carry it; PostgreSQL would refuse the question
+    # A quoted cookie can carry NUL, which PostgreSQL refuses in a query.
+    if session is not None and "\0" in (session.session_key or ""):
         request.session = type(session)()
 
 

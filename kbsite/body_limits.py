@@ -1,4 +1,4 @@
-"""How much a request may bring along: told before it is taken in, because Django keeps a whole body on the disk before it looks at anything of it."""
+"""Limits on request bodies, checked before Django stores a whole body on the disk."""
 
 from typing import Any, Final
 
@@ -7,13 +7,16 @@ from django.conf import settings
 from kbsite.errors import API, PROBLEM, PROTOCOL, protocol_response
 from transcripts.forms import ALL_FILES_FACTOR
 
-DOCUMENTS_AT_ONCE: Final = 2  # of the largest size; of smaller ones as many as fit
+DOCUMENTS_AT_ONCE: Final = 2  # of the largest size
 CREDENTIALS: Final = (b"cookie", b"authorization")
 HINT: Final = "Send the files in several parts, or add them on the server with kb add."
 
 
 def most_bytes(*, is_stranger: bool = False) -> int:
-    """Return how many bytes the body of one request may have: room for the largest files and a form; for who has nothing to sign in with, for a form alone."""
+    """Return the size limit of a body in bytes: the largest files and a form.
+
+    Without credentials, a form alone.
+    """
     files = max(
         DOCUMENTS_AT_ONCE * settings.MAX_DOCUMENT_BYTES,
         ALL_FILES_FACTOR * settings.MAX_UPLOAD_BYTES,
@@ -22,20 +25,21 @@ def most_bytes(*, is_stranger: bool = False) -> int:
 
 
 class BodyLimit:
-    """An ASGI application that answers 413 to a body of more than ``most_bytes``: at once where the request says so, else as soon as it has come so far."""
+    """An ASGI application that answers 413 to a body of more than ``most_bytes``.
+
+    It answers at once if Content-Length says so, else as soon as that much has arrived.
+    """
 
     def __init__(self, application: Any) -> None:
         self._application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve, or refuse."""
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        body = _Body(
-            receive, send, most_bytes(is_stranger=not any(name in headers for name in CREDENTIALS))
-        )
+        is_stranger = not any(name in headers for name in CREDENTIALS)
+        body = _Body(receive, send, most_bytes(is_stranger=is_stranger))
         if _number(headers.get(b"content-length", b"")) > body.most:
             await _refuse(scope["path"], send, body.most)
             return
@@ -45,7 +49,7 @@ class BodyLimit:
 
 
 class _Body:
-    """What comes in is counted; of what goes out it is noted whether there was any."""
+    """A request's body, whose bytes are counted, and whether a response has begun."""
 
     def __init__(self, receive: Any, send: Any, most: int) -> None:
         self._receive, self._send = receive, send
@@ -58,27 +62,25 @@ class _Body:
         return self.taken > self.most
 
     async def receive(self) -> Any:
-        """Return the next event. Instead of the byte that is too many: that the client is gone, so that what was kept is let go."""
         event = await self._receive()
         self.taken += len(event.get("body", b""))
+        # Over the limit, the client counts as gone: Django drops what it has stored.
         return {"type": "http.disconnect"} if self.is_over else event
 
     async def send(self, event: Any) -> None:
-        """Pass it on."""
         self.is_answered = True
         await self._send(event)
 
 
 def _number(header: bytes) -> int:
-    return (
-        int(header) if header.isdigit() and len(header) < 20 else 0
-    )  # what is no number the web server refuses, or it is counted
+    # The web server refuses any other text, or its bytes are counted.
+    return int(header) if header.isdigit() and len(header) < 20 else 0
 
 
 async def _refuse(path: str, send: Any, most: int) -> None:
-    """Answer, and close the connection: what is still to come of the body is not wanted."""
-    told = f"{PROTOCOL[413][1]} It has more than {most:,} bytes. {HINT}"
-    answer = protocol_response(413, told).content if path.startswith(API) else told.encode()
+    """Answer 413 and close the connection, which ends the rest of the body."""
+    text = f"{PROTOCOL[413][1]} It has more than {most:,} bytes. {HINT}"
+    answer = protocol_response(413, text).content if path.startswith(API) else text.encode()
     kind = PROBLEM if path.startswith(API) else "text/plain; charset=utf-8"
     headers = {
         "content-type": kind,
@@ -86,11 +88,6 @@ async def _refuse(path: str, send: Any, most: int) -> None:
         "connection": "close",
         "x-content-type-options": "nosniff",
     }
-    await send(
-        {
-            "type": "http.response.start",
-            "status": 413,
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-        }
-    )
+    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": 413, "headers": encoded})
     await send({"type": "http.response.body", "body": answer})

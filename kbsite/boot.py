@@ -1,4 +1,4 @@
-"""Make a process ready: the embedded PostgreSQL if it is the one, Django, and a schema that is up to date."""
+"""Prepare a process: the embedded PostgreSQL if it is used, Django, and the current schema."""
 
 import hashlib
 import os
@@ -25,45 +25,42 @@ def set_up(*, plain_log: bool = False) -> None:
 
 
 def boot(*, migrate: bool = True) -> None:
-    """Start or join the database, set Django up and, unless told not to, bring the schema up to date.
+    """Start or join the database, set Django up and migrate the schema unless told not to.
 
-    Raises ``EmbeddedPostgresError`` kinds, which say what to do.
+    Raises EmbeddedPostgresError.
     """
     set_up()
     join_database()
-    Path(settings.STATIC_ROOT).mkdir(
-        parents=True, exist_ok=True
-    )  # WhiteNoise warns where it is missing; nothing has to be collected into it
-    if migrate and _stamp() != _wanted_stamp():
+    # WhiteNoise warns if the directory is missing; it may stay empty.
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+    if migrate and _stamp() != _current_stamp():
         migrate_now()
 
 
 def join_database() -> None:
-    """Start the embedded server, or join it where another process started it; with DATABASE_URL set there is nothing to do."""
+    """Start or join the embedded server, unless DATABASE_URL names another one."""
     if is_embedded():
         postgres.start(settings.DATA_DIR)
 
 
 def is_embedded() -> bool:
-    """Say whether the database is the embedded one."""
     return not settings.DATABASE_URL
 
 
 def migrate_now() -> None:
-    """Bring the schema up to date, whatever was noted of it; one process does, the others wait."""
+    """Migrate the schema, whatever its stamp says; one process does, the others wait."""
     with locks.hold(Lock.SCHEMA, wait=True):
         call_command("migrate", verbosity=0, interactive=False)
     if is_embedded():
-        _stamp_path().write_text(_wanted_stamp())
+        _stamp_path().write_text(_current_stamp())
 
 
-# Asking Django whether anything is to be migrated takes longer than most commands; the names of the migrations say it as well.
+# Django's own check for migrations takes longer than most commands; their names do as well.
 
 
 def _stamp_path() -> Path:
-    return (
-        Path(settings.DATA_DIR) / "postgres" / "schema"
-    )  # beside the data: who deletes the database deletes it too
+    # Beside the data: whoever deletes the database deletes the stamp, too.
+    return Path(settings.DATA_DIR) / "postgres" / "schema"
 
 
 def _stamp() -> str:
@@ -71,7 +68,7 @@ def _stamp() -> str:
     return path.read_text() if is_embedded() and path.is_file() else ""
 
 
-def _wanted_stamp() -> str:
+def _current_stamp() -> str:
     names = sorted(
         str(path.relative_to(settings.BASE_DIR))
         for path in Path(settings.BASE_DIR).glob("*/migrations/0*.py")

@@ -1,4 +1,4 @@
-"""The Celery application. Tasks live in the apps; without a broker, messages are files in the data directory."""
+"""The Celery application. Without a broker, messages are files in the data directory."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ app.autodiscover_tasks(["transcripts", "citations"])
 
 
 def make_queue_folders() -> None:
-    """Create the folders of the file queue, which the transport expects to be there."""
+    """Create the folders that the transport of the file queue needs."""
     for name in ("data_folder_in", "control_folder"):
         if folder := settings.CELERY_BROKER_TRANSPORT_OPTIONS.get(name):
             Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""System checks: what would fail later, said at the start with the command that mends it."""
+"""System checks: report at the start what would fail later, with a command that repairs it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,20 +9,17 @@ from django.db import DatabaseError, connections
 
 @register(Tags.database)
 def vector_extension(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Say when the PostgreSQL server has no pgvector, or the database may not create it."""
-    found: list[CheckMessage] = []
+    """Check that the PostgreSQL server has pgvector and the database may create it."""
+    problems: list[CheckMessage] = []
     for alias in databases or ():
         try:
-            found += _vector_state(alias)
+            problems += _vector_state(alias)
         except DatabaseError as error:
-            found.append(
-                Error(
-                    f"The database cannot be asked: {error}",
-                    hint="Check DATABASE_URL, and that the server runs.",
-                    id="kbsite.E001",
-                )
+            hint = "Check DATABASE_URL, and that the server runs."
+            problems.append(
+                Error(f"The database cannot be queried: {error}", hint=hint, id="kbsite.E001")
             )
-    return found
+    return problems
 
 
 def _vector_state(alias: str) -> list[CheckMessage]:
@@ -31,11 +28,13 @@ def _vector_state(alias: str) -> list[CheckMessage]:
         if cursor.fetchone()[0]:
             return []
         cursor.execute(
-            "SELECT bool_or(NOT superuser OR trusted) FROM pg_available_extension_versions WHERE name = 'vector'"
+            "SELECT bool_or(NOT superuser OR trusted) FROM pg_available_extension_versions "
+            "WHERE name = 'vector'"
         )
-        creatable = cursor.fetchone()[0]  # None: the server does not have it at all
+        creatable = cursor.fetchone()[0]  # None: the server does not have it
         cursor.execute(
-            "SELECT rolsuper OR (%s AND has_database_privilege(current_database(), 'CREATE')) FROM pg_roles WHERE rolname = current_user",
+            "SELECT rolsuper OR (%s AND has_database_privilege(current_database(), 'CREATE')) "
+            "FROM pg_roles WHERE rolname = current_user",
             [bool(creatable)],
         )
         may_create = cursor.fetchone()[0]
@@ -46,7 +45,8 @@ def _vector_state(alias: str) -> list[CheckMessage]:
 
 _MISSING = Error(
     "This PostgreSQL server does not have the pgvector extension.",
-    hint="Install it on the server, for example with `apt install postgresql-18-pgvector`; managed services let you enable it in their console.",
+    hint="Install it on the server, for example with `apt install postgresql-18-pgvector`; "
+    "managed services let you enable it in their console.",
     id="kbsite.E002",
 )
 

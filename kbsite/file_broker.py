@@ -1,4 +1,4 @@
-"""The queue of files: kombu's, whose messages appear whole."""
+"""Kombu's file queue, with messages that appear in one step."""
 
 import uuid
 from pathlib import Path
@@ -11,22 +11,17 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    """Reads and writes messages as files."""
-
-    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]  # as the transport itself names it
-        """Write a message under another name first: a worker that takes one of which nothing is written yet ends with an error."""
-        whole = Path(
-            self.data_folder_out, f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
-        )
-        part = whole.with_name(f"{whole.name}.part")
+    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]  # named as by the transport
+        # A worker that takes an empty message fails, so it is written under another name first.
+        name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
+        message = Path(self.data_folder_out, name)
+        part = message.with_name(f"{name}.part")
         try:
             part.write_text(dumps(payload), encoding="utf-8")
-            part.replace(whole)
+            part.replace(message)
         except OSError as error:
-            raise ChannelError(f"Cannot add file {str(whole)!r} to directory") from error
+            raise ChannelError(f"Cannot add file {str(message)!r} to directory") from error
 
 
 class Transport(filesystem.Transport):
-    """Makes such channels."""
-
     Channel = Channel

@@ -1,4 +1,4 @@
-"""Keys to the door: API tokens and one-time sign-in links. Only hashes are stored."""
+"""API tokens and one-time sign-in links. Only their hashes are stored."""
 
 import hashlib
 import secrets
@@ -15,7 +15,7 @@ TOKEN_PREFIX = "kb_"
 
 
 class ApiToken(models.Model):
-    """A bearer token for REST and MCP: it acts for its user, at most as far as its own scopes and collections reach."""
+    """A bearer token for REST and MCP: it acts for its user, within its own limits."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
@@ -58,7 +58,7 @@ class ApiToken(models.Model):
         collections: tuple[Any, ...] = (),
         days: int | None = None,
     ) -> "tuple[ApiToken, str]":
-        """Make a token; its text is returned here and never again."""
+        """Create a token; its text is returned here and never again."""
         text = TOKEN_PREFIX + secrets.token_urlsafe(32)
         token = cls.objects.create(
             user=user,
@@ -74,7 +74,7 @@ class ApiToken(models.Model):
 
     @classmethod
     def find(cls, text: str) -> "ApiToken | None":
-        """Return the valid token of this text, of an active user, and note its use (once a minute)."""
+        """Return the valid token of a text, and record its use (once a minute)."""
         if not text.startswith(TOKEN_PREFIX) or len(text) > 100:
             return None
         now = timezone.now()
@@ -87,12 +87,12 @@ class ApiToken(models.Model):
 
     @classmethod
     def valid(cls) -> "models.QuerySet[ApiToken]":
-        """Return the tokens that count now: neither expired nor revoked, of active users."""
-        alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-        return cls.objects.filter(alive, revoked_at=None, user__is_active=True)
+        """Return the tokens of active users that are neither expired nor revoked."""
+        is_current = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+        return cls.objects.filter(is_current, revoked_at=None, user__is_active=True)
 
     def revoke(self) -> None:
-        """Make it useless, keeping the record."""
+        """Make the token useless, but keep its record."""
         self.revoked_at = timezone.now()
         self.save(update_fields=["revoked_at"])
 
@@ -109,7 +109,7 @@ class SignInLink(models.Model):
 
     @classmethod
     def issue(cls, user: AbstractBaseUser, *, valid_for: timedelta = timedelta(hours=24)) -> str:
-        """Make a link's secret part; the older ones of this user, and all expired ones, stop working."""
+        """Create a link's secret; the user's older links and all expired ones stop working."""
         cls.objects.filter(Q(user=user) | Q(expires_at__lt=timezone.now())).delete()
         text = secrets.token_urlsafe(32)
         cls.objects.create(user=user, digest=digest(text), expires_at=timezone.now() + valid_for)
@@ -117,7 +117,7 @@ class SignInLink(models.Model):
 
     @classmethod
     def redeem(cls, text: str) -> Any | None:
-        """Return the user and use the link up; None when it is unknown, used or expired."""
+        """Return the user and use the link up; None if it is unknown, used or expired."""
         links = cls.objects.filter(
             digest=digest(text), expires_at__gt=timezone.now(), user__is_active=True
         ).select_related("user")

@@ -1,4 +1,4 @@
-"""Rate limits: how often one caller may do one thing, counted in Redis where there is one, else in each process."""
+"""Rate limits per caller and action, counted in Redis if there is one, else in each process."""
 
 import logging
 import math
@@ -16,7 +16,10 @@ logger = logging.getLogger(__name__)
 
 
 def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> None:
-    """Count one more. Raises ``Throttled`` with the message and when to come back. A counter out of reach lets everything through."""
+    """Count one action of a caller. Raises Throttled, with the time to wait.
+
+    If the counter cannot be reached, everything passes.
+    """
     limiter = _limiter(_address(settings.CELERY_BROKER_URL))
     try:
         if limiter.hit(allowed, what, who):
@@ -29,7 +32,7 @@ def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> None:
 
 
 def forget() -> None:
-    """Begin all counts anew."""
+    """Reset all counts."""
     _limiter.cache_clear()
 
 

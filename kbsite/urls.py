@@ -1,4 +1,4 @@
-"""The table of contents."""
+"""The addresses of the site."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path

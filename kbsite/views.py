@@ -1,4 +1,4 @@
-"""Pages of the site itself: home, signing in and out, API tokens, health, and what is shown when something is not there."""
+"""Pages of the site: home, signing in and out, API tokens, health, and errors."""
 
 import json
 from typing import Any
@@ -37,10 +37,9 @@ class TokenForm(forms.Form):
     collections = forms.ModelMultipleChoiceField(Collection.objects.none(), required=False)
     days = forms.IntegerField(required=False, min_value=1, max_value=3650)
 
-    def __init__(self, *args: Any, shelves: Any, **kwargs: Any) -> None:
-        """Offer only the collections that the caller may see."""
+    def __init__(self, *args: Any, collections: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["collections"].queryset = shelves  # type: ignore[attr-defined]
+        self.fields["collections"].queryset = collections  # type: ignore[attr-defined]
 
 
 class SignIn(LoginView):
@@ -50,15 +49,13 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Try a password; ten tries in five minutes for one name from one address. Raises ``Throttled``."""
-        who = (
-            f"{request.META.get('REMOTE_ADDR')} {request.POST.get('username', '')[:150].casefold()}"
-        )
+        """Check a password; ten tries in five minutes per name and address. Raises Throttled."""
+        name = request.POST.get("username", "")[:150].casefold()
         rate_limits.count(
             "sign-in",
-            who,
+            f"{request.META.get('REMOTE_ADDR')} {name}",
             allowed=RateLimitItemPerMinute(10, 5),
-            message="These are too many tries to sign in.",
+            message="There were too many attempts to sign in.",
         )
         return super().post(request, *args, **kwargs)
 
@@ -69,7 +66,6 @@ class SignOut(LogoutView):
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Go to the library."""
     return redirect("library")
 
 
@@ -78,13 +74,13 @@ def home(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("secret")
 @require_GET
 def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
-    """Sign in by a one-time link, and use it up. The address must not travel on: it is a secret until it is used."""
+    """Sign in by a one-time link, and use it up. Its address, a secret, is not sent as referrer."""
     user = SignInLink.redeem(secret)
     if user is not None:
         login(request, user, backend=BACKEND)
         response: HttpResponse = redirect(_next(request))
     elif request.user.is_authenticated:
-        response = redirect(_next(request))  # the page was loaded twice
+        response = redirect(_next(request))  # the link was followed twice
     else:
         response = render(request, "kbsite/expired_link.html", status=410)
     response["Referrer-Policy"] = "no-referrer"
@@ -94,14 +90,14 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
 @login_not_required
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Lead to the icon, for pages that do not name it (the admin, the APIs)."""
+    """Redirect to the icon, for pages that do not name it (the admin, the APIs)."""
     return redirect(static("cuebase/icon.svg"))
 
 
 @login_not_required
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Say that this process answers."""
+    """Report that this process answers."""
     return HttpResponse("ok", content_type="text/plain")
 
 
@@ -109,7 +105,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Say whether the database answers too; what is wrong with it is nobody's business here."""
+    """Report whether the database answers, without details."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -128,11 +124,11 @@ def tokens(request: Any) -> HttpResponse:
 @sensitive_variables("text")
 @require_POST
 def create_token(request: Any) -> HttpResponse:
-    """Make a token and show it, this once."""
-    form = TokenForm(request.POST, shelves=Collection.objects.visible(request.reach))
+    """Create a token and show its text once."""
+    form = TokenForm(request.POST, collections=Collection.objects.visible(request.reach))
     if not form.is_valid():
         raise InvalidInput(
-            f"The token was not made: {next(iter(form.errors.values()))[0]}",
+            f"The token was not created: {next(iter(form.errors.values()))[0]}",
             hint="Give it a name, and days as a number.",
         )
     values = form.cleaned_data
@@ -143,21 +139,14 @@ def create_token(request: Any) -> HttpResponse:
         collections=tuple(values["collections"]),
         days=values["days"],
     )
-    return render(
-        request,
-        "kbsite/tokens.html",
-        {
-            **_tokens(request),
-            "made": token,
-            "text": text,
-            "config": _config(_mcp_url(request), text),
-        },
-    )
+    config = _config(_mcp_url(request), text)
+    new = {"new_token": token, "text": text, "config": config}
+    return render(request, "kbsite/tokens.html", {**_tokens(request), **new})
 
 
 @require_POST
 def revoke_token(request: Any, pk: int) -> HttpResponse:
-    """Make one of the caller's tokens useless."""
+    """Revoke one of the caller's tokens."""
     token = ApiToken.objects.filter(user=request.user, pk=pk, revoked_at=None).first()
     if token is None:
         raise NotFound("There is no such token.", hint="It may have been revoked already.")
@@ -167,8 +156,7 @@ def revoke_token(request: Any, pk: int) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show that the request cannot be read."""
-    return _trouble(
+    return _error_page(
         request,
         400,
         "This request cannot be read.",
@@ -177,14 +165,13 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show that it is not allowed."""
-    return _trouble(request, 403, "You may not do this.", "Ask whoever runs this server.")
+    return _error_page(request, 403, "You may not do this.", "Ask whoever runs this server.")
 
 
 @csrf_exempt
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Show that the form's protection against forgery does not fit any more."""
-    return _trouble(
+    """Report that a form's CSRF token is not valid."""
+    return _error_page(
         request,
         403,
         "This form has expired.",
@@ -193,29 +180,24 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show that there is nothing at the address."""
-    return _trouble(
+    return _error_page(
         request,
         404,
         "There is nothing at this address.",
-        "It may have been deleted or mistyped; the library lists what is there.",
+        "It may have been deleted or mistyped. The library lists all videos.",
     )
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Show that something unexpected happened, without a word about what."""
-    # Without the request, and so without the database, which may be what is broken.
+    """Report an unexpected error, without details."""
+    # Without the request, and so without the database, which may be broken.
     text = render_to_string(_error_template(request), {"error": UnexpectedError()})
     return HttpResponse(text, status=500)
 
 
-def _trouble(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:
-    return render(
-        request,
-        _error_template(request),
-        {"error": {"message": message, "hint": hint}},
-        status=status,
-    )
+def _error_page(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:
+    context = {"error": {"message": message, "hint": hint}}
+    return render(request, _error_template(request), context, status=status)
 
 
 def _error_template(request: HttpRequest) -> str:
@@ -223,21 +205,19 @@ def _error_template(request: HttpRequest) -> str:
 
 
 def _next(request: HttpRequest) -> str:
-    wanted = request.GET.get("next", "")
+    address = request.GET.get("next", "")
     if url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     ):
-        return wanted
+        return address
     return resolve_url(settings.LOGIN_REDIRECT_URL)
 
 
 def _tokens(request: Any) -> dict[str, Any]:
-    mine = ApiToken.objects.filter(user=request.user, revoked_at=None).prefetch_related(
-        "collections"
-    )
+    tokens = ApiToken.objects.filter(user=request.user, revoked_at=None)
     return {
-        "tokens": mine,
-        "shelves": Collection.objects.visible(request.reach),
+        "tokens": tokens.prefetch_related("collections"),
+        "collections": Collection.objects.visible(request.reach),
         "mcp_url": _mcp_url(request),
     }
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 
 from kbsite import boot
-from kbsite.postgres.process import home_of, socket_path
+from kbsite.postgres.home import home_of, socket_path
 from transcripts.models import Collection, Video
 
 LIMIT = 50

@@ -10,7 +10,7 @@ from kbsite.cli import db_status
 from kbsite.cli.database import open_database
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, note, print_json, table
-from kbsite.settings import BASE_DIR, OPTIONS, Option
+from kbsite.options import BASE_DIR, OPTIONS, Option, env
 
 MASK = "••••••"
 # Options whose effective value has another name.
@@ -91,7 +91,7 @@ def _in_use(option: Option) -> SettingInUse:
 
 def _value(option: Option) -> Any:
     if option.secret:
-        return MASK if option.is_set and settings.env.ENVIRON[option.name] else ""
+        return MASK if option.is_set and env.ENVIRON[option.name] else ""
     value = getattr(settings, _EFFECTIVE.get(option.name, option.name), option.default)
     return value if isinstance(value, bool | int | float | list) else str(value)
 
@@ -100,5 +100,5 @@ def _origin(option: Option) -> str:
     if not option.is_set:
         return "default"
     in_file = _File.ENVIRON.get(option.name)
-    is_from_file = in_file is not None and in_file == settings.env.ENVIRON[option.name]
+    is_from_file = in_file is not None and in_file == env.ENVIRON[option.name]
     return ".env" if is_from_file else "environment"

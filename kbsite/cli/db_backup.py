@@ -15,7 +15,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from kbsite import boot, settings
 from kbsite.cli import server_lock
-from kbsite.postgres import process as postgres_process
+from kbsite.postgres import programs as postgres_programs
 from transcripts.errors import Conflict, InvalidInput, Unavailable
 from transcripts.models import Video, WorkerPulse
 
@@ -167,7 +167,7 @@ def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
 
 def _find(program: str) -> Path:
     installed = None if boot.is_embedded() else shutil.which(program)
-    return Path(installed) if installed else postgres_process.program(program)
+    return Path(installed) if installed else postgres_programs.program(program)
 
 
 def _environment() -> dict[str, str]:

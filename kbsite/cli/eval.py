@@ -20,7 +20,7 @@ from citations.providers import registry
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Many, argument, option
 from kbsite.cli.terminal import note, print_json, progress_bar, table
-from kbsite.settings import OPTIONS
+from kbsite.options import OPTIONS
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.scope import Scope
 

@@ -1,4 +1,4 @@
-"""The content API under /api/content/ (Django REST framework, browsable): the content types as resources."""
+"""The content API under /api/content/: content types as browsable resources."""
 
 from kbsite.content.parsers import Pages, TokenAuthentication
 

@@ -1,4 +1,4 @@
-"""What may be asked of a listing. References are by slug, id or name: text is bounded by nothing but the address, numbers would not be."""
+"""Filters of listings. References are by slug, id or name, as numbers have bounds to exceed."""
 
 import django_filters
 from django.db.models import QuerySet
@@ -8,8 +8,6 @@ from transcripts.models import Transcript, Video
 
 
 class VideoFilterSet(django_filters.FilterSet):  # type: ignore[misc]
-    """Which videos."""
-
     collection = django_filters.CharFilter(field_name="collection__slug")
     id = django_filters.CharFilter(field_name="key")
     youtube_id = django_filters.CharFilter()
@@ -20,19 +18,15 @@ class VideoFilterSet(django_filters.FilterSet):  # type: ignore[misc]
     published_after = django_filters.IsoDateTimeFilter(field_name="published_at", lookup_expr="gte")
 
     def with_tag(self, queryset: QuerySet[Video], name: str, value: str) -> QuerySet[Video]:
-        """Keep those with the tag."""
         return queryset.filter(tags__contains=[value])
 
     def in_language(self, queryset: QuerySet[Video], name: str, value: str) -> QuerySet[Video]:
-        """Keep those with a transcript in the language, or a regional kind of it."""
-        return queryset.filter(
-            pk__in=Transcript.objects.filter(language__istartswith=value).values("video")
-        )
+        """Keep videos with a transcript in the language or a regional variant of it."""
+        transcripts = Transcript.objects.filter(language__istartswith=value)
+        return queryset.filter(pk__in=transcripts.values("video"))
 
 
 class TranscriptFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """Which transcripts."""
-
     collection = django_filters.CharFilter(field_name="video__collection__slug")
     video = django_filters.CharFilter(field_name="video__key")
     language = django_filters.CharFilter(lookup_expr="istartswith")
@@ -40,23 +34,17 @@ class TranscriptFilter(django_filters.FilterSet):  # type: ignore[misc]
 
 
 class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """Which playlists and channels."""
-
     collection = django_filters.CharFilter(field_name="collection__slug")
     kind = django_filters.CharFilter()
 
 
 class MembershipFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """Which members."""
-
     collection = django_filters.CharFilter(field_name="collection__slug")
     user = django_filters.CharFilter(field_name="user__username")
     role = django_filters.CharFilter()
 
 
 class SourceFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """Which sources."""
-
     collection = django_filters.CharFilter(field_name="collection__slug")
     video = django_filters.CharFilter(field_name="video__key")
     kind = django_filters.CharFilter()
@@ -68,13 +56,10 @@ class SourceFilter(django_filters.FilterSet):  # type: ignore[misc]
     published_after = django_filters.IsoDateTimeFilter(field_name="published_at", lookup_expr="gte")
 
     def with_tag(self, queryset: QuerySet[Source], name: str, value: str) -> QuerySet[Source]:
-        """Keep those with the tag."""
         return queryset.filter(tags__contains=[value])
 
 
 class ChunkFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """Which chunks."""
-
     collection = django_filters.CharFilter(field_name="source__collection__slug")
     source = django_filters.UUIDFilter(field_name="source__uuid")
     video = django_filters.CharFilter(field_name="source__video__key")

@@ -1,4 +1,4 @@
-"""How requests come in: tokens, bodies, pages and searches, each within bounds."""
+"""Tokens, bodies, pages and search terms of requests, each within bounds."""
 
 from io import BytesIO
 from typing import Any
@@ -13,15 +13,15 @@ from rest_framework.request import Request
 from kbsite.auth import Caller, caller_of_token
 from transcripts.errors import NotSignedIn, TooLarge
 
-MAX_BODY = 1024 * 1024  # bytes of JSON; nothing that is written here is long
-MAX_WORDS = 10  # of a search; each is a condition on every field
+MAX_BODY = 1024 * 1024  # bytes of JSON
+MAX_WORDS = 10  # in a search; each is a condition on every field
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Accept the same bearer tokens as every other door."""
+    """Accept the bearer tokens of the other APIs."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return user and token, or None where no bearer token was sent."""
+        """Return user and token, or None without a bearer token."""
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         if scheme.casefold() != "bearer":
             return None
@@ -32,15 +32,14 @@ class TokenAuthentication(BaseAuthentication):
         return caller.user, caller.token
 
     def authenticate_header(self, request: Request) -> str:
-        """Say how to authenticate."""
         return 'Bearer realm="cuebase"'
 
 
 class BoundedJSONParser(JSONParser):
-    """Reads JSON of bounded size and depth."""
+    """Parse JSON of bounded size and depth."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        """Return the data. Raises ``TooLarge``, ``ParseError``."""
+        """Raises TooLarge and ParseError."""
         data = stream.read(MAX_BODY + 1)
         if len(data) > MAX_BODY:
             raise TooLarge(f"The body has more than {MAX_BODY:,} bytes.")
@@ -51,16 +50,11 @@ class BoundedJSONParser(JSONParser):
 
 
 class Pages(PageNumberPagination):
-    """25 a page, at most 100."""
-
     page_size = 25
     page_size_query_param = "pageSize"
     max_page_size = 100
 
 
 class Search(SearchFilter):
-    """Search with a bounded number of words."""
-
     def get_search_terms(self, request: Request) -> list[str]:
-        """Return the first few."""
         return list(super().get_search_terms(request))[:MAX_WORDS]

@@ -1,4 +1,4 @@
-"""Who may change what: viewers read, editors write the content, owners the collection."""
+"""Permissions: viewers read, editors write content, owners also change the collection."""
 
 from typing import Any
 
@@ -9,39 +9,32 @@ from transcripts.models import Collection, Membership, Role
 
 
 class EditorsWrite(BasePermission):
-    """Members read; editors and owners write; a token that may only read never writes."""
+    """Members read, editors and owners write, read-only tokens never write."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
-        """Look at the token."""
         return request.method in SAFE_METHODS or request.auth is None or request.auth.can_write
 
     def has_object_permission(self, request: Any, view: Any, obj: Any) -> bool:
-        """Look at the collection it is in."""
         return request.method in SAFE_METHODS or obj.collection_id in request.reach.writable
 
 
 class OwnersWrite(EditorsWrite):
-    """Members read; owners write."""
+    """Members read, owners write."""
 
     def has_object_permission(self, request: Any, view: Any, obj: Any) -> bool:
-        """Look at the role in the collection."""
         collection = obj.pk if isinstance(obj, Collection) else obj.collection_id
         return request.method in SAFE_METHODS or owns(request, collection)
 
 
 def require_owner(request: Any, collection_id: int) -> None:
-    """Raise ``Forbidden`` for anyone who may not change the collection itself."""
+    """Raise Forbidden unless the caller may change the collection itself."""
     if not owns(request, collection_id):
         raise Forbidden("Only an owner of the collection may do this.")
 
 
 def owns(request: Any, collection_id: int) -> bool:
-    """Say whether the caller may change the collection itself."""
+    """Check that the caller may change the collection itself."""
     if collection_id not in request.reach.writable:
         return False
-    return (
-        request.user.is_superuser
-        or Membership.objects.filter(
-            user=request.user, collection=collection_id, role=Role.OWNER
-        ).exists()
-    )
+    owned = Membership.objects.filter(user=request.user, collection=collection_id, role=Role.OWNER)
+    return request.user.is_superuser or owned.exists()

@@ -1,4 +1,4 @@
-"""What the resources look like, and what of them may be written."""
+"""The fields of the resources, and which of them may be written."""
 
 from typing import Any
 
@@ -11,20 +11,19 @@ from transcripts.models import Collection, Feed, Membership, Transcript, Video
 
 
 class Named(serializers.SlugRelatedField[Any]):
-    """A reference by name. It is typed, not picked: a list of all there are would be long, and nobody's business."""
+    """A reference by name, typed rather than picked from a list, which would disclose all names."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, style={"base_template": "input.html"})
 
     def to_internal_value(self, data: Any) -> Any:
-        """Look it up; PostgreSQL would not even compare a NUL."""
-        if not isinstance(data, str) or "\0" in data:
+        if not isinstance(data, str) or "\0" in data:  # PostgreSQL refuses NUL
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
-    """A collection; its slug is made once and stays."""
+    """A collection; its slug never changes."""
 
     videos = serializers.IntegerField(source="video_count", read_only=True)
 
@@ -34,7 +33,7 @@ class CollectionSerializer(serializers.ModelSerializer[Collection]):
 
 
 class CollectionChange(CollectionSerializer):
-    """What may change of a collection that is there."""
+    """An existing collection."""
 
     class Meta(CollectionSerializer.Meta):
         read_only_fields = ("slug",)
@@ -51,12 +50,12 @@ class MembershipSerializer(serializers.ModelSerializer[Membership]):
         fields = ("pk", "collection", "user", "role")
 
     def validate_collection(self, collection: Collection) -> Collection:
-        """Let owners add members; nobody else learns which users there are."""
+        """Let only owners add members: nobody else learns which users exist."""
         require_owner(self.context["request"], collection.pk)
         return collection
 
     def get_fields(self) -> dict[str, Any]:
-        """Offer only what the caller can see; a member that is there changes only the role."""
+        """Offer visible collections; of an existing member, only the role can change."""
         fields: dict[str, Any] = super().get_fields()
         fields["collection"].queryset = Collection.objects.visible(self.context["request"].reach)
         for name in ("collection", "user") if self.instance is not None else ():
@@ -103,7 +102,7 @@ class TranscriptOfVideo(serializers.ModelSerializer[Transcript]):
 
 
 class VideoSerializer(serializers.ModelSerializer[Video]):
-    """A video; its title and tags may be changed."""
+    """A video; its title and tags can change."""
 
     id = serializers.CharField(source="key", read_only=True)
     collection = serializers.CharField(source="collection.slug", read_only=True)
@@ -116,14 +115,15 @@ class VideoSerializer(serializers.ModelSerializer[Video]):
     class Meta:
         model = Video
         fields: tuple[str, ...] = (
-            "pk", "id", "collection", "title", "channel", "url", "youtube_id", "duration", "published_at", "tags", "languages", "partial",
-            "transcripts", "created_at", "updated_at",
+            "pk", "id", "collection", "title", "channel", "url", "youtube_id", "duration",
+            "published_at", "tags", "languages", "partial", "transcripts", "created_at",
+            "updated_at",
         )  # fmt: skip
         read_only_fields = tuple(name for name in fields if name not in ("title", "tags"))
 
 
 class VideoDetail(VideoSerializer):
-    """A video with all that is known of it."""
+    """A video with its description and chapters."""
 
     class Meta(VideoSerializer.Meta):
         fields = (*VideoSerializer.Meta.fields, "description", "chapters")
@@ -131,7 +131,7 @@ class VideoDetail(VideoSerializer):
 
 
 class FeedSerializer(serializers.ModelSerializer[Feed]):
-    """A playlist or channel; how many of its videos are wanted, and how often it is looked at, may be changed."""
+    """A playlist or channel; ``newest`` and ``every_hours`` can change."""
 
     collection = serializers.CharField(source="collection.slug", read_only=True)
     newest = serializers.IntegerField(
@@ -159,7 +159,7 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
 
 
 class SourceSerializer(serializers.ModelSerializer[Source]):
-    """Something that can be cited, and how far it is indexed; ``id`` is what searches call it by."""
+    """A source and the state of its index; ``id`` is its id in searches."""
 
     id = serializers.UUIDField(source="uuid", read_only=True)
     collection = serializers.CharField(source="collection.slug", read_only=True)
@@ -168,13 +168,14 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
     class Meta:
         model = Source
         fields: tuple[str, ...] = (
-            "id", "collection", "kind", "video", "title", "author", "url", "language", "tags", "published_at", "characters", "chunk_count",
-            "state", "step", "done", "total", "percent", "error_code", "error", "hint", "created_at", "updated_at",
+            "id", "collection", "kind", "video", "title", "author", "url", "language", "tags",
+            "published_at", "characters", "chunk_count", "state", "step", "done", "total",
+            "percent", "error_code", "error", "hint", "created_at", "updated_at",
         )  # fmt: skip
 
 
 class ChunkSerializer(serializers.ModelSerializer[Chunk]):
-    """A piece of a source: times in milliseconds, and where it is in the source's text, in characters."""
+    """A chunk of a source: times in milliseconds, its span in characters of the source's text."""
 
     source = serializers.UUIDField(source="source.uuid", read_only=True)  # type: ignore[assignment]
     collection = serializers.CharField(source="source.collection.slug", read_only=True)

@@ -1,8 +1,9 @@
 """The operating system account that the embedded PostgreSQL runs under.
 
-It is the account of this process, unless that is root, whom PostgreSQL refuses. Root's server runs under the owner of the data directory, and under the
-account ``cuebase``, made on first use, where that owner is root too. The account is let through closed parent directories by an access control list that
-names it alone and lets it pass, not list or read; modes are never widened, so root's home stays closed to everyone else.
+It is the account of this process, except for root, as PostgreSQL refuses to run as root. Root's
+server runs as the owner of the data directory; if that is root too, as ``cuebase``, an account
+that is created on first use. Access control lists let this account alone pass, not list or read,
+closed parent directories. Modes never change: root's home stays closed to everyone else.
 """
 
 import logging
@@ -22,7 +23,7 @@ from typing import Any
 logger = logging.getLogger(__name__)
 
 NAME = "cuebase"
-# The kernel's form of an access control list: a version, then entries of tag, rights and id in the order of their tags.
+# An access control list for the kernel: a version, then entries of tag, rights and id, by tag.
 _ACL = "system.posix_acl_access"
 _VERSION = struct.pack("<I", 2)
 _ENTRY = struct.Struct("<HHI")
@@ -34,7 +35,7 @@ _PASS = 1
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who owns the server's files; ``switch`` says that a process must change to it first."""
+    """The owner of the server's files; with ``switch``, processes must change to it."""
 
     uid: int
     gid: int
@@ -42,21 +43,27 @@ class Account:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the arguments that make ``subprocess.run`` run as this account."""
+        """Return arguments for ``subprocess.run`` to run as this account."""
         return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.switch else {}
 
 
 def account_for(*directories: Path) -> Account:
-    """Choose the server's account by the first of the directories that exists. Raises LookupError when there is none to choose and none can be made."""
+    """Choose the server's account by the owner of the first directory that exists.
+
+    Raises LookupError if there is none and none can be created.
+    """
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), switch=False)
-    owner = next((found.stat().st_uid for found in directories if found.exists()), 0)
+    owner = next((path.stat().st_uid for path in directories if path.exists()), 0)
     entry = _account_of(owner) if owner else _own_account()
     return Account(entry.pw_uid, entry.pw_gid, switch=True)
 
 
 def open_way(path: Path, account: Account) -> None:
-    """Let the account pass through the parents of a path. Raises OSError where the file system keeps no access control lists."""
+    """Let the account pass through a path's parents.
+
+    Raises OSError if the file system has no access control lists.
+    """
     if not account.switch or _reaches(path, account):
         return
     for parent in _closed(path):
@@ -88,7 +95,7 @@ def _make_account() -> None:
     program = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if program is None:
         raise LookupError(
-            "PostgreSQL does not run as root, and there is no useradd to make it an account."
+            "PostgreSQL does not run as root, and there is no useradd to create an account."
         )
     command = [
         program,
@@ -104,9 +111,10 @@ def _make_account() -> None:
     made = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
     if made.returncode != 0 and not _exists():
         raise LookupError(
-            f"PostgreSQL does not run as root, and no account could be made for it: {made.stderr.strip()}"
+            "PostgreSQL does not run as root, and no account could be created for it: "
+            f"{made.stderr.strip()}"
         )
-    logger.info("Made the system account %s for PostgreSQL, which does not run as root.", NAME)
+    logger.info("Created the system account %s for PostgreSQL, which does not run as root.", NAME)
 
 
 def _exists() -> bool:
@@ -132,19 +140,17 @@ def _let_pass(directory: Path, account: Account) -> None:
             f"The account {pwd.getpwuid(account.uid).pw_name} may not pass through {directory}."
         )
     old = _entries(directory)
-    # Rights that the mask holds back are dropped before the mask is widened: nobody else gains any.
+    # Drop rights that the mask withholds before widening the mask: nobody else gains any.
     mask = next((rights for tag, rights, _ in old if tag == _MASK), 7)
-    kept = {
+    new = {
         (tag, owner): rights & mask if tag in _MASKED else rights
         for tag, rights, owner in old
         if tag != _MASK
     }
-    kept[_USER, account.uid] = kept.get((_USER, account.uid), 0) | _PASS
-    kept[_MASK, _NO_ID] = reduce(
-        or_, (rights for (tag, _), rights in kept.items() if tag in _MASKED)
-    )
+    new[_USER, account.uid] = new.get((_USER, account.uid), 0) | _PASS
+    new[_MASK, _NO_ID] = reduce(or_, (rights for (tag, _), rights in new.items() if tag in _MASKED))
     packed = b"".join(
-        _ENTRY.pack(tag, rights, owner) for (tag, owner), rights in sorted(kept.items())
+        _ENTRY.pack(tag, rights, owner) for (tag, owner), rights in sorted(new.items())
     )
     os.setxattr(directory, _ACL, _VERSION + packed)
     logger.info("Let the account of PostgreSQL pass through %s.", directory)
@@ -152,12 +158,7 @@ def _let_pass(directory: Path, account: Account) -> None:
 
 def _entries(directory: Path) -> list[tuple[int, int, int]]:
     if _ACL in os.listxattr(directory):
-        return [
-            (tag, rights, owner)
-            for tag, rights, owner in _ENTRY.iter_unpack(
-                os.getxattr(directory, _ACL)[len(_VERSION) :]
-            )
-        ]
+        return list(_ENTRY.iter_unpack(os.getxattr(directory, _ACL)[len(_VERSION) :]))
     mode = directory.stat().st_mode
     return [
         (_OWNER, (mode >> 6) & 7, _NO_ID),

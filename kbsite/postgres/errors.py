@@ -1,4 +1,4 @@
-"""What can keep the embedded PostgreSQL from being used."""
+"""Errors of the embedded PostgreSQL."""
 
 from transcripts.errors import Unavailable
 
@@ -14,7 +14,9 @@ class ProgramsMissing(EmbeddedPostgresError):
     """The bundled programs do not exist, or do not run, on this platform."""
 
     code = "postgres_missing"
-    default_hint = "There is no bundled PostgreSQL for this platform: set DATABASE_URL to use a PostgreSQL server of your own."
+    default_hint = (
+        "No PostgreSQL is bundled for this platform. Set DATABASE_URL to use a server of your own."
+    )
 
 
 class OtherVersion(EmbeddedPostgresError):
@@ -28,7 +30,7 @@ class DiskFull(EmbeddedPostgresError):
 
     code = "disk_full"
     default_hint = (
-        "Free some space on that disk, or set YOUTUBE_KB_DATA_DIR to a directory on another one."
+        "Free space on that disk, or set YOUTUBE_KB_DATA_DIR to a directory on another one."
     )
 
 
@@ -36,16 +38,17 @@ class NotWritable(EmbeddedPostgresError):
     """The data directory cannot be written to."""
 
     code = "data_dir_not_writable"
-    default_hint = (
-        "Give this user the right to write there, or set YOUTUBE_KB_DATA_DIR to another directory."
-    )
+    default_hint = "Let this user write there, or set YOUTUBE_KB_DATA_DIR to another directory."
 
 
 class OwnedByAnother(EmbeddedPostgresError):
     """The data directory belongs to another user of this machine."""
 
     code = "data_dir_of_another_user"
-    default_hint = "Run as that user, set YOUTUBE_KB_DATA_DIR to a directory of your own, or set DATABASE_URL to share a server."
+    default_hint = (
+        "Run as that user, set YOUTUBE_KB_DATA_DIR to a directory of your own, "
+        "or set DATABASE_URL to share a server."
+    )
 
 
 class PathUnusable(EmbeddedPostgresError):
@@ -59,11 +62,11 @@ class StartFailed(EmbeddedPostgresError):
     """The server ended while it was starting."""
 
     code = "postgres_start_failed"
-    default_hint = "The server's log says why. Set DATABASE_URL to use a PostgreSQL server of your own instead."
+    default_hint = "See the server's log, or set DATABASE_URL to use a server of your own."
 
 
 class StartTimeout(EmbeddedPostgresError):
     """The server did not answer in time; it may still be recovering."""
 
     code = "postgres_start_timeout"
-    default_hint = "Wait a little and try again: a large database that was cut off recovers first."
+    default_hint = "Try again in a while: a large database recovers first after a crash."

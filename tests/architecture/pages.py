@@ -14,7 +14,7 @@ import transcripts
 from kbsite.cli.app import COMMANDS, load
 from kbsite.cli.terminal import exit_code_of
 from kbsite.errors import status_of
-from kbsite.settings import OPTIONS
+from kbsite.options import OPTIONS
 from transcripts.errors import KnowledgeBaseError
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"

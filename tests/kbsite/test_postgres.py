@@ -16,7 +16,9 @@ import psycopg
 import pytest
 
 from kbsite import postgres
+from kbsite.postgres import home as postgres_home
 from kbsite.postgres import process as postgres_process
+from kbsite.postgres import programs as postgres_programs
 from kbsite.postgres.account import account_for
 
 ROOT = Path(__file__).parents[2]
@@ -480,7 +482,7 @@ def test_a_socket_directory_that_others_can_enter_is_refused(tmp_path: Path) -> 
 def test_a_server_whose_program_is_still_read_from_the_disk_is_not_dead(
     data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = postgres_process.home_of(data_dir)
+    home = postgres_home.home_of(data_dir)
     (tmp_path / "self").mkdir()
     (tmp_path / "self/cmdline").write_bytes(b"python\0")
     process = tmp_path / "4711"
@@ -513,7 +515,7 @@ def test_what_never_has_a_command_line_is_not_waited_for(
         (tmp_path / name).write_text(content)
     monkeypatch.setattr(postgres_process, "_PROC", tmp_path)
     monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it is waited for"))
-    assert not postgres_process._is_postmaster(4711, postgres_process.home_of(data_dir))
+    assert not postgres_process._is_postmaster(4711, postgres_home.home_of(data_dir))
 
 
 def test_a_server_that_cannot_start_is_told_with_its_log(made_dir: Path) -> None:
@@ -560,7 +562,7 @@ def test_a_persons_postgres_variables_do_not_lead_astray(
 
 
 def test_missing_programs_are_told(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_process, "MAJOR_VERSION", 99)
+    monkeypatch.setattr(postgres_programs, "MAJOR_VERSION", 99)
 
     with pytest.raises(postgres.ProgramsMissing, match="PostgreSQL 99") as caught:
         postgres.start(data_dir)

@@ -1,0 +1,163 @@
+"""Settings of the knowledge engine: transcripts, models, documents, lectures and YouTube."""
+
+from kbsite.options import option
+
+# Transcripts
+
+CHUNK_SIZE_SECONDS = option(
+    "CHUNK_SIZE_SECONDS", 300, "Length of a time chunk.", least=10, most=86_400
+)
+PREVIEW_LENGTH = option(
+    "PREVIEW_LENGTH", 500, "Characters shown of a transcript that is too long.", least=1
+)
+MAX_FULL_TRANSCRIPT_LENGTH = option(
+    "MAX_FULL_TRANSCRIPT_LENGTH", 50_000, "Characters up to which a transcript is shown whole."
+)
+SEARCH_SEGMENT_SECONDS = option(
+    "SEARCH_SEGMENT_SECONDS",
+    30,
+    "Length of the segments that a search within a transcript ranks.",
+    least=1,
+    most=86_400,
+)
+
+# Embeddings and re-ranking
+
+EMBEDDING_PROVIDER = option(
+    "EMBEDDING_PROVIDER",
+    "local",
+    "Embedding provider: local, voyage, openai, bge, bge-base or ollama. "
+    "The first ingest locks the library to it.",
+)
+EMBEDDING_MODEL = option(
+    "EMBEDDING_MODEL", "", "A model of that provider, by name or folder; empty: its default."
+)
+EMBEDDING_DIMENSIONS = option(
+    "EMBEDDING_DIMENSIONS",
+    0,
+    "Vector length of a remote model that is not a provider's default; 0: known.",
+    most=4_000,
+)
+MODEL_THREADS = option(
+    "MODEL_THREADS",
+    2,
+    "Threads per call of a local model: 1 for throughput, more for latency.",
+    least=1,
+    most=64,
+)
+RERANKER = option(
+    "RERANKER",
+    "cross-encoder/ms-marco-MiniLM-L-12-v2",
+    "Cross-encoder that ranks the best candidates, if it is on this machine; none: off.",
+)
+RERANK_CANDIDATES = option(
+    "RERANK_CANDIDATES", 50, "Candidates that the cross-encoder ranks.", least=1, most=200
+)
+
+# Language models
+
+LLM_PROVIDER = option(
+    "LLM_PROVIDER",
+    "none",
+    "Language model for answers, HyDE and chunk contexts: none, openai, anthropic or ollama.",
+)
+LLM_MODEL = option("LLM_MODEL", "", "A model of that provider; empty: a small one that is tested.")
+LLM_BASE_URL = option(
+    "LLM_BASE_URL", "", "Another server that speaks the provider's API; empty: the provider's own."
+)
+LLM_CONTEXT_TOKENS = option(
+    "LLM_CONTEXT_TOKENS",
+    0,
+    "Context window in tokens; 0: 90,000 for a known service, 8,000 for another server.",
+    most=1_000_000,
+)
+LLM_CONCURRENCY = option(
+    "LLM_CONCURRENCY", 4, "Concurrent calls while chunk contexts are written.", least=1, most=64
+)
+DISABLE_CONTEXTUAL_RETRIEVAL = option(
+    "DISABLE_CONTEXTUAL_RETRIEVAL", False, "Do not let a language model write chunk contexts."
+)
+DISABLE_HYDE = option(
+    "DISABLE_HYDE", False, "Do not search with a hypothetical answer of a language model."
+)
+UNSUPPORTED_CLAIMS = option(
+    "UNSUPPORTED_CLAIMS",
+    "drop",
+    "What happens to a claim of the language model that no quote supports: drop or mark.",
+    among=("drop", "mark"),
+)
+VOYAGE_API_KEY = option("VOYAGE_API_KEY", "", "Key of Voyage AI.", secret=True)
+OPENAI_API_KEY = option(
+    "OPENAI_API_KEY",
+    "",
+    "Key of OpenAI, or of the server at LLM_BASE_URL or OPENAI_BASE_URL.",
+    secret=True,
+)
+ANTHROPIC_API_KEY = option("ANTHROPIC_API_KEY", "", "Key of Anthropic.", secret=True)
+VOYAGE_BASE_URL = option(
+    "VOYAGE_BASE_URL", "https://api.voyageai.com/v1", "Address of Voyage AI's API."
+)
+OPENAI_BASE_URL = option(
+    "OPENAI_BASE_URL",
+    "https://api.openai.com/v1",
+    "Address of OpenAI's API, or of another server that speaks it.",
+)
+OLLAMA_BASE_URL = option("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Address of Ollama.")
+MODEL_TIMEOUT_SECONDS = option(
+    "MODEL_TIMEOUT_SECONDS", 30.0, "Time limit for one response of a model server."
+)
+
+# Documents and lectures
+
+MAX_DOCUMENT_BYTES = option(
+    "MAX_DOCUMENT_BYTES", 200_000_000, "Size limit of a PDF, Markdown, text or HTML file.", least=1
+)
+MAX_DOCUMENT_PAGES = option("MAX_DOCUMENT_PAGES", 5_000, "Page limit of a document.", least=1)
+LIVE_DISTANCE_THRESHOLD = option(
+    "LIVE_DISTANCE_THRESHOLD",
+    1.5,
+    "Squared L2 distance (0 to 4) from which a lecture cites nothing, "
+    "unless `kb calibrate` measured one for the library.",
+    most=4,
+)
+LIVE_RELEVANCE_THRESHOLD = option(
+    "LIVE_RELEVANCE_THRESHOLD",
+    0.5,
+    "Cross-encoder score (0 to 1) below which a lecture does not cite a passage.",
+    most=1,
+)
+LIVE_OFF_TOPIC_CONFIDENCE = option(
+    "LIVE_OFF_TOPIC_CONFIDENCE",
+    0.8,
+    "Confidence (0 to 1) from which speech counts as off-topic; 1: never.",
+    most=1,
+)
+LIVE_KEYWORDS = option(
+    "LIVE_KEYWORDS",
+    "fast",
+    "Keyword extraction: fast (close to KeyBERT, several times faster), "
+    "keybert (the library itself, which loads torch) or none.",
+    among=("fast", "keybert", "none"),
+)
+LIVE_RERANKER = option(
+    "LIVE_RERANKER",
+    "cross-encoder/ms-marco-TinyBERT-L-2-v2",
+    "Cross-encoder for lectures, if it is on this machine; none: off.",
+)
+
+# YouTube
+
+TRANSCRIPT_LANGUAGES = option(
+    "TRANSCRIPT_LANGUAGES", ["en"], "Caption languages in order of preference; en matches en-GB."
+)
+PROXY_URL = option("PROXY_URL", "", "Proxy for all requests to YouTube.", secret=True)
+YOUTUBE_PACING_SECONDS = option(
+    "YOUTUBE_PACING_SECONDS", 12.0, "Usual pause between two videos requested from YouTube."
+)
+YOUTUBE_TIMEOUT_SECONDS = option(
+    "YOUTUBE_TIMEOUT_SECONDS", 20.0, "Time limit for one response of YouTube."
+)
+YOUTUBE_MAX_BYTES = option(
+    "YOUTUBE_MAX_BYTES", 20_000_000, "Size limit of one response of YouTube."
+)
+MAX_UPLOAD_BYTES = option("MAX_UPLOAD_BYTES", 20_000_000, "Size limit of a caption file.")
