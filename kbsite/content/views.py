@@ -71,7 +71,8 @@ class Collections(
     ordering_fields = ("name", "slug", "created_at")
 
     def get_queryset(self) -> QuerySet[Collection]:
-        return self._visible(Collection).annotate(video_count=Count("videos")).order_by("name")
+        visible: QuerySet[Collection] = self._visible(Collection)
+        return visible.annotate(video_count=Count("videos")).order_by("name")
 
     def get_serializer_class(self) -> Any:
         is_new = self.action == "create"  # the slug is chosen once
