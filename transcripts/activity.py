@@ -26,11 +26,6 @@ class Activity:
     worker_is_alive: bool
 
     @property
-    def is_waiting_for_worker(self) -> bool:
-        """Whether there are unfinished jobs but no worker."""
-        return not self.worker_is_alive and bool(self.unfinished)
-
-    @property
     def unfinished(self) -> int:
         """The number of queued and running jobs."""
         return self.counts[Job.State.QUEUED] + self.counts[Job.State.RUNNING]
