@@ -5,7 +5,7 @@ from typing import Any
 
 from citations import samples
 from citations.models import LectureSession
-from kbsite.cli import indexing_progress, shapes
+from kbsite.cli import indexing_progress, output
 from kbsite.cli.database import open_library
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import print_json, say
@@ -43,13 +43,13 @@ class Demonstration:
         """Print each part below the command that shows it."""
         chunk, search = self.page.reading.chunk, self.search
         say(f"$ kb show {self.reading.video.key}", "bold green")
-        shapes.print_reading(self.reading)
+        output.print_reading(self.reading)
         say(
             f"\n$ kb show {self.page.video.key} --chunk {chunk.index if chunk else 0}", "bold green"
         )
-        shapes.print_reading(self.page)
+        output.print_reading(self.page)
         say(f'\n$ kb search "{search.query}" --in {search.video.key}', "bold green")
-        shapes.print_hits(search)
+        output.print_hits(search)
         say("\nA lecture that cites a textbook: run `kb serve`, then replay it at", "bold green")
         say(self._link)
 

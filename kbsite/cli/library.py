@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from citations.library import sources as library_sources
-from kbsite.cli import output, shapes
+from kbsite.cli import output
 from kbsite.cli.database import open_library
 from kbsite.cli.options import (
     InCollection,
@@ -126,7 +126,7 @@ def show(
     if as_json:
         print_json(VideoReadingOut.model_validate(reading))
     else:
-        shapes.print_reading(reading)
+        output.print_reading(reading)
 
 
 def export(

@@ -12,7 +12,7 @@ from citations.library.filters import Filter, matching
 from citations.passages import SearchMode
 from citations.schemas.search import SearchOut
 from citations.search import pipeline as search_pipeline
-from kbsite.cli import output, shapes
+from kbsite.cli import output
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, InSources, Json, Many, Offset, argument, option
 from kbsite.cli.terminal import note, print_json
@@ -157,7 +157,7 @@ def _search_words(video: Video, query: str, options: SearchOptions, filter: Filt
     if options.as_json:
         print_json(output.segments(result, query, note=text))
     else:
-        shapes.print_hits(result)
+        output.print_hits(result)
 
 
 def _unindexed_video(scope: Scope, filter: Filter) -> Video | None:
