@@ -150,7 +150,7 @@ def plain_fusion() -> Iterator[None]:
     """Leave fused ranks as they are, unweighed."""
     steps = rescoring.min_max_weighted, rescoring.neighbour_boosted
     rescoring.min_max_weighted = lambda fused, scores: rescoring.unweighted(fused)
-    rescoring.neighbour_boosted = lambda weighed, neighbours: list(weighed)
+    rescoring.neighbour_boosted = lambda hits, neighbours: list(hits)
     try:
         yield
     finally:

@@ -125,10 +125,8 @@ class EmbeddingMismatch(Conflict):
 
 
 class MigrationConflict(Conflict):
-    """The embeddings cannot be migrated:
-
-    a migration to another model is running, or search would lose passages that users marked as
-    right.
+    """The embeddings cannot be migrated: a migration to another model is running, or search would
+    lose passages that users marked as right.
     """
 
     code = "migration_conflict"
@@ -162,9 +160,8 @@ class ModelServerError(ModelError):
 
 
 class ModelRefused(ModelError):
-    """A model's server refused:
-
-    wrong key, no credit, unknown model or invalid input. Retrying does not help.
+    """A model's server refused: wrong key, no credit, unknown model or invalid input. Retrying does
+    not help.
     """
 
     code = "model_refused"

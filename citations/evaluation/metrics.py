@@ -21,9 +21,8 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A query and its answers:
-
-    ``ranges`` in seconds, or ``pages`` (first, last). ``line`` counts from 1.
+    """A query and its answers: ``ranges`` in seconds, or ``pages`` (first, last). ``line`` counts
+    from 1.
     """
 
     query: str
@@ -186,9 +185,8 @@ def _is_number(value: object) -> bool:
 
 
 def is_relevant(location: GoldLocation, gold: Gold) -> bool:
-    """Tell whether a passage answers:
-
-    it shares at least half of itself, or of the range, with a gold range.
+    """Tell whether a passage answers: it shares at least half of itself, or of the range, with a
+    gold range.
     """
     if location.source != gold.source:
         return False

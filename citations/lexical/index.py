@@ -1,8 +1,9 @@
-"""Search by words over the whole library: exact BM25 in plain PostgreSQL.
+"""Exact BM25 over the whole library, in plain PostgreSQL.
 
-Every source has an entry in the lexicon, which is found from the moment its transaction ends; merges gather entries into packs, from which a search reads
-no more than the blocks of its words. Scores, their order and the statistics behind them (how many chunks there are, how long they are, how many say a
-word) are exact at every moment, also between a delete and the merge that sweeps up after it.
+Each source has an entry in the lexicon, which is searchable once its transaction ends. Merges
+gather entries into packs, of which a search reads only the blocks of its words. Scores, order and
+statistics (number and length of chunks, document frequencies) are exact at every moment, also
+between a deletion and the merge that sweeps it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,34 +23,32 @@ from transcripts.tokenizer import TOKENIZER_VERSION, query_counts
 
 __all__ = ["MOST_VERIFIED", "SPARE", "ChunkScore", "explain", "index", "merge", "rebuild", "search"]
 
-SPARE = 32  # entries outside the packs that searches put up with
-MOST_VERIFIED = 5_000  # chunks whose text is looked at for one query's phrases and exclusions
-_ATTEMPTS = 3  # when chunks are replaced between reading the lexicon and reading them
+SPARE = 32  # entries outside the packs that need no merge
+MOST_VERIFIED = 5_000  # chunks whose text is verified for a query
+_ATTEMPTS = 3  # while chunks are replaced between reading the lexicon and their texts
 
 
 class ChunkScore(NamedTuple):
-    """A chunk that a search found: its position (``Chunk.position``), and its score above zero."""
+    """The position of a chunk (``Chunk.position``), and its score above zero."""
 
     position: int
     score: float
 
 
 def index(source_pk: int, texts: Sequence[str]) -> int:
-    """Make a source's chunks known, in place of what was known of it, and return the first place: text i is at place first + i.
+    """Index the chunks of a source, replacing earlier ones; return the first position (text i is at
+    first + i).
 
-    Counts from the end of the caller's transaction on, together with what else it stores. Raises ``SourceNotFound`` when the source is gone.
+    Takes effect when the caller's transaction ends. Raises ``SourceNotFound`` when the source is
+    gone.
     """
     words = Words.build(texts)
     with transaction.atomic():
-        if (
-            not Source.objects.select_for_update(no_key=True)
-            .filter(pk=source_pk)
-            .order_by()
-            .values_list("pk")
-        ):
+        rows = Source.objects.select_for_update(no_key=True).filter(pk=source_pk).order_by()
+        if not rows.values_list("pk"):
             raise SourceNotFound("The source was removed while it was being indexed.")
         LexEntry.objects.filter(source=source_pk).update(source=None)
-        first = _take_places(len(texts))
+        first = _take_positions(len(texts))
         if texts:
             entry = LexEntry(
                 source_id=source_pk,
@@ -64,59 +63,63 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
 
 
 def search(query: Query, *, limit: int, resolved: ResolvedFilter) -> list[ChunkScore]:
-    """Find the ``limit`` best chunks, best first, equal ones in the order of their places; chunks without any word of the query are left out.
+    """Find the ``limit`` best chunks, best first, ties by position. Chunks without a word of the
+    query are left out.
 
-    Phrases and exclusions are verified on what was indexed of the chunks: of the ``MOST_VERIFIED`` best that say all words of the phrases. Statistics are
-    those of the whole library, whatever the resolved. The places are those of one moment: a source that is replaced in the next has others, and is to be
-    searched anew.
+    Phrases and exclusions are verified on the indexed texts of the ``MOST_VERIFIED`` best chunks
+    with all words of the phrases. The statistics are those of the whole library, whatever the
+    filter. Positions are of one moment: a source that is replaced later has others.
     """
-    counts, wanted = _counts(query.words), _wanted(query)
+    counts, terms = _counts(query.words), _term_filter(query)
     if limit <= 0 or not counts or resolved.is_empty:
         return []
     for _ in range(_ATTEMPTS):
-        seen = snapshot.read({*counts, *wanted.required, *wanted.excluded}, resolved)
+        state = snapshot.read({*counts, *terms.required, *terms.excluded}, resolved)
         if not query.phrases and not query.excluded:
-            return [
-                ChunkScore(*hit) for hit in scoring.rank(seen, counts, limit=limit, wanted=wanted)
-            ]
+            hits = scoring.rank(state, counts, limit=limit, terms=terms)
+            return [ChunkScore(*hit) for hit in hits]
         for breadth in (8 * limit, max(limit, MOST_VERIFIED)):
-            hits = scoring.rank(seen, counts, limit=breadth, wanted=wanted)
-            found, gone = _verified(query, hits, limit)
-            if len(found) == limit or len(hits) < breadth:
+            hits = scoring.rank(state, counts, limit=breadth, terms=terms)
+            verified, is_gone = _verified(query, hits, limit)
+            if len(verified) == limit or len(hits) < breadth:
                 break
-        if not gone:
+        if not is_gone:
             break
-    return found
+    return verified
 
 
 def explain(query: Query, places: Iterable[int]) -> dict[int, tuple[TermScore, ...]]:
-    """Say what each word of a query adds to the scores of chunks; added up in this order, it is exactly the score that ``search`` gives at this moment.
+    """Return what each word adds to the scores of chunks.
 
-    Places where there is no chunk, or none of the words, are missing.
+    Added in this order, it is exactly the score of ``search``. Positions without a chunk or a word
+    are missing.
     """
     counts = _counts(query.words)
     return scoring.explain(snapshot.read(counts), counts, places)
 
 
 def merge(*, spare: int = SPARE) -> int:
-    """Gather entries into the packs and sweep deleted ones out of them, once there are more than ``spare`` of both or they are large; return how many were.
+    """Gather entries into packs and sweep deleted ones, once more than ``spare`` or large ones
+    wait; return how many.
 
-    Searches go on meanwhile and find the same before, during and after. It takes a transaction for about 65,000 chunks; one that is killed has done nothing.
-    While another process merges, this one does nothing.
+    Searches continue and find the same throughout. Each transaction takes about 65,000 chunks; a
+    killed one has no effect. Does nothing while another process merges.
     """
     return merging.merge(spare=spare)
 
 
 def rebuild(*, all_sources: bool = False) -> int:
-    """Index anew, from their chunks, the sources whose entry is missing or was made by another tokenizer; return how many were.
+    """Re-index sources whose entry is missing or of another tokenizer version, from their chunks;
+    return how many.
 
-    Each has a transaction of its own, so that it can be ended and begun again. A source that is just being ingested is left to that.
+    Each source has its own transaction, so a rebuild can be resumed. Sources that are being
+    ingested are skipped.
     """
-    current = LexEntry.objects.filter(
-        tokenizer_version=TOKENIZER_VERSION, source__isnull=False
-    ).values("source")
-    wanted = Source.objects.filter(chunk_count__gt=0).order_by("pk")
-    return sum(map(_rebuild, wanted if all_sources else wanted.exclude(pk__in=current)))
+    current = LexEntry.objects.filter(tokenizer_version=TOKENIZER_VERSION, source__isnull=False)
+    sources = Source.objects.filter(chunk_count__gt=0).order_by("pk")
+    if not all_sources:
+        sources = sources.exclude(pk__in=current.values("source"))
+    return sum(map(_rebuild, sources))
 
 
 def _rebuild(source: Source) -> bool:
@@ -135,8 +138,8 @@ def _counts(words: str) -> dict[str, int]:
     return {stored(term): repetitions for term, repetitions in query_counts(words).items()}
 
 
-def _wanted(query: Query) -> TermFilter:
-    """Say what the chunks' words must be for the query to admit them: all words of its phrases, and no excluded single word."""
+def _term_filter(query: Query) -> TermFilter:
+    """Return the terms that admitted chunks need or must not have."""
     excluded = [
         terms for phrase in query.excluded if len(terms := [*query_counts(phrase).items()]) == 1
     ]
@@ -146,7 +149,7 @@ def _wanted(query: Query) -> TermFilter:
     )
 
 
-def _take_places(count: int) -> int:
+def _take_positions(count: int) -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT citations_take_places(%s)", [max(1, count)])
         return int(cursor.fetchone()[0])
@@ -155,19 +158,22 @@ def _take_places(count: int) -> int:
 def _verified(
     query: Query, hits: Sequence[tuple[int, float]], limit: int
 ) -> tuple[list[ChunkScore], bool]:
-    """Keep the hits that a query admits, until there are enough; and say whether a chunk was gone when its text was to be read."""
-    kept: list[ChunkScore] = []
-    start, step, gone = 0, 4 * limit, False
-    while start < len(hits) and len(kept) < limit:
+    """Keep admitted hits until there are enough.
+
+    Tell whether a chunk was gone when its text was read.
+    """
+    admitted: list[ChunkScore] = []
+    start, step, is_gone = 0, 4 * limit, False
+    while start < len(hits) and len(admitted) < limit:
         batch = hits[start : start + step]
         chunks = Chunk.objects.order_by().in_bulk(
             [position for position, _ in batch], field_name="position"
         )
-        kept += [
+        admitted += [
             ChunkScore(position, score)
             for position, score in batch
             if position in chunks and query.admits(chunks[position].indexed_text)
         ]
-        gone = gone or len(chunks) < len(batch)
+        is_gone = is_gone or len(chunks) < len(batch)
         start, step = start + step, step * 2
-    return kept[:limit], gone
+    return admitted[:limit], is_gone

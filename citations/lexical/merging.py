@@ -1,4 +1,4 @@
-"""Merges: the postings of entries go into packs, and those of tombstones out of them."""
+"""Merge the postings of entries into packs, and remove those of deleted sources."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ from citations.lexical.snapshot import fetch
 from transcripts import locks
 from transcripts.locks import Lock
 
-FEW = 64  # so few postings are bounded by looking at them
-USUAL = 256  # chunks of an entry
-_BATCH = PACK  # chunks of one transaction; a source that is larger goes alone
+FEW = 64  # postings that need no skyline
+USUAL = 256  # chunks of a typical entry
+_BATCH = PACK  # chunks of one transaction; a larger source gets its own
 _ROWS = 4096  # blocks of one statement
 
 Key = tuple[int, str]  # pack and term
@@ -35,7 +35,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class MergeEntry:
-    """An entry to be gathered, or (``dead``) to be swept out."""
+    """An entry to gather or, if ``dead``, to sweep out."""
 
     pk: int
     first: int
@@ -46,15 +46,16 @@ class MergeEntry:
 
     @property
     def packs(self) -> range:
-        """The packs that its places are in."""
+        """The packs of its positions."""
         return range(self.first // PACK, (self.first + self.count - 1) // PACK + 1)
 
     def within(self, pack: int) -> tuple[slice, slice]:
-        """Say which of its chunks are in a pack, and on which slots."""
+        """Return its chunks in a pack, and their slots."""
         start, stop = max(self.first, pack * PACK), min(self.first + self.count, (pack + 1) * PACK)
-        return slice(start - self.first, max(start, stop) - self.first), slice(
-            start - pack * PACK, max(start, stop) - pack * PACK
+        chunks, slots = (
+            slice(start - origin, max(start, stop) - origin) for origin in (self.first, pack * PACK)
         )
+        return chunks, slots
 
 
 class PackPostings(NamedTuple):
@@ -65,7 +66,10 @@ class PackPostings(NamedTuple):
 
 
 def merge(*, spare: int) -> int:
-    """Merge what is outside the packs, or should be, and return how many entries that was: none while it is no more than ``spare`` of usual size."""
+    """Merge what is waiting.
+
+    Return how many entries. Does nothing for at most ``spare`` entries of usual size.
+    """
     done = _merge_some(spare)
     while done and (step := _merge_some(0)):
         done += step
@@ -74,37 +78,29 @@ def merge(*, spare: int) -> int:
 
 @transaction.atomic
 def _merge_some(spare: int) -> int:
-    """Merge as many entries as make a batch. Whatever ends it early, nothing has happened."""
+    """Merge one batch of entries. An interruption has no effect."""
     if not locks.try_for_transaction(Lock.LEXICON_MERGE):
         return 0
     rows = fetch(_OPEN, [])
     if len(rows) <= spare and sum(row[2] for row in rows) <= spare * USUAL:
         return 0
     chosen = _batch(rows)
-    data = dict(
-        fetch(
-            "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)",
-            [[row[0] for row in chosen]],
-        )
-    )
+    sql = "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)"
+    data = dict(fetch(sql, [[row[0] for row in chosen]]))
     entries = [
         MergeEntry(pk, first, count, merged, dead, Words.from_bytes(data[pk]))
         for pk, first, count, merged, dead in chosen
     ]
-    living, dead = (
-        [entry for entry in entries if not entry.dead],
-        [entry for entry in entries if entry.dead],
-    )
+    living = [entry for entry in entries if not entry.dead]
+    dead = [entry for entry in entries if entry.dead]
     _rewrite(living, [entry for entry in dead if entry.merged])
-    _execute(
-        "UPDATE citations_lexentry SET merged = true WHERE id = ANY(%b)",
-        [[entry.pk for entry in living]],
-    )
+    update = "UPDATE citations_lexentry SET merged = true WHERE id = ANY(%b)"
+    _execute(update, [[entry.pk for entry in living]])
     _execute("DELETE FROM citations_lexentry WHERE id = ANY(%b)", [[entry.pk for entry in dead]])
     return len(entries)
 
 
-# An entry that another transaction is about to bury has its turn once that has ended.
+# Entries that another transaction is about to delete are skipped until it ends.
 _OPEN = """
     SELECT id, first, count, merged, source_id IS NULL FROM citations_lexentry
     WHERE NOT merged OR source_id IS NULL ORDER BY first FOR UPDATE SKIP LOCKED
@@ -126,26 +122,21 @@ def _execute(sql: str, parameters: Sequence[Any]) -> None:
 
 
 def _rewrite(living: Sequence[MergeEntry], dead: Sequence[MergeEntry]) -> None:
-    """Write every pack and block anew that any of the entries has a part in."""
+    """Rewrite every pack and block that the entries take part in."""
     if not living and not dead:
         return
     version = int(fetch("SELECT nextval('citations_lexversion')", [])[0][0])
     packs = sorted({pack for entry in (*living, *dead) for pack in entry.packs})
     lengths = _rewrite_packs(packs, living, dead, version)
-    gone = {pack: _marked(pack, dead) for pack in packs}
+    dropped = {pack: _marked(pack, dead) for pack in packs}
     added = _gathered(living)
-    keys = sorted(
-        {
-            *added,
-            *((pack, term) for entry in dead for pack in entry.packs for term in entry.words.terms),
-        }
-    )
+    swept = {(pack, term) for entry in dead for pack in entry.packs for term in entry.words.terms}
+    keys = sorted({*added, *swept})
     for batch in (keys[start : start + _ROWS] for start in range(0, len(keys), _ROWS)):
         old = _old_blocks(batch)
-        united = ((key, _united(old.get(key), added.get(key), gone[key[0]])) for key in batch)
-        _write_blocks(
-            [(key, found) for key, found in united if found is not None], lengths, version
-        )
+        united = ((key, _united(old.get(key), added.get(key), dropped[key[0]])) for key in batch)
+        blocks = [(key, postings) for key, postings in united if postings is not None]
+        _write_blocks(blocks, lengths, version)
 
 
 # Packs
@@ -154,19 +145,15 @@ def _rewrite(living: Sequence[MergeEntry], dead: Sequence[MergeEntry]) -> None:
 def _rewrite_packs(
     packs: Sequence[int], living: Sequence[MergeEntry], dead: Sequence[MergeEntry], version: int
 ) -> dict[int, NDArray[Any]]:
-    """Bring the packs' lengths and sums up to date; return the lengths."""
-    old = {
-        row[0]: row[1:]
-        for row in fetch(
-            "SELECT pack, count, tokens, data FROM citations_lexpack WHERE pack = ANY(%s)", [packs]
-        )
-    }
+    """Update the packs' lengths and sums; return the lengths."""
+    sql = "SELECT pack, count, tokens, data FROM citations_lexpack WHERE pack = ANY(%s)"
+    old = {pack: values for pack, *values in fetch(sql, [packs])}
     result, rows = {}, []
     for pack in packs:
         chunks, _, data = old.get(pack, (0, 0, to_lengths(np.empty(0, np.uint8))))
         lengths = np.zeros(PACK, np.uint32)
-        before = from_lengths(data)
-        lengths[: len(before)] = before
+        stored = from_lengths(data)
+        lengths[: len(stored)] = stored
         for entry in living:
             owned, slots = entry.within(pack)
             lengths[slots] = entry.words.lengths[owned]
@@ -182,13 +169,15 @@ def _rewrite_packs(
 
 
 _WRITE_PACKS = """
-    INSERT INTO citations_lexpack (pack, version, count, tokens, data) SELECT * FROM unnest(%b::int[], %b::bigint[], %b::int[], %b::bigint[], %b::bytea[])
-    ON CONFLICT (pack) DO UPDATE SET version = excluded.version, count = excluded.count, tokens = excluded.tokens, data = excluded.data
+    INSERT INTO citations_lexpack (pack, version, count, tokens, data)
+    SELECT * FROM unnest(%b::int[], %b::bigint[], %b::int[], %b::bigint[], %b::bytea[])
+    ON CONFLICT (pack) DO UPDATE SET version = excluded.version, count = excluded.count,
+        tokens = excluded.tokens, data = excluded.data
 """
 
 
 def _marked(pack: int, dead: Sequence[MergeEntry]) -> Mask | None:
-    """Mark the slots of a pack that dead entries leave; None: none."""
+    """Mark the slots of a pack that dead entries leave. None: none."""
     if not any(pack in entry.packs for entry in dead):
         return None
     mask = np.zeros(PACK, bool)
@@ -201,7 +190,7 @@ def _marked(pack: int, dead: Sequence[MergeEntry]) -> Mask | None:
 
 
 def _gathered(entries: Sequence[MergeEntry]) -> dict[Key, PackPostings]:
-    """Bring the postings of entries, which are in the order of places, together by pack and term."""
+    """Collect the postings of entries, which are ordered by position, by pack and term."""
     numbers: dict[str, int] = {}
     owners = [
         np.array([numbers.setdefault(term, len(numbers)) for term in entry.words.terms], np.int64)
@@ -209,21 +198,14 @@ def _gathered(entries: Sequence[MergeEntry]) -> dict[Key, PackPostings]:
     ]
     if not numbers:
         return {}
-    terms = np.concatenate(
-        [
-            np.repeat(owner, np.diff(entry.words.starts))
-            for owner, entry in zip(owners, entries, strict=True)
-        ]
-    )
-    places = np.concatenate([entry.words.slots + np.int64(entry.first) for entry in entries])
+    pairs = zip(owners, entries, strict=True)
+    terms = np.concatenate([np.repeat(own, np.diff(entry.words.starts)) for own, entry in pairs])
+    positions = np.concatenate([entry.words.slots + np.int64(entry.first) for entry in entries])
     frequencies = np.concatenate([entry.words.frequencies for entry in entries])
-    keys = (places // PACK) * len(numbers) + terms
+    keys = (positions // PACK) * len(numbers) + terms
     order = np.argsort(keys, kind="stable")
-    keys, slots, frequencies = (
-        keys[order],
-        (places[order] % PACK).astype(np.uint16),
-        frequencies[order],
-    )
+    keys, frequencies = keys[order], frequencies[order]
+    slots = (positions[order] % PACK).astype(np.uint16)
     borders = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(keys)]
     names = list(numbers)
     return {
@@ -240,20 +222,21 @@ def _old_blocks(keys: Sequence[Key]) -> dict[Key, Postings]:
 
 
 _READ_BLOCKS = """
-    SELECT pack, term, data FROM unnest(%s::int[], %s::text[]) AS wanted (pack, term) JOIN citations_lexblock USING (pack, term)
+    SELECT pack, term, data FROM unnest(%s::int[], %s::text[]) AS requested (pack, term)
+    JOIN citations_lexblock USING (pack, term)
 """
 
 
 def _united(
-    old: Postings | None, added: PackPostings | None, gone: Mask | None
+    old: Postings | None, added: PackPostings | None, dropped: Mask | None
 ) -> PackPostings | None:
-    """Return the postings a block is to have; None if it had none and gets none."""
+    """Return the new postings of a block; None if it had none and gets none."""
     if old is None:
         return added
     slots, frequencies = old.pairs()
-    if gone is not None:
-        kept = ~gone[slots]
-        slots, frequencies = slots[kept], frequencies[kept]
+    if dropped is not None:
+        stays = ~dropped[slots]
+        slots, frequencies = slots[stays], frequencies[stays]
     if added is None:
         return PackPostings(slots, frequencies)
     slots = np.concatenate((slots, added.slots))
@@ -264,7 +247,7 @@ def _united(
 def _write_blocks(
     blocks: Sequence[tuple[Key, PackPostings]], lengths: dict[int, NDArray[Any]], version: int
 ) -> None:
-    empty = [key for key, found in blocks if not len(found.slots)]
+    empty = [key for key, postings in blocks if not len(postings.slots)]
     if empty:
         _execute(_DELETE_BLOCKS, [[pack for pack, _ in empty], [term for _, term in empty]])
     rows = [*_rows(blocks, lengths, version)]
@@ -288,5 +271,6 @@ _DELETE_BLOCKS = """
 _WRITE_BLOCKS = """
     INSERT INTO citations_lexblock (term, pack, version, count, skyline, data)
     SELECT * FROM unnest(%b::text[], %b::int[], %b::bigint[], %b::int[], %b::bytea[], %b::bytea[])
-    ON CONFLICT (term, pack) DO UPDATE SET version = excluded.version, count = excluded.count, skyline = excluded.skyline, data = excluded.data
+    ON CONFLICT (term, pack) DO UPDATE SET version = excluded.version, count = excluded.count,
+        skyline = excluded.skyline, data = excluded.data
 """

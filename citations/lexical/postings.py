@@ -1,7 +1,7 @@
-"""Where words are said: the postings of one source, and of one pack, as arrays and as bytes. Pure.
+"""Postings: where terms occur, in a source or a pack, as arrays and as bytes. Pure.
 
-All bytes are little-endian. Frequencies and lengths are stored in as few bytes as the greatest of them needs, since there is no limit to how often a hostile
-text repeats a word.
+Bytes are little-endian. Frequencies and lengths take as few bytes as the greatest needs, because
+hostile texts may repeat a word without limit.
 """
 
 import struct
@@ -16,36 +16,34 @@ from numpy.typing import NDArray
 
 from transcripts.tokenizer import is_unspaced, tokenize, units
 
-PACK = 1 << 16  # places of a pack
-MAX_TERM = 128  # characters; PostgreSQL indexes no longer values than about 2,700 bytes
+PACK = 1 << 16  # positions of a pack
+MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
 
 Whole = NDArray[np.unsignedinteger[Any]]
 
 
 def stored(term: str) -> str:
-    """Return the form in which a term is stored: itself, or for a very long one its beginning and a digest of it, joined by what no word contains."""
-    return (
-        term
-        if len(term) <= MAX_TERM
-        else f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"
-    )
+    """Return the stored form of a term: itself, or a prefix and a digest where it is very long."""
+    if len(term) <= MAX_TERM:
+        return term
+    return f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"  # no word contains "…"
 
 
 def narrowest(values: NDArray[Any]) -> Whole:
-    """Return whole numbers in as few bytes each as the greatest needs."""
+    """Convert whole numbers to the narrowest type that holds all."""
     most = int(values.max()) if len(values) else 0
     return values.astype("<u1" if most < 1 << 8 else "<u2" if most < 1 << 16 else "<u4")
 
 
 def from_bytes(data: bytes, width: int, count: int, offset: int) -> Whole:
-    """Read ``count`` whole numbers of ``width`` bytes."""
     return np.frombuffer(data, f"<u{width}", count, offset)
 
 
 class Postings:
-    """Where a term is said, and how often: ascending ``slots``, counted from the start of its source or pack, with their ``frequencies``.
+    """The slots of a term (ascending, counted from the start of its source or pack) and its
+    frequencies there.
 
-    Of a term that very many chunks say, only the ``spread`` is stored: the frequencies at all slots, zeros included.
+    Very common terms store only the ``spread``: the frequencies at all slots, zeros included.
     """
 
     __slots__ = ("_frequencies", "_slots", "spread")
@@ -63,25 +61,20 @@ class Postings:
 
     @property
     def n(self) -> int:
-        """How many chunks say it."""
+        """The number of chunks with the term."""
         return len(self.slots)
 
     @property
     def slots(self) -> Whole:
-        """The slots of the chunks that say it."""
         return self.pairs()[0]
 
     @property
     def nbytes(self) -> int:
-        """The memory it takes."""
-        return 200 + sum(
-            part.nbytes
-            for part in (self._slots, self._frequencies, self.spread)
-            if part is not None
-        )
+        arrays = (self._slots, self._frequencies, self.spread)
+        return 200 + sum(array.nbytes for array in arrays if array is not None)
 
     def pairs(self, least: int = 1) -> tuple[NDArray[Any], Whole]:
-        """Return the slots where it is said at least so often, and the frequencies there."""
+        """Return the slots with at least ``least`` occurrences, and the frequencies there."""
         if self.spread is not None:
             slots = np.flatnonzero(self.spread >= least)
             return slots, self.spread[slots]
@@ -93,25 +86,27 @@ class Postings:
         return self._slots[chosen], self._frequencies[chosen]
 
     def at(self, slots: NDArray[Any]) -> NDArray[Any]:
-        """Return the frequencies at some ascending slots, 0 where it is not said."""
+        """Return the frequencies at ascending slots, 0 where the term is missing."""
         if self.spread is not None:
-            found = self.spread.take(slots, mode="clip")
+            frequencies = self.spread.take(slots, mode="clip")
             if len(slots) and slots[-1] >= len(self.spread):
-                found[slots >= len(self.spread)] = 0
-            return found
-        owned, frequencies = self.pairs()
+                frequencies[slots >= len(self.spread)] = 0
+            return frequencies
+        owned, own = self.pairs()
         if not len(owned):
             return np.zeros(len(slots), np.uint8)
-        places = owned.searchsorted(slots.astype(owned.dtype))
-        places[places == len(owned)] = 0
-        return np.asarray(frequencies[places] * (owned[places] == slots))
+        indexes = owned.searchsorted(slots.astype(owned.dtype))
+        indexes[indexes == len(owned)] = 0
+        return np.asarray(own[indexes] * (owned[indexes] == slots))
 
 
 # Blocks
 
 
 def to_block(slots: Whole, frequencies: Whole) -> bytes:
-    """Write a pack's postings: slots of two bytes and frequencies, or the spread where that is shorter; at the end a byte that says which."""
+    """Encode a pack's postings: slots and frequencies, or the spread where shorter; the last byte
+    tells which.
+    """
     frequencies = narrowest(frequencies)
     if len(slots) * 3 > PACK:
         spread = np.zeros(int(slots[-1]) + 1, frequencies.dtype)
@@ -121,7 +116,6 @@ def to_block(slots: Whole, frequencies: Whole) -> bytes:
 
 
 def from_block(data: bytes) -> Postings:
-    """Read what ``to_block`` wrote."""
     width = data[-1] & ~_SPREAD
     if data[-1] & _SPREAD:
         return Postings(spread=from_bytes(data, width, (len(data) - 1) // width, 0))
@@ -133,20 +127,20 @@ _SPREAD = 0x80
 
 
 def to_lengths(lengths: Whole) -> bytes:
-    """Write the lengths of a pack's chunks, and at the end a byte that says in how many bytes each."""
+    """Encode the lengths of a pack's chunks; the last byte holds their width."""
     lengths = narrowest(lengths)
     return lengths.tobytes() + bytes([lengths.itemsize])
 
 
 def from_lengths(data: bytes) -> Whole:
-    """Read what ``to_lengths`` wrote."""
     return from_bytes(data, data[-1], (len(data) - 1) // data[-1], 0)
 
 
 def skyline(frequencies: Whole, lengths: Whole) -> bytes:
-    """Return the pairs (frequency, length) of postings that no other posting beats in both, as four bytes each.
+    """Return the pairs (frequency, length) that no other posting beats in both, four bytes each.
 
-    A score rises with the frequency and falls with the length, whatever the average length: so the best score among these is the best of all.
+    A score rises with the frequency and falls with the length, so the best of these is the best of
+    all, whatever the average length.
     """
     order = np.lexsort((lengths, -frequencies.astype(np.int64)))
     falling = np.minimum.accumulate(lengths[order])
@@ -160,8 +154,9 @@ def skyline(frequencies: Whole, lengths: Whole) -> bytes:
 class Words:
     """The words of one source's chunks.
 
-    Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]``. A single character of a script without blanks is a term wherever it is said, as
-    ``transcripts.bm25`` finds it, though it counts towards no chunk's length: so a query for it needs no search among all pairs of characters.
+    Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]``. Each single character of
+    an unspaced script is a term, as in ``transcripts.bm25``, but adds nothing to a chunk's length.
+    So queries for it need no search among all pairs of characters.
     """
 
     __slots__ = ("_numbers", "frequencies", "lengths", "slots", "starts", "terms")
@@ -178,7 +173,7 @@ class Words:
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> Self:
-        """Tokenize chunks; a chunk's slot is its place in ``texts``."""
+        """Tokenize chunks; the slot of a chunk is its index in ``texts``."""
         lengths = array("I")
         postings: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, text in enumerate(texts):
@@ -199,18 +194,16 @@ class Words:
 
     @property
     def tokens(self) -> int:
-        """Count the words of all chunks."""
         return int(self.lengths.sum(dtype=np.int64))
 
     @property
     def nbytes(self) -> int:
-        """Estimate the memory it takes."""
         return 200 * len(self.terms) + sum(
             part.nbytes for part in (self.starts, self.slots, self.frequencies, self.lengths)
         )
 
     def find(self, term: str) -> Postings | None:
-        """Return where a (stored) term is said; None if nowhere."""
+        """Return the postings of a stored term, or None."""
         number = self._numbers.get(term)
         if number is None:
             return None
@@ -218,7 +211,7 @@ class Words:
         return Postings(self.slots[owned], self.frequencies[owned])
 
     def to_bytes(self) -> bytes:
-        """Write it: header, terms (UTF-8, one a line), starts, slots, frequencies, lengths."""
+        """Encode as header, terms (UTF-8, one per line), starts, slots, frequencies, lengths."""
         names = "\n".join(self.terms).encode()
         arrays = (self.starts, self.slots, self.frequencies, self.lengths)
         widths = (part.itemsize for part in arrays[1:])
@@ -229,9 +222,9 @@ class Words:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Read what ``to_bytes`` wrote. Raises ``ValueError`` for anything else."""
+        """Decode the result of ``to_bytes``. Raises ``ValueError`` for anything else."""
         if data[:4] != _MAGIC:
-            raise ValueError("these are not the words of a source")
+            raise ValueError("the bytes are not the words of a source")
         _, *widths, terms, name_bytes, postings, chunks = _HEADER.unpack_from(data)
         offset = _HEADER.size + name_bytes
         names = data[_HEADER.size : offset].decode().split("\n") if terms else []
@@ -250,7 +243,10 @@ _HEADER = struct.Struct("<4sBBBIIII")
 
 
 def _counted(tokens: Sequence[str], *, plain: bool) -> Mapping[str, int]:
-    """Count a chunk's terms. A character of an unspaced script counts as often as it heads pairs, or ends pairs, whichever is more."""
+    """Count a chunk's terms.
+
+    A character of an unspaced script counts as often as it starts or ends pairs, whichever is more.
+    """
     counts = Counter(tokens)
     if plain:
         return counts

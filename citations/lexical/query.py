@@ -1,4 +1,4 @@
-"""What people type into the search box: words to rank by, phrases that must occur, words that must not. Pure."""
+"""Parse search queries: words to rank by, phrases that must occur, words that must not. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from transcripts.tokenizer import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A question as it was understood. ``words`` is the text that is ranked by: all of it but the quotes and what is excluded."""
+    """A parsed query. ``words`` is the text to rank by: all but quotation marks and exclusions."""
 
     text: str
     words: str
@@ -26,13 +26,14 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is left to look for: no letter and no digit that is not excluded."""
+        """Whether no letter or digit is left to search for."""
         return not any(mark.isalnum() for mark in self.words)
 
     def admits(self, text: str) -> bool:
-        """Say whether every phrase occurs in the text, word after word, and nothing that is excluded.
+        """Tell whether a text holds every phrase, word for word, and nothing that is excluded.
 
-        Words are those of ``tokenize``, single letters and digits with them: "vitamin C" is not vitamin D. Case does not matter.
+        Words are those of ``tokenize`` with single letters and digits: "vitamin C" is not vitamin
+        D. Case is ignored.
         """
         if not self.phrases and not self.excluded:
             return True
@@ -44,29 +45,31 @@ class Query:
 
 
 def parse(text: str) -> Query:
-    """Understand a query, as far as ``MAX_QUERY_CHARACTERS`` resolved; whatever it is, it means something.
+    """Parse a query of at most ``MAX_QUERY_CHARACTERS``; any text is valid.
 
-    - "a phrase", “a phrase”, „a phrase“, «a phrase»: these words in this order. Quotes without an end, or inside a word (3.5"), are blanks.
-    - -word, -"a phrase": must not occur. The hyphen stands after a blank and right before a letter or quotes: "state-of-the-art", "C - D", the option
-      "--help" and the number "-40" exclude nothing; -"40" does. "-state-of-the-art" excludes these words in this order.
+    - "a phrase", “a phrase”, „a phrase“, «a phrase»: these words in this order. Unpaired quotation
+      marks and those within a word (3.5") are ignored.
+    - -word, -"a phrase": must not occur. The hyphen follows a blank and directly precedes a letter
+      or quotation mark: "state-of-the-art", "C - D", "--help" and "-40" exclude nothing, -"40"
+      does. "-state-of-the-art" excludes these words in this order.
 
-    What holds no word as ``tokenize`` sees it, like "C++", is neither a phrase nor excluded. At most ``MAX_QUERY_WORDS`` phrases and exclusions count.
+    What ``tokenize`` finds no word in, such as "C++", is neither a phrase nor excluded. At most
+    ``MAX_QUERY_WORDS`` phrases and exclusions count.
     """
     text = clean(text, MAX_QUERY_CHARACTERS)
     ranked: list[str] = []
     phrases: dict[str, None] = {}
     excluded: dict[str, None] = {}
-    place = 0
+    end = 0
     for match in _PARTS.finditer(text):
-        ranked.append(text[place : match.start()])
-        place = match.end()
-        quoted = " ".join(
-            (match["straight"] or match["curly"] or match["low"] or match["angled"] or "").split()
-        )
+        ranked.append(text[end : match.start()])
+        end = match.end()
+        variants = (match["straight"], match["curly"], match["low"], match["angled"])
+        quoted = " ".join(next(filter(None, variants), "").split())
         if not match["minus"]:
             ranked.append(f" {quoted} ")
-        _note(excluded if match["minus"] else phrases, quoted or match["word"] or "")
-    ranked.append(text[place:])
+        _add(excluded if match["minus"] else phrases, quoted or match["word"] or "")
+    ranked.append(text[end:])
     return Query(
         text=text,
         words=" ".join("".join(ranked).translate(_QUOTES).split()),
@@ -77,20 +80,23 @@ def parse(text: str) -> Query:
 
 _QUOTES = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _QUOTED = r"""
-    (?<!\w) (?: "(?P<straight>[^"]*)" | “(?P<curly>[^“”]*)” | „(?P<low>[^„“”]*)[“”] | «(?P<angled>[^«»]*)» )
+    (?<!\w)
+    (?: "(?P<straight>[^"]*)" | “(?P<curly>[^“”]*)” | „(?P<low>[^„“”]*)[“”] | «(?P<angled>[^«»]*)» )
 """
-# The sign of a word that is excluded is a hyphen, a minus or a full-width hyphen. An apostrophe or a dot inside belongs to the word.
+# An exclusion starts with a hyphen, a minus or a full-width hyphen; its word may hold apostrophes
+# and dots.
 _PARTS = re.compile(
     rf"""
-    (?P<minus>(?<!\S)[-−－](?=[^\W\d_]|["“„«]))? (?: {_QUOTED} | (?(minus)(?P<word>[^\s"“”„«»]+)|(?!)) )
+    (?P<minus>(?<!\S)[-−－](?=[^\W\d_]|["“„«]))?
+    (?: {_QUOTED} | (?(minus)(?P<word>[^\s"“”„«»]+)|(?!)) )
     """,
     re.VERBOSE,
 )
 
 
-def _note(kept: dict[str, None], phrase: str) -> None:
-    if len(kept) < MAX_QUERY_WORDS and tokenize(phrase):
-        kept[phrase] = None
+def _add(phrases: dict[str, None], phrase: str) -> None:
+    if len(phrases) < MAX_QUERY_WORDS and tokenize(phrase):
+        phrases[phrase] = None
 
 
 @lru_cache(maxsize=1024)
@@ -103,13 +109,13 @@ def _joined(tokens: list[str] | tuple[str, ...]) -> str:
 
 
 def _occurs(phrase: str, tokens: list[str], joined: str) -> bool:
-    wanted = _needle(phrase)
-    if not any(is_lone(word) for word in wanted):
-        return _joined(wanted) in joined
-    places = range(len(tokens) - len(wanted) + 1)
-    return any(all(map(_is_same, wanted, tokens[place : place + len(wanted)])) for place in places)
+    needle = _needle(phrase)
+    if not any(is_lone(word) for word in needle):
+        return _joined(needle) in joined
+    starts = range(len(tokens) - len(needle) + 1)
+    return any(all(map(_is_same, needle, tokens[start : start + len(needle)])) for start in starts)
 
 
-def _is_same(wanted: str, token: str) -> bool:
-    """Compare two tokens; a single character of an unspaced script is found in every pair that holds it."""
-    return wanted == token or (is_unspaced(token) and is_lone(wanted) and wanted in units(token))
+def _is_same(needle: str, token: str) -> bool:
+    """Compare tokens; a character of an unspaced script is part of each pair that holds it."""
+    return needle == token or (is_unspaced(token) and is_lone(needle) and needle in units(token))

@@ -1,4 +1,4 @@
-"""The parts that a search goes through: every pack is one, and the entries that are in no pack yet are one together."""
+"""The segments that a search scans: every pack, and all unmerged entries together."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,112 +16,109 @@ Slots = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class LexicalSegment:
-    """Chunks that are searched together. A slot is a chunk's number within the part; places ascend with slots.
+    """Chunks that are searched together. A slot is a chunk's number in the segment; positions
+    ascend with slots.
 
-    ``runs`` are the places of its slots; a pack has one, with an end that its lengths do not always resolved. ``skies`` bound the scores of a term's postings
-    (see ``citations.lexical.postings.skyline``), where there are many. ``key`` tells this part apart from every other, and from itself at another time.
+    ``runs`` are the positions of its slots; a pack has one run, which may be longer than its
+    lengths. ``skylines`` bound the scores of long postings (see ``postings.skyline``). ``key``
+    identifies the segment and its version.
     """
 
     key: tuple[Any, ...]
     runs: Sequence[Run]
     lengths: NDArray[Any]
     postings: dict[str, Postings]
-    skies: dict[str, bytes]
+    skylines: dict[str, bytes]
 
     @property
     def size(self) -> int:
-        """How many slots it has."""
         return len(self.lengths)
 
-    def places(self, slots: Slots) -> NDArray[np.int64]:
-        """Return the places of slots."""
+    def positions(self, slots: Slots) -> NDArray[np.int64]:
         if len(self.runs) == 1:
             return np.asarray(slots.astype(np.int64) + self.runs[0][0])
         firsts, starts = self._table
         owners = np.searchsorted(starts, slots, side="right") - 1
         return np.asarray(slots - starts[owners] + firsts[owners])
 
-    def inside(self, places: NDArray[np.int64]) -> Slots:
-        """Return the slots of those places that are in this part."""
-        slots = self._at(places)
+    def inside(self, positions: NDArray[np.int64]) -> Slots:
+        """Return the slots of those positions that are in this segment."""
+        slots = self._at(positions)
         real = slots < self.size
-        slots, places = slots[real], places[real]
-        return np.asarray(slots[self.places(slots) == places])
+        slots, positions = slots[real], positions[real]
+        return np.asarray(slots[self.positions(slots) == positions])
 
     def covered(self, runs: Sequence[Run]) -> Mask:
-        """Mark the slots whose places are in any of some runs, which do not overlap."""
+        """Mark the slots whose positions are in one of the runs, which do not overlap."""
         borders = self._at(np.array(runs, np.int64).reshape(-1, 2))
-        steps = np.bincount(borders[:, 0], minlength=self.size + 1) - np.bincount(
-            borders[:, 1], minlength=self.size + 1
-        )
-        return np.asarray(np.cumsum(steps[:-1]) > 0)
+        starts, ends = (np.bincount(column, minlength=self.size + 1) for column in borders.T)
+        return np.asarray(np.cumsum((starts - ends)[:-1]) > 0)
 
-    def _at(self, places: NDArray[np.int64]) -> Slots:
-        """Return for each place the slot of the first place here that is not before it; the size if there is none."""
+    def _at(self, positions: NDArray[np.int64]) -> Slots:
+        """Return for each position the slot of the first position at or after it; else the size."""
         firsts, starts = self._table
-        owners = np.maximum(np.searchsorted(firsts, places, side="right") - 1, 0)
+        owners = np.maximum(np.searchsorted(firsts, positions, side="right") - 1, 0)
         ends = np.append(starts[1:], self.size)
-        return np.asarray(
-            np.clip(places - firsts[owners] + starts[owners], starts[owners], ends[owners])
-        )
+        slots = positions - firsts[owners] + starts[owners]
+        return np.asarray(np.clip(slots, starts[owners], ends[owners]))
 
     @property
     def _table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first place and the first slot of each run."""
-        runs = np.array(self.runs, np.int64)
-        return runs[:, 0], np.cumsum(runs[:, 1] - runs[:, 0]) - (runs[:, 1] - runs[:, 0])
+        """The first position and the first slot of each run."""
+        firsts, ends = np.array(self.runs, np.int64).T
+        return firsts, np.cumsum(ends - firsts) - (ends - firsts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermFilter:
-    """Which chunks may be found beside those of the snapshot's resolved: those that say all of ``required`` (stored terms) and none of ``excluded``."""
+    """Stored terms: chunks must have all of ``required`` and none of ``excluded``."""
 
     required: Sequence[str] = ()
     excluded: Sequence[str] = ()
 
 
-def parts(snapshot: Snapshot, terms: Iterable[str]) -> list[LexicalSegment]:
-    """Return the parts in which any of the (stored) terms is said."""
-    found = [_of_pack(pack) for pack in snapshot.packs if pack.blocks]
+def segments(snapshot: Snapshot, terms: Iterable[str]) -> list[LexicalSegment]:
+    """Return the segments with any of the stored terms."""
+    every = [_of_pack(pack) for pack in snapshot.packs if pack.blocks]
     if snapshot.tail:
-        found.append(_of_tail(snapshot, terms))
-    return [part for part in found if part.postings]
+        every.append(_of_tail(snapshot, terms))
+    return [segment for segment in every if segment.postings]
 
 
-def allowed(snapshot: Snapshot, part: LexicalSegment, wanted: TermFilter) -> Mask | None:
+def allowed(snapshot: Snapshot, segment: LexicalSegment, terms: TermFilter) -> Mask | None:
     """Mark the slots that may be found. None: all of them."""
-    mask = _within_reach(snapshot, part)
-    if not wanted.required and not wanted.excluded:
+    mask = _within_filter(snapshot, segment)
+    if not terms.required and not terms.excluded:
         return mask
-    mask = np.ones(part.size, bool) if mask is None else mask
-    for term in wanted.required:
-        said = np.zeros(part.size, bool)
-        said[_slots(part, term)] = True
-        mask &= said
-    for term in wanted.excluded:
-        mask[_slots(part, term)] = False
+    mask = np.ones(segment.size, bool) if mask is None else mask
+    for term in terms.required:
+        has_term = np.zeros(segment.size, bool)
+        has_term[_slots(segment, term)] = True
+        mask &= has_term
+    for term in terms.excluded:
+        mask[_slots(segment, term)] = False
     return mask
 
 
-def _within_reach(snapshot: Snapshot, part: LexicalSegment) -> Mask | None:
+def _within_filter(snapshot: Snapshot, segment: LexicalSegment) -> Mask | None:
     mask: Mask | None = None
     if snapshot.runs is not None:
-        mask = part.covered(snapshot.runs)
-    elif dead := [entry.run for entry in snapshot.dead if _overlaps(entry, part)]:
-        mask = ~part.covered(sorted(dead))
-    if snapshot.places is not None:
-        single = np.zeros(part.size, bool)
-        single[part.inside(snapshot.places)] = True
-        mask = single if mask is None else mask & single
+        mask = segment.covered(snapshot.runs)
+    elif dead := [entry.run for entry in snapshot.dead if _overlaps(entry, segment)]:
+        mask = ~segment.covered(sorted(dead))
+    if snapshot.positions is not None:
+        timed = np.zeros(segment.size, bool)
+        timed[segment.inside(snapshot.positions)] = True
+        mask = timed if mask is None else mask & timed
     return mask
 
 
-def _overlaps(entry: UnmergedEntry, part: LexicalSegment) -> bool:
-    return entry.first < part.runs[-1][1] and entry.first + entry.count > part.runs[0][0]
+def _overlaps(entry: UnmergedEntry, segment: LexicalSegment) -> bool:
+    return entry.first < segment.runs[-1][1] and entry.first + entry.count > segment.runs[0][0]
 
 
-def _slots(part: LexicalSegment, term: str) -> Slots:
-    postings = part.postings.get(term)
+def _slots(segment: LexicalSegment, term: str) -> Slots:
+    postings = segment.postings.get(term)
     return postings.slots if postings else np.empty(0, np.int64)
 
 
@@ -131,7 +128,7 @@ def _of_pack(pack: Pack) -> LexicalSegment:
         runs=((pack.number * PACK, (pack.number + 1) * PACK),),
         lengths=pack.lengths,
         postings={term: block.postings for term, block in pack.blocks.items()},
-        skies={term: block.sky for term, block in pack.blocks.items() if block.sky},
+        skylines={term: block.skyline for term, block in pack.blocks.items() if block.skyline},
     )
 
 
@@ -143,13 +140,14 @@ def _of_tail(snapshot: Snapshot, terms: Iterable[str]) -> LexicalSegment:
         runs=[entry.run for entry in entries],
         lengths=np.concatenate([entry.words.lengths for entry in entries]),
         postings={
-            term: _joined(starts, said) for term in terms if (said := snapshot.in_tail(term))
+            term: _joined(starts, found) for term in terms if (found := snapshot.in_tail(term))
         },
-        skies={},
+        skylines={},
     )
 
 
-def _joined(starts: NDArray[np.uint32], said: Sequence[tuple[int, Postings]]) -> Postings:
-    slots = np.concatenate([postings.slots for _, postings in said], dtype=np.uint32)
-    slots += np.repeat(starts[[number for number, _ in said]], [postings.n for _, postings in said])
-    return Postings(slots, np.concatenate([postings.pairs()[1] for _, postings in said]))
+def _joined(starts: NDArray[np.uint32], parts: Sequence[tuple[int, Postings]]) -> Postings:
+    numbers, postings = zip(*parts, strict=True)
+    slots = np.concatenate([part.slots for part in postings], dtype=np.uint32)
+    slots += np.repeat(starts[[*numbers]], [part.n for part in postings])
+    return Postings(slots, np.concatenate([part.pairs()[1] for part in postings]))

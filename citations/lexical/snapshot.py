@@ -1,6 +1,8 @@
-"""What one search sees of the lexicon: read by a single statement, so that whatever is stored, deleted or merged meanwhile, it is of one moment.
+"""Read what a search needs of the lexicon, by one statement: a consistent snapshot, whatever
+changes meanwhile.
 
-What is large and never changes is fetched afterwards unless this process still has it. Should it be gone by then, everything is read again at once.
+Large immutable data are fetched afterwards unless they are cached. If they are gone by then, all is
+read again at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,17 +18,15 @@ from citations.caches import CACHE
 from citations.lexical.postings import Postings, Words, from_block, from_lengths
 from citations.library.filters import ResolvedFilter
 
-INLINE = (
-    4096  # postings of a block that is fetched at once; larger ones are kept, being asked for again
-)
+INLINE = 4096  # postings of a block that is fetched at once; larger ones are cached
 _ALL = (1 << 31) - 1
 
-Run = tuple[int, int]  # the first of some consecutive places, and the first that does not belong
+Run = tuple[int, int]  # consecutive positions [first, end)
 
 
 @dataclass(frozen=True, slots=True)
 class UnmergedEntry:
-    """A source's entry that the packs do not hold yet, or (``dead``) should no longer hold."""
+    """A source's entry that is not in the packs yet or, if ``dead``, must no longer be."""
 
     pk: int
     first: int
@@ -37,23 +37,24 @@ class UnmergedEntry:
 
     @property
     def run(self) -> Run:
-        """Its places."""
         return self.first, self.first + self.count
 
 
 @dataclass(frozen=True, slots=True)
 class PostingBlock:
-    """A term's postings in one pack. ``sky`` are the pairs that bound their scores; few postings have none."""
+    """A term's postings in one pack; ``skyline`` bounds the scores of long ones."""
 
     version: int
     n: int
-    sky: bytes
+    skyline: bytes
     postings: Postings
 
 
 @dataclass(slots=True)
 class Pack:
-    """A pack, and its blocks of the terms that were asked for; ``lengths`` are those of its chunks where there is any block."""
+    """A pack with its blocks of the query's terms, and the lengths of its chunks if it has any
+    block.
+    """
 
     number: int
     version: int
@@ -65,21 +66,20 @@ class Pack:
 
 @dataclass(slots=True)
 class Snapshot:
-    """The lexicon at one moment, as far as some terms resolved.
+    """The lexicon at one moment, restricted to some terms.
 
-    ``runs`` are the places that the search may find (None: all), ``places`` the single ones of a time range.
+    ``runs`` are the positions that may be found (None: all), ``positions`` those of a time range.
     """
 
     packs: list[Pack]
     tail: list[UnmergedEntry]
     dead: list[UnmergedEntry]
     runs: list[Run] | None
-    places: NDArray[np.int64] | None
+    positions: NDArray[np.int64] | None
     _in_tail: dict[str, list[tuple[int, Postings]]] = field(default_factory=dict)
 
     @property
     def chunks(self) -> int:
-        """Count the chunks there are."""
         return (
             sum(pack.chunks for pack in self.packs)
             + sum(entry.count for entry in self.tail)
@@ -88,7 +88,6 @@ class Snapshot:
 
     @property
     def tokens(self) -> int:
-        """Count their words."""
         return (
             sum(pack.tokens for pack in self.packs)
             + sum(entry.tokens for entry in self.tail)
@@ -96,7 +95,7 @@ class Snapshot:
         )
 
     def containing(self, term: str) -> int:
-        """Count the chunks that say a term."""
+        """Count the chunks with a term."""
         merged = sum(pack.blocks[term].n for pack in self.packs if term in pack.blocks)
         dead = (entry.words.find(term) for entry in self.dead)
         return (
@@ -106,20 +105,18 @@ class Snapshot:
         )
 
     def in_tail(self, term: str) -> list[tuple[int, Postings]]:
-        """Return where entries outside the packs say a term, each with its number among them."""
-        found = self._in_tail.get(term)
-        if found is None:
-            found = [
+        """Return the postings of a term in unmerged entries, with the numbers of these."""
+        if term not in self._in_tail:
+            self._in_tail[term] = [
                 (number, postings)
                 for number, entry in enumerate(self.tail)
                 if (postings := entry.words.find(term))
             ]
-            self._in_tail[term] = found
-        return found
+        return self._in_tail[term]
 
 
 def read(terms: Iterable[str], resolved: ResolvedFilter | None = None) -> Snapshot:
-    """Read what a search for these (stored) terms needs."""
+    """Read what a search for stored terms needs."""
     terms = list(terms)
     try:
         return _read(terms, resolved, inline=INLINE)
@@ -128,11 +125,11 @@ def read(terms: Iterable[str], resolved: ResolvedFilter | None = None) -> Snapsh
 
 
 class Gone(LookupError):
-    """Something was merged or deleted between two statements."""
+    """Data were merged or deleted between two statements."""
 
 
 def fetch(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """Run a statement whose results come in PostgreSQL's binary form: Django's own cursors get bytes as hexadecimal text."""
+    """Run a statement with binary results: Django's cursors receive bytes as hexadecimal text."""
     with (
         connection.cursor(),
         connection.wrap_database_errors,
@@ -141,44 +138,51 @@ def fetch(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple
         return cursor.execute(sql, parameters, binary=True).fetchall()
 
 
-def kept(
+def cached(
     keys: dict[Any, Any],
     *,
     load: Callable[[list[Any]], Iterable[tuple[Any, Any]]],
     decode: Callable[[bytes], Any],
 ) -> dict[Any, Any]:
-    """Return values by name: from memory by their keys, or else decoded from what ``load`` fetches. Raises ``Gone`` if that is not all."""
-    found = {name: CACHE.get(key) for name, key in keys.items()}
-    missing = [name for name, value in found.items() if value is None]
+    """Return values by name: cached under their keys, or decoded from what ``load`` fetches. Raises
+    ``Gone`` if any is missing.
+    """
+    values = {name: CACHE.get(key) for name, key in keys.items()}
+    missing = [name for name, value in values.items() if value is None]
     if missing:
         for name, data in load(missing):
-            found[name] = value = decode(data)
+            values[name] = value = decode(data)
             CACHE.keep(keys[name], value, value.nbytes)
-    if any(value is None for value in found.values()):
+    if any(value is None for value in values.values()):
         raise Gone
-    return found
+    return values
 
 
 # Reading
 
-_PACK, _ENTRY, _BLOCK, _RUN, _PLACES = range(5)
+_PACK, _ENTRY, _BLOCK, _RUN, _POSITIONS = range(5)
 _DEAD = 2  # a flag; 1 stands for what is merged
 
-Row = tuple[Any, ...]  # kind, term, four numbers, flags, sky, data, places
+Row = tuple[Any, ...]  # kind, term, four numbers, flags, skyline, data, positions
 
 _BASE = """
-    SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, NULL::bytea, CASE WHEN %(whole)s THEN data END, NULL::bigint[] FROM citations_lexpack
-    UNION ALL SELECT 1, '', id, first, count, tokens, merged::int + 2 * (source_id IS NULL)::int, NULL, CASE WHEN %(whole)s THEN data END, NULL
+    SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, NULL::bytea,
+        CASE WHEN %(whole)s THEN data END, NULL::bigint[] FROM citations_lexpack
+    UNION ALL SELECT 1, '', id, first, count, tokens,
+        merged::int + 2 * (source_id IS NULL)::int, NULL, CASE WHEN %(whole)s THEN data END, NULL
         FROM citations_lexentry WHERE NOT merged OR source_id IS NULL
-    UNION ALL SELECT 2, term, pack, version, count, 0, 0, skyline, CASE WHEN count <= %(inline)s THEN data END, NULL
+    UNION ALL SELECT 2, term, pack, version, count, 0, 0, skyline,
+        CASE WHEN count <= %(inline)s THEN data END, NULL
         FROM citations_lexblock WHERE term = ANY(%(terms)s)
 """
 _OF_SOURCES = """
-    UNION ALL SELECT 3, '', first, first + count, 0, 0, 0, NULL, NULL, NULL FROM citations_lexentry WHERE source_id = ANY(%(sources)s)
+    UNION ALL SELECT 3, '', first, first + count, 0, 0, 0, NULL, NULL, NULL
+        FROM citations_lexentry WHERE source_id = ANY(%(sources)s)
 """
 _OF_TIMES = """
-    UNION ALL SELECT 4, '', 0, 0, 0, 0, 0, NULL, NULL, array_agg(position ORDER BY position) FROM citations_chunk
-        WHERE "end" > %(start)s AND start < %(end)s AND (%(sources)s::bigint[] IS NULL OR source_id = ANY(%(sources)s))
+    UNION ALL SELECT 4, '', 0, 0, 0, 0, 0, NULL, NULL, array_agg(position ORDER BY position)
+        FROM citations_chunk WHERE "end" > %(start)s AND start < %(end)s
+            AND (%(sources)s::bigint[] IS NULL OR source_id = ANY(%(sources)s))
 """
 
 
@@ -194,33 +198,28 @@ def _read(terms: list[str], resolved: ResolvedFilter | None, *, inline: int) -> 
     if resolved is not None and resolved.narrows_time:
         sql += _OF_TIMES
         start = resolved.start or 0
-        parameters |= {
-            "start": start,
-            "end": 1 << 62 if resolved.end is None else max(resolved.end, start + 1),
-        }
-    return _understood(fetch(sql, parameters), narrowed=sources is not None)
+        end = 1 << 62 if resolved.end is None else max(resolved.end, start + 1)
+        parameters |= {"start": start, "end": end}
+    return _decoded(fetch(sql, parameters), narrowed=sources is not None)
 
 
-def _understood(rows: list[Row], *, narrowed: bool) -> Snapshot:
-    kinds: dict[int, list[Row]] = {
-        kind: [row for row in rows if row[0] == kind] for kind in range(5)
-    }
+def _decoded(rows: list[Row], *, narrowed: bool) -> Snapshot:
+    kinds = {kind: [row for row in rows if row[0] == kind] for kind in range(5)}
     entries = _read_entries(kinds[_ENTRY])
     return Snapshot(
         packs=_read_packs(kinds[_PACK], kinds[_BLOCK]),
         tail=[entry for entry in entries if not entry.dead],
         dead=[entry for entry in entries if entry.dead],
         runs=sorted((row[2], row[3]) for row in kinds[_RUN]) if narrowed else None,
-        places=np.array(kinds[_PLACES][0][9] or [], np.int64) if kinds[_PLACES] else None,
+        positions=np.array(kinds[_POSITIONS][0][9] or [], np.int64) if kinds[_POSITIONS] else None,
     )
 
 
 def _read_entries(rows: list[Row]) -> list[UnmergedEntry]:
-    relevant = {
-        row[2]: row for row in rows if row[6] != _DEAD
-    }  # one that died before it was merged was never counted
+    # An entry that died before it was merged has never counted.
+    relevant = {row[2]: row for row in rows if row[6] != _DEAD}
     inline = [(pk, row[8]) for pk, row in relevant.items() if row[8] is not None]
-    words = kept(
+    words = cached(
         {pk: ("entry", pk) for pk in relevant},
         load=lambda missing: inline or _entry_data(missing),
         decode=Words.from_bytes,
@@ -238,14 +237,14 @@ def _entry_data(pks: list[int]) -> list[Row]:
 
 def _read_packs(rows: list[Row], blocks: list[Row]) -> list[Pack]:
     packs = {row[2]: Pack(*row[2:6]) for row in rows}
-    wanted = {row[2] for row in blocks}
+    numbers = {row[2] for row in blocks}
     inline = {row[2]: row[8] for row in rows if row[8] is not None}
-    lengths = kept(
-        {number: ("lengths", number, packs[number].version) for number in wanted},
+    lengths = cached(
+        {number: ("lengths", number, packs[number].version) for number in numbers},
         load=lambda missing: inline.items() or _pack_data(missing, packs),
         decode=from_lengths,
     )
-    for number in wanted:
+    for number in numbers:
         packs[number].lengths = lengths[number]
     _add_blocks(packs, blocks)
     return sorted(packs.values(), key=lambda pack: pack.number)
@@ -260,14 +259,14 @@ def _pack_data(numbers: list[int], packs: dict[int, Pack]) -> list[tuple[Any, ..
 
 def _add_blocks(packs: dict[int, Pack], rows: list[Row]) -> None:
     large = {(row[1], row[2]): row for row in rows if row[8] is None}
-    postings = kept(
+    postings = cached(
         {name: ("block", *name, row[3]) for name, row in large.items()},
         load=lambda missing: _block_data(missing, large),
         decode=from_block,
     )
-    for _, term, number, version, n, _, _, sky, data, _ in rows:
+    for _, term, number, version, n, _, _, skyline, data, _ in rows:
         packs[number].blocks[term] = PostingBlock(
-            version, n, sky, postings[term, number] if data is None else from_block(data)
+            version, n, skyline, postings[term, number] if data is None else from_block(data)
         )
 
 
@@ -284,5 +283,7 @@ def _block_data(
 
 
 _BLOCK_DATA = """
-    SELECT term, pack, version, data FROM unnest(%s::text[], %s::bigint[]) AS wanted (term, pack) JOIN citations_lexblock USING (term, pack)
+    SELECT term, pack, version, data
+    FROM unnest(%s::text[], %s::bigint[]) AS requested (term, pack)
+    JOIN citations_lexblock USING (term, pack)
 """

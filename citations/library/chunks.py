@@ -19,9 +19,8 @@ class ChunkPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A position in a source:
-
-    the number of chunks before it, and the primary keys of the chunks there.
+    """A position in a source: the number of chunks before it, and the primary keys of the chunks
+    there.
     """
 
     offset: int = 0
@@ -38,9 +37,9 @@ def list_chunks(source: Source, *, offset: int = 0, limit: int = 50) -> ChunkPag
 
 
 def find_page(source: Source, number: int) -> Spot:
-    """Return the chunks on a page of a document, counted from 1;
+    """Return the chunks on a page of a document, counted from 1.
 
-    the start where it has no such page.
+    The start where it has no such page.
     """
     on_page = Q(page__lte=number) & Q(last__gte=number)
     rows = list(

@@ -65,9 +65,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedFilter:
-    """A filter looked up in a scope:
-
-    source keys (None: every source), their number of chunks, and the time range (ms).
+    """A filter looked up in a scope: source keys (None: every source), their number of chunks, and
+    the time range (ms).
     """
 
     sources: frozenset[int] | None

@@ -21,9 +21,9 @@ class Whole(NamedTuple):
 
 
 def of(scope: Scope, resolved: ResolvedFilter, question: str, *, limit: int) -> Whole:
-    """Return at most ``limit`` nodes that represent the visible sources;
+    """Return at most ``limit`` nodes that represent the visible sources.
 
-    of a video's tracks, the one in the question's language.
+    Of a video's tracks, the one in the question's language.
     """
     of_documents = NodeFilter(scope, resolved, (Level.DOCUMENT,))
     of_sections = NodeFilter(scope, resolved, (Level.SECTION,))

@@ -1,6 +1,5 @@
-"""Search the summary trees:
-
-nodes near a question, nodes above chunks, and whether their texts are current.
+"""Search the summary trees: nodes near a question, nodes above chunks, and whether their texts are
+current.
 """
 
 import json
@@ -20,7 +19,7 @@ FOREVER: Final = 1 << 62  # ms
 
 
 class Summary(NamedTuple):
-    """A node with the ordinals of its first and last chunk;
+    """A node with the ordinals of its first and last chunk.
 
     ``told`` holds its text and source, ``cosine`` is None where it has no vector.
     """
@@ -36,9 +35,8 @@ class Summary(NamedTuple):
 
 
 class NodeFilter(NamedTuple):
-    """Which nodes to search:
-
-    within a scope and a resolved filter, of some levels, below or above others.
+    """Which nodes to search: within a scope and a resolved filter, of some levels, below or above
+    others.
     """
 
     scope: Scope
@@ -81,9 +79,9 @@ def near(
 
 
 def largest(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
-    """Return, of each level, the ``limit`` nodes with the most chunks;
+    """Return, of each level, the ``limit`` nodes with the most chunks.
 
-    unordered, without cosines.
+    Unordered, without cosines.
     """
     if node_filter.resolved.is_empty or limit <= 0:
         return []
@@ -100,9 +98,9 @@ def largest(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
 
 
 def typical(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
-    """Return the most typical section of each of the ``limit`` largest topics;
+    """Return the most typical section of each of the ``limit`` largest topics.
 
-    unordered, without cosines.
+    Unordered, without cosines.
     """
     if node_filter.resolved.is_empty or limit <= 0:
         return []

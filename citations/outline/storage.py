@@ -37,7 +37,7 @@ _UPDATED = (
 
 
 class NodeChanges(NamedTuple):
-    """How many nodes stayed, were created and deleted;
+    """How many nodes stayed, were created and deleted.
 
     ``moved`` counts those that stayed but changed.
     """
@@ -72,9 +72,9 @@ def refresh(source: Source) -> NodeChanges:
 
 
 def catch_up(*, seconds: float = 20) -> int:
-    """Build the missing trees of the active space, as after a migration, for about ``seconds``;
+    """Build the missing trees of the active space, as after a migration, for about ``seconds``.
 
-    return how many are left.
+    Return how many are left.
     """
     space = vector_space.locked()
     if space is None:
@@ -136,9 +136,8 @@ def _unsummarized(source: Source) -> QuerySet[Node]:
 
 
 def _texts_below(node: Node) -> Iterator[str]:
-    """Yield the texts below a node:
-
-    a section's chunks, or the abstracts (else the sentences) of a document's sections.
+    """Yield the texts below a node: a section's chunks, or the abstracts (else the sentences) of a
+    document's sections.
     """
     if node.level == Level.SECTION:
         own = Chunk.objects.filter(source=node.source_id, ordinal__range=(node.first, node.last))
@@ -151,9 +150,8 @@ def _texts_below(node: Node) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A source at a glance:
-
-    the document, its sections (or the groups of the only one), and how many more exist.
+    """A source at a glance: the document, its sections (or the groups of the only one), and how
+    many more exist.
     """
 
     whole: Node | None = None
@@ -196,10 +194,7 @@ def _pieces(source: Source, space: EmbeddingSpace | None) -> list[OutlineChunk]:
 
 
 def _vector(sent: Any) -> NDArray[np.float16] | None:
-    """Read a vector in the binary format of pgvector:
-
-    four bytes of header, then big-endian halves.
-    """
+    """Read a binary vector of pgvector: four bytes of header, then big-endian halves."""
     return None if sent is None else np.frombuffer(sent, dtype=">f2", offset=4).astype(np.float16)
 
 

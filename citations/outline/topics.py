@@ -44,9 +44,9 @@ class _Section:
 
 
 def update(source: Source) -> int:
-    """Assign a source's sections to the nearest topics of its collection;
+    """Assign a source's sections to the nearest topics of its collection.
 
-    return how many topics changed. Does nothing while the collection has no topics.
+    Return how many topics changed. Does nothing while the collection has no topics.
     """
     space = vector_space.locked()
     with transaction.atomic():
@@ -111,7 +111,6 @@ def tend(*, most: int = 20) -> int:
 
 def of(collection: Collection) -> list[Topic]:
     """Return the topics of a collection, the largest first, with ``sections`` and ``sources``:
-
     their numbers of members.
     """
     counted = Topic.objects.filter(collection=collection).annotate(

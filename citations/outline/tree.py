@@ -44,9 +44,9 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineChunk:
-    """A chunk: ``text`` is the source's text[``span_start``:``span_end``], ``vector`` has length 1;
+    """A chunk: ``text`` is the source's text[``span_start``:``span_end``], ``vector`` has length 1.
 
-    times in ms.
+    Times in ms.
     """
 
     ordinal: int

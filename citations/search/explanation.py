@@ -1,4 +1,4 @@
-"""Candidates with how they were found and scored, and how a score came about."""
+"""Candidates with their scores, and how a score came about."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from citations.search.candidates import Candidate
 
 
 class CandidateHit(NamedTuple):
-    """A candidate with how it was found; ``most`` is the fused score of a passage that is first in every branch that was looked up."""
+    """A candidate and its scores; ``most`` is the maximum of the fused score."""
 
     candidate: Candidate
     fused: rescoring.RescoredHit[int]
@@ -22,7 +22,10 @@ class CandidateHit(NamedTuple):
 
 
 class RankedHit(NamedTuple):
-    """A candidate with its score; ``least`` is that of the worst that the cross-encoder looked at, for those behind it."""
+    """A candidate with its final score.
+
+    ``least`` is the lowest re-ranked score, for candidates below it.
+    """
 
     hit: CandidateHit
     score: float
@@ -31,22 +34,20 @@ class RankedHit(NamedTuple):
 
     @property
     def formula(self) -> str:
-        """How the score came about, in numbers."""
         if self.rerank_score is not None:
             return f"{self.score:.4f} = the cross-encoder's score"
         if self.least is not None:
-            return f"{self.score:.4f} = {self.least:.4f}, the least that was re-ranked, · {_sum(self.hit)} / {self.hit.most:.6f}"
-        return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f}, the most that it can be"
+            lowest = f"{self.least:.4f} (the lowest re-ranked score)"
+            return f"{self.score:.4f} = {lowest} · {_sum(self.hit)} / {self.hit.most:.6f}"
+        return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f} (the maximum)"
 
 
 def explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:
-    """Say how a score came about; ``terms`` are the passage's words of the query."""
+    """Explain a score; ``terms`` are the query's words in the passage."""
     hit = ranked.hit
-    (lexical_rank, vector_rank), (rrf_lexical, rrf_vector), (lexical_weight, vector_weight) = (
-        hit.fused.ranks,
-        hit.fused.parts,
-        hit.fused.weights,
-    )
+    lexical_rank, vector_rank = hit.fused.ranks
+    rrf_lexical, rrf_vector = hit.fused.parts
+    lexical_weight, vector_weight = hit.fused.weights
     return Explanation(
         lexical_rank=lexical_rank,
         bm25=hit.bm25,
@@ -58,7 +59,7 @@ def explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:
         rrf=rrf_lexical + rrf_vector,
         lexical_weight=lexical_weight,
         vector_weight=vector_weight,
-        neighbours=hit.fused.beside or 0.0,
+        neighbours=hit.fused.neighbours or 0.0,
         fused=hit.fused.score,
         rerank_score=ranked.rerank_score,
         formula=ranked.formula,
@@ -66,12 +67,13 @@ def explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:
 
 
 def _sum(hit: CandidateHit) -> str:
-    """Write out how the fused score adds up."""
+    """Write the fused score as a sum."""
     fused = hit.fused
     parts = zip(fused.ranks, fused.weights, strict=True)
     terms = [
         f"{weight:.3f}/({fusion.RRF_K} + {rank})" for rank, weight in parts if rank is not None
     ]
-    if fused.beside is None:
+    if fused.neighbours is None:
         return f"({' + '.join(terms)})"
-    return f"({' + '.join([*terms, f'{fused.beside:.6f} from its neighbours'])}) / {rescoring.SHARED:g}"
+    terms.append(f"{fused.neighbours:.6f} from its neighbours")
+    return f"({' + '.join(terms)}) / {rescoring.SHARED:g}"

@@ -1,4 +1,6 @@
-"""Verdicts on what a search found: right or wrong, by one person for one query. They are anchored to the text, so that they survive cutting it anew."""
+"""Users' judgments of passages: right or wrong for a query. They are anchored to the text, so they
+survive re-chunking.
+"""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -14,76 +16,69 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 
 class TextLocation(Protocol):
-    """A piece of a source's text."""
+    """A passage of a source: primary keys of chunk and source, and characters of its text."""
 
     @property
-    def chunk(self) -> int:
-        """The chunk's primary key."""
+    def chunk(self) -> int: ...
 
     @property
-    def source(self) -> int:
-        """The source's primary key."""
+    def source(self) -> int: ...
 
     @property
-    def span_start(self) -> int:
-        """Where it begins, in characters of the source's text."""
+    def span_start(self) -> int: ...
 
     @property
-    def span_end(self) -> int:
-        """Where it ends."""
+    def span_end(self) -> int: ...
 
 
 def mark(scope: Scope, user: User, query: str, chunk: int, *, right: bool | None) -> None:
-    """Note whether a passage answers a query; None takes the verdict back. Whoever may read a passage may mark it.
+    """Record whether a passage answers a query; None withdraws the judgment.
 
-    Raises ``PassageNotFound`` for a chunk that is gone or outside the scope, ``EmptyQuery``.
+    Whoever may read a passage may judge it. Raises ``PassageNotFound`` for a chunk that is gone or
+    outside the scope, and ``EmptyQuery``.
     """
-    asked = normal(query)
-    if not asked:
-        raise EmptyQuery("A verdict needs the query that it is for.")
+    normalized = normal(query)
+    if not normalized:
+        raise EmptyQuery("A judgment needs its query.")
     found = Chunk.objects.filter(pk=chunk, source__in=Source.objects.visible(scope)).first()
     if found is None:
         raise PassageNotFound(
             "This passage is no longer there.",
-            hint="Its source was cut anew, or removed. Search again, and mark what is found now.",
+            hint="Its source was re-chunked or removed. Search again and mark the new results.",
         )
-    mine = Mark.objects.filter(user=user, query=asked, source=found.source_id)
-    stale = [
-        one.pk
-        for one in mine
-        if overlaps((one.span_start, one.span_end), (found.span_start, found.span_end))
-    ]
+    marks = Mark.objects.filter(user=user, query=normalized, source=found.source_id)
+    span = (found.span_start, found.span_end)
+    stale = {row.pk for row in marks if overlaps((row.span_start, row.span_end), span)}
     if right is not None:
-        kept = _store(user, asked, found, right)
-        stale = [pk for pk in stale if pk != kept]
-    mine.filter(pk__in=stale).delete()
+        stale.discard(_store(user, normalized, found, right))
+    marks.filter(pk__in=stale).delete()
 
 
-def marks_of(user: User, query: str, places: Iterable[TextLocation]) -> dict[int, bool]:
-    """Return a user's verdicts on chunks for this query, by the chunk's primary key."""
-    shown = list(places)
-    mine = Mark.objects.filter(
-        user=user, query=normal(query), source__in={one.source for one in shown}
-    ).order_by("pk")
-    verdicts: dict[int, bool] = {}
-    for source, start, end, right in mine.values_list("source", "span_start", "span_end", "right"):
-        verdicts |= {
-            one.chunk: right
-            for one in shown
-            if one.source == source and overlaps((start, end), (one.span_start, one.span_end))
+def marks_of(user: User, query: str, passages: Iterable[TextLocation]) -> dict[int, bool]:
+    """Return a user's judgments of chunks for this query, by the chunk's primary key."""
+    passages = list(passages)
+    sources = {passage.source for passage in passages}
+    marks = Mark.objects.filter(user=user, query=normal(query), source__in=sources).order_by("pk")
+    judgments: dict[int, bool] = {}
+    for source, start, end, right in marks.values_list("source", "span_start", "span_end", "right"):
+        judgments |= {
+            passage.chunk: right
+            for passage in passages
+            if passage.source == source
+            and overlaps((start, end), (passage.span_start, passage.span_end))
         }
-    return verdicts
+    return judgments
 
 
 def normal(query: str) -> str:
-    """Return a query as it is kept: line breaks and runs of blanks are one blank."""
+    """Return a query as it is stored: with single spaces."""
     return " ".join(clean(query, MAX_QUERY_CHARACTERS).split())
 
 
-def overlaps(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Say whether two spans share at least half of either: the rule by which a hit counts as the place that is meant."""
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    return shared > 0 and 2 * shared >= min(one[1] - one[0], other[1] - other[0])
+def overlaps(left: tuple[int, int], right: tuple[int, int]) -> bool:
+    """Tell whether two spans share at least half of either."""
+    shared = min(left[1], right[1]) - max(left[0], right[0])
+    return shared > 0 and 2 * shared >= min(left[1] - left[0], right[1] - right[0])
 
 
 def _store(user: User, query: str, chunk: Chunk, right: bool) -> int:

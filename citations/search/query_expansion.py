@@ -1,4 +1,6 @@
-"""What models make of a question: a hypothetical answer to look for, and a vector. They work beside the caller, and never ask the database."""
+"""Expand and embed a question beside the caller: a hypothetical answer, and a vector. Never uses the
+database.
+"""
 
 import os
 import threading
@@ -22,11 +24,9 @@ from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, mar
 from transcripts.errors import KnowledgeBaseError
 
 EXPAND, EMBED = "expand", "embed"  # names of stages
-HYDE_SECONDS = 6.0  # the longest that a search waits for a hypothetical answer,
+HYDE_SECONDS = 6.0  # a search waits so long for a hypothetical answer,
 EMBED_SECONDS = 20.0  # and for a vector
-HYDE_AT_ONCE = (
-    8  # questions that are out to the language model; beyond them a search goes on without
-)
+HYDE_AT_ONCE = 8  # requests to the language model; beyond them a search does without
 HYPOTHESIS_TOKENS = 300
 MAX_HYPOTHESIS = 1_500  # characters
 _HYDE = (
@@ -36,6 +36,7 @@ _HYDE = (
     "words that an expert would use. If you do not know the answer, write what such a passage "
     f"would most likely say. Write the passage and nothing else. {MATERIAL_RULE}"
 )
+_INSTEAD = "the question itself was searched for."
 Vector = NDArray[np.float32]
 T = TypeVar("T")
 
@@ -50,7 +51,10 @@ def hyde_prompt(question: str) -> Prompt:
 
 
 class QueryEmbedding:
-    """The meaning of a question in an embedding space: its vector, or that of a hypothetical answer to it. Made at once, waited for when it is needed."""
+    """The vector of a question, or of a hypothetical answer to it, in an embedding space.
+
+    Starts at once and waits when needed.
+    """
 
     def __init__(
         self,
@@ -70,20 +74,25 @@ class QueryEmbedding:
         self._vector: Vector | None = None
 
     def vector(self) -> Vector:
-        """Wait for the vector. Raises ``ModelError``, also when it takes longer than ``EMBED_SECONDS``, and ``InvalidProvider``."""
+        """Wait for the vector.
+
+        Raises ``InvalidProvider`` and ``ModelError``, also after ``EMBED_SECONDS``.
+        """
         if self._vector is None:
             self._embedding = self._embedding or _start_embedding(self._expanded(), self.space)
             self._vector = self._await(self._embedding)
         return self._vector
 
     def _expanded(self) -> str:
-        """Return what to look for: the hypothetical answer, or the question where there is none in time."""
+        """Return the text to embed: the hypothetical answer, or the question where none arrives in
+        time.
+        """
         if self._expanding is None:
             return self._question
         try:
             expansion = self._expanding.result(HYDE_SECONDS)
         except TooSlow:
-            note = f"The language model took more than {HYDE_SECONDS:g} seconds; the question itself was looked for."
+            note = f"The language model took more than {HYDE_SECONDS:g} seconds; {_INSTEAD}"
             expansion = _Timed(_Expansion(note=note), HYDE_SECONDS * 1000)
         self.hypothesis = expansion.value.hypothesis
         self.stages.append(
@@ -109,7 +118,9 @@ class QueryEmbedding:
 
 
 class PendingVector:
-    """A question's vector in the space of the settings, begun before it is known whether that is the space that is searched: it nearly always is."""
+    """A question's vector in the space of the settings, begun before the active space is known:
+    they nearly always agree.
+    """
 
     def __init__(self, question: str) -> None:
         self._embedding = _executor.submit(
@@ -117,18 +128,18 @@ class PendingVector:
         )
 
     def of(self, space: EmbeddingSpace) -> "Future[_Timed[Vector]] | None":
-        """Return the vector that is on its way, or None where it is not of that space."""
+        """Return the pending vector, or None where it belongs to another space."""
         try:
             wanted = registry.identity(conf.embedding())
         except ModelError:
-            return None  # whoever asks for the vector is told
+            return None  # asking for the vector raises the error
         return (
             self._embedding if wanted == (space.provider, space.model, space.dimensions) else None
         )
 
 
 def anticipate(question: str) -> PendingVector | None:
-    """Begin to embed a question, where that costs nothing but time of this machine."""
+    """Start to embed a question with a local model."""
     return PendingVector(question) if conf.embedding().provider in LOCAL else None
 
 
@@ -144,7 +155,7 @@ class _Expansion:
     note: str = ""
 
 
-# Threads that compute, or wait for a server. There are more of them than cores because a remote model's only wait.
+# More threads than cores, because those of a remote model only wait.
 _executor = ThreadPoolExecutor(
     max_workers=max(4, os.cpu_count() or 1), thread_name_prefix="question"
 )
@@ -162,7 +173,7 @@ def _start_embedding(text: str, space: EmbeddingSpace) -> "Future[_Timed[Vector]
 def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":
     future: Future[_Timed[_Expansion]] = Future()
     if _hyde_turns.acquire(blocking=False):
-        # A daemon: a server that hangs must not keep a process from ending.
+        # A daemon thread, so that a hanging server cannot keep the process alive.
         threading.Thread(
             target=_settle,
             args=(future, lambda: _timed(lambda: _expand(question))),
@@ -170,19 +181,14 @@ def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":
             daemon=True,
         ).start()
     else:
-        future.set_result(
-            _Timed(
-                _Expansion(note="The language model is busy; the question itself was looked for."),
-                0.0,
-            )
-        )
+        future.set_result(_Timed(_Expansion(note=f"The language model is busy; {_INSTEAD}"), 0.0))
     return future
 
 
 def _settle(future: "Future[T]", call: Callable[[], T]) -> None:
     try:
         future.set_result(call())
-    except BaseException as error:  # noqa: BLE001  whoever waits for it gets it
+    except BaseException as error:  # noqa: BLE001  the waiting thread gets it
         future.set_exception(error)
     finally:
         _hyde_turns.release()
@@ -192,15 +198,10 @@ def _expand(question: str) -> _Expansion:
     try:
         text = _answer(question)
     except KnowledgeBaseError as error:
-        return _Expansion(
-            note=f"No hypothetical answer: {error.message} The question itself was looked for."
-        )
-    return _Expansion(
-        hypothesis=text,
-        note=""
-        if text
-        else "The language model gave no hypothetical answer; the question itself was looked for.",
-    )
+        return _Expansion(note=f"No hypothetical answer: {error.message} {_INSTEAD.capitalize()}")
+    if not text:
+        return _Expansion(note=f"The language model gave no hypothetical answer; {_INSTEAD}")
+    return _Expansion(hypothesis=text)
 
 
 def _answer(question: str) -> str:

@@ -1,7 +1,9 @@
-"""What ranks alone leave out: how near to the best of its ranking a passage is, and what stands beside it. Pure.
+"""Adjust fused scores by what ranks leave out: the distance to the best score, and neighbours.
+Pure.
 
-Reciprocal ranks fall off slowly: with k = 60 the tenth place counts for 87 % of the first, however far behind it is, and so the weaker of two rankings
-drags the better one down. `docs/decisions/0009-retrieval.md` says what was measured.
+Reciprocal ranks fall slowly: with k = 60 rank 10 counts 87 % of rank 1, however far behind it is,
+so the weaker ranking drags the better one down. `docs/decisions/0009-retrieval.md` has the
+measurements.
 """
 
 import math
@@ -10,65 +12,69 @@ from typing import Generic, NamedTuple, TypeVar
 
 from citations.search.fusion import FusedHit
 
-LEAST = 0.25  # what the last of a ranking counts for
-BESIDE = 0.2  # what each neighbour adds of its own
-SHARED = 1 + 2 * BESIDE  # what a passage and its two neighbours can come to, in terms of one
+LEAST = 0.25  # weight of the last hit of a ranking
+BESIDE = 0.2  # share of a neighbour's score that is added
+SHARED = 1 + 2 * BESIDE  # the maximum of a passage and its two neighbours
 
 K = TypeVar("K", bound=Hashable)
 
 
 class RescoredHit(NamedTuple, Generic[K]):
-    """A fused passage, weighed. ``score`` is the sum of its parts, each times its weight; with ``beside``, which its neighbours add, divided by ``SHARED``."""
+    """A weighted hit. ``score`` is the sum of weight · part.
+
+    With ``neighbours``, what these add, it is divided by ``SHARED``.
+    """
 
     key: K
     score: float
     ranks: tuple[int | None, ...]
-    parts: tuple[float, ...]  # 1 / (k + rank), as they were fused
+    parts: tuple[float, ...]  # 1 / (k + rank)
     weights: tuple[float, ...]
-    beside: float | None = None  # None: neighbours were not asked
+    neighbours: float | None = None  # None: neighbours do not count
 
 
 def unweighted(fused: Sequence[FusedHit[K]]) -> list[RescoredHit[K]]:
-    """Weigh nothing: each part counts fully, and no neighbour does."""
+    """Weight every part with 1, without neighbours."""
     return [
-        RescoredHit(one.key, one.score, one.ranks, one.parts, (1.0,) * len(one.parts))
-        for one in fused
+        RescoredHit(hit.key, hit.score, hit.ranks, hit.parts, (1.0,) * len(hit.parts))
+        for hit in fused
     ]
 
 
 def min_max_weighted(
     fused: Sequence[FusedHit[K]], scores: Sequence[Mapping[K, float]]
 ) -> list[RescoredHit[K]]:
-    """Weigh each part by where its score lies between the best of that ranking (1) and the last (``LEAST``); ``scores`` come ranking by ranking.
+    """Weight each part by its score between the best (1) and the worst (``LEAST``) of its ranking;
+    ``scores`` are in the order of the rankings.
 
-    Only differences within a ranking count, so that it does not matter what kind of score it is. Equal scores stay in their order.
+    Only differences within a ranking count, so any kind of score fits. Ties keep their order.
     """
-    closeness = [_closeness(ranking) for ranking in scores]
-    return _sorted(
-        [_weighed(one, tuple(weight.get(one.key, 0.0) for weight in closeness)) for one in fused]
-    )
+    weights = [_min_max_weights(ranking) for ranking in scores]
+    return _sorted([_weighted(hit, [own.get(hit.key, 0.0) for own in weights]) for hit in fused])
 
 
 def neighbour_boosted(
-    weighed: Sequence[RescoredHit[K]], neighbours: Mapping[K, tuple[K | None, K | None]]
+    hits: Sequence[RescoredHit[K]], neighbours: Mapping[K, tuple[K | None, K | None]]
 ) -> list[RescoredHit[K]]:
-    """Add to each score ``BESIDE`` of the scores of what stands before and behind, and divide by what that can come to.
+    """Add ``BESIDE`` times the scores of the previous and next passage, and divide by the possible
+    maximum.
 
-    What stands between answers is likelier to answer. None, an end of the source, counts as the passage itself, so that a short source is no worse off
-    than a long one; a neighbour that was not found counts as nothing. Equal scores stay in their order.
+    Passages between answers are likelier to answer. None, an end of the source, counts as the
+    passage itself, so short sources are not at a disadvantage; a neighbour that was not found
+    counts 0. Ties keep their order.
     """
-    scores = {one.key: one.score for one in weighed}
-    lifted = []
-    for one in weighed:
-        beside = BESIDE * math.fsum(
-            one.score if key is None else scores.get(key, 0.0)
-            for key in neighbours.get(one.key, (None, None))
+    scores = {hit.key: hit.score for hit in hits}
+    boosted = []
+    for hit in hits:
+        added = BESIDE * math.fsum(
+            hit.score if key is None else scores.get(key, 0.0)
+            for key in neighbours.get(hit.key, (None, None))
         )
-        lifted.append(one._replace(score=(one.score + beside) / SHARED, beside=beside))
-    return _sorted(lifted)
+        boosted.append(hit._replace(score=(hit.score + added) / SHARED, neighbours=added))
+    return _sorted(boosted)
 
 
-def _closeness(ranking: Mapping[K, float]) -> dict[K, float]:
+def _min_max_weights(ranking: Mapping[K, float]) -> dict[K, float]:
     best, last = max(ranking.values(), default=0.0), min(ranking.values(), default=0.0)
     if best == last:
         return dict.fromkeys(ranking, 1.0)
@@ -77,10 +83,10 @@ def _closeness(ranking: Mapping[K, float]) -> dict[K, float]:
     }
 
 
-def _weighed(one: FusedHit[K], weights: tuple[float, ...]) -> RescoredHit[K]:
-    score = math.fsum(part * weight for part, weight in zip(one.parts, weights, strict=True))
-    return RescoredHit(one.key, score, one.ranks, one.parts, weights)
+def _weighted(hit: FusedHit[K], weights: Sequence[float]) -> RescoredHit[K]:
+    score = math.fsum(part * weight for part, weight in zip(hit.parts, weights, strict=True))
+    return RescoredHit(hit.key, score, hit.ranks, hit.parts, tuple(weights))
 
 
-def _sorted(weighed: Sequence[RescoredHit[K]]) -> list[RescoredHit[K]]:
-    return sorted(weighed, key=lambda one: -one.score)
+def _sorted(hits: Sequence[RescoredHit[K]]) -> list[RescoredHit[K]]:
+    return sorted(hits, key=lambda hit: -hit.score)

@@ -1,6 +1,5 @@
-"""Find where a text changes its subject:
-
-distances between neighbouring windows. Pure except for numpy's product.
+"""Find where a text changes its subject: distances between neighbouring windows. Pure except for
+numpy's product.
 """
 
 import math

@@ -21,7 +21,7 @@ CHUNKING_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkDraft:
-    """A chunk before it is stored;
+    """A chunk before it is stored.
 
     ``text`` equals the source's text[``span_start``:``span_end``].
     """

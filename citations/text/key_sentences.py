@@ -58,9 +58,8 @@ class Gist:
 def sentences_of(
     text: str, offset: int, *, split: Callable[[str], list[Span]], stops: frozenset[str]
 ) -> list[tuple[str, int, Words]]:
-    """Return the sentences of a text that starts at ``offset``:
-
-    text, start in the source, words without ``stops``.
+    """Return the sentences of a text that starts at ``offset``: text, start in the source, words
+    without ``stops``.
     """
     rows = []
     for first, last in split(text):

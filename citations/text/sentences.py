@@ -103,9 +103,9 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _is_end(text: str, start: int, match: re.Match[str], after: int) -> bool:
-    """Tell whether an ambiguous stop ends the sentence from ``start``;
+    """Tell whether an ambiguous stop ends the sentence from ``start``.
 
-    text resumes at ``after``.
+    Text resumes at ``after``.
     """
     stop = match["stop"]
     if after == len(text):

@@ -1,4 +1,4 @@
-"""Search by meaning: the nearest neighbours of a vector through pgvector, exact where few rows are looked at, else by the index of the space."""
+"""Nearest neighbours of a vector, through pgvector: exact for few rows, else by the HNSW index."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,17 +10,17 @@ from pgvector import HalfVector
 from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace
 
-INDEXED_FROM = 5_000  # vectors that looking at all of them takes longer than the index
-EXACT_ROWS = 20_000  # up to so many that a filter leaves are all looked at, unless the index finds enough of them soon
-LARGE = 50_000  # rows from which on the index has to look further for the same recall
-MOST_SCANNED = 200_000  # rows that the index goes through to find enough that a filter leaves
-SOON = 2_000  # of them, where looking at all that it leaves takes not much longer
+INDEXED_FROM = 5_000  # vectors from which on the index is faster than comparing all
+EXACT_ROWS = 20_000  # filtered rows that are all compared, unless the index finds enough soon
+LARGE = 50_000  # rows from which on the index must search wider for the same recall
+MOST_SCANNED = 200_000  # rows that the index scans to find enough filtered ones
+SOON = 2_000  # the same, where comparing all takes little longer
 MOST_EF = 1_000  # pgvector's limit
 FOREVER = 1 << 62  # ms
 
 
 class NearestChunk(NamedTuple):
-    """A chunk that a search found: its primary key, its position (``Chunk.position``), and the cosine of its vector and the query's."""
+    """The primary key and position of a chunk, and the cosine of its vector and the query."""
 
     chunk: int
     position: int
@@ -30,10 +30,10 @@ class NearestChunk(NamedTuple):
 def search(
     vector: NDArray[Any], *, space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> list[NearestChunk]:
-    """Find the ``limit`` chunks of a space that are nearest to a vector of length 1, nearest first, equal ones in the order of their places.
+    """Find the ``limit`` chunks nearest to a vector of length 1, nearest first, ties by position.
 
-    No filter starves the result: where few chunks match, all of them are compared; where the index gives too few, that is done after all. A chunk whose
-    text has changed since it was embedded is found by its old vector until it has its new one.
+    No filter starves the result: few matching chunks are all compared, also where the index returns
+    too few. A chunk whose text has changed is found by its old vector until it has a new one.
     """
     if limit <= 0 or resolved.is_empty:
         return []
@@ -50,19 +50,20 @@ def search(
 def _exact(
     vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> list[NearestChunk]:
-    # The column itself, not what the index is made of: the planner may take the index even where hardly a row of it matches, and would miss the rest.
+    # The bare column: with the indexed expression the planner could use the index and miss rows.
     return _fetched(_query("e.vector", space, resolved), _values(vector, space, limit, resolved))
 
 
 def _by_index(
     vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> list[NearestChunk]:
-    is_far = (
-        _is_narrow(resolved) and resolved.chunks > EXACT_ROWS
-    )  # else few rows lie between those that match, or all are looked at after all
+    is_far = _is_narrow(resolved) and resolved.chunks > EXACT_ROWS
     width = min(MOST_EF, max(limit, 200 if is_far or resolved.chunks > LARGE else 100))
     scanned = SOON if _is_narrow(resolved) and not is_far else MOST_SCANNED
-    settings = f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.max_scan_tuples = {scanned}"
+    settings = (
+        f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order;"
+        f" SET LOCAL hnsw.max_scan_tuples = {scanned}"
+    )
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(settings)
@@ -73,12 +74,8 @@ def _by_index(
 
 
 def indexed_expression(space: EmbeddingSpace, table: str = "") -> str:
-    """Return the SQL of what a space's index is made of: a column without dimensions cannot be indexed."""
-    return (
-        f"{table}.vector::halfvec({space.dimensions})"
-        if table
-        else f"vector::halfvec({space.dimensions})"
-    )
+    """Return the SQL expression that is indexed: a column without dimensions cannot be."""
+    return f"{f'{table}.' if table else ''}vector::halfvec({space.dimensions})"
 
 
 def _is_narrow(resolved: ResolvedFilter) -> bool:
@@ -107,9 +104,7 @@ def _values(
     vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> dict[str, Any]:
     if vector.shape != (space.dimensions,):
-        raise ValueError(
-            f"a vector of {space.dimensions} dimensions is expected, this one has the shape {vector.shape}"
-        )
+        raise ValueError(f"expected {space.dimensions} dimensions, got the shape {vector.shape}")
     sources: Sequence[int] | None = None if resolved.sources is None else [*resolved.sources]
     start = resolved.start or 0
     end = FOREVER if resolved.end is None else max(resolved.end, start + 1)

@@ -1,6 +1,7 @@
-"""The library's lock: the embedding space that is searched.
+"""The active embedding space: the one that is searched.
 
-The first ingest sets it, a migration exchanges it, and settings that name another model fail at once.
+The first ingest sets it, a migration replaces it, and settings that name another model fail at
+once.
 """
 
 import logging
@@ -17,13 +18,14 @@ from citations.providers.embedding import Embedder
 logger = logging.getLogger(__name__)
 
 _ACTIVE = f"SELECT * FROM citations_embeddingspace WHERE state = '{SpaceState.ACTIVE}'"
-STARTED = (
-    timezone.now()
-)  # of this process, near enough: whether its settings are older than a switch
+STARTED = timezone.now()  # of this process, roughly: are its settings older than a switch?
 
 
 def active() -> EmbeddingSpace | None:
-    """Return the space that is searched, None where nothing was embedded yet. Raises ``EmbeddingMismatch``, ``InvalidProvider``."""
+    """Return the active space, None before anything is embedded.
+
+    Raises ``EmbeddingMismatch`` and ``InvalidProvider``.
+    """
     space = locked()
     if space is not None and _contradicts(space):
         raise _mismatch(space)
@@ -31,36 +33,40 @@ def active() -> EmbeddingSpace | None:
 
 
 def check() -> None:
-    """Raise ``EmbeddingMismatch`` when the settings name another model than the one the library is locked to."""
+    """Raise ``EmbeddingMismatch`` when the settings name another model than the active one."""
     active()
 
 
 def locked() -> EmbeddingSpace | None:
-    """Return the space that is searched, whatever the settings name."""
-    return next(
-        iter(EmbeddingSpace.objects.raw(_ACTIVE)), None
-    )  # written out: every search asks it
+    """Return the active space, whatever the settings name."""
+    # Raw SQL, because every search runs it.
+    return next(iter(EmbeddingSpace.objects.raw(_ACTIVE)), None)
 
 
 def claim() -> EmbeddingSpace:
-    """Lock the library to the model that the settings name, unless it is locked; of several first ingests one wins.
+    """Create the active space from the settings, unless there is one; one of several first ingests
+    wins.
 
-    Raises ``EmbeddingMismatch`` when it is locked to another; ``ModelMissing`` and ``InvalidProvider`` rather than lock to a model that cannot be had.
+    Raises ``EmbeddingMismatch`` for another model, and ``ModelMissing`` or ``InvalidProvider`` for
+    an unusable one.
     """
     space = active()
-    if space is not None and (_is_wanted(space) or _switched_since_start(space)):
+    if space is not None and (_is_configured(space) or _switched_since_start(space)):
         return space
     registry.configured_embedder()
     return _claimed(empty=space) or claim()
 
 
 def embedder_of(space: EmbeddingSpace) -> Embedder:
-    """Return the model whose vectors a space holds. Raises ``ModelMissing``, ``InvalidProvider``."""
+    """Return the model of a space's vectors. Raises ``ModelMissing`` and ``InvalidProvider``."""
     return registry.embedder(space.provider, model=space.model, dimensions=space.dimensions)
 
 
 def configured() -> tuple[str, str, int]:
-    """Return provider, model and dimensions that the settings name; 0 where a model that is not here would have to say. Raises ``InvalidProvider``."""
+    """Return provider, model and dimensions of the settings.
+
+    0 where only the missing model knows. Raises ``InvalidProvider``.
+    """
     choice = conf.embedding()
     try:
         return registry.identity(choice)
@@ -69,30 +75,28 @@ def configured() -> tuple[str, str, int]:
 
 
 def describe(provider: str, model: str, dimensions: int) -> str:
-    """Write a model as it is shown."""
-    return " · ".join(
-        filter(None, (provider, model, f"{dimensions} dimensions" if dimensions else ""))
-    )
+    size = f"{dimensions} dimensions" if dimensions else ""
+    return " · ".join(filter(None, (provider, model, size)))
 
 
 def _contradicts(space: EmbeddingSpace) -> bool:
     return (
-        not _is_wanted(space)
+        not _is_configured(space)
         and not _switched_since_start(space)
         and Embedding.objects.filter(space=space).exists()
     )
 
 
-def _is_wanted(space: EmbeddingSpace) -> bool:
+def _is_configured(space: EmbeddingSpace) -> bool:
     provider, model, dimensions = configured()
-    return (provider, model) == (space.provider, space.model) and dimensions in (
-        0,
-        space.dimensions,
-    )
+    is_same = (provider, model) == (space.provider, space.model)
+    return is_same and dimensions in (0, space.dimensions)
 
 
 def _switched_since_start(space: EmbeddingSpace) -> bool:
-    """Say whether these settings were right when this process started: a migration that ends must not make its searches fail."""
+    """Tell whether the settings were right when this process started: the end of a migration must
+    not make its searches fail.
+    """
     if space.activated_at is None or space.activated_at < STARTED:
         return False
     provider, model, _ = configured()
@@ -103,24 +107,28 @@ def _switched_since_start(space: EmbeddingSpace) -> bool:
 
 def _mismatch(space: EmbeddingSpace) -> EmbeddingMismatch:
     provider, model, dimensions = configured()
-    named = f" --model {model}" if conf.embedding().model else ""
+    option = f" --model {model}" if conf.embedding().model else ""
+    configured_model = describe(provider, model, dimensions)
     return EmbeddingMismatch(
-        f"The library is locked to {space}; the settings name {describe(provider, model, dimensions)}.",
-        hint=f"Embed it anew with `kb db migrate-embeddings --to {provider}{named}`, or set EMBEDDING_PROVIDER={space.provider} back.",
+        f"The library is locked to {space}; the settings name {configured_model}.",
+        hint=f"Run `kb db migrate-embeddings --to {provider}{option}`,"
+        f" or set EMBEDDING_PROVIDER={space.provider} again.",
     )
 
 
 def _claimed(*, empty: EmbeddingSpace | None) -> EmbeddingSpace | None:
-    """Make the active space of the settings, in place of one that holds nothing; None where another process was first."""
+    """Create the active space from the settings, replacing an empty one.
+
+    None where another process was first.
+    """
     provider, model, dimensions = registry.identity(conf.embedding())
     try:
         with transaction.atomic():
             keep_writers_out()
             if empty is not None:
-                EmbeddingSpace.objects.filter(
-                    pk=empty.pk, state=SpaceState.ACTIVE, embeddings=None
-                ).delete()
-            _trust_what_is_there(f"{provider} · {model}")
+                own = EmbeddingSpace.objects.filter(pk=empty.pk, state=SpaceState.ACTIVE)
+                own.filter(embeddings=None).delete()
+            _adopt_sources(f"{provider} · {model}")
             values = {"state": SpaceState.ACTIVE, "activated_at": timezone.now()}
             return EmbeddingSpace.objects.create(
                 provider=provider, model=model, dimensions=dimensions, **values
@@ -129,12 +137,14 @@ def _claimed(*, empty: EmbeddingSpace | None) -> EmbeddingSpace | None:
         return None
 
 
-def _trust_what_is_there(name: str) -> None:
-    """Take up a library that has data and no lock: it is taken to be of the model that the settings name, and what lacks a vector gets one."""
+def _adopt_sources(name: str) -> None:
+    """Adopt a library with data but no active space: take it to be of the configured model, and
+    embed what lacks a vector.
+    """
     ready = Source.objects.filter(state=State.READY)
     if ready.exists():
         logger.warning(
-            "The library holds embedded sources but is locked to no model; it is taken to be of %s, as the settings say.",
+            "The library has embedded sources but no active model: assuming %s, as configured.",
             name,
         )
         ready.update(state=State.WORDS)

@@ -1,4 +1,4 @@
-"""The vectors of a space: which are missing, and making them, batch after batch, each one kept as soon as it is there."""
+"""Create and store the missing vectors of a space, batch by batch."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,13 +11,11 @@ from pgvector import HalfVector
 from citations.models import Embedding, EmbeddingSpace, SpaceState, keep_switch_out
 from citations.providers.embedding import Embedder
 
-BATCH = (
-    128  # texts embedded in one call, and vectors stored in one transaction: what a kill may cost
-)
+BATCH = 128  # texts of one call, and vectors of one transaction: what a kill may cost
 
 
 class MissingEmbedding(NamedTuple):
-    """A chunk whose vector a space lacks, or has of another text."""
+    """A chunk without a current vector in a space."""
 
     chunk: int
     source: int
@@ -26,16 +24,17 @@ class MissingEmbedding(NamedTuple):
 
 
 class SpaceGone(Exception):
-    """The space was replaced while vectors for it were made."""
+    """The space was replaced while its vectors were made."""
 
 
 def missing(
     space: EmbeddingSpace, *, source: int | None = None, after: int = 0, limit: int | None = None
 ) -> list[MissingEmbedding]:
-    """Return chunks that lack their vector, in the order of their primary keys, those beyond ``after``."""
+    """Return chunks without a current vector, ordered by primary key, beyond ``after``."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT c.id, c.source_id, c.digest, c.context, c.text FROM citations_chunk c WHERE {_LACKING} AND c.id > %(after)s ORDER BY c.id LIMIT %(limit)s",
+            "SELECT c.id, c.source_id, c.digest, c.context, c.text FROM citations_chunk c"
+            f" WHERE {_LACKING} AND c.id > %(after)s ORDER BY c.id LIMIT %(limit)s",
             {"space": space.pk, "source": source, "after": after, "limit": limit},
         )
         return [
@@ -45,7 +44,7 @@ def missing(
 
 
 def count_wanted(space: EmbeddingSpace) -> int:
-    """Count the chunks that lack their vector."""
+    """Count the chunks without a current vector."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT count(*) FROM citations_chunk c WHERE {_LACKING}",
@@ -55,7 +54,7 @@ def count_wanted(space: EmbeddingSpace) -> int:
 
 
 def copy_equal(space: EmbeddingSpace, *, source: int) -> int:
-    """Give chunks of a source the vectors that the space has of the same text already; return how many."""
+    """Copy the vectors of equal texts within the space to chunks of a source; return how many."""
     with transaction.atomic():
         _stay(space)
         with connection.cursor() as cursor:
@@ -66,42 +65,43 @@ def copy_equal(space: EmbeddingSpace, *, source: int) -> int:
 def make(
     space: EmbeddingSpace, embedder: Embedder, batches: Iterable[Sequence[MissingEmbedding]]
 ) -> Iterator[int]:
-    """Embed and store batch after batch; yields how many chunks of each are stored. While one is being stored, the next is being embedded.
+    """Embed and store batches; yield how many chunks of each are stored. The next batch is embedded
+    meanwhile.
 
-    Raises what the embedder raises, and ``SpaceGone``; batches that came before are stored.
+    Raises what the embedder raises, and ``SpaceGone``; earlier batches stay stored.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="embedding") as executor:
         ready: tuple[Sequence[MissingEmbedding], list[int], Future[NDArray[Any]]] | None = None
         for batch in batches:
-            texts, places = _distinct(batch)
-            being_made = executor.submit(embedder.embed_documents, texts)
+            texts, indexes = _distinct(batch)
+            pending = executor.submit(embedder.embed_documents, texts)
             if ready is not None:
                 yield store(space, ready[0], ready[2].result()[ready[1]])
-            ready = batch, places, being_made
+            ready = batch, indexes, pending
         if ready is not None:
             yield store(space, ready[0], ready[2].result()[ready[1]])
 
 
 def store(space: EmbeddingSpace, chunks: Sequence[MissingEmbedding], vectors: NDArray[Any]) -> int:
-    """Store the vectors of chunks, in place of older ones; chunks that are gone are left out. Returns how many there were. Raises ``SpaceGone``."""
+    """Store the vectors of chunks, except deleted ones; return how many. Raises ``SpaceGone``."""
     with transaction.atomic():
         _stay(space)
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE",
-                [[one.chunk for one in chunks]],
+                [[chunk.chunk for chunk in chunks]],
             )
             living = {pk for (pk,) in cursor.fetchall()}
         rows = [
             Embedding(
                 space=space,
-                chunk_id=one.chunk,
-                source_id=one.source,
-                digest=one.digest,
+                chunk_id=chunk.chunk,
+                source_id=chunk.source,
+                digest=chunk.digest,
                 vector=HalfVector(vector),
             )
-            for one, vector in zip(chunks, vectors, strict=True)
-            if one.chunk in living
+            for chunk, vector in zip(chunks, vectors, strict=True)
+            if chunk.chunk in living
         ]
         Embedding.objects.bulk_create(
             rows,
@@ -113,16 +113,15 @@ def store(space: EmbeddingSpace, chunks: Sequence[MissingEmbedding], vectors: ND
 
 
 def in_batches(rows: Sequence[MissingEmbedding]) -> Iterator[Sequence[MissingEmbedding]]:
-    """Cut them into batches."""
     for start in range(0, len(rows), BATCH):
         yield rows[start : start + BATCH]
 
 
 def _distinct(batch: Sequence[MissingEmbedding]) -> tuple[list[str], list[int]]:
-    """Return each text once, and which of them every chunk has."""
+    """Return the distinct texts, and each chunk's index among them."""
     texts: dict[str, int] = {}
-    places = [texts.setdefault(one.text, len(texts)) for one in batch]
-    return list(texts), places
+    indexes = [texts.setdefault(chunk.text, len(texts)) for chunk in batch]
+    return list(texts), indexes
 
 
 def _stay(space: EmbeddingSpace) -> None:
@@ -133,14 +132,19 @@ def _stay(space: EmbeddingSpace) -> None:
 
 _LACKING = """
     (%(source)s::bigint IS NULL OR c.source_id = %(source)s)
-    AND NOT EXISTS (SELECT FROM citations_embedding e WHERE e.chunk_id = c.id AND e.space_id = %(space)s AND e.digest = c.digest)
+    AND NOT EXISTS (
+        SELECT FROM citations_embedding e
+        WHERE e.chunk_id = c.id AND e.space_id = %(space)s AND e.digest = c.digest
+    )
 """
-_COPY = """
+_COPY = f"""
     INSERT INTO citations_embedding (chunk_id, space_id, source_id, digest, vector)
     SELECT c.id, %(space)s, c.source_id, c.digest, known.vector FROM citations_chunk c
-    CROSS JOIN LATERAL (SELECT vector FROM citations_embedding e WHERE e.space_id = %(space)s AND e.digest = c.digest LIMIT 1) known
-    WHERE c.source_id = %(source)s
-        AND NOT EXISTS (SELECT FROM citations_embedding e WHERE e.chunk_id = c.id AND e.space_id = %(space)s AND e.digest = c.digest)
-    ORDER BY c.id FOR KEY SHARE OF c
-    ON CONFLICT (chunk_id, space_id) DO UPDATE SET digest = excluded.digest, vector = excluded.vector
+    CROSS JOIN LATERAL (
+        SELECT vector FROM citations_embedding e
+        WHERE e.space_id = %(space)s AND e.digest = c.digest LIMIT 1
+    ) known
+    WHERE {_LACKING} ORDER BY c.id FOR KEY SHARE OF c
+    ON CONFLICT (chunk_id, space_id)
+        DO UPDATE SET digest = excluded.digest, vector = excluded.vector
 """

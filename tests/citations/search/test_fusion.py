@@ -68,7 +68,7 @@ def test_a_duplicate_goes_to_the_text_it_is_most_like():
     first, second = "a1 a2 a3 a4 b1", "a1 a2 a3 a4 c1 c2"
 
     assert (
-        deduplicate([first, second, second + " c3"], 0.5)[0].dropped[0][0] == 1
+        deduplicate([first, second, second + " c3"], 0.5)[0].duplicates[0][0] == 1
     )  # second is like first, and so all are told there
     assert deduplicate([first, second, second + " c3"], 0.7) == [(0, []), (1, [(2, 6 / 7)])]
 

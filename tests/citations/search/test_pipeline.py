@@ -134,7 +134,7 @@ def test_a_hybrid_search_fuses_both_by_reciprocal_rank(
         assert passage.score == pytest.approx(how.fused / (2 / 61))
         said = (
             how.formula.removeprefix(f"{passage.score:.4f} = ")
-            .removesuffix(", the most that it can be")
+            .removesuffix(" (the maximum)")
             .replace(" from its neighbours", "")
         )
         assert eval(said) == pytest.approx(passage.score, abs=0.001)  # what is said adds up
@@ -642,7 +642,7 @@ def test_a_language_model_that_fails_costs_a_note_and_nothing_else(
     found = search_pipeline.search(scope, "entropy")
     assert texts(found) == texts(plain)
     assert found.notes == (
-        "No hypothetical answer: The language model is down. The question itself was looked for.",
+        "No hypothetical answer: The language model is down. The question itself was searched for.",
     )
 
 

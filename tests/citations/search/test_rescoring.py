@@ -80,7 +80,7 @@ def test_neighbours_add_a_share_of_their_own() -> None:
         {"a": ("b", "gone"), "b": ("a", "c"), "c": ("b", "gone")},
     )
     found = {one.key: one for one in lifted}
-    assert found["b"].beside == pytest.approx(BESIDE * (1 / 61 + 1 / 63))
+    assert found["b"].neighbours == pytest.approx(BESIDE * (1 / 61 + 1 / 63))
     assert found["b"].score == pytest.approx((1 / 62 + BESIDE * (1 / 61 + 1 / 63)) / SHARED)
     assert found["a"].score == pytest.approx((1 / 61 + BESIDE / 62) / SHARED)
 

@@ -137,7 +137,7 @@ def test_data_without_a_lock_is_trusted_to_be_of_the_settings_with_a_warning(
     with caplog.at_level(logging.WARNING, logger="citations.vectors.space"):
         space = vector_space.claim()
     assert space.provider == "fake"
-    assert "locked to no model" in caplog.text
+    assert "no active model" in caplog.text
     source = Source.objects.get()
     assert source.state == State.WORDS, "what lacks its vectors gets them"
     ingest_pipeline.ingest(source.pk)
