@@ -1,4 +1,4 @@
-"""One error shape for every door: RFC 9457 problem details over HTTP, a sentence with a next step over MCP, message and exit code in a terminal."""
+"""Expected errors as HTTP responses: problem details (RFC 9457), or a page."""
 
 import logging
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ def problem_response(error: KnowledgeBaseError) -> JsonResponse:
 
 
 def complaint(found: Mapping[str, Any]) -> str:
-    """Return what pydantic says of a value (one of ``ValidationError.errors()``) as people say it: texts have characters, and no word of it is Python's."""
+    """Return an entry of pydantic's ``ValidationError.errors()`` without words of Python's."""
     message = str(found["msg"]).removeprefix("Value error, ")
     about = found.get("ctx") or {}
     if about.get("field_type") != "Value":  # a list
@@ -90,7 +90,7 @@ def complaint(found: Mapping[str, Any]) -> str:
     )
 
 
-# What goes wrong before any use case is asked: status -> (code, message). There is no error class for these; nothing of ours raises them.
+# Failures before any use case is called, by status: code and message. They have no error class.
 PROTOCOL: dict[int, tuple[str, str]] = {
     400: ("bad_request", "The request cannot be read."),
     401: ("not_signed_in", "This needs a session or a token."),
@@ -106,7 +106,7 @@ PROTOCOL: dict[int, tuple[str, str]] = {
 
 
 def protocol_problem(status: int, detail: str = "") -> dict[str, Any]:
-    """Return the problem details of a request that was refused before anything was looked at."""
+    """Return the problem details of a request that no use case saw."""
     code, message = PROTOCOL.get(status, PROTOCOL[400 if status < 500 else 500])
     return {
         "type": "about:blank",
@@ -127,7 +127,7 @@ def protocol_response(status: int, detail: str = "") -> JsonResponse:
 
 
 def status_of_refusal(exception: SuspiciousOperation) -> int:
-    """Return the status for a request that Django would not read: 413 for too much of anything, else 400."""
+    """Return the status of a request that Django refuses: 413 if too large, else 400."""
     return (
         413
         if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent))
@@ -141,12 +141,12 @@ def sentence(error: KnowledgeBaseError) -> str:
 
 
 class ErrorMiddleware(MiddlewareMixin):
-    """Turn an expected error of a page into a page (or a fragment) that says what to try, and every failure of an API into problem details."""
+    """Shows expected errors as pages or fragments, and failures of the APIs as problem details."""
 
     def process_view(
         self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any
     ) -> HttpResponse | None:
-        """Refuse the NUL character in an address: PostgreSQL cannot store or compare it, and no id, name or word has it."""
+        """Refuse a NUL character in an address: PostgreSQL can neither store nor compare it."""
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
             return self.process_exception(
                 request,
@@ -155,7 +155,7 @@ class ErrorMiddleware(MiddlewareMixin):
         return None
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Give what Django itself refuses under the API (unknown address, method, CSRF, unreadable body, a crash) the one shape too."""
+        """Turn Django's own refusals and crashes under the API into problem details."""
         if (
             response.status_code < 400
             or not request.path_info.startswith(API)
@@ -168,7 +168,7 @@ class ErrorMiddleware(MiddlewareMixin):
         return answer
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Render expected errors; let the unexpected rise."""
+        """Render expected errors; let unexpected ones rise."""
         if not isinstance(exception, KnowledgeBaseError):
             return None
         if request.path_info.startswith(API):
@@ -178,7 +178,7 @@ class ErrorMiddleware(MiddlewareMixin):
 
 
 def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """Give the content API the one error shape; the browsable pages show it inside their own."""
+    """Return problem details for the content API; browsable pages embed them."""
     found = _known(exception)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The operations on the whole library under /api/v1/: add, search, index, mark, ask; and on lectures, conversations and notes. More is in the content API."""
+"""The operations on sources, searches, lectures, answers, conversations and notes."""
 
 from citations.api.conversations import router as conversations
 from citations.api.lectures import router as lectures

@@ -68,7 +68,7 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
 
 @router.put("marks", response=responses({200: MarkOut}, 404), summary="Mark a hit")
 def put_mark(request: Request, sent: MarkIn) -> dict[str, Any]:
-    """Say whether a hit answers the query. `kb eval` measures with your marks; searches show them."""
+    """Mark whether a hit answers the query. `kb eval` measures with your marks."""
     request.caller.require_write()
     judgments.mark(request.reach, request.caller.user, sent.query, sent.chunk, right=sent.right)
     return {"query": judgments.normal(sent.query), "chunk": sent.chunk, "right": sent.right}

@@ -1,4 +1,4 @@
-"""Who calls: the bearer token of the HTTP request, which carries its caller to wherever the call is handled."""
+"""Identifies callers by the bearer token of the HTTP request."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from transcripts.errors import NotSignedIn
 
 
 class CallerToken(AccessToken):
-    """An access token that knows whom it stands for."""
+    """An access token with its caller."""
 
     caller: Any = Field(exclude=True, repr=False)
 
 
 class Verifier:
-    """Looks bearer tokens up among the API tokens. All of those are made by this server for this server, so there is no audience to check."""
+    """Verifies bearer tokens: API tokens of this server, without an audience to check."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return what the token stands for; None when it is unknown, expired or revoked."""
+        """Return the access token; None if it is unknown, expired or revoked."""
         try:
             found = await in_thread(caller_of_token, token)
         except NotSignedIn:
@@ -30,7 +30,7 @@ class Verifier:
 
 
 def caller() -> Caller:
-    """Return who makes the present call. Raises ``NotSignedIn`` outside of one."""
+    """Return the caller of the current call. Raises ``NotSignedIn`` outside of one."""
     token = get_access_token()
     if not isinstance(token, CallerToken):
         raise NotSignedIn("No token came with this call.")

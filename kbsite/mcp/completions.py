@@ -1,4 +1,4 @@
-"""Completions of the resource template's and the prompts' arguments, from what the caller may see."""
+"""Completes arguments of resource templates and prompts from what the caller may see."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from transcripts import library
 from transcripts.errors import NotFound
 from transcripts.models import Transcript
 
-MOST = 100  # values, which is all the protocol allows
-LONGEST = 200  # characters of a beginning
+MAX_VALUES = 100  # the protocol's limit
+MAX_PREFIX = 200  # characters
 
 
 def register(mcp: MCPServer[Any]) -> None:
@@ -22,7 +22,7 @@ def register(mcp: MCPServer[Any]) -> None:
 
     async def complete(_: Any, params: CompleteRequestParams) -> CompleteResult:
         given = (params.context and params.context.arguments) or {}
-        typed = params.argument.value.replace("\0", "")[:LONGEST]
+        typed = params.argument.value.replace("\0", "")[:MAX_PREFIX]
         return CompleteResult(
             completion=await in_thread(_complete, caller(), params.argument.name, typed, given)
         )
@@ -39,14 +39,16 @@ def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Compl
         case "language":
             return _starting(_languages(by, given.get("videoId", "")), typed)
         case "collection":
-            return _starting([shelf.slug for shelf in library.collections(by.scope)], typed)
+            return _starting(
+                [collection.slug for collection in library.collections(by.scope)], typed
+            )
     return Completion(values=[], total=0, has_more=False)
 
 
 def _videos(by: Caller, typed: str, collection: str) -> Completion:
     try:
         found = library.list_videos(
-            by.scope, library.VideoFilter(words=typed, collection=collection), limit=MOST
+            by.scope, library.VideoFilter(words=typed, collection=collection), limit=MAX_VALUES
         )
     except NotFound:
         return Completion(values=[], total=0, has_more=False)
@@ -58,8 +60,8 @@ def _videos(by: Caller, typed: str, collection: str) -> Completion:
 
 
 def _sources(by: Caller, typed: str) -> Completion:
-    """Complete the id of a source by its beginning, or by words of its title."""
-    found = sources.list_sources(by.scope, words=typed, limit=MOST)
+    """Complete a source's id by its prefix or by words of its title."""
+    found = sources.list_sources(by.scope, words=typed, limit=MAX_VALUES)
     return Completion(
         values=[str(source.uuid) for source in found.sources],
         total=found.total,
@@ -83,4 +85,6 @@ def _languages(by: Caller, reference: str) -> list[str]:
 
 def _starting(values: list[str], typed: str) -> Completion:
     fitting = [value for value in values if value.casefold().startswith(typed.casefold())]
-    return Completion(values=fitting[:MOST], total=len(fitting), has_more=len(fitting) > MOST)
+    return Completion(
+        values=fitting[:MAX_VALUES], total=len(fitting), has_more=len(fitting) > MAX_VALUES
+    )

@@ -1,4 +1,4 @@
-"""Errors as a language model reads them: what happened, what to try, and which tool helps next."""
+"""Errors for language models: what happened, what to do, and which tool helps next."""
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
@@ -32,7 +32,7 @@ from transcripts.errors import (
     YouTubeError,
 )
 
-# The first that fits counts, so a narrower family stands before a wider one.
+# The first match counts, so a narrower class stands before a wider one.
 _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
     (VideoNotFound, "list_transcripts shows what is there; fetch_transcript gets a YouTube video."),
     (
@@ -43,7 +43,8 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
     (CollectionNotFound, "list_transcripts without collection."),
     (
         SourceNotFound,
-        "list_sources shows the ids; search_knowledge_base without sourceId and videoId looks everywhere.",
+        "list_sources shows the ids; search_knowledge_base without sourceId and videoId searches "
+        "everywhere.",
     ),
     (CitationNotFound, "ask_knowledge_base, whose answers give the ids of their citations."),
     (ConversationNotFound, "ask_knowledge_base without conversationId begins another."),
@@ -79,20 +80,21 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
 
 
 def explained(error: KnowledgeBaseError) -> str:
-    """Return an expected error as a sentence that ends with the next useful tool."""
+    """Return an expected error as a sentence that ends with the next tool."""
     tool = next(tool for family, tool in _NEXT if isinstance(error, family))
     return f"{sentence(error)} Next: {tool}"
 
 
 def rejected(error: ValidationError, *, tool: str, known: list[str]) -> str:
-    """Return what is wrong with a tool's arguments, naming those it takes but repeating none of the values."""
+    """Name a call's invalid arguments and those the tool takes, without repeating values."""
     wrong = [
         f"{'.'.join(str(part) for part in found['loc'])[:60]}: {complaint(found)}"
         for found in error.errors(include_url=False, include_input=False)[:5]
     ]
-    return f"These arguments do not fit. {'; '.join(wrong)}. Next: {tool} again; it takes {', '.join(known)}."
+    again = f"Next: {tool} again; it takes {', '.join(known)}."
+    return f"These arguments do not fit. {'; '.join(wrong)}. {again}"
 
 
 def failed(text: str) -> CallToolResult:
-    """Return a tool's answer that says it failed."""
+    """Return a tool's answer for a failure."""
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)

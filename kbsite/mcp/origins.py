@@ -1,4 +1,4 @@
-"""Which hosts this endpoint answers as and which web pages may call it: Django's own settings, checked before anything else is looked at."""
+"""Checks Host and Origin headers by Django's own settings, before anything else."""
 
 from urllib.parse import SplitResult, urlsplit
 
@@ -10,7 +10,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def host_is_ours(host: str) -> bool:
-    """Say whether a Host header names this server, so that a rebound DNS name does not reach it."""
+    """Return whether a Host header names this server: protection against DNS rebinding."""
     domain, _ = split_domain_port(host)
     return bool(domain) and validate_host(
         domain, [*settings.ALLOWED_HOSTS, _split(settings.PUBLIC_URL).hostname or ""]
@@ -18,9 +18,10 @@ def host_is_ours(host: str) -> bool:
 
 
 def origin_may_call(origin: str, *, host: str) -> bool:
-    """Say whether a page of this origin may call; no origin is no page.
+    """Return whether a page of this origin may call; programs send no origin.
 
-    Allowed are this server's own pages, PUBLIC_URL, CSRF_TRUSTED_ORIGINS, and from this machine to this machine any port.
+    Allowed are this server's own pages, PUBLIC_URL, CSRF_TRUSTED_ORIGINS, and any port of this
+    machine if the server is called on this machine.
     """
     parts = _split(origin)
     if not origin:

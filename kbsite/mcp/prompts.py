@@ -1,4 +1,4 @@
-"""Prompts: ready-made tasks that tell a model which tools to use, and how to cite."""
+"""Prompts: tasks that tell a model which tools to use and how to cite."""
 # ruff: noqa: N803  the arguments have the plugin's names
 
 from typing import Annotated, Any
@@ -18,7 +18,10 @@ from transcripts.errors import KnowledgeBaseError
 VideoId = Annotated[
     str, Field(description="Id of the video, or any YouTube address of it.", max_length=2048)
 ]
-_CITING = "Cite as [12:34](link): the moment and the timestamp_link that the tool gave. Say so where the transcript does not answer."
+_CITING = (
+    "Cite as [12:34](link): the time and the timestamp_link that the tool gave. Say so if the "
+    "transcript does not answer."
+)
 
 
 def register(mcp: MCPServer[Any]) -> None:
@@ -28,9 +31,10 @@ def register(mcp: MCPServer[Any]) -> None:
     async def summarise_video(videoId: VideoId) -> str:
         name = await in_thread(_name, caller(), videoId)
         return (
-            f"Summarise the video {name}. Read it with get_transcript: begin with videoId alone and, if that gives only a preview, go through all chunks with "
-            "chunkIndex. Write three sentences on what it is about, then an outline of its parts with the time each begins, then the main claims. "
-            f"Use only what is said in it. {_CITING}"
+            f"Summarise the video {name}. Read it with get_transcript: start with videoId alone "
+            "and, if that gives only a preview, read all chunks with chunkIndex. Write three "
+            "sentences on its subject, then an outline of its parts with the time each starts, "
+            f"then the main claims. Use only what is said in it. {_CITING}"
         )
 
     @mcp.prompt(
@@ -46,8 +50,9 @@ def register(mcp: MCPServer[Any]) -> None:
         )
         tool = "search_transcript" if videoId else "search_knowledge_base"
         return (
-            f"Answer from {where}: {question}\n\nSearch with {tool} in several wordings, read around the hits with get_transcript and startTime and "
-            f"endTime, and quote word for word what supports each claim. {_CITING}"
+            f"Answer from {where}: {question}\n\nSearch with {tool} in several wordings, read "
+            "around the hits with get_transcript and startTime and endTime, and quote word for "
+            f"word what supports each claim. {_CITING}"
         )
 
     @mcp.prompt(
@@ -62,8 +67,9 @@ def register(mcp: MCPServer[Any]) -> None:
     ) -> str:
         name = await in_thread(_name, caller(), videoId)
         return (
-            f"Write {count if count.isdecimal() else 8} study questions on the video {name}, from easy to hard, after reading all of it with get_transcript "
-            f"(by chunkIndex if it is long). Below each give a short answer and where in the video it is found. {_CITING}"
+            f"Write {count if count.isdecimal() else 8} study questions on the video {name}, from "
+            "easy to hard, after reading all of it with get_transcript (by chunkIndex if it is "
+            f"long). Below each give a short answer and its time in the video. {_CITING}"
         )
 
 

@@ -1,4 +1,4 @@
-"""The bridge from the event loop to the database: a bounded number of threads, none of which keeps a connection."""
+"""Runs database code of the event loop in a bounded number of threads."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,14 +15,14 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run code that uses the database in one of the endpoint's threads; its exceptions rise here."""
+    """Run code that uses the database in one of the threads; its exceptions rise here."""
     call = partial(_and_release, work, *args, **kwargs)
     return await asyncio.get_running_loop().run_in_executor(_threads(), copy_context().run, call)
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    # At most half of the connections, so that however many models call at once, the pages still get theirs.
+    # At most half of the connections: the pages need theirs, however many models call at once.
     return ThreadPoolExecutor(
         max_workers=max(1, min(8, settings.DB_POOL_SIZE // 2)), thread_name_prefix="mcp"
     )
@@ -32,7 +32,7 @@ def _and_release(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return work(*args, **kwargs)
     finally:
-        # Django returns connections to the pool at the end of a request, of which these threads know nothing.
+        # Django returns connections to the pool after a request, and here there is none.
         for connection in connections.all(initialized_only=True):
             if not connection.in_atomic_block:
                 connection.close()

@@ -1,4 +1,4 @@
-"""The tools: each parses, makes one call, renders. A tool's docstring is what a model reads of it."""
+"""The tools: each parses, makes one call, renders. Models read their docstrings."""
 
 import inspect
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The operations on transcripts and jobs under /api/v1/. What only lists content is in the content API."""
+"""The operations on transcripts and jobs under /api/v1/."""
 
 from transcripts.api.endpoints import router
 

@@ -1,4 +1,4 @@
-"""The operations: each parses, makes one call, renders."""
+"""The operations on transcripts and jobs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,15 +27,13 @@ from transcripts.schemas import JobOut, VideoReadingOut, VideoSearchOut
 from transcripts.scope import Scope
 from transcripts.tasks import send
 
-UPLOADS_AT_ONCE = (
-    4  # together, files sent in one request may be so many times the limit of a single one
-)
+UPLOADS_AT_ONCE = 4  # times the size limit of one file, for all files of a request
 
 router = Router()
 
 
 class Request(HttpRequest):
-    """A request after the middleware: who asks, and what they may see."""
+    """A request after the middleware, with its caller and scope."""
 
     caller: Any
     reach: Scope
@@ -45,18 +43,22 @@ class Request(HttpRequest):
 
 
 def add_one(request: Request, source: SourceIn) -> Status[Any]:
-    """Queue an address of YouTube, or store a text at once. The operation is in citations, which takes documents at the same address."""
+    """Queue a YouTube address, or store a text. The operation itself is in ``citations``."""
     request.caller.require_write()
-    shelf = library.target_collection(request.reach, source.collection)
+    collection = library.target_collection(request.reach, source.collection)
     if source.text:
         return Status(
             201,
             storage.add_text(
-                shelf, source.text, title=source.title, language=source.language, tags=source.tags
+                collection,
+                source.text,
+                title=source.title,
+                language=source.language,
+                tags=source.tags,
             ),
         )
     job = acquisition.request(
-        shelf,
+        collection,
         source.url,
         language=source.language,
         tags=source.tags,
@@ -75,9 +77,13 @@ def add_files(
 ) -> Status[Any]:
     """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
     request.caller.require_write()
-    shelf = library.target_collection(request.reach, about.collection)
+    collection = library.target_collection(request.reach, about.collection)
     job = acquisition.request_files(
-        shelf, contents(files), language=about.language, tags=about.tags, by=request.caller.user
+        collection,
+        contents(files),
+        language=about.language,
+        tags=about.tags,
+        by=request.caller.user,
     )
     return _queued(job)
 
@@ -102,7 +108,7 @@ def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
 
 @router.get("jobs/{job_id}", response=responses({200: JobOut}, 404), summary="Follow a job")
 def get_job(request: Request, job_id: JobId) -> Job:
-    """Say how far a job is, or how it ended."""
+    """Return a job's progress, or how it ended."""
     job: Job = _jobs(request).numbered(job_id)
     return job
 
@@ -118,7 +124,7 @@ def retry_job(request: Request, job_id: JobId) -> Status[Any]:
     return _queued(acquisition.retry(job))
 
 
-# Reading. The paths that go on after the id stand before the one that does not: an id may be an address, with slashes in it.
+# Reading. Longer paths stand before the one that ends with the id, which may contain slashes.
 
 
 @router.get(
@@ -157,7 +163,7 @@ _FILES = {
 def download_transcript(
     request: Request, video_id: VideoId, wanted: Query[DownloadIn]
 ) -> HttpResponse:
-    """Give a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
+    """Return a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
     video = library.find_video(request.reach, video_id, collection=wanted.collection)
     file = exports.export(video, form=wanted.format, language=wanted.language)
     headers = {
@@ -175,7 +181,7 @@ def download_transcript(
 def refetch_transcript(
     request: Request, video_id: VideoId, wanted: Query[TranscriptChoiceIn]
 ) -> Status[Any]:
-    """Queue a video of YouTube anew, in another language if one is named."""
+    """Queue a YouTube video again, in another language if one is named."""
     request.caller.require_write()
     video = library.find_video(request.reach, video_id, collection=wanted.collection)
     request.reach.require_write(video.collection_id)
@@ -190,7 +196,7 @@ def refetch_transcript(
 def read_transcript(
     request: Request, video_id: VideoId, wanted: Query[ReadingIn]
 ) -> library.VideoReading:
-    """Read a time range, a time chunk, all of it when it is short or asked for, or else a preview with hints."""
+    """Read a time range, a time chunk, all of it if short or requested, or else a preview."""
     video = library.find_video(request.reach, video_id, collection=wanted.collection)
     return library.read(
         video,
@@ -204,10 +210,10 @@ def read_transcript(
 
 
 @router.get(
-    "youtube", response=responses({200: YouTubeOut}), summary="See whether YouTube can be asked"
+    "youtube", response=responses({200: YouTubeOut}), summary="See the state of the YouTube queue"
 )
 def get_youtube(request: Request) -> dict[str, Any]:
-    """Say whether the queue to YouTube runs, or until when it pauses and why."""
+    """Return whether the queue to YouTube runs, or until when it pauses and why."""
     gate = YouTubeGate.current()
     fields = (
         "state",
@@ -245,7 +251,7 @@ def _queued(job: Job) -> Status[Any]:
 
 
 def contents(files: list[UploadedFile]) -> Iterator[tuple[str, bytes]]:
-    """Give the files' names and bytes, one at a time. Raises ``TooLarge`` before reading any."""
+    """Yield names and bytes of files. Raises ``TooLarge`` before reading any."""
     limit = UPLOADS_AT_ONCE * conf.max_upload_bytes()
     if sum(file.size or 0 for file in files) > limit:
         raise TooLarge(

@@ -1,4 +1,4 @@
-"""Resources: the outline of every source the caller may see, at outline://{id}, and a prompt that hands one to a model."""
+"""Resource outline://{id}: a source's outline, and a prompt that gives it to a model."""
 
 from typing import Annotated, Any
 
@@ -25,11 +25,11 @@ from transcripts.errors import KnowledgeBaseError, NotFound
 TEMPLATE = "outline://{source}"
 PART = 1_500  # characters of one section's summary
 
-_VERBATIM = "The sentences are the source's own; what an abstract says is a language model's."
+_VERBATIM = "The sentences are the source's own; abstracts are a language model's."
 
 
 def register(mcp: MCPServer[Any]) -> None:
-    """Add the template and the prompt. Ids come from list_sources, search_knowledge_base and completions."""
+    """Add the template and the prompt."""
 
     @mcp.resource(
         TEMPLATE,
@@ -51,8 +51,9 @@ def register(mcp: MCPServer[Any]) -> None:
         ],
     ) -> str:
         return (
-            "Summarise this source in a few paragraphs, broad lines first, with the time or page of each point. Use only what its outline says; where that is "
-            "not enough, ask ask_knowledge_base with its id in sourceIds. Check every quote with verify_quote before you give it.\n\n"
+            "Summarise this source in a few paragraphs, broad lines first, with the time or page "
+            "of each point. Use only its outline; if that is not enough, call ask_knowledge_base "
+            "with its id in sourceIds. Check every quote with verify_quote before you give it.\n\n"
             f"{await in_thread(_given, caller(), source)}"
         )
 
@@ -77,7 +78,10 @@ def _text(by: Caller, reference: str) -> str:
     source = find_source(by.scope, reference.replace("\0", ""))
     found = outline_storage.outline(source)
     if found.whole is None:
-        return f"{_head(source)}\n\n(It has no outline yet: it is still being indexed. source://{source.uuid} has its text.)"
+        return (
+            f"{_head(source)}\n\n(It has no outline yet: it is still being indexed. "
+            f"source://{source.uuid} has its text.)"
+        )
     parts = [_part(node) for node in (found.whole, *found.parts)]
     room = (
         max(settings.MCP_MAX_TOKENS, MIN_TOKENS)

@@ -1,4 +1,4 @@
-"""Resources: the text of every source the caller may see, with times or pages, at source://{id}, in pages within the token budget."""
+"""Resource source://{id}: a source's text with times or pages, within the token budget."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -72,7 +72,7 @@ def _page(source: Source, offset: int) -> str:
 
 
 def _lines(blocks: Sequence[Block]) -> Iterator[str]:
-    """Yield a line for each half minute or page, and one for each heading."""
+    """Yield a line for each half minute or page, and for each heading."""
     heading = ""
     for (_, page, title), inside in groupby(blocks, _place):
         together = list(inside)

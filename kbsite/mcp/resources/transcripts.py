@@ -1,4 +1,4 @@
-"""Resources: every transcript the caller may see, readable as text with times at transcript://{videoId}."""
+"""Resource transcript://{videoId}: a transcript as text with times."""
 # ruff: noqa: N803  the template's variable has the plugin's name
 
 from typing import Any
@@ -26,7 +26,7 @@ from transcripts import library
 from transcripts.cues import group_by_time
 from transcripts.errors import InvalidCursor, KnowledgeBaseError, NotFound
 from transcripts.models import Transcript, Video
-from transcripts.timecodes import clock
+from transcripts.timecodes import clock, seconds
 
 TEMPLATE = "transcript://{videoId}{?collection,language}"
 PAGE = 50
@@ -53,7 +53,7 @@ def register(mcp: MCPServer[Any]) -> None:
         found = await in_thread(_page, caller(), offset)
         return found.model_copy(update={"resources": [*fixed, *found.resources]})
 
-    # The SDK lists only what was registered beforehand; its own example of a paged list replaces the handler like this.
+    # The SDK lists only registered resources; its example of a paged list replaces the handler.
     mcp._lowlevel_server.add_request_handler("resources/list", PaginatedRequestParams, listed)
 
 
@@ -76,7 +76,8 @@ def _stamped(video: Video, transcript: Transcript) -> str:
         (tokens(line) + 1 for line in lines), room=max(settings.MCP_MAX_TOKENS, MIN_TOKENS) - 200
     )
     rest = (
-        f"(… to read on: get_transcript with videoId={video.key} and startTime={groups[count].start / 1000:g})"
+        f"(… to read on: get_transcript with videoId={video.key} "
+        f"and startTime={seconds(groups[count].start):g})"
         if count < len(lines)
         else ""
     )
@@ -94,7 +95,7 @@ def _page(by: Caller, offset: int) -> ListResourcesResult:
 
 
 def _resource(video: Video, *, several: bool) -> Resource:
-    # The same video may stand in several collections; only with its collection is the address one video's.
+    # A video may be in several collections: only with one is the address unambiguous.
     place = f"?{urlencode({'collection': video.collection.slug})}" if several else ""
     return Resource(
         uri=f"transcript://{quote(video.key, safe='')}{place}",
