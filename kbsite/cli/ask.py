@@ -10,6 +10,7 @@ from rich.text import Text
 from citations.answers.answer import (
     STAGE_LABELS,
     AnswerOutcome,
+    AnswerTrace,
     Claim,
     ClaimEvent,
     Event,
@@ -149,38 +150,32 @@ def _print_passage(
 
 def _print_trace(reply: Reply) -> None:
     trace = reply.trace
-    table(
-        ("Question", "Kind"),
-        [(part.text, part.breadth) for part in trace.route.parts],
-        title=f"\nQuestions, split by {trace.route.by}",
-    )
+    questions = [(part.text, part.breadth) for part in trace.route.parts]
+    table(("Question", "Kind"), questions, title=f"\nQuestions, split by {trace.route.by}")
     stages = [
         (stage.name, f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
         for stage in trace.stages
     ]
     title = f"\nStages, {reply.milliseconds:.1f} ms in all"
     table(("Stage", "ms", "Count", ""), stages, title=title)
-    passages = [
-        (item.number, item.level, f"{item.score:.2f}", item.origin.title, place(item.locator))
-        for item in trace.evidence
-    ]
-    table(
-        ("#", "Level", "Score", "Source", "Location"),
-        passages,
-        title="\nPassages (level 0: chunk, 1: paragraphs, 2: section, 3: document)",
-    )
-    checks = [
-        (check.verdict, f"[{check.number}]" if check.number else "–", check.quote)
-        for check in trace.checks
-    ]
-    table(
-        ("Verdict", "Citation", "Quote"),
-        checks,
-        title="\nQuotes, checked word for word",
-        empty="No quote was checked.",
-    )
+    _print_evidence(trace)
     if trace.tokens:
         counts = ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items())
         say(f"Tokens: {counts}", "dim")
     for sentence in trace.notes:
         note(sentence)
+
+
+def _print_evidence(trace: AnswerTrace) -> None:
+    passages = [
+        (item.number, item.level, f"{item.score:.2f}", item.origin.title, place(item.locator))
+        for item in trace.evidence
+    ]
+    title = "\nPassages (level 0: chunk, 1: paragraphs, 2: section, 3: document)"
+    table(("#", "Level", "Score", "Source", "Location"), passages, title=title)
+    checks = [
+        (check.verdict, f"[{check.number}]" if check.number else "–", check.quote)
+        for check in trace.checks
+    ]
+    columns, title = ("Verdict", "Citation", "Quote"), "\nQuotes, checked word for word"
+    table(columns, checks, title=title, empty="No quote was checked.")

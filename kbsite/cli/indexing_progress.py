@@ -62,7 +62,7 @@ def index(
                 deadline = None if wait else time.monotonic() + PATIENCE_SECONDS
                 _embed(added, progress, bar, deadline)
         except KeyboardInterrupt:
-            note("Stopped. Finished work is kept; the rest goes on later.", "yellow")
+            note("Stopped. Finished work stays; the rest continues later.", "yellow")
     lexical_index.merge()
     return _counts(added)
 
